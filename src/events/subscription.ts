@@ -1,0 +1,71 @@
+// A listener's queue: bounded, emptied at the listener's own pace. One that cannot keep up is ended and told why, never skipped in silence.
+import type { Message } from './message.ts';
+
+/** Messages that may wait for one listener: minutes of a busy lab, a few MiB at most. */
+const QUEUE_LIMIT = 10_000;
+
+/** What `take` gives: the next message, that nothing came for a while, or that it is over and why. */
+export type Taken = { kind: 'message'; message: Message } | { kind: 'silence' } | { kind: 'end'; reason: string };
+
+export class Subscription {
+  readonly projectId: string | undefined;
+  private queue: Message[] = [];
+  private head = 0;
+  private ended: string | undefined;
+  private wake: (() => void) | undefined;
+  private readonly forget: () => void;
+
+  constructor(projectId: string | undefined, forget: () => void) {
+    this.projectId = projectId;
+    this.forget = forget;
+  }
+
+  push(message: Message): void {
+    if (this.ended !== undefined) return;
+    if (this.queue.length - this.head >= QUEUE_LIMIT) {
+      this.queue = [];
+      this.head = 0;
+      this.end(
+        `This listener is too slow: ${QUEUE_LIMIT} events were waiting for it. Connect again and read the current state.`,
+      );
+      return;
+    }
+    this.queue.push(message);
+    this.wake?.();
+  }
+
+  /** Ends the subscription; what already waits is still delivered. */
+  end(reason = ''): void {
+    if (this.ended !== undefined) return;
+    this.ended = reason;
+    this.forget();
+    this.wake?.();
+  }
+
+  /** The next message, or `silence` when `patience` milliseconds pass without one. */
+  async take(patience: number): Promise<Taken> {
+    if (this.head === this.queue.length && this.ended === undefined) await this.arrival(patience);
+    if (this.head < this.queue.length) {
+      const message = this.queue[this.head] as Message;
+      this.head += 1;
+      if (this.head === this.queue.length || this.head > 1024) {
+        this.queue = this.queue.slice(this.head);
+        this.head = 0;
+      }
+      return { kind: 'message', message };
+    }
+    return this.ended === undefined ? { kind: 'silence' } : { kind: 'end', reason: this.ended };
+  }
+
+  private arrival(patience: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.wake = undefined;
+        resolve();
+      };
+      const timer = setTimeout(done, patience);
+      this.wake = done;
+    });
+  }
+}

@@ -1,0 +1,196 @@
+// Makes one application of a list of routes: parameters, bodies, answers, errors, 404 and 405, WebSockets.
+// The same application answers the network (through server.ts) and callers in this process (`request`, `openSocket`).
+import { upgradeWebSocket } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { answerText } from '../events/json.ts';
+import { Failure } from '../failures.ts';
+import { KeyedLock } from '../host/keyed-lock.ts';
+import { log } from '../host/log.ts';
+import { MalformedBody, mergeQuery, queryMembers, readJsonBody } from './body.ts';
+import { methodNotAllowed, renderFailure, unknownPath } from './errors.ts';
+import type { Answer, Connected, HttpRoute, Route, RouteRequest, SocketRoute } from './route.ts';
+import { type MessageSocket, SocketInbox, socketPair } from './sockets.ts';
+import { validated } from './validation.ts';
+
+/** What comes with a request besides itself. */
+export interface AppEnvironment {
+  /**
+   * The request target as it stood on the wire (or as a caller in this process wrote it). Routing goes by it and not by the
+   * URL of the Request, in which dot segments, plain or encoded, would already be folded away.
+   */
+  target?: string;
+  /** Set by the network server when the request may become a WebSocket. */
+  incoming?: unknown;
+  /** For callers in this process: takes the place of the network's upgrade. */
+  connect?: (connected: Connected) => void;
+}
+
+type HonoContext = Context<{ Bindings: AppEnvironment }>;
+
+export interface RequestOptions {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+  signal?: AbortSignal;
+}
+
+export class App {
+  readonly hono: Hono<{ Bindings: AppEnvironment }>;
+  private readonly lock = new KeyedLock();
+
+  constructor(routes: readonly Route[]) {
+    this.hono = new Hono<{ Bindings: AppEnvironment }>({ getPath: pathOf });
+    const methods = new Map<string, string[]>();
+    for (const route of routes) {
+      const shape = honoPath(route.pattern);
+      methods.set(shape, [...(methods.get(shape) ?? []), route.method]);
+    }
+    for (const route of routes) {
+      const allowed = methods.get(honoPath(route.pattern)) ?? [];
+      this.hono.on(route.method, honoPath(route.pattern), (context) =>
+        context.req.method === 'HEAD' ? methodNotAllowed(allowed) : this.dispatch(route, context),
+      );
+    }
+    for (const [shape, allowed] of methods) this.hono.all(shape, () => methodNotAllowed(allowed));
+    this.hono.notFound(unknownPath);
+    this.hono.onError((error) => renderFailure(error));
+  }
+
+  /** A request of this process; `target` is path and query, used exactly as written. */
+  async request(target: string, options: RequestOptions = {}): Promise<Response> {
+    const init: RequestInit & { duplex?: 'half' } = { method: options.method ?? 'GET' };
+    if (options.headers) init.headers = options.headers;
+    if (options.signal) init.signal = options.signal;
+    if (options.body != null) Object.assign(init, { body: options.body, duplex: 'half' });
+    return this.hono.fetch(new Request('http://localhost/', init), { target });
+  }
+
+  /**
+   * Opens a WebSocket route of this process.
+   * @throws Failure with the message of the refusal
+   */
+  async openSocket(target: string, headers: Record<string, string> = {}): Promise<MessageSocket> {
+    const [near, far] = socketPair();
+    let accepted = false;
+    const response = await this.hono.fetch(new Request('http://localhost/', { headers }), {
+      target,
+      connect: (connected) => {
+        accepted = true;
+        connected(far);
+      },
+    });
+    if (accepted) return near;
+    const body: unknown = await response.json().catch(() => undefined);
+    const message = typeof body === 'object' && body !== null && 'message' in body ? String(body.message) : '';
+    throw new Failure(response.status === 404 ? 'not-found' : 'conflict', message || `${target}: ${response.status}`);
+  }
+
+  private async dispatch(route: Route, context: HonoContext): Promise<Response> {
+    const refused = { path: route.pattern, method: route.method, request: {} as unknown };
+    try {
+      const request = routeRequest(context);
+      refused.request = request.query;
+      if (route.kind === 'socket') return await this.upgrade(route, request, context);
+      if (!route.options.raw) {
+        const body = mergeQuery(await readJsonBody(context.req.raw.body), request.query);
+        refused.request = body;
+        request.body = route.options.body ? validated(route.options.body, body) : body;
+      }
+      const answer = await this.inTurn(route, request);
+      return render(answer, route);
+    } catch (error) {
+      if (error instanceof MalformedBody) refused.request = error.request;
+      const response = renderFailure(error, refused);
+      response.headers.set('X-Route', route.pattern);
+      return response;
+    }
+  }
+
+  /** Requests about one node wait for each other: the release runs them one at a time per node. */
+  private inTurn(route: HttpRoute, request: RouteRequest): Answer | Promise<Answer> {
+    const { project_id: project, node_id: node } = request.params as Record<string, string | undefined>;
+    if (node === undefined || route.options.concurrent) return route.handle(request);
+    return this.lock.run(`${project}/${node}`, () => route.handle(request));
+  }
+
+  private async upgrade(route: SocketRoute, request: RouteRequest, context: HonoContext): Promise<Response> {
+    if (context.env.connect) {
+      context.env.connect(await route.accept(request as RouteRequest<string, undefined>));
+      return new Response(null, { status: 204 });
+    }
+    if (context.req.header('upgrade')?.toLowerCase() !== 'websocket') {
+      throw new Failure('invalid', 'This address speaks WebSocket only: connect with a WebSocket client.');
+    }
+    const connected = await route.accept(request as RouteRequest<string, undefined>);
+    const inbox = new SocketInbox();
+    const answer = await upgradeWebSocket(() => ({
+      onOpen: (_event, socket) => {
+        const raw = socket.raw as { bufferedAmount: number } | undefined;
+        connected({
+          send: (data) => socket.send(data as string | Uint8Array<ArrayBuffer>),
+          get bufferedAmount() {
+            return raw?.bufferedAmount ?? 0;
+          },
+          close: (code, reason) => socket.close(code, reason),
+          listen: (events) => inbox.listen(events),
+        });
+      },
+      onMessage: (event) =>
+        inbox.message(typeof event.data === 'string' ? event.data : new Uint8Array(event.data as ArrayBuffer)),
+      onClose: (event) => inbox.close(event.code, event.reason),
+      onError: () => log.debug('WebSocket failed', { route: route.pattern }),
+    }))(context, async () => {});
+    if (!answer) throw new Failure('invalid', 'This address speaks WebSocket only: connect with a WebSocket client.');
+    return answer;
+  }
+}
+
+/** The path that routing goes by. */
+function pathOf(request: Request, options?: { env?: AppEnvironment }): string {
+  const target = targetOf(request, options?.env);
+  const end = target.search(/[?#]/);
+  return end < 0 ? target : target.slice(0, end);
+}
+
+function targetOf(request: Request, environment: AppEnvironment | undefined): string {
+  if (environment?.target !== undefined) return environment.target;
+  const url = new URL(request.url);
+  return url.pathname + url.search;
+}
+
+function routeRequest(context: HonoContext): RouteRequest<string, unknown> & { params: Record<string, string> } {
+  const target = targetOf(context.req.raw, context.env);
+  const search = target.indexOf('?');
+  const raw = context.req.raw;
+  return {
+    params: context.req.param() as Record<string, string>,
+    body: undefined,
+    query: queryMembers(search < 0 ? '' : target.slice(search)),
+    headers: raw.headers,
+    stream: raw.body,
+    signal: raw.signal,
+    host: raw.headers.get('host') ?? '',
+  };
+}
+
+function render(answer: Answer, route: HttpRoute): Response {
+  if (answer instanceof Response) {
+    answer.headers.set('X-Route', route.pattern);
+    return answer;
+  }
+  const status = route.options.status ?? 200;
+  const headers: Record<string, string> = { 'X-Route': route.pattern };
+  if (answer !== undefined) {
+    headers['Content-Type'] = 'application/json';
+    return new Response(answerText(answer), { status, headers });
+  }
+  if (status === 204) return new Response(null, { status, headers });
+  return new Response('', { status, headers: { ...headers, 'Content-Type': 'application/octet-stream' } });
+}
+
+/** `{name}` -> `:name`, `{name:regex}` -> `:name{regex}`, in Hono's spelling. A plain parameter is one segment that is not empty. */
+function honoPath(pattern: string): string {
+  return pattern.replaceAll(/\{(\w+)(?::([^{}]+))?\}/g, (_whole, name: string, regex?: string) =>
+    regex === undefined ? `:${name}` : `:${name}{${regex.replaceAll('\\d', '[0-9]')}}`,
+  );
+}

@@ -1,0 +1,58 @@
+// The one place where failures become status codes and error bodies (interface of release 2.2.57, section 1.5).
+
+import { answerText } from '../events/json.ts';
+import { Failure, type FailureCode } from '../failures.ts';
+import { log } from '../host/log.ts';
+
+const STATUS: Record<FailureCode, number> = {
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'time-out': 408,
+  conflict: 409,
+  'image-missing': 409,
+  'too-large': 413,
+  internal: 500,
+  unavailable: 503,
+  'out-of-space': 507,
+};
+
+/** What a 400 tells of the request that it refuses. */
+export interface RefusedRequest {
+  /** The route's pattern. */
+  path: string;
+  method: string;
+  /** The parsed body with the query parameters merged in. */
+  request: unknown;
+}
+
+/** Renders anything that was thrown; only a foreseen failure's message reaches the client. */
+export function renderFailure(thrown: unknown, refused?: RefusedRequest): Response {
+  const failure = thrown instanceof Failure ? thrown : unexpected(thrown, refused);
+  const status = STATUS[failure.code];
+  const body: Record<string, unknown> = { message: failure.message, status };
+  if (failure.exception !== undefined) body['exception'] = failure.exception;
+  if (failure.code === 'image-missing') Object.assign(body, { exception: 'ImageMissingError', image: failure.image });
+  if (failure.code === 'invalid' && refused) Object.assign(body, refused);
+  return new Response(answerText(body), { status, headers: { 'Content-Type': 'application/json' } });
+}
+
+function unexpected(thrown: unknown, refused: RefusedRequest | undefined): Failure {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  log.error('unexpected error', { method: refused?.method, route: refused?.path, stack: error.stack ?? error.message });
+  return new Failure('internal', 'Internal error: the server log has the details.');
+}
+
+/** The router's own answer for a path that does not exist. */
+export function unknownPath(): Response {
+  return new Response('404: Not Found', { status: 404, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
+}
+
+/** The router's own answer for a known path that does not take this method. */
+export function methodNotAllowed(methods: readonly string[]): Response {
+  return new Response('405: Method Not Allowed', {
+    status: 405,
+    headers: { 'Content-Type': 'text/plain; charset=utf-8', Allow: [...methods, 'OPTIONS'].sort().join(',') },
+  });
+}

@@ -1,0 +1,66 @@
+// A WebSocket as the rest of the server sees it: messages both ways, how much waits to be sent, and an end with a code and a reason.
+
+/** Text or bytes. */
+export type SocketData = string | Uint8Array;
+
+export interface SocketEvents {
+  message?: (data: SocketData) => void;
+  close?: (code: number, reason: string) => void;
+}
+
+/** One end of an open WebSocket, or of an in-process stand-in with the same behaviour. */
+export interface MessageSocket {
+  send(data: SocketData): void;
+  /** Bytes handed to `send` that have not left yet. */
+  readonly bufferedAmount: number;
+  close(code?: number, reason?: string): void;
+  /** Sets what is called from now on; what came before is delivered first, in order. */
+  listen(events: SocketEvents): void;
+}
+
+/** Keeps what arrives until somebody listens, so that nothing of the first moments is lost. */
+export class SocketInbox {
+  private readonly waiting: SocketData[] = [];
+  private ended: { code: number; reason: string } | undefined;
+  private events: SocketEvents | undefined;
+
+  listen(events: SocketEvents): void {
+    this.events = events;
+    for (const data of this.waiting.splice(0)) events.message?.(data);
+    if (this.ended) events.close?.(this.ended.code, this.ended.reason);
+  }
+
+  message(data: SocketData): void {
+    if (this.ended) return;
+    if (this.events) this.events.message?.(data);
+    else this.waiting.push(data);
+  }
+
+  close(code: number, reason: string): void {
+    if (this.ended) return;
+    this.ended = { code, reason };
+    this.events?.close?.(code, reason);
+  }
+}
+
+/** Two joined ends within this process: what one sends the other receives, in order, never within the sender's own call. */
+export function socketPair(): [MessageSocket, MessageSocket] {
+  const inboxes = [new SocketInbox(), new SocketInbox()] as const;
+  let open = true;
+  const end = (own: SocketInbox, other: SocketInbox): MessageSocket => ({
+    bufferedAmount: 0,
+    send(data) {
+      if (open) queueMicrotask(() => other.message(data));
+    },
+    close(code = 1000, reason = '') {
+      if (!open) return;
+      open = false;
+      queueMicrotask(() => {
+        other.close(code, reason);
+        own.close(code, reason);
+      });
+    },
+    listen: (events) => own.listen(events),
+  });
+  return [end(inboxes[0], inboxes[1]), end(inboxes[1], inboxes[0])];
+}
