@@ -11,7 +11,7 @@ function sorted(value: unknown): unknown {
 }
 
 function ascii(text: string): string {
-  return text.replaceAll(/[^\u0000-\u007f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return text.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** The body of an answer. */

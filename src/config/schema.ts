@@ -1,0 +1,120 @@
+// Every key of the configuration: its section, its form, its default. Values arrive as the text of a file, a variable or a flag.
+// Keys and defaults are those of release 2.2.57's gns3_server.conf (interface, section 2.2) where it has them.
+import * as v from 'valibot';
+
+const flag = v.pipe(
+  v.string(),
+  v.toLowerCase(),
+  v.picklist(['true', 'yes', 'on', '1', 'false', 'no', 'off', '0'], 'use true or false'),
+  v.transform((text) => ['true', 'yes', 'on', '1'].includes(text)),
+);
+
+const whole = (lowest: number, highest: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,9}$/, `use a whole number from ${lowest} to ${highest}`),
+    v.transform(Number),
+    v.minValue(lowest, `use a whole number from ${lowest} to ${highest}`),
+    v.maxValue(highest, `use a whole number from ${lowest} to ${highest}`),
+  );
+
+const port = whole(1, 65535);
+const text = v.string();
+const list = (separator: string) =>
+  v.pipe(
+    v.string(),
+    v.transform((value) =>
+      value
+        .split(separator)
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+    ),
+  );
+
+/** `[Server]`; an empty path means its default below the state directory. */
+const Server = v.strictObject({
+  host: v.optional(v.pipe(text, v.nonEmpty('name an address to listen on')), '127.0.0.1'),
+  port: v.optional(whole(0, 65535), '3080'),
+  protocol: v.optional(v.picklist(['http', 'https'], 'use http or https'), 'http'),
+  ssl: v.optional(flag, 'false'),
+  certfile: v.optional(text, ''),
+  certkey: v.optional(text, ''),
+  local: v.optional(flag, 'false'),
+  allow_remote_console: v.optional(flag, 'false'),
+  auth: v.optional(flag, 'false'),
+  user: v.optional(text, ''),
+  password: v.optional(text, ''),
+  insecure: v.optional(flag, 'false'),
+  allowed_hosts: v.optional(list(','), ''),
+  allowed_origins: v.optional(list(','), ''),
+  images_path: v.optional(text, ''),
+  additional_images_path: v.optional(list(';'), ''),
+  projects_path: v.optional(text, ''),
+  appliances_path: v.optional(text, ''),
+  symbols_path: v.optional(text, ''),
+  configs_path: v.optional(text, ''),
+  resources_path: v.optional(text, ''),
+  console_start_port_range: v.optional(port, '5000'),
+  console_end_port_range: v.optional(port, '10000'),
+  vnc_console_start_port_range: v.optional(whole(5900, 65535), '5900'),
+  vnc_console_end_port_range: v.optional(whole(5900, 65535), '10000'),
+  udp_start_port_range: v.optional(port, '20000'),
+  udp_end_port_range: v.optional(port, '30000'),
+  ubridge_path: v.optional(text, 'ubridge'),
+  monitor_host: v.optional(text, '127.0.0.1'),
+  allowed_interfaces: v.optional(list(','), ''),
+  default_nat_interface: v.optional(text, 'virbr0'),
+  enable_builtin_templates: v.optional(flag, 'true'),
+  install_builtin_appliances: v.optional(flag, 'true'),
+  hardware_virtualization_check: v.optional(flag, 'true'),
+  report_errors: v.optional(flag, 'true'),
+  record: v.optional(text, ''),
+  debug: v.optional(flag, 'false'),
+  quiet: v.optional(flag, 'false'),
+  log: v.optional(text, ''),
+  shell: v.optional(flag, 'false'),
+  version: v.optional(
+    v.pipe(text, v.regex(/^\d+\.\d+\.\d+([-+.][\w.+-]+)?$/, 'use a release number such as 2.2.57')),
+    '2.2.57',
+  ),
+});
+
+const Vpcs = v.strictObject({ vpcs_path: v.optional(text, 'vpcs') });
+const TraceNg = v.strictObject({ traceng_path: v.optional(text, 'traceng') });
+const Dynamips = v.strictObject({
+  dynamips_path: v.optional(text, 'dynamips'),
+  mmap_support: v.optional(flag, 'true'),
+  sparse_memory_support: v.optional(flag, 'true'),
+  ghost_ios_support: v.optional(flag, 'true'),
+  allocate_aux_console_ports: v.optional(flag, 'false'),
+});
+const Iou = v.strictObject({ iourc_path: v.optional(text, ''), license_check: v.optional(flag, 'true') });
+const Qemu = v.strictObject({
+  enable_hardware_acceleration: v.optional(flag, 'true'),
+  require_hardware_acceleration: v.optional(flag, 'true'),
+  enable_kvm: v.optional(flag),
+  require_kvm: v.optional(flag),
+  monitor: v.optional(flag, 'true'),
+  allow_unsafe_options: v.optional(flag, 'false'),
+});
+const VirtualBox = v.strictObject({ vboxmanage_path: v.optional(text, '') });
+const VMware = v.strictObject({
+  vmrun_path: v.optional(text, ''),
+  vmnet_start_range: v.optional(whole(0, 255), '2'),
+  vmnet_end_range: v.optional(whole(0, 255), '255'),
+  block_host_traffic: v.optional(flag, 'false'),
+});
+
+/** Section name of the file -> its schema. */
+export const SECTIONS = { Server, VPCS: Vpcs, TraceNG: TraceNg, Dynamips, IOU: Iou, Qemu, VirtualBox, VMware } as const;
+
+export type SectionName = keyof typeof SECTIONS;
+export type Sections = { readonly [Name in SectionName]: Readonly<v.InferOutput<(typeof SECTIONS)[Name]>> };
+
+/** The whole configuration: read once, frozen, handed down. Paths are absolute and never empty. */
+export interface Config extends Sections {
+  /** The directory below which everything lives that no other key places elsewhere. */
+  readonly state: string;
+  /** Directory of the configuration file in use, or the state directory. */
+  readonly directory: string;
+}
