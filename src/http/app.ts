@@ -1,7 +1,7 @@
 // Makes one application of a list of routes: parameters, bodies, answers, errors, 404 and 405, WebSockets.
 // The same application answers the network (through server.ts) and callers in this process (`request`, `openSocket`).
 import { upgradeWebSocket } from '@hono/node-server';
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { answerText } from '../events/json.ts';
 import { Failure } from '../failures.ts';
 import { KeyedLock } from '../host/keyed-lock.ts';
@@ -34,12 +34,21 @@ export interface RequestOptions {
   signal?: AbortSignal;
 }
 
+export interface AppOptions {
+  /** Runs before every route, in this order. */
+  middleware?: readonly MiddlewareHandler[];
+  /** Shared between applications that serve the same nodes. */
+  lock?: KeyedLock;
+}
+
 export class App {
   readonly hono: Hono<{ Bindings: AppEnvironment }>;
-  private readonly lock = new KeyedLock();
+  private readonly lock: KeyedLock;
 
-  constructor(routes: readonly Route[]) {
+  constructor(routes: readonly Route[], { middleware = [], lock = new KeyedLock() }: AppOptions = {}) {
+    this.lock = lock;
     this.hono = new Hono<{ Bindings: AppEnvironment }>({ getPath: pathOf });
+    for (const handler of middleware) this.hono.use(handler);
     const methods = new Map<string, string[]>();
     for (const route of routes) {
       const shape = honoPath(route.pattern);

@@ -1,0 +1,112 @@
+// The command line: `labwired [serve]`, `labwired doctor`, `labwired demo URL`, `labwired version`.
+import { parseArgs } from 'node:util';
+import type { ConfigSources } from './config/load.ts';
+import { Failure, messageOf } from './failures.ts';
+
+export const HELP = `labwired: a network-lab server in one executable (GNS3 API v2)
+
+  labwired [serve] [options]   run the server (default)
+  labwired doctor  [options]   what is there and what is missing on this host
+  labwired demo URL            build a small lab on a running server and show it
+  labwired version             print the version
+
+Options of serve and doctor:
+  --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
+  --state DIR          where everything is kept       --config FILE   read only this configuration file
+  --local, -L          accept paths of this machine's own disk from clients
+  --allow, -A          consoles listen on all addresses
+  --insecure           listen beyond loopback without authentication
+  --ssl --certfile FILE --certkey FILE                serve HTTPS
+  --api-version X.Y.Z  the release that clients are told (2.2.57)
+  --log FILE           write the log there            --quiet, -q     warnings and errors only
+  --pid FILE           write the process id there     --debug, -d     everything
+  --record FILE        append one curl line for each JSON request
+`;
+
+/** Flags that set a configuration key. */
+const FLAG_KEYS = {
+  host: { type: 'string', key: 'host' },
+  port: { type: 'string', key: 'port' },
+  ssl: { type: 'boolean', key: 'ssl' },
+  certfile: { type: 'string', key: 'certfile' },
+  certkey: { type: 'string', key: 'certkey' },
+  record: { type: 'string', key: 'record' },
+  local: { type: 'boolean', short: 'L', key: 'local' },
+  allow: { type: 'boolean', short: 'A', key: 'allow_remote_console' },
+  insecure: { type: 'boolean', key: 'insecure' },
+  quiet: { type: 'boolean', short: 'q', key: 'quiet' },
+  debug: { type: 'boolean', short: 'd', key: 'debug' },
+  log: { type: 'string', key: 'log' },
+  shell: { type: 'boolean', key: 'shell' },
+  'api-version': { type: 'string', key: 'version' },
+} as const;
+
+/** Flags of release 2.2.57 that ask for what this server leaves to systemd and journald. */
+const IGNORED_FLAGS = {
+  logmaxsize: { type: 'string' },
+  logbackupcount: { type: 'string' },
+  logcompression: { type: 'boolean' },
+  profile: { type: 'string' },
+} as const;
+
+const OTHER_FLAGS = {
+  config: { type: 'string' },
+  state: { type: 'string' },
+  pid: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const;
+
+export type Command =
+  | {
+      name: 'serve' | 'doctor';
+      flags: ConfigSources['flags'];
+      file?: string;
+      state?: string;
+      pidFile?: string;
+      ignored: string[];
+    }
+  | { name: 'demo'; url: string }
+  | { name: 'version' | 'help' };
+
+/**
+ * Understands the words after the program's name.
+ * @throws Failure `invalid` with the flag and the fix
+ */
+export function parseCommand(words: readonly string[]): Command {
+  const options = { ...FLAG_KEYS, ...IGNORED_FLAGS, ...OTHER_FLAGS };
+  let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
+  try {
+    parsed = parseArgs({ args: [...words], options, allowPositionals: true });
+  } catch (error) {
+    throw new Failure('invalid', `${messageOf(error).split('. ')[0]}. See labwired --help`);
+  }
+  const { values, positionals } = parsed;
+  const [name = 'serve', ...rest] = positionals;
+  if (values.help || name === 'help') return { name: 'help' };
+  if (values.version || name === 'version') return { name: 'version' };
+  if (name === 'demo') {
+    const [url, ...more] = rest;
+    if (url === undefined || more.length > 0 || !URL.canParse(url)) {
+      throw new Failure('invalid', 'Say which server: labwired demo http://127.0.0.1:3080');
+    }
+    return { name, url };
+  }
+  if (name !== 'serve' && name !== 'doctor')
+    throw new Failure('invalid', `There is no command "${name}". See labwired --help`);
+  if (rest.length > 0)
+    throw new Failure('invalid', `"${rest[0]}" is not expected after "${name}". See labwired --help`);
+  const flags: ConfigSources['flags'] = [];
+  for (const [flag, { key }] of Object.entries(FLAG_KEYS)) {
+    const value = values[flag as keyof typeof FLAG_KEYS];
+    if (value !== undefined) flags.push({ section: 'Server', key, value: String(value), flag: `--${flag}` });
+  }
+  return {
+    name,
+    flags,
+    ...(values.config === undefined ? {} : { file: values.config }),
+    ...(values.state === undefined ? {} : { state: values.state }),
+    ...(values.pid === undefined ? {} : { pidFile: values.pid }),
+    ignored: Object.keys(IGNORED_FLAGS).filter((flag) => values[flag as keyof typeof IGNORED_FLAGS] !== undefined),
+  };
+}

@@ -1,0 +1,193 @@
+// Makes the one configuration of flags, environment and files, in this order of strength. Nothing else in the project reads process.env.
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import * as v from 'valibot';
+import { Failure, systemCode } from '../failures.ts';
+import { parseIni } from './ini.ts';
+import { type Config, SECTIONS, type SectionName, type Sections } from './schema.ts';
+
+/** Where a value comes from, for messages: `file.conf line 3`, `LABWIRE_SERVER_PORT`, `--port`. */
+interface Sourced {
+  value: string;
+  source: string;
+}
+
+type Values = Map<SectionName, Map<string, Sourced>>;
+
+export interface ConfigSources {
+  /** Values from the command line, by section and key. */
+  flags: { section: SectionName; key: string; value: string; flag: string }[];
+  environment: Readonly<Record<string, string | undefined>>;
+  workingDirectory: string;
+  home: string;
+  /** `--config`: the only file to read. */
+  file?: string | undefined;
+  /** `--state`. */
+  state?: string | undefined;
+}
+
+export interface LoadedConfig {
+  config: Config;
+  /** Files that were read, weakest first. */
+  files: string[];
+  /** What was understood but is odd: unknown keys and sections. */
+  warnings: string[];
+}
+
+/** The release's own places, then ours; a later file wins over an earlier one. */
+export function configFiles({ workingDirectory, home }: Pick<ConfigSources, 'workingDirectory' | 'home'>): string[] {
+  return [
+    join(workingDirectory, 'gns3_server.conf'),
+    join(home, '.config/GNS3/2.2/gns3_server.conf'),
+    join(home, '.config/GNS3.conf'),
+    '/etc/gns3/gns3_server.conf',
+    '/etc/xdg/GNS3/gns3_server.conf',
+    '/etc/xdg/GNS3.conf',
+    '/etc/labwire/labwired.conf',
+  ];
+}
+
+function sectionNamed(name: string): SectionName | undefined {
+  return (Object.keys(SECTIONS) as SectionName[]).find((known) => known.toLowerCase() === name.toLowerCase());
+}
+
+function put(values: Values, section: SectionName, key: string, sourced: Sourced): void {
+  const members = values.get(section) ?? new Map<string, Sourced>();
+  values.set(section, members.set(key, sourced));
+}
+
+function readFiles(sources: ConfigSources, values: Values, warnings: string[]): string[] {
+  const candidates =
+    sources.file === undefined ? configFiles(sources) : [resolve(sources.workingDirectory, sources.file)];
+  const read: string[] = [];
+  for (const path of candidates) {
+    let text: string;
+    try {
+      text = readFileSync(path, 'utf8');
+    } catch (error) {
+      if (sources.file === undefined && ['ENOENT', 'ENOTDIR', 'EACCES'].includes(systemCode(error) ?? '')) {
+        if (systemCode(error) === 'EACCES') warnings.push(`${path} exists but may not be read; it is ignored`);
+        continue;
+      }
+      throw new Failure('invalid', `The configuration file ${path} cannot be read: ${systemCode(error) ?? error}`);
+    }
+    read.push(path);
+    const ini = parseIni(text);
+    const [problem] = ini.problems;
+    if (problem) throw new Failure('invalid', `${path} line ${problem.line}: ${problem.problem}`);
+    for (const { section, key, value, line } of ini.entries) {
+      const source = `${path} line ${line}`;
+      const known = sectionNamed(section);
+      if (known === undefined) warnings.push(`${source}: the section [${section}] is not known; it is ignored`);
+      else if (!(key in SECTIONS[known].entries))
+        warnings.push(`${source}: [${known}] has no key "${key}"; it is ignored`);
+      else put(values, known, key, { value: key.endsWith('_path') ? expandHome(value, sources.home) : value, source });
+    }
+  }
+  return read;
+}
+
+function expandHome(value: string, home: string): string {
+  return value === '~' || value.startsWith('~/') ? join(home, value.slice(1)) : value;
+}
+
+/** Variables that configure no key of a section. */
+const OTHER_VARIABLES = new Set([
+  'LABWIRE_STATE',
+  'LABWIRE_CONFIG',
+  'LABWIRE_ADDON_DIR',
+  'LABWIRE_INSTANCE',
+  'LABWIRE_NODE',
+]);
+
+function readEnvironment(sources: ConfigSources, values: Values, warnings: string[]): void {
+  for (const [name, value] of Object.entries(sources.environment)) {
+    if (!name.startsWith('LABWIRE_') || value === undefined || OTHER_VARIABLES.has(name)) continue;
+    const [, sectionText = '', key = ''] = /^LABWIRE_([A-Z]+)_(.+)$/.exec(name) ?? [];
+    const section = sectionNamed(sectionText);
+    if (section && key.toLowerCase() in SECTIONS[section].entries)
+      put(values, section, key.toLowerCase(), { value, source: name });
+    else warnings.push(`the environment variable ${name} is not known; it is ignored`);
+  }
+}
+
+function checked<Name extends SectionName>(name: Name, values: Values): Sections[Name] {
+  const given = values.get(name) ?? new Map<string, Sourced>();
+  const raw = Object.fromEntries([...given].map(([key, { value }]) => [key, value]));
+  const result = v.safeParse(SECTIONS[name], raw);
+  if (result.success) return Object.freeze(result.output) as Sections[Name];
+  const [issue] = result.issues;
+  const key = v.getDotPath(issue) ?? '';
+  const sourced = given.get(key);
+  throw new Failure(
+    'invalid',
+    `${sourced?.source ?? name}: ${key} = "${sourced?.value ?? ''}" is not possible: ${issue.message}`,
+  );
+}
+
+/** The state directory when none is named: systemd's, the system's for root, the user's own otherwise. */
+function defaultState(sources: ConfigSources): string {
+  const given = sources.environment['STATE_DIRECTORY']?.split(':')[0];
+  if (given) return given;
+  if (process.getuid?.() === 0) return '/var/lib/labwire';
+  return join(sources.environment['XDG_DATA_HOME'] || join(sources.home, '.local/share'), 'labwire');
+}
+
+function checkTogether({ Server, VMware }: Sections): void {
+  const wrong = (message: string): never => {
+    throw new Failure('invalid', message);
+  };
+  const ranges = [
+    ['console_start_port_range', 'console_end_port_range'],
+    ['vnc_console_start_port_range', 'vnc_console_end_port_range'],
+    ['udp_start_port_range', 'udp_end_port_range'],
+  ] as const;
+  for (const [start, end] of ranges) {
+    if (Server[start] >= Server[end]) wrong(`${start} (${Server[start]}) must be below ${end} (${Server[end]})`);
+  }
+  if (VMware.vmnet_start_range >= VMware.vmnet_end_range) wrong('vmnet_start_range must be below vmnet_end_range');
+  if (Server.auth && Server.user === '') wrong('auth is on, but user is empty: set user and password in [Server]');
+  if (Server.ssl && (Server.certfile === '' || Server.certkey === '')) {
+    wrong('ssl is on: name the certificate with certfile and its key with certkey');
+  }
+}
+
+/**
+ * Reads and checks everything.
+ * @throws Failure `invalid` naming the line, variable or flag and what would fit
+ */
+export function loadConfig(sources: ConfigSources): LoadedConfig {
+  const values: Values = new Map();
+  const warnings: string[] = [];
+  const file = sources.file ?? sources.environment['LABWIRE_CONFIG'];
+  const files = readFiles({ ...sources, file }, values, warnings);
+  readEnvironment(sources, values, warnings);
+  for (const { section, key, value, flag } of sources.flags) put(values, section, key, { value, source: flag });
+  const sections = Object.fromEntries(
+    (Object.keys(SECTIONS) as SectionName[]).map((name) => [name, checked(name, values)]),
+  ) as unknown as Sections;
+  checkTogether(sections);
+  const state = resolve(
+    sources.workingDirectory,
+    expandHome(sources.state ?? sources.environment['LABWIRE_STATE'] ?? defaultState(sources), sources.home),
+  );
+  const place = (path: string, below: string): string =>
+    path === '' ? join(state, below) : resolve(sources.workingDirectory, path);
+  const { Server } = sections;
+  const config: Config = {
+    ...sections,
+    Server: Object.freeze({
+      ...Server,
+      protocol: Server.ssl ? 'https' : Server.protocol,
+      projects_path: place(Server.projects_path, 'projects'),
+      images_path: place(Server.images_path, 'images'),
+      appliances_path: place(Server.appliances_path, 'appliances'),
+      symbols_path: place(Server.symbols_path, 'symbols'),
+      configs_path: place(Server.configs_path, 'configs'),
+      resources_path: place(Server.resources_path, 'resources'),
+    }),
+    state,
+    directory: files.length > 0 ? dirname(files.at(-1) as string) : state,
+  };
+  return { config: Object.freeze(config), files, warnings };
+}

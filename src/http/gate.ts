@@ -1,0 +1,80 @@
+// What stands before every route: the guard, cross-origin headers, authentication. As Hono middleware, in this order.
+import type { MiddlewareHandler } from 'hono';
+import { Failure } from '../failures.ts';
+import { authorized, type Credentials, unauthorized } from './authentication.ts';
+import { renderFailure } from './errors.ts';
+import { type GuardRules, refusal } from './guard.ts';
+
+/** Origins of the web clients that release 2.2.57 serves, as its interface documents them. */
+export const DOCUMENTED_ORIGINS = [
+  'http://127.0.0.1:3080',
+  'http://localhost:3080',
+  'http://127.0.0.1:4200',
+  'http://localhost:4200',
+  'http://gns3.github.io',
+  'https://gns3.github.io',
+];
+
+const METHODS = 'DELETE,GET,POST,PUT';
+
+export interface GateOptions {
+  rules: GuardRules;
+  credentials: Credentials | undefined;
+}
+
+/** Refuses requests of foreign pages and under foreign names with 403. */
+function guard(rules: GuardRules): MiddlewareHandler {
+  return async (context, next) => {
+    const reason = refusal(
+      {
+        method: context.req.method,
+        host: context.req.header('host'),
+        origin: context.req.header('origin'),
+        secFetchSite: context.req.header('sec-fetch-site'),
+        secFetchMode: context.req.header('sec-fetch-mode'),
+      },
+      rules,
+    );
+    if (reason !== undefined) return renderFailure(new Failure('forbidden', reason));
+    await next();
+    return;
+  };
+}
+
+/** Lets pages of the origins that passed the guard read answers; each origin by name, so credentials never meet a wildcard. */
+const crossOrigin: MiddlewareHandler = async (context, next) => {
+  const origin = context.req.header('origin');
+  if (context.req.method === 'OPTIONS') {
+    if (origin === undefined) return new Response('403: Forbidden', { status: 403 });
+    return new Response(null, {
+      status: 200,
+      headers: {
+        'Access-Control-Allow-Origin': origin,
+        'Access-Control-Allow-Credentials': 'true',
+        'Access-Control-Allow-Methods': METHODS,
+        'Access-Control-Allow-Headers': context.req.header('access-control-request-headers') ?? '',
+        'Access-Control-Max-Age': '0',
+        Vary: 'Origin',
+      },
+    });
+  }
+  await next();
+  if (origin === undefined || context.res.status === 101) return;
+  context.res.headers.set('Access-Control-Allow-Origin', origin);
+  context.res.headers.set('Access-Control-Allow-Credentials', 'true');
+  context.res.headers.append('Vary', 'Origin');
+  return;
+};
+
+/** Asks for user and password on every route, pages and console sockets included. */
+function authentication(credentials: Credentials): MiddlewareHandler {
+  return async (context, next) => {
+    if (!authorized(context.req.header('authorization'), credentials)) return unauthorized();
+    await next();
+    return;
+  };
+}
+
+export function gate({ rules, credentials }: GateOptions): MiddlewareHandler[] {
+  return [guard(rules), crossOrigin, ...(credentials ? [authentication(credentials)] : [])];
+}

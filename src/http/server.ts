@@ -1,0 +1,118 @@
+// The network side: listens, hands requests to the application, ends cleanly.
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { WebSocketServer } from 'ws';
+import { Failure, messageOf, systemCode } from '../failures.ts';
+import type { App, AppEnvironment } from './app.ts';
+
+export interface ListenOptions {
+  host: string;
+  port: number;
+  tls?: { certificate: string; key: string } | undefined;
+}
+
+/** Keystrokes and terminal sizes; no client sends anything larger over a WebSocket. */
+const SOCKET_MESSAGE_LIMIT = 1024 * 1024;
+
+const SERVER_OPTIONS = {
+  // Keeps a slow header from holding a connection; bodies may take as long as they need (uploads), JSON ones are timed in body.ts.
+  headersTimeout: 20_000,
+  requestTimeout: 0,
+  keepAliveTimeout: 30_000,
+};
+
+export class HttpServer {
+  private readonly options: ListenOptions;
+  private readonly app: App;
+  private server: Server | undefined;
+  private sockets: WebSocketServer | undefined;
+
+  constructor(app: App, options: ListenOptions) {
+    this.app = app;
+    this.options = options;
+  }
+
+  /**
+   * Listens; resolves with the address in use.
+   * @throws Failure `conflict` when the address is taken or not ours
+   */
+  async start(): Promise<AddressInfo> {
+    const { host, port, tls } = this.options;
+    const sockets = new WebSocketServer({
+      noServer: true,
+      maxPayload: SOCKET_MESSAGE_LIMIT,
+      perMessageDeflate: { serverNoContextTakeover: true, threshold: 1024 },
+    });
+    const targets = new WeakMap<IncomingMessage, string>();
+    const server = createAdaptorServer({
+      fetch: (request, environment) => {
+        const env = environment as AppEnvironment & { incoming: IncomingMessage };
+        env.target = targets.get(env.incoming) ?? '/';
+        return this.app.hono.fetch(request, env);
+      },
+      websocket: { server: sockets },
+      overrideGlobalObjects: false,
+      ...(tls === undefined
+        ? { createServer, serverOptions: SERVER_OPTIONS }
+        : { createServer: createTlsServer, serverOptions: { ...SERVER_OPTIONS, ...readTls(tls) } }),
+    }) as Server;
+    // The adaptor makes a URL of the target, which folds dot segments and refuses some spellings; routing wants it as it came.
+    const keepTarget = (incoming: IncomingMessage): void => {
+      targets.set(incoming, originForm(incoming.url ?? '/'));
+      incoming.url = '/';
+    };
+    server.prependListener('request', keepTarget);
+    server.prependListener('upgrade', keepTarget);
+    server.on('connection', (socket: Socket) => socket.setNoDelay(true));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error) => reject(listenFailure(error, host, port)));
+      server.listen(port, host, resolve);
+    });
+    this.server = server;
+    this.sockets = sockets;
+    return server.address() as AddressInfo;
+  }
+
+  /** Takes no more requests, closes WebSockets (1001), and waits at most `patience` milliseconds for answers under way. */
+  async stop(patience = 2_000): Promise<void> {
+    const { server, sockets } = this;
+    if (!server) return;
+    for (const socket of sockets?.clients ?? []) socket.close(1001, 'The server is stopping.');
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeIdleConnections();
+      setTimeout(() => {
+        for (const socket of sockets?.clients ?? []) socket.terminate();
+        server.closeAllConnections();
+      }, patience).unref();
+    });
+  }
+}
+
+/** `GET http://host/path` is the same as `GET /path`. */
+function originForm(target: string): string {
+  return target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '') || '/';
+}
+
+function readTls({ certificate, key }: { certificate: string; key: string }): { cert: Buffer; key: Buffer } {
+  const read = (path: string, name: string): Buffer => {
+    try {
+      return readFileSync(path);
+    } catch (error) {
+      throw new Failure('invalid', `${name} ${path} cannot be read: ${systemCode(error) ?? messageOf(error)}`);
+    }
+  };
+  return { cert: read(certificate, 'certfile'), key: read(key, 'certkey') };
+}
+
+function listenFailure(error: Error, host: string, port: number): Failure {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `port ${port} on ${host} is taken by another program: stop that one, or choose another with --port`,
+    EADDRNOTAVAIL: `${host} is no address of this machine: choose one with --host`,
+    EACCES: `port ${port} may not be used by this user: choose one above 1023 with --port`,
+  };
+  return new Failure('conflict', `Cannot listen: ${reasons[systemCode(error) ?? ''] ?? messageOf(error)}`);
+}
