@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
+import { createAdaptorServer, type WebSocketServerLike } from '@hono/node-server';
 import { WebSocketServer } from 'ws';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import type { App, AppEnvironment } from './app.ts';
@@ -53,7 +53,7 @@ export class HttpServer {
         env.target = targets.get(env.incoming) ?? '/';
         return this.app.hono.fetch(request, env);
       },
-      websocket: { server: sockets },
+      websocket: { server: sockets as unknown as WebSocketServerLike },
       overrideGlobalObjects: false,
       ...(tls === undefined
         ? { createServer, serverOptions: SERVER_OPTIONS }
