@@ -1,0 +1,92 @@
+// Who may import whom. The floors of the house, top first: imports point down, or stay within one room; type imports count too.
+// docs/architecture.md shows the same picture in words.
+import visitor from '@swc/core/Visitor.js';
+
+// TypeScript 7 has no compiler interface for tools, so dependency-cruiser reads the sources by swc's parser and walks them with
+// swc's visitor, which was frozen before `using` came.
+const { visitStatement } = visitor.Visitor.prototype;
+visitor.Visitor.prototype.visitStatement = function (statement) {
+  if (statement.type !== 'UsingDeclaration') return visitStatement.call(this, statement);
+  this.visitVariableDeclarators(statement.decls);
+  return statement;
+};
+
+/** Each floor's rooms, by the path of their files. */
+const floors = [
+  { 'the entrance': '^src/[^/]+[.]ts$' },
+  { controller: '^src/controller/', compute: '^src/compute/' },
+  { http: '^src/http/' },
+  { fabric: '^src/fabric/', consoles: '^src/consoles/' },
+  { store: '^src/store/', events: '^src/events/', config: '^src/config/' },
+  { host: '^src/host/' },
+];
+
+/** The one file below all floors, which everybody may import. */
+const FAILURES = '^src/failures[.]ts$';
+
+const rules = floors.flatMap((floor, level) =>
+  Object.entries(floor).map(([room, path]) => {
+    const others = Object.values(floor).filter((other) => other !== path);
+    const above = floors.slice(0, level).flatMap((rooms) => Object.values(rooms));
+    return {
+      name: `floors-${room.replaceAll(' ', '-')}`,
+      severity: 'error',
+      comment: `${room} imports from the floors below it and from itself, never from above or from the room next door`,
+      from: { path, pathNot: FAILURES },
+      to: { path: [...above, ...others], pathNot: FAILURES },
+    };
+  }),
+);
+
+export default {
+  forbidden: [
+    ...rules.filter((rule) => rule.to.path.length > 0),
+    {
+      name: 'failures-at-the-bottom',
+      severity: 'error',
+      comment: 'src/failures.ts is below everything',
+      from: { path: FAILURES },
+      to: { path: '^src/' },
+    },
+    {
+      name: 'no-circles',
+      severity: 'error',
+      comment: 'two files that need each other are one, or lack a third',
+      from: { path: '^src/' },
+      to: { circular: true },
+    },
+    {
+      name: 'emulators-stand-alone',
+      severity: 'error',
+      comment: 'the folder of an emulator does not know the other emulators',
+      from: { path: '^src/compute/emulators/([^/]+)/' },
+      to: { path: '^src/compute/emulators/[^/]+/', pathNot: '^src/compute/emulators/$1/' },
+    },
+    {
+      name: 'no-tests-in-the-product',
+      severity: 'error',
+      comment: 'sources do not import tests',
+      from: { path: '^src/' },
+      to: { path: '^test/' },
+    },
+    {
+      name: 'declared-dependencies',
+      severity: 'error',
+      comment: 'what the product imports stands in "dependencies" of package.json',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional'] },
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      comment: 'an import must lead somewhere',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

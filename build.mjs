@@ -1,0 +1,201 @@
+// Packs the daemon into one executable: node build.mjs [--target linux-x64|linux-arm64] [--out FILE] [--entry FILE] [--worker FILE]
+//
+// esbuild makes one script of src/main.ts and one of each worker; @yao-pkg/pkg in SEA mode puts the script, the addons and the
+// static files into a copy of the pinned Node. Two builds of the same sources give the same bytes, wherever they are made.
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+import { buildAddons, packageFor, toolPrefix } from './bin/addons.mjs';
+
+const root = import.meta.dirname;
+const own = `linux-${process.arch}`;
+const { values: options } = parseArgs({
+  options: {
+    target: { type: 'string', default: own },
+    out: { type: 'string' },
+    entry: { type: 'string', default: join(root, 'src/main.ts') },
+    worker: { type: 'string', default: join(root, 'src/fabric/worker.ts') },
+  },
+});
+const arch = options.target.replace(/^linux-/, '');
+const out = resolve(
+  options.out ?? join(root, 'dist', options.target === own ? 'labwired' : `labwired-${options.target}`),
+);
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const work = join(root, 'dist', 'work', options.target);
+
+/** The packages that look for their addon on disk are handed our loader instead. */
+const addonPlugin = {
+  name: 'addons',
+  setup(bundler) {
+    const loader = JSON.stringify(join(root, 'src/host/addons.ts'));
+    const virtual = (contents) => () => ({ resolveDir: root, contents });
+    for (const name of ['bindings', 'koffi'])
+      bundler.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: 'addon' }));
+    bundler.onLoad(
+      { filter: /^bindings$/, namespace: 'addon' }, // sqlite3
+      virtual(`module.exports = require(${loader}).loadAddon;`),
+    );
+    bundler.onLoad(
+      { filter: /^koffi$/, namespace: 'addon' },
+      virtual(`module.exports = require(${loader}).loadAddon('koffi.node');`),
+    );
+    bundler.onLoad(
+      { filter: /node-pty\/lib\/utils\.js$/ },
+      virtual(`exports.assign = Object.assign;
+        exports.loadNativeModule = (name) => ({ dir: '', module: require(${loader}).loadAddon(name + '.node') });`),
+    );
+  },
+};
+
+/** Bundles `entry` with all that it imports into one CommonJS script, and gives the paths of what went in. */
+async function bundle(entry, outfile) {
+  const { metafile } = await build({
+    entryPoints: [resolve(entry)],
+    absWorkingDir: root,
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'warning',
+    metafile: true,
+    plugins: [addonPlugin],
+    define: {
+      LABWIRE_VERSION: JSON.stringify(version),
+      'import.meta.dirname': '__dirname',
+      'import.meta.filename': '__filename',
+      'import.meta.url': 'bundleUrl',
+      // ws does without these two addons, which are not here.
+      'process.env.WS_NO_BUFFER_UTIL': '"1"',
+      'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
+    },
+    banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+  });
+  return Object.keys(metafile.inputs);
+}
+
+/** The licences of everything that is inside the executable. */
+function licences(inputs, nodePackage) {
+  const packages = new Set(['koffi']);
+  for (const path of inputs) {
+    const name = /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1];
+    if (name !== undefined) packages.add(name);
+  }
+  const texts = [['Labwire', join(root, 'LICENSE')]];
+  for (const name of [...packages].sort()) {
+    const folder = join(root, 'node_modules', name);
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    texts.push([`${name} ${manifest.version} (${manifest.license})`, file && join(folder, file)]);
+  }
+  texts.push([`Node.js ${process.version}`, join(nodePackage, 'LICENSE')]);
+  const line = '='.repeat(100);
+  return texts
+    .map(([title, file]) => `${line}\n${title}\n${line}\n\n${file ? readFileSync(file, 'utf8').trim() : ''}\n`)
+    .join('\n');
+}
+
+/** Static files, by the name under which src/host/assets.ts asks for them. */
+function staticFiles() {
+  const folder = join(root, 'src/assets');
+  if (!existsSync(folder)) return {};
+  return Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((file) => [`assets/${relative(folder, file)}`, file]),
+  );
+}
+
+/** Node without its symbol and debug sections: 18 MB less. Only before the blob goes in; afterwards it would break the file. */
+function bareNode(nodePackage) {
+  const base = join(work, 'node');
+  rmSync(base, { force: true });
+  copyFileSync(join(nodePackage, 'bin/node'), base);
+  chmodSync(base, 0o755);
+  execFileSync(`${toolPrefix(arch)}strip`, ['--strip-all', base]);
+  return base;
+}
+
+/**
+ * Node records the path of its script in the executable. So the script is handed over in a directory with a name of constant
+ * length, and that name is then replaced by a constant one, or no two builds would be equal.
+ */
+function forgetPlace(file, place) {
+  const bytes = readFileSync(file);
+  const name = Buffer.from(place);
+  const constant = Buffer.from(place.replace(/[^/]{6}$/, '000000'));
+  let found = 0;
+  for (let at = bytes.indexOf(name); at !== -1; at = bytes.indexOf(name, at + 1), found++) constant.copy(bytes, at);
+  if (found === 0) throw new Error(`${file} does not name ${place}: is it not built by this version of pkg?`);
+  writeFileSync(file, bytes);
+}
+
+/** pkg looks for Node in its cache before it downloads: the empty *.ok files say that what is there is complete. */
+function fillCache(home, base) {
+  const folder = join(home, '.pkg-cache/sea', `node-${process.version}-${options.target}`);
+  mkdirSync(join(folder, 'bin'), { recursive: true });
+  copyFileSync(base, join(folder, 'bin/node'));
+  for (const mark of [`${folder}.tar.gz`, `${folder}.tar.gz.ok`, join(folder, 'bin/node.ok')]) writeFileSync(mark, '');
+}
+
+/** pkg's SEA mode, with the Node that npm has brought. */
+async function pack(script, base, assets) {
+  // Not by pkg's command line: that takes static files only together with its own layer over node:fs, which would then stand
+  // between the daemon and every file, and lets NODE_OPTIONS act on the executable.
+  const { default: sea } = createRequire(import.meta.url)('@yao-pkg/pkg/lib-es5/sea.js');
+  const place = mkdtempSync('/tmp/labwired-build-');
+  const fresh = `${out}.new`;
+  mkdirSync(dirname(out), { recursive: true });
+  const home = process.env.HOME;
+  try {
+    process.env.HOME = join(place, 'home');
+    fillCache(process.env.HOME, base);
+    copyFileSync(script, join(place, 'labwired.cjs'));
+    await sea(join(place, 'labwired.cjs'), {
+      targets: [{ nodeRange: `node${process.versions.node}`, platform: 'linux', arch, output: fresh }],
+      seaConfig: { assets, execArgvExtension: 'none' },
+    });
+    forgetPlace(fresh, place);
+    chmodSync(fresh, 0o755);
+    renameSync(fresh, out); // a running daemon keeps the file that it was started from
+  } finally {
+    if (home === undefined) delete process.env.HOME;
+    else process.env.HOME = home;
+    rmSync(place, { recursive: true, force: true });
+    rmSync(fresh, { force: true });
+  }
+}
+
+const nodePackage = packageFor(`node-${options.target}`, arch);
+const nodeVersion = JSON.parse(readFileSync(join(nodePackage, 'package.json'), 'utf8')).version;
+if (`v${nodeVersion}` !== process.version)
+  throw new Error(
+    `run by Node ${process.version}, packs Node v${nodeVersion}: use 'npm run build', which runs on the pinned one`,
+  );
+mkdirSync(work, { recursive: true });
+const main = join(work, 'labwired.cjs');
+const worker = join(work, 'fabric.cjs');
+const inputs = [...(await bundle(options.entry, main)), ...(await bundle(options.worker, worker))];
+const addons = Object.entries(buildAddons(arch)).map(([name, file]) => [`addons/${name}`, file]);
+const assets = { ...Object.fromEntries(addons), ...staticFiles(), 'workers/fabric.js': worker };
+writeFileSync(`${out}.licenses`, licences(inputs, nodePackage));
+await pack(main, bareNode(nodePackage), Object.fromEntries(Object.entries(assets).sort()));
+process.stdout.write(`${relative(process.cwd(), out)}: Labwire ${version} for ${options.target}\n`);

@@ -1,0 +1,120 @@
+// The rules that keep the rooms apart: that they are kept, and that they would notice.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(import.meta.dirname, '..');
+
+interface Violation {
+  rule: { name: string };
+  from: string;
+  to: string;
+}
+
+/** Runs dependency-cruiser with the project's rules over the folder `src` of `directory`; gives `rule: from -> to`, sorted. */
+async function violations(directory: string): Promise<string[]> {
+  const report = await new Promise<string>((done, fail) => {
+    const program = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
+    const words = [program, 'src', '--config', join(root, '.dependency-cruiser.mjs'), '--output-type', 'json'];
+    execFile(process.execPath, words, { cwd: directory, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      if (stdout.startsWith('{')) done(stdout);
+      else fail(new Error(`dependency-cruiser gave no report: ${stderr || error}`));
+    });
+  });
+  const { summary } = JSON.parse(report) as { summary: { violations: Violation[] } };
+  return summary.violations
+    .map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to.replace(/^.*(?=node_modules)/, '')}`)
+    .sort();
+}
+
+/** A tree of source files in a scratch directory; each entry lists what the file imports, `type:` before a type import. */
+async function tree(files: Record<string, string[]>): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'labwire-floors-'));
+  for (const [path, imports] of Object.entries(files)) {
+    await mkdir(dirname(join(directory, path)), { recursive: true });
+    const lines = imports.map((from) =>
+      from.startsWith('type:') ? `import type { x } from '${from.slice(5)}';` : `import { x } from '${from}';`,
+    );
+    await writeFile(join(directory, path), [...lines, 'export const x = 1;'].join('\n'));
+  }
+  await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
+  await writeFile(join(directory, 'package.json'), readFileSync(join(root, 'package.json')));
+  return directory;
+}
+
+test('every import of the sources points down or stays within its room', async () => {
+  assert.deepEqual(await violations(root), []);
+});
+
+test('imports that point down or stay within a room are allowed', async (t) => {
+  const directory = await tree({
+    'src/main.ts': ['./controller/a.ts', './compute/a.ts', './http/a.ts', './host/a.ts'],
+    'src/controller/a.ts': ['./b.ts', '../http/a.ts', '../store/a.ts', '../failures.ts'],
+    'src/controller/b.ts': ['hono'],
+    'src/compute/a.ts': ['./emulators/vpcs/a.ts', '../events/a.ts'],
+    'src/compute/emulators/vpcs/a.ts': ['./b.ts', '../../../fabric/a.ts', '../../../consoles/a.ts'],
+    'src/compute/emulators/vpcs/b.ts': [],
+    'src/http/a.ts': ['../config/a.ts'],
+    'src/fabric/a.ts': ['../host/a.ts'],
+    'src/consoles/a.ts': ['../host/a.ts'],
+    'src/store/a.ts': ['../host/a.ts'],
+    'src/events/a.ts': [],
+    'src/config/a.ts': ['../failures.ts'],
+    'src/host/a.ts': ['../failures.ts'],
+    'src/failures.ts': [],
+  });
+  t.after(() => rm(directory, { recursive: true }));
+  assert.deepEqual(await violations(directory), []);
+});
+
+test('an import that points up, sideways, in a circle or into the tools is found', async (t) => {
+  const directory = await tree({
+    'src/host/a.ts': ['../store/a.ts', 'type:../http/a.ts'],
+    'src/store/a.ts': ['../events/a.ts', '../nowhere.ts'],
+    'src/events/a.ts': [],
+    'src/fabric/a.ts': ['../consoles/a.ts'],
+    'src/consoles/a.ts': ['../compute/b.ts'],
+    'src/controller/a.ts': ['../compute/b.ts', '../main.ts'],
+    'src/compute/a.ts': ['../controller/b.ts'],
+    'src/compute/b.ts': [],
+    'src/controller/b.ts': [],
+    'src/compute/emulators/vpcs/a.ts': ['../hub/a.ts'],
+    'src/compute/emulators/hub/a.ts': [],
+    'src/http/a.ts': ['../compute/b.ts'],
+    'src/http/b.ts': ['./c.ts'],
+    'src/http/c.ts': ['type:./b.ts', 'esbuild'],
+    'src/failures.ts': ['./events/a.ts'],
+    'src/main.ts': [],
+  });
+  t.after(() => rm(directory, { recursive: true }));
+  assert.deepEqual(
+    await violations(directory),
+    [
+      'declared-dependencies: src/http/c.ts -> node_modules/esbuild/lib/main.js',
+      'emulators-stand-alone: src/compute/emulators/vpcs/a.ts -> src/compute/emulators/hub/a.ts',
+      'failures-at-the-bottom: src/failures.ts -> src/events/a.ts',
+      'floors-compute: src/compute/a.ts -> src/controller/b.ts',
+      'floors-consoles: src/consoles/a.ts -> src/compute/b.ts',
+      'floors-controller: src/controller/a.ts -> src/compute/b.ts',
+      'floors-controller: src/controller/a.ts -> src/main.ts',
+      'floors-fabric: src/fabric/a.ts -> src/consoles/a.ts',
+      'floors-host: src/host/a.ts -> src/http/a.ts',
+      'floors-host: src/host/a.ts -> src/store/a.ts',
+      'floors-http: src/http/a.ts -> src/compute/b.ts',
+      'floors-store: src/store/a.ts -> src/events/a.ts',
+      'no-circles: src/http/b.ts -> src/http/c.ts',
+      'resolvable: src/store/a.ts -> ../nowhere.ts',
+    ].sort(),
+  );
+});
+
+test('nothing but the configuration and the entrance looks at the environment or the command line', () => {
+  const found = globSync('src/**/*.ts', { cwd: root })
+    .filter((path) => !/^src\/(config\/|main\.ts$)/.test(path))
+    .filter((path) => /\bprocess\.(env|argv)\b|from 'node:process'/.test(readFileSync(join(root, path), 'utf8')));
+  assert.deepEqual(found, []);
+});
