@@ -1,0 +1,179 @@
+// Files that are replaced as a whole or not at all: temporary file in the same folder, fsync, rename, fsync of the folder.
+import { randomBytes } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import { constants } from 'node:fs';
+import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Failure, type FailureCode, messageOf, systemCode } from '../failures.ts';
+
+const TEMPORARY_NAME = /^\..*\.[0-9a-f]{12}\.labwire-tmp$/s;
+
+/** Names of the temporary files that this process is writing right now: they are nobody's leftovers. */
+const beingWritten = new Set<string>();
+
+const FAILURES: Record<string, [FailureCode, string]> = {
+  ENOSPC: ['out-of-space', 'no space is left on the device; free some and try again'],
+  EDQUOT: ['out-of-space', 'the disk quota is used up; free some space and try again'],
+  EROFS: ['conflict', 'the file system is read-only; make it writable'],
+  EACCES: ['forbidden', 'permission denied; give the user that runs labwired access to it'],
+  EPERM: ['forbidden', 'the operation is not permitted; give the user that runs labwired access to it'],
+  ELOOP: ['forbidden', 'it is a symbolic link where none is followed, or too many of them'],
+  ENAMETOOLONG: ['forbidden', 'the name is too long; use at most 255 bytes for each part of a path'],
+  ENOENT: ['not-found', 'there is no such file or directory'],
+  ENOTDIR: ['conflict', 'a part of its path is a file, not a directory'],
+  EISDIR: ['conflict', 'it is a directory, not a file'],
+  EMFILE: ['unavailable', 'too many files are open; raise LimitNOFILE or try again later'],
+  ENFILE: ['unavailable', 'too many files are open on this host; try again later'],
+};
+
+/** What a system call on the file that the client knows as `shownAs` failed with, as a `Failure`; anything unforeseen is handed back as it is. */
+export function fileFailure(thrown: unknown, shownAs: string): unknown {
+  const known = thrown instanceof Failure ? undefined : FAILURES[systemCode(thrown) ?? ''];
+  return known === undefined ? thrown : new Failure(known[0], `${shownAs}: ${known[1]}`, { cause: thrown });
+}
+
+/** Whether a file of this name is a temporary file of this module. */
+export function isTemporaryName(name: string): boolean {
+  return TEMPORARY_NAME.test(name);
+}
+
+export interface AtomicFileOptions {
+  /** Permission bits of the new file, exactly; without it 0644 less the umask. */
+  mode?: number;
+  /** What error messages call the file (the path as given, unless the real one means nothing to the client). */
+  shownAs?: string;
+}
+
+/** A file that comes into being (or takes the place of the old one) at `commit`; without it nothing of it stays. */
+export class AtomicFile implements AsyncDisposable {
+  readonly #path: string;
+  readonly #temporary: string;
+  readonly #handle: FileHandle;
+  readonly #shownAs: string;
+  #failure: unknown;
+  #finished = false;
+
+  /** Use `createAtomicFile`. */
+  constructor(path: string, temporary: string, handle: FileHandle, shownAs: string) {
+    this.#path = path;
+    this.#temporary = temporary;
+    this.#handle = handle;
+    this.#shownAs = shownAs;
+  }
+
+  /** Appends a piece, or all pieces of a stream. The first error is kept: every later call fails with it, too. */
+  async write(data: AtomicFileData): Promise<void> {
+    await this.#step(() => this.#handle.writeFile(data as Uint8Array));
+  }
+
+  /** Puts the file in its place, durably; answers its status (inode, size, times) as it stands there. */
+  async commit(): Promise<BigIntStats> {
+    const status = await this.#step(async () => {
+      await this.#handle.sync();
+      const written = await this.#handle.stat({ bigint: true });
+      await this.#handle.close();
+      await rename(this.#temporary, this.#path);
+      return written;
+    });
+    this.#finished = true;
+    beingWritten.delete(basename(this.#temporary));
+    await syncDirectory(dirname(this.#path), this.#shownAs);
+    return status;
+  }
+
+  /** Gives it up: the temporary file is removed, the old content stays. Nothing happens after `commit`. */
+  async abort(): Promise<void> {
+    if (this.#finished) return;
+    this.#finished = true;
+    // Whatever made us give up matters more than a failure to tidy up, which `removeLeftovers` makes good.
+    await this.#handle.close().catch(() => {});
+    await unlink(this.#temporary).catch(() => {});
+    beingWritten.delete(basename(this.#temporary));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.abort();
+  }
+
+  async #step<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      return await work();
+    } catch (thrown) {
+      this.#failure = fileFailure(thrown, this.#shownAs);
+      await this.abort();
+      throw this.#failure;
+    }
+  }
+}
+
+/** Bytes, text (written as UTF-8), or a stream of them (Node's or the web's). */
+export type AtomicFileData = string | Uint8Array | AsyncIterable<Uint8Array | string>;
+
+/** Begins a file at `path`, whose folder must exist. */
+export async function createAtomicFile(path: string, options: AtomicFileOptions = {}): Promise<AtomicFile> {
+  const shownAs = options.shownAs ?? path;
+  // Fifty characters are at most two hundred bytes, so that the name stays below the limit of 255 whatever the file is called.
+  const name = `.${[...basename(path)].slice(0, 50).join('')}.${randomBytes(6).toString('hex')}.labwire-tmp`;
+  const temporary = join(dirname(path), name);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  beingWritten.add(name);
+  let handle: FileHandle;
+  try {
+    handle = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, options.mode ?? 0o644);
+  } catch (thrown) {
+    beingWritten.delete(name);
+    throw fileFailure(thrown, shownAs);
+  }
+  const file = new AtomicFile(path, temporary, handle, shownAs);
+  if (options.mode !== undefined) {
+    try {
+      await handle.chmod(options.mode);
+    } catch (thrown) {
+      await file.abort();
+      throw fileFailure(thrown, shownAs);
+    }
+  }
+  return file;
+}
+
+/** Replaces the content of the file as a whole; on failure the old content is untouched. Answers the new file's status. */
+export async function writeFileAtomically(
+  path: string,
+  data: AtomicFileData,
+  options: AtomicFileOptions = {},
+): Promise<BigIntStats> {
+  await using file = await createAtomicFile(path, options);
+  await file.write(data);
+  return await file.commit();
+}
+
+/** Removes what a killed daemon left behind in the directory (not below it); answers how many files that were. */
+export async function removeLeftovers(directory: string): Promise<number> {
+  let removed = 0;
+  for (const name of await readdir(directory)) {
+    if (!isTemporaryName(name) || beingWritten.has(name)) continue;
+    try {
+      await unlink(join(directory, name));
+      removed += 1;
+    } catch (thrown) {
+      if (systemCode(thrown) !== 'ENOENT') throw fileFailure(thrown, join(directory, name));
+    }
+  }
+  return removed;
+}
+
+async function syncDirectory(directory: string, shownAs: string): Promise<void> {
+  try {
+    const handle = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (thrown) {
+    // Some network and FUSE file systems cannot sync a folder; the rename itself has happened.
+    if (!['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EACCES'].includes(systemCode(thrown) ?? messageOf(thrown)))
+      throw fileFailure(thrown, shownAs);
+  }
+}

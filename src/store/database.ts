@@ -1,0 +1,259 @@
+// SQLite as promises: one connection, one queue, group commit, forward-only migrations.
+import { open as openFile } from 'node:fs/promises';
+import sqlite3 from 'sqlite3';
+import { Failure, messageOf, systemCode } from '../failures.ts';
+
+export type SqlValue = string | number | null;
+
+/** The statements of one change; all of them take effect or none. */
+export interface Transaction {
+  run(sql: string, ...values: SqlValue[]): Promise<void>;
+  get<Row>(sql: string, ...values: SqlValue[]): Promise<Row | undefined>;
+  all<Row>(sql: string, ...values: SqlValue[]): Promise<Row[]>;
+}
+
+interface Job {
+  /** One statement commits by itself and needs no BEGIN when it is alone. */
+  single: boolean;
+  work(): Promise<unknown>;
+  resolve(value: unknown): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * A database whose calls take effect in the order in which they were made. What arrives while a transaction runs goes together into the next one; each
+ * promise resolves after the COMMIT that makes its change durable.
+ */
+export class Database {
+  readonly #path: string;
+  readonly #connection: sqlite3.Database;
+  readonly #statements = new Map<string, sqlite3.Statement>();
+  #waiting: Job[] = [];
+  #draining: Promise<void> | undefined;
+  #closed = false;
+
+  private constructor(path: string, connection: sqlite3.Database) {
+    this.#path = path;
+    this.#connection = connection;
+  }
+
+  /**
+   * Opens the file, creating it if it is missing, and brings it to the version of `migrations` (SQL scripts; `PRAGMA user_version` counts those that
+   * were applied). A damaged file or one of a later version is refused with `Failure('conflict')` and left as it is.
+   */
+  static async open(path: string, migrations: readonly string[]): Promise<Database> {
+    await createPrivately(path);
+    const database = new Database(path, await connect(path));
+    try {
+      await database.#prepare(migrations);
+    } catch (thrown) {
+      await database.close();
+      throw thrown;
+    }
+    return database;
+  }
+
+  /** Runs one statement. */
+  async run(sql: string, ...values: SqlValue[]): Promise<void> {
+    await this.#enqueue(true, () => this.#transaction.run(sql, ...values));
+  }
+
+  /** All rows of one query. */
+  async all<Row>(sql: string, ...values: SqlValue[]): Promise<Row[]> {
+    return await this.#enqueue(true, () => this.#transaction.all<Row>(sql, ...values));
+  }
+
+  /** Several statements as one change. `work` may be run a second time if another caller's change spoils the common transaction. */
+  async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return await this.#enqueue(false, () => work(this.#transaction));
+  }
+
+  /** Finishes what was asked for before, then closes the file. Later calls fail. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#draining;
+    for (const statement of this.#statements.values()) await settle((done) => statement.finalize(done));
+    await settle((done) => this.#connection.close(done));
+  }
+
+  #enqueue<T>(single: boolean, work: () => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new Failure('unavailable', 'the store is closed; labwired is stopping'));
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#waiting.push({ single, work, resolve: resolve as (value: unknown) => void, reject });
+    this.#draining ??= this.#drain();
+    return promise;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      if (batch.length === 1 || !(await this.#commitTogether(batch))) {
+        for (const job of batch) await this.#commitAlone(job);
+      }
+    }
+    this.#draining = undefined;
+  }
+
+  /** One transaction for all; false if any part of it failed, and then nothing of it happened and nobody has been answered. */
+  async #commitTogether(batch: Job[]): Promise<boolean> {
+    const answers: (() => void)[] = [];
+    try {
+      await this.#transaction.run('BEGIN IMMEDIATE');
+      for (const job of batch) {
+        const value = await job.work();
+        answers.push(() => job.resolve(value));
+      }
+      await this.#transaction.run('COMMIT');
+    } catch {
+      await this.#rollBack();
+      return false;
+    }
+    for (const answer of answers) answer();
+    return true;
+  }
+
+  async #commitAlone(job: Job): Promise<void> {
+    try {
+      if (!job.single) await this.#transaction.run('BEGIN IMMEDIATE');
+      const value = await job.work();
+      if (!job.single) await this.#transaction.run('COMMIT');
+      job.resolve(value);
+    } catch (thrown) {
+      if (!job.single) await this.#rollBack();
+      job.reject(this.#failure(thrown));
+    }
+  }
+
+  /** SQLite has rolled back by itself after some errors (a full disk); being told so again is no news. */
+  async #rollBack(): Promise<void> {
+    await this.#transaction.run('ROLLBACK').catch(() => {});
+  }
+
+  readonly #transaction: Transaction = {
+    run: async (sql, ...values) => {
+      const statement = await this.#statement(sql);
+      await settle((done) => statement.run(values, done));
+    },
+    all: async <Row>(sql: string, ...values: SqlValue[]) => {
+      const statement = await this.#statement(sql);
+      return await settle<Row[]>((done) => statement.all(values, done));
+    },
+    get: async <Row>(sql: string, ...values: SqlValue[]) => (await this.#transaction.all<Row>(sql, ...values))[0],
+  };
+
+  async #statement(sql: string): Promise<sqlite3.Statement> {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const statement = this.#connection.prepare(sql, (error) => (error === null ? resolve() : reject(error)));
+    await promise;
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  async #prepare(migrations: readonly string[]): Promise<void> {
+    const { get, all, run } = this.#transaction;
+    let version: number;
+    try {
+      // Nothing is written before the file is known to be sound and ours.
+      const found = (await all<{ quick_check: string }>('PRAGMA quick_check(1)')).map((row) => row.quick_check);
+      if (found.join() !== 'ok') throw this.#damaged(found.join());
+      version = (await get<{ user_version: number }>('PRAGMA user_version'))?.user_version ?? 0;
+    } catch (thrown) {
+      throw this.#failure(thrown);
+    }
+    if (version > migrations.length) {
+      throw new Failure(
+        'conflict',
+        `${this.#path} was written by a later release of Labwire (schema ${version}, this release knows ${migrations.length}): ` +
+          'start that release again, or this one with another state directory (--state)',
+      );
+    }
+    try {
+      // WAL with synchronous=NORMAL: a commit is in the kernel's hands when it is acknowledged, so that kill -9 of the process loses nothing. A power
+      // failure may cost the last moments before it, never consistency; the .gns3 file of each lab is fsynced whenever it is written.
+      await all('PRAGMA journal_mode = WAL');
+      await run('PRAGMA synchronous = NORMAL');
+      await run('PRAGMA foreign_keys = ON');
+      for (const [index, script] of migrations.entries()) {
+        if (index >= version) await this.#migrate(script, index + 1);
+      }
+    } catch (thrown) {
+      throw this.#failure(thrown);
+    }
+  }
+
+  async #migrate(script: string, version: number): Promise<void> {
+    try {
+      await settle((done) =>
+        this.#connection.exec(`BEGIN IMMEDIATE; ${script}; PRAGMA user_version = ${version}; COMMIT`, done),
+      );
+    } catch (thrown) {
+      await this.#rollBack();
+      throw thrown;
+    }
+  }
+
+  #failure(thrown: unknown): unknown {
+    switch (systemCode(thrown)) {
+      case 'SQLITE_FULL':
+        return new Failure('out-of-space', `${this.#path}: no space is left for the change; free some and try again`, {
+          cause: thrown,
+        });
+      case 'SQLITE_READONLY':
+      case 'SQLITE_CANTOPEN':
+        return new Failure(
+          'conflict',
+          `${this.#path} cannot be written (${messageOf(thrown)}): make it and its directory writable for the user that runs labwired`,
+          { cause: thrown },
+        );
+      case 'SQLITE_CORRUPT':
+      case 'SQLITE_NOTADB':
+        return this.#damaged(messageOf(thrown), thrown);
+      default:
+        return thrown;
+    }
+  }
+
+  #damaged(reason: string, cause?: unknown): Failure {
+    return new Failure(
+      'conflict',
+      `${this.#path} is damaged (${reason}) and was left as it is: put back a copy of it, or move it and its -wal and -shm files away and start ` +
+        'again; projects are then found by their .gns3 files, but templates and computes that were registered here have to be made anew',
+      { cause },
+    );
+  }
+}
+
+/** Passwords of computes are in it: nobody else may read it, nor SQLite's files beside it, which take over its permissions. */
+async function createPrivately(path: string): Promise<void> {
+  try {
+    await (await openFile(path, 'a', 0o600)).close();
+  } catch (thrown) {
+    throw new Failure(
+      'conflict',
+      `${path} cannot be opened (${messageOf(thrown)}): make it writable for the user that runs labwired`,
+      {
+        cause: thrown,
+      },
+    );
+  }
+}
+
+/** A connection of its own; a lock that another program holds for a moment is waited for up to `patience` milliseconds. */
+export async function connect(path: string, patience = 500): Promise<sqlite3.Database> {
+  const connection = await new Promise<sqlite3.Database>((resolve, reject) => {
+    const opening = new sqlite3.Database(path, (error) => (error === null ? resolve(opening) : reject(error)));
+  });
+  connection.configure('busyTimeout', patience);
+  return connection;
+}
+
+/** A call that ends in `(error, value)` as a promise. */
+export function settle<T = void>(call: (done: (error?: Error | null, value?: T) => void) => void): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    call((error, value) => (error ? reject(error) : resolve(value as T)));
+  });
+}

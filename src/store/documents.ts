@@ -1,0 +1,42 @@
+// Small JSON documents under a key: computes, templates, settings.
+import type { Database } from './database.ts';
+import type { JsonObject } from './json.ts';
+
+export type DocumentKind = 'computes' | 'templates' | 'settings';
+
+export interface StoredDocument {
+  id: string;
+  body: JsonObject;
+}
+
+export class Documents {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** All documents of a kind, in the order in which they were first put. */
+  async list(kind: DocumentKind): Promise<StoredDocument[]> {
+    const rows = await this.#database.all<{ id: string; body: string }>(
+      'SELECT id, body FROM document WHERE kind = ? ORDER BY position',
+      kind,
+    );
+    return rows.map((row) => ({ id: row.id, body: JSON.parse(row.body) as JsonObject }));
+  }
+
+  /** Adds or replaces a document; a replaced one keeps its place in the order. */
+  async put(kind: DocumentKind, id: string, body: object): Promise<void> {
+    await this.#database.run(
+      'INSERT INTO document (kind, id, body) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body',
+      kind,
+      id,
+      JSON.stringify(body),
+    );
+  }
+
+  /** Removes a document; no error if there is none. */
+  async delete(kind: DocumentKind, id: string): Promise<void> {
+    await this.#database.run('DELETE FROM document WHERE kind = ? AND id = ?', kind, id);
+  }
+}

@@ -1,0 +1,208 @@
+// The live state of open labs: what their .gns3 files will say when they are written next.
+import type { Database, Transaction } from './database.ts';
+import type { JsonObject } from './json.ts';
+
+/** What a lab holds, by kind, with the member that tells two of a kind apart. */
+const IDENTIFIERS = { node: 'node_id', link: 'link_id', drawing: 'drawing_id', compute: 'compute_id' } as const;
+
+export type LabKind = keyof typeof IDENTIFIERS;
+
+/** One change of a lab: a record as it is from now on, or the id of one that is gone. */
+export type LabChange =
+  | { node: { node_id: string } }
+  | { link: { link_id: string } }
+  | { drawing: { drawing_id: string } }
+  | { compute: { compute_id: string } }
+  | { delete: LabKind; id: string };
+
+/** All records of a lab, as plain JSON objects in the order in which they were created. */
+export interface LabContents {
+  nodes: readonly { node_id: string }[];
+  links: readonly { link_id: string }[];
+  drawings: readonly { drawing_id: string }[];
+  computes: readonly { compute_id: string }[];
+}
+
+export interface LabState {
+  project_id: string;
+  /** The database holds changes that the .gns3 file does not. */
+  dirty: boolean;
+  /** How many changes there were so far; what was read at this count is what `recordWritten` confirms. */
+  changes: number;
+  /** Of the .gns3 file when Labwire read or wrote it last; undefined if it never did. */
+  fingerprint: string | undefined;
+}
+
+export interface Lab extends LabState {
+  nodes: (JsonObject & { node_id: string })[];
+  links: (JsonObject & { link_id: string })[];
+  drawings: (JsonObject & { drawing_id: string })[];
+  computes: (JsonObject & { compute_id: string })[];
+}
+
+interface LabRow {
+  project_id: string;
+  changes: number;
+  written: number;
+  fingerprint: string | null;
+}
+
+/** `[kind, id, body]` of every element of the JSON array that is bound to ?2, in one statement whatever their number. */
+const PUT = `INSERT INTO lab_record (project_id, kind, id, body)
+  SELECT ?1, value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2) WHERE true ORDER BY key
+  ON CONFLICT (project_id, kind, id) DO UPDATE SET body = excluded.body`;
+const DELETE = `DELETE FROM lab_record WHERE project_id = ?1
+  AND (kind, id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?2))`;
+const STATE = 'SELECT project_id, changes, written, fingerprint FROM lab';
+
+/**
+ * Open labs. Every call is one small transaction whose cost does not depend on the size of the lab (except `begin`, `load` and `end`, which are about
+ * all of it); its promise resolves when the change is durable. Calls take effect in the order in which they are made.
+ */
+export class Labs {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Takes a lab up: whatever was recorded for this project is replaced. With the `fingerprint` of the .gns3 file that the contents were read from it
+   * begins clean, without one dirty. The project must be recorded.
+   */
+  async begin(projectId: string, contents: LabContents, fingerprint?: string): Promise<void> {
+    const records = [
+      ...contents.computes.map((compute) => ({ compute })),
+      ...contents.nodes.map((node) => ({ node })),
+      ...contents.links.map((link) => ({ link })),
+      ...contents.drawings.map((drawing) => ({ drawing })),
+    ];
+    const { puts } = planOf(records);
+    await this.#database.transaction(async ({ run }) => {
+      await run('DELETE FROM lab WHERE project_id = ?', projectId);
+      await run('INSERT INTO lab (project_id, fingerprint) VALUES (?, ?)', projectId, fingerprint ?? null);
+      await run(PUT, projectId, puts);
+      const written = fingerprint === undefined ? '-1' : 'changes';
+      await run(`UPDATE lab SET written = ${written} WHERE project_id = ?`, projectId);
+    });
+  }
+
+  /** Applies changes together: all or none. Where one id occurs more than once the last change counts. */
+  async apply(projectId: string, changes: readonly LabChange[]): Promise<void> {
+    const { puts, deletes } = planOf(changes);
+    if (deletes === undefined) await this.#database.run(PUT, projectId, puts);
+    else if (puts === '[]') await this.#database.run(DELETE, projectId, deletes);
+    else {
+      await this.#database.transaction(async ({ run }) => {
+        await run(DELETE, projectId, deletes);
+        await run(PUT, projectId, puts);
+      });
+    }
+  }
+
+  async putNode(projectId: string, node: { node_id: string }): Promise<void> {
+    await this.apply(projectId, [{ node }]);
+  }
+
+  async deleteNode(projectId: string, nodeId: string): Promise<void> {
+    await this.apply(projectId, [{ delete: 'node', id: nodeId }]);
+  }
+
+  async putLink(projectId: string, link: { link_id: string }): Promise<void> {
+    await this.apply(projectId, [{ link }]);
+  }
+
+  async deleteLink(projectId: string, linkId: string): Promise<void> {
+    await this.apply(projectId, [{ delete: 'link', id: linkId }]);
+  }
+
+  async putDrawing(projectId: string, drawing: { drawing_id: string }): Promise<void> {
+    await this.apply(projectId, [{ drawing }]);
+  }
+
+  async deleteDrawing(projectId: string, drawingId: string): Promise<void> {
+    await this.apply(projectId, [{ delete: 'drawing', id: drawingId }]);
+  }
+
+  /** The whole lab as of one moment, or undefined if it is not open. */
+  async load(projectId: string): Promise<Lab | undefined> {
+    return await this.#database.transaction(async (transaction) => {
+      const [row] = await transaction.all<LabRow>(`${STATE} WHERE project_id = ?`, projectId);
+      if (row === undefined) return undefined;
+      const records = await recordsOf(transaction, projectId);
+      return { ...stateOf(row), ...records };
+    });
+  }
+
+  /** The state of every open lab; after a crash, the labs that were open then. */
+  async list(): Promise<LabState[]> {
+    return (await this.#database.all<LabRow>(`${STATE} ORDER BY project_id`)).map(stateOf);
+  }
+
+  /** The state of one lab, or undefined if it is not open. */
+  async state(projectId: string): Promise<LabState | undefined> {
+    return (await this.#database.all<LabRow>(`${STATE} WHERE project_id = ?`, projectId)).map(stateOf)[0];
+  }
+
+  /**
+   * The .gns3 file now holds what `load` answered with this count of `changes`. The lab stays dirty if there were more since.
+   */
+  async recordWritten(projectId: string, fingerprint: string, changes: number): Promise<void> {
+    await this.#database.run(
+      'UPDATE lab SET fingerprint = ?2, written = max(written, ?3) WHERE project_id = ?1',
+      projectId,
+      fingerprint,
+      changes,
+    );
+  }
+
+  /** Forgets a lab: it is closed and its .gns3 file says all. */
+  async end(projectId: string): Promise<void> {
+    await this.#database.run('DELETE FROM lab WHERE project_id = ?', projectId);
+  }
+}
+
+function stateOf(row: LabRow): LabState {
+  return {
+    project_id: row.project_id,
+    dirty: row.changes !== row.written,
+    changes: row.changes,
+    fingerprint: row.fingerprint ?? undefined,
+  };
+}
+
+/** The parameters of PUT and DELETE for a list of changes. */
+function planOf(changes: readonly LabChange[]): { puts: string; deletes: string | undefined } {
+  const last = new Map<string, [kind: LabKind, id: string, body?: string]>();
+  for (const change of changes) {
+    const entry = entryOf(change);
+    last.set(`${entry[0]} ${entry[1]}`, entry);
+  }
+  const entries = [...last.values()];
+  const deletes = entries.filter((entry) => entry[2] === undefined);
+  return {
+    puts: JSON.stringify(entries.filter((entry) => entry[2] !== undefined)),
+    deletes: deletes.length === 0 ? undefined : JSON.stringify(deletes),
+  };
+}
+
+function entryOf(change: LabChange): [kind: LabKind, id: string, body?: string] {
+  if ('delete' in change) return [change.delete, change.id];
+  const [kind, record] = Object.entries(change)[0] as [LabKind, JsonObject];
+  return [kind, String(record[IDENTIFIERS[kind]]), JSON.stringify(record)];
+}
+
+async function recordsOf(
+  transaction: Transaction,
+  projectId: string,
+): Promise<Pick<Lab, 'nodes' | 'links' | 'drawings' | 'computes'>> {
+  const rows = await transaction.all<{ kind: LabKind; body: string }>(
+    'SELECT kind, body FROM lab_record WHERE project_id = ? ORDER BY position',
+    projectId,
+  );
+  const of = <Kind extends LabKind>(kind: Kind) =>
+    rows
+      .filter((row) => row.kind === kind)
+      .map((row) => JSON.parse(row.body) as JsonObject & Record<(typeof IDENTIFIERS)[Kind], string>);
+  return { nodes: of('node'), links: of('link'), drawings: of('drawing'), computes: of('compute') };
+}

@@ -1,0 +1,68 @@
+// One daemon a state directory.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure, messageOf, systemCode } from '../failures.ts';
+import { writeFileAtomically } from '../host/atomic-file.ts';
+import { connect, settle } from './database.ts';
+
+/** Milliseconds that a daemon which is just about to end is waited for. */
+const PATIENCE = 500;
+
+/**
+ * Takes the state directory for this process or refuses with `Failure('conflict')` that names the directory and the holder's pid.
+ *
+ * The proof is the kernel's lock on `labwired.lock`, held by an open SQLite transaction: it ends with the process however that ends, and child
+ * processes do not inherit it. (No other code may open that file: closing any descriptor of it drops the lock of the whole process.)
+ * `labwired.pid` only says who it is.
+ */
+export async function lockStateDirectory(directory: string): Promise<AsyncDisposable> {
+  const pidFile = join(directory, 'labwired.pid');
+  const path = join(directory, 'labwired.lock');
+  const connection = await connect(path, PATIENCE).catch((thrown: unknown) => {
+    throw unusable(directory, thrown);
+  });
+  const close = () => settle((done) => connection.close(done));
+  try {
+    await settle((done) => connection.exec('BEGIN EXCLUSIVE', done));
+    await writeFileAtomically(pidFile, `${process.pid}\n`);
+  } catch (thrown) {
+    await close();
+    if (systemCode(thrown) === 'SQLITE_BUSY') throw await heldByAnother(directory, pidFile);
+    throw thrown instanceof Failure ? thrown : unusable(directory, thrown);
+  }
+  return { [Symbol.asyncDispose]: close };
+}
+
+async function heldByAnother(directory: string, pidFile: string): Promise<Failure> {
+  // The holder writes its pid right after it has the lock: what a killed one left there is replaced within moments.
+  let pid = await livingHolder(pidFile);
+  for (let attempt = 0; pid === undefined && attempt < 10; attempt += 1) {
+    await sleep(20);
+    pid = await livingHolder(pidFile);
+  }
+  const holder = pid === undefined ? 'another labwired' : `another labwired (pid ${pid})`;
+  return new Failure(
+    'conflict',
+    `the state directory ${directory} is in use by ${holder}: stop it, or choose another directory with --state`,
+  );
+}
+
+async function livingHolder(pidFile: string): Promise<number | undefined> {
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
+  if (!(pid > 0)) return undefined;
+  try {
+    process.kill(pid, 0);
+  } catch (thrown) {
+    if (systemCode(thrown) === 'ESRCH') return undefined;
+  }
+  return pid;
+}
+
+function unusable(directory: string, thrown: unknown): Failure {
+  return new Failure(
+    'conflict',
+    `the state directory ${directory} cannot be used (${messageOf(thrown)}): make it writable for the user that runs labwired`,
+    { cause: thrown },
+  );
+}

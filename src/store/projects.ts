@@ -1,0 +1,54 @@
+// The projects that this daemon knows, open and closed.
+import type { Database } from './database.ts';
+
+/** A project as the API shows it, less its `status`. */
+export interface ProjectRecord {
+  project_id: string;
+  name: string;
+  /** Directory of the project, absolute. */
+  path: string;
+  /** Name of the .gns3 file in it. */
+  filename: string;
+  auto_start: boolean;
+  auto_open: boolean;
+  auto_close: boolean;
+  scene_height: number;
+  scene_width: number;
+  zoom: number;
+  show_layers: boolean;
+  snap_to_grid: boolean;
+  show_grid: boolean;
+  show_interface_labels: boolean;
+  grid_size: number;
+  drawing_grid_size: number;
+  supplier: { logo?: string; url?: string; [member: string]: unknown } | null;
+  variables: { name: string; value?: string; [member: string]: unknown }[] | null;
+}
+
+export class Projects {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** All projects, in the order in which they were first put. */
+  async list(): Promise<ProjectRecord[]> {
+    const rows = await this.#database.all<{ body: string }>('SELECT body FROM project ORDER BY position');
+    return rows.map((row) => JSON.parse(row.body) as ProjectRecord);
+  }
+
+  /** Adds or replaces a project; if its lab is open, that is dirty from then on. */
+  async put(project: ProjectRecord): Promise<void> {
+    await this.#database.run(
+      'INSERT INTO project (project_id, body) VALUES (?, ?) ON CONFLICT (project_id) DO UPDATE SET body = excluded.body',
+      project.project_id,
+      JSON.stringify(project),
+    );
+  }
+
+  /** Forgets a project and its lab; no error if it is not known. */
+  async delete(projectId: string): Promise<void> {
+    await this.#database.run('DELETE FROM project WHERE project_id = ?', projectId);
+  }
+}

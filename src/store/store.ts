@@ -1,0 +1,70 @@
+// The state directory: who owns it, and what survives the daemon.
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure, messageOf } from '../failures.ts';
+import { Database } from './database.ts';
+import { Documents } from './documents.ts';
+import { Labs } from './labs.ts';
+import { lockStateDirectory } from './lock.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { Projects } from './projects.ts';
+
+/** The durable state of one daemon. A promise of any of its parts that has resolved survives kill -9 of the process. */
+export class Store implements AsyncDisposable {
+  /** Tells this installation from others on the host: a UUID that stays the same over restarts. Child processes carry it in their environment. */
+  readonly instance: string;
+  readonly projects: Projects;
+  readonly labs: Labs;
+  readonly documents: Documents;
+  readonly #database: Database;
+  readonly #lock: AsyncDisposable;
+
+  private constructor(database: Database, lock: AsyncDisposable, instance: string) {
+    this.#database = database;
+    this.#lock = lock;
+    this.instance = instance;
+    this.projects = new Projects(database);
+    this.labs = new Labs(database);
+    this.documents = new Documents(database);
+  }
+
+  /**
+   * Opens the state directory, creating it (0700) if it is missing. `Failure('conflict')` if another daemon has it (named with its pid, within a
+   * second), if it cannot be written, or if its database is damaged or of a later release; nothing is changed then.
+   */
+  static async open(options: { stateDirectory: string }): Promise<Store> {
+    const directory = options.stateDirectory;
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+    } catch (thrown) {
+      throw new Failure(
+        'conflict',
+        `the state directory ${directory} cannot be made (${messageOf(thrown)}): create it for the user that runs labwired, or choose another with --state`,
+        { cause: thrown },
+      );
+    }
+    await using opened = new AsyncDisposableStack();
+    const lock = opened.use(await lockStateDirectory(directory));
+    const database = opened.adopt(await Database.open(join(directory, 'labwire.db'), MIGRATIONS), (it) => it.close());
+    const instance = await instanceOf(database);
+    opened.move();
+    return new Store(database, lock, instance);
+  }
+
+  /** Finishes what was asked for before and gives the directory free. */
+  async close(): Promise<void> {
+    await this.#database.close();
+    await this.#lock[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+async function instanceOf(database: Database): Promise<string> {
+  await database.run("INSERT INTO setting VALUES ('instance', ?) ON CONFLICT DO NOTHING", randomUUID());
+  const [row] = await database.all<{ value: string }>("SELECT value FROM setting WHERE name = 'instance'");
+  return row!.value;
+}
