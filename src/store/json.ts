@@ -1,5 +1,9 @@
 // JSON from people we do not know, and JSON for people to read.
 import { Failure, messageOf } from '../failures.ts';
+import { sorted } from '../host/sorted.ts';
+
+/** A JSON object whose members only its owner knows. */
+export type JsonObject = Record<string, unknown>;
 
 /** Far more than any document of the API or of a topology file has (a dozen), far less than what exhausts a stack. */
 const DEFAULT_DEPTH = 100;
@@ -26,17 +30,6 @@ export function parseJsonBounded(text: string, options: { maxDepth?: number } = 
 /** Indented by four, members sorted by name, as all JSON that people read here. */
 export function formatJson(value: unknown): string {
   return JSON.stringify(sorted(value), undefined, 4);
-}
-
-/** An own copy of plain JSON data with the members of every object in order of their names. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, member]) => [name, sorted(member)]),
-  );
 }
 
 function refusePrototype(name: string, value: unknown): unknown {
@@ -75,6 +68,3 @@ function endOfString(text: string, start: number): number {
   }
   return text.length;
 }
-
-/** A JSON object whose members only its owner knows. */
-export type JsonObject = Record<string, unknown>;

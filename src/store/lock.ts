@@ -1,5 +1,5 @@
 // One daemon a state directory.
-import { readFile } from 'node:fs/promises';
+import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf, systemCode } from '../failures.ts';
@@ -31,7 +31,12 @@ export async function lockStateDirectory(directory: string): Promise<AsyncDispos
     if (systemCode(thrown) === 'SQLITE_BUSY') throw await heldByAnother(directory, pidFile);
     throw thrown instanceof Failure ? thrown : unusable(directory, thrown);
   }
-  return { [Symbol.asyncDispose]: close };
+  return {
+    async [Symbol.asyncDispose]() {
+      await unlink(pidFile).catch(() => {});
+      await close();
+    },
+  };
 }
 
 async function heldByAnother(directory: string, pidFile: string): Promise<Failure> {

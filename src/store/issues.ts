@@ -1,0 +1,15 @@
+// What a schema has against a value, in words.
+import * as v from 'valibot';
+
+/** Names the member (`root` if it is the whole value) and says what is wrong with it and what would fit. */
+export function describeIssue(issue: v.BaseIssue<unknown>, root: string): string {
+  const place = v.getDotPath(issue) ?? root;
+  if (issue.type === 'union' && issue.issues?.length) {
+    const forms = new Set(issue.issues.map((alternative) => describeIssue(alternative, root)));
+    return `${place}: fits none of the accepted forms: ${[...forms].join('; or ')}`;
+  }
+  if (issue.expected === 'never') return `${place}: is not a member of this object; remove it`;
+  if (issue.received === 'undefined') return `${place}: is required (${issue.expected})`;
+  const pattern = issue.requirement instanceof RegExp ? ` (must match ${issue.requirement})` : '';
+  return `${place}: expected ${issue.expected ?? issue.message}, received ${issue.received}${pattern}`;
+}

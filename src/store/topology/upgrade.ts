@@ -1,0 +1,136 @@
+// Older revisions of the topology file, one step after the other. Every function is pure; what has to happen to files is only described.
+import { Failure } from '../../failures.ts';
+import type { JsonObject } from '../json.ts';
+import { REVISION } from './schema.ts';
+
+/** The first revision that releases 2.0 and later wrote; what is older has another form altogether. */
+const OLDEST = 5;
+
+/** Files that one dynamips node kept in the folder shared by all of them up to revision 6. */
+export interface DynamipsFiles {
+  nodeId: string;
+  dynamipsId: number;
+}
+
+export interface Upgraded {
+  document: JsonObject;
+  /** Revision of the document before; equal to REVISION if there was nothing to do. */
+  from: number;
+  /** For `moveDynamipsFiles`. */
+  moves: DynamipsFiles[];
+}
+
+/** Brings a document to revision 9. `Failure('conflict')` for a revision of the 1.x releases or a later one. */
+export function upgradeTopology(document: JsonObject): Upgraded {
+  const from = document['revision'] ?? 0;
+  if (typeof from !== 'number' || !Number.isSafeInteger(from) || from < 0) {
+    throw new Failure('conflict', `revision: expected an integer from ${OLDEST} to ${REVISION}`);
+  }
+  if (from > REVISION) {
+    throw new Failure(
+      'conflict',
+      `revision: ${from} is of a later release (known are up to ${REVISION}); open it with that release`,
+    );
+  }
+  if (from < OLDEST) {
+    throw new Failure(
+      'conflict',
+      `revision: ${from} is of a 1.x release (known are ${OLDEST} to ${REVISION}); open and save the project once with GNS3 2.2, then take that file`,
+    );
+  }
+  const steps = [from5to6, undefined, from7to8, from8to9];
+  let upgraded = document;
+  for (const step of steps.slice(from - OLDEST)) if (step !== undefined) upgraded = step(upgraded);
+  return {
+    document: cleanUp({ ...upgraded, revision: REVISION }),
+    from,
+    // Revision 7 gave each dynamips node a folder of its own; the document itself stayed as it was.
+    moves: from < 7 ? nodesOf(document).flatMap(dynamipsFilesOf) : [],
+  };
+}
+
+function from5to6(document: JsonObject): JsonObject {
+  return mapNodes(document, (node) => {
+    const upgraded = node['console_type'] === 'serial' ? { ...node, console_type: 'telnet' } : node;
+    return isOf(node, 'vmware', 'virtualbox') ? withoutProperties(upgraded, 'enable_remote_console') : upgraded;
+  });
+}
+
+function from7to8(document: JsonObject): JsonObject {
+  return mapNodes(document, (node) => {
+    if (isOf(node, 'vpcs')) return withoutProperties(node, 'startup_script_path', 'startup_script');
+    if (!isOf(node, 'dynamips', 'iou')) return node;
+    return withoutProperties(
+      node,
+      'startup_config',
+      'private_config',
+      'startup_config_content',
+      'private_config_content',
+    );
+  });
+}
+
+function from8to9(document: JsonObject): JsonObject {
+  const upgraded = mapNodes(document, (node) => {
+    const properties = node['properties'];
+    if (!isOf(node, 'qemu', 'vmware', 'virtualbox') || !isObject(properties)) return node;
+    const shutdown = properties['acpi_shutdown'];
+    const rest = withoutProperties(node, 'acpi_shutdown', 'save_vm_state');
+    if (shutdown === undefined) return rest;
+    return {
+      ...rest,
+      properties: { ...(rest['properties'] as JsonObject), on_close: shutdown ? 'save_vm_state' : 'power_off' },
+    };
+  });
+  return 'grid_size' in upgraded ? { ...upgraded, drawing_grid_size: upgraded['grid_size'] } : upgraded;
+}
+
+/** What files of revision 9 by earlier 2.2 releases need. */
+function cleanUp(document: JsonObject): JsonObject {
+  const cleaned = mapNodes(document, (node) => {
+    const { appliance_id: templateId, ...rest } = node;
+    const renamed = templateId === undefined ? node : { template_id: templateId, ...rest };
+    return renamed['console_type'] === null ? { ...renamed, console_type: 'none' } : renamed;
+  });
+  const variables = cleaned['variables'];
+  if (!Array.isArray(variables)) return cleaned;
+  return { ...cleaned, variables: variables.filter((variable) => !isObject(variable) || variable['name']) };
+}
+
+function dynamipsFilesOf(node: JsonObject): DynamipsFiles[] {
+  const properties = node['properties'];
+  const dynamipsId = isObject(properties) ? properties['dynamips_id'] : undefined;
+  const nodeId = node['node_id'];
+  return isOf(node, 'dynamips') && typeof nodeId === 'string' && typeof dynamipsId === 'number'
+    ? [{ nodeId, dynamipsId }]
+    : [];
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The nodes, as far as there are any: what is malformed is left for the schema to name. */
+function nodesOf(document: JsonObject): JsonObject[] {
+  const topology = document['topology'];
+  const nodes = isObject(topology) ? topology['nodes'] : undefined;
+  return Array.isArray(nodes) ? nodes.filter(isObject) : [];
+}
+
+function mapNodes(document: JsonObject, change: (node: JsonObject) => JsonObject): JsonObject {
+  const topology = document['topology'];
+  if (!isObject(topology) || !Array.isArray(topology['nodes'])) return document;
+  const nodes = topology['nodes'].map((node: unknown) => (isObject(node) ? change(node) : node));
+  return { ...document, topology: { ...topology, nodes } };
+}
+
+function isOf(node: JsonObject, ...types: string[]): boolean {
+  return types.includes(String(node['node_type']));
+}
+
+function withoutProperties(node: JsonObject, ...names: string[]): JsonObject {
+  const properties = node['properties'];
+  if (!isObject(properties)) return node;
+  const kept = Object.entries(properties).filter(([name]) => !names.includes(name));
+  return { ...node, properties: Object.fromEntries(kept) };
+}
