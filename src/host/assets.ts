@@ -48,3 +48,11 @@ export function assetNames(folder: string): string[] {
         .map((entry) => relative(SOURCES, join(entry.parentPath, entry.name)));
   return names.sort();
 }
+
+/**
+ * The script of the worker thread `name` (`fabric`), to be started with `new Worker(script, { eval: true })`. Undefined when
+ * the sources run unpacked: a worker starts from its own source file then.
+ */
+export function workerScript(name: string): string | undefined {
+  return isPackaged() ? embedded(`workers/${name}.js`)?.toString() : undefined;
+}

@@ -1,0 +1,15 @@
+// The version of this program.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Put in by build.mjs; not there when the sources run unpacked. */
+declare const LABWIRE_VERSION: string | undefined;
+
+/** Labwire's own version (package.json), not the release of the API that clients are told. */
+export function version(): string {
+  if (typeof LABWIRE_VERSION === 'string') return LABWIRE_VERSION;
+  const manifest: { version: string } = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
+  );
+  return manifest.version;
+}
