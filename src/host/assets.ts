@@ -13,7 +13,10 @@ export function isPackaged(): boolean {
   return sea.isSea();
 }
 
-/** The file stored in the executable as `key`; a copy, since the image itself is read-only memory. */
+/**
+ * The file that build.mjs has stored in the executable as `key`: `addons/<file>`, `assets/<path>`, `workers/<name>.js`. A copy,
+ * since the image itself is read-only memory.
+ */
 export function embedded(key: string): Buffer | undefined {
   try {
     return Buffer.from(sea.getAsset(key));
@@ -47,12 +50,4 @@ export function assetNames(folder: string): string[] {
         .filter((entry) => entry.isFile())
         .map((entry) => relative(SOURCES, join(entry.parentPath, entry.name)));
   return names.sort();
-}
-
-/**
- * The script of the worker thread `name` (`fabric`), to be started with `new Worker(script, { eval: true })`. Undefined when
- * the sources run unpacked: a worker starts from its own source file then.
- */
-export function workerScript(name: string): string | undefined {
-  return isPackaged() ? embedded(`workers/${name}.js`)?.toString() : undefined;
 }
