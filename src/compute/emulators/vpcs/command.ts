@@ -1,0 +1,53 @@
+// The command line of a virtual PC. Facts and versions: docs/vpcs.md.
+
+export interface VpcsCommand {
+  /** Path of the program. */
+  program: string;
+  /** Version of the program, such as `0.5b2`. */
+  version: string;
+  /** Last byte of the MAC address 00:50:79:66:68:xx, 0–255. */
+  macByte: number;
+  /** UDP port of the PC, on this host. */
+  localPort: number;
+  /** UDP port and IPv4 address that it sends its frames to, and that frames come from. */
+  remotePort: number;
+  remoteHost: string;
+  /** Name of the start-up script in the working directory, if there is one. */
+  script?: string | undefined;
+}
+
+/** Versions from 0.8 (betas included, alphas not) relay packets between UDP ports unless told not to. */
+function hasRelaySwitch(version: string): boolean {
+  const [, major, minor, stage] = /^(\d+)\.(\d+)(?:\.\d+)*([a-z]*)/.exec(version) ?? [];
+  const [first, second] = [Number(major), Number(minor)];
+  return first > 0 || (second >= 8 && !(second === 8 && stage === 'a'));
+}
+
+/**
+ * Program and arguments for one PC that talks on its own terminal. `-p` (a console of its own, as a daemon) is not
+ * used, and so neither is `-F`, which only keeps that daemon in the foreground.
+ */
+export function vpcsCommand(options: VpcsCommand): string[] {
+  const { program, version, macByte, localPort, remotePort, remoteHost, script } = options;
+  return [
+    ...[program, '-m', String(macByte), '-i', '1'],
+    ...(hasRelaySwitch(version) ? ['-R'] : []),
+    ...['-s', String(localPort), '-c', String(remotePort), '-t', remoteHost],
+    ...(script === undefined ? [] : [script]),
+  ];
+}
+
+/**
+ * The MAC byte for one more PC of a project, given those of its others: the lowest of those that are used least. Up to
+ * 256 PCs all differ; VPCS has no more addresses, so beyond that some are shared.
+ */
+export function chooseMacByte(used: Iterable<number>): number {
+  const uses = new Array<number>(256).fill(0);
+  for (const byte of used) uses[byte & 255]! += 1;
+  return uses.indexOf(Math.min(...uses));
+}
+
+/** The address that VPCS makes of it. */
+export function macAddress(macByte: number): string {
+  return `00:50:79:66:68:${(macByte & 255).toString(16).padStart(2, '0')}`;
+}

@@ -1,0 +1,119 @@
+// The vpcs program on this host: where it is and which version.
+
+import { spawn } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { Failure, messageOf } from '../../../failures.ts';
+import { childEnvironment } from '../../../host/processes.ts';
+import { findProgram } from '../../../host/programs.ts';
+
+const PROBE_MILLISECONDS = 5000;
+const PROBE_BYTES = 64 * 1024;
+
+export interface VpcsProgram {
+  /** Absolute path, or what the configuration gives if it has a `/`. */
+  path: string;
+  /** As the program tells it, such as `0.5b2` or `0.8.3`. */
+  version: string;
+}
+
+function failure(message: string, cause?: unknown): Failure {
+  return new Failure('conflict', `VPCS cannot be used: ${message}`, { exception: 'VPCSError', cause });
+}
+
+/** Standard output of `path -v`. The program gets its own process group, so that nothing of it outlives the time limit. */
+function versionText(path: string, environment: Record<string, string>, milliseconds: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(path, ['-v'], { env: environment, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const end = () => {
+      clearTimeout(timer);
+      child.stdout.destroy();
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // nothing of it is left
+      }
+    };
+    const timer = setTimeout(() => {
+      end();
+      reject(
+        failure(
+          `'${path} -v' did not answer within ${milliseconds / 1000} s; set vpcs_path in section [VPCS] to a working vpcs program`,
+        ),
+      );
+    }, milliseconds);
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= PROBE_BYTES) chunks.push(chunk);
+    });
+    child.once('error', (error) => {
+      end();
+      reject(
+        failure(
+          `'${path}' cannot be run (${messageOf(error)}); set vpcs_path in section [VPCS] to a working vpcs program`,
+          error,
+        ),
+      );
+    });
+    child.once('close', () => {
+      end();
+      resolve(Buffer.concat(chunks).toString('latin1'));
+    });
+  });
+}
+
+/** The version in the program's own words, undefined if this is not VPCS. */
+export function parseVersion(text: string): string | undefined {
+  return /Virtual PC Simulator, version ([0-9][\w.]*)/.exec(text)?.[1];
+}
+
+interface Known {
+  /** Identity of the file that was asked: modification time and size. */
+  stamp: string;
+  program: Promise<VpcsProgram>;
+}
+
+/** Finds vpcs and asks for its version, once a file; a changed file is asked again, a failure is not remembered. */
+export class VpcsPrograms {
+  readonly #known = new Map<string, Known>();
+  readonly #environment: Record<string, string>;
+  readonly #probeMilliseconds: number;
+
+  /** `environment` is what the program runs with; its PATH is where a name without `/` is looked for. */
+  constructor(environment = childEnvironment(), probeMilliseconds = PROBE_MILLISECONDS) {
+    this.#environment = environment;
+    this.#probeMilliseconds = probeMilliseconds;
+  }
+
+  /**
+   * @param configured value of `vpcs_path` in section `[VPCS]`
+   * @throws Failure `conflict` (`VPCSError`) when it is missing, hangs or is something else
+   */
+  async find(configured: string): Promise<VpcsProgram> {
+    const path = await findProgram(configured, this.#environment['PATH']);
+    if (path === undefined) {
+      throw failure(
+        `no program '${configured}' found; install it (Debian: apt install vpcs) or set vpcs_path in section [VPCS] to where it is`,
+      );
+    }
+    const { mtimeMs, size } = await stat(path);
+    const stamp = `${mtimeMs} ${size}`;
+    const known = this.#known.get(path);
+    if (known?.stamp === stamp) return known.program;
+    const program = this.#probe(path);
+    this.#known.set(path, { stamp, program });
+    program.catch(() => {
+      if (this.#known.get(path)?.program === program) this.#known.delete(path);
+    });
+    return program;
+  }
+
+  async #probe(path: string): Promise<VpcsProgram> {
+    const version = parseVersion(await versionText(path, this.#environment, this.#probeMilliseconds));
+    if (version === undefined) {
+      throw failure(`'${path} -v' does not answer as VPCS does; set vpcs_path in section [VPCS] to the vpcs program`);
+    }
+    return { path, version };
+  }
+}

@@ -1,0 +1,148 @@
+// The console of a node: one program, any number of clients. All see the same output, the input of all is merged.
+
+import { log } from '../host/log.ts';
+import { Scrollback } from './scrollback.ts';
+
+const SCROLLBACK_BYTES = 64 * 1024;
+/** What may wait for one client before it is disconnected. */
+const QUEUE_BYTES = 256 * 1024;
+/** How long something may wait for one client while nothing leaves. */
+const STALL_MILLISECONDS = 10_000;
+const CHECK_MILLISECONDS = 1000;
+
+/** One who looks on, by whatever protocol. */
+export interface ConsoleClient {
+  /** For the log, such as `telnet 192.0.2.1:4242`. */
+  readonly description: string;
+  /** Takes output for delivery; never blocks. */
+  send(output: Buffer): void;
+  /** Bytes taken but not yet delivered to the client's connection. */
+  readonly queuedBytes: number;
+  /** Ends the connection and tells the client why, as well as its state allows. */
+  close(reason: string): void;
+}
+
+/** Where the clients' input goes. */
+export interface ConsoleSource {
+  /** Name for the log and for clients, such as the node's. */
+  readonly name: string;
+  /** Hands bytes to the program; false when they had to be dropped. */
+  write(input: Buffer): boolean;
+  /** Adapts the program's window, in characters; the client who changed last decides. */
+  resize?(columns: number, rows: number): void;
+}
+
+interface Attached {
+  client: ConsoleClient;
+  sentBytes: number;
+  deliveredBytes: number;
+  deliveredAt: number;
+}
+
+/** What an attached client may do. */
+export interface ConsoleAttachment {
+  input(bytes: Buffer): void;
+  resize(columns: number, rows: number): void;
+  /** To be called when the client has gone by itself. */
+  detach(): void;
+}
+
+export class Console {
+  readonly name: string;
+  readonly resizable: boolean;
+  readonly #source: ConsoleSource;
+  readonly #scrollback = new Scrollback(SCROLLBACK_BYTES);
+  readonly #clients = new Set<Attached>();
+  #check: NodeJS.Timeout | undefined;
+  #inputLost = false;
+
+  constructor(source: ConsoleSource) {
+    this.name = source.name;
+    this.resizable = source.resize !== undefined;
+    this.#source = source;
+  }
+
+  get clientCount(): number {
+    return this.#clients.size;
+  }
+
+  /** Output of the program, for all clients and for those to come. */
+  output(chunk: Buffer): void {
+    this.#scrollback.push(chunk);
+    for (const attached of this.#clients) this.#deliver(attached, chunk);
+  }
+
+  /** Adds a client, which gets the scrollback (up to 64 KiB) first. */
+  attach(client: ConsoleClient): ConsoleAttachment {
+    const attached = { client, sentBytes: 0, deliveredBytes: 0, deliveredAt: performance.now() };
+    this.#clients.add(attached);
+    const earlier = this.#scrollback.snapshot();
+    if (earlier.length > 0) this.#deliver(attached, earlier);
+    return {
+      input: (bytes) => {
+        if (this.#clients.has(attached)) this.#input(bytes);
+      },
+      resize: (columns, rows) => {
+        if (this.#clients.has(attached)) this.#source.resize?.(columns, rows);
+      },
+      detach: () => this.#detach(attached),
+    };
+  }
+
+  /** Ends the connections of all clients at once. */
+  closeClients(reason: string): void {
+    for (const attached of this.#clients) {
+      this.#detach(attached);
+      attached.client.close(reason);
+    }
+  }
+
+  #input(bytes: Buffer): void {
+    const taken = this.#source.write(bytes);
+    if (!taken && !this.#inputLost)
+      log.warn('console input dropped: the program does not read it', { console: this.name });
+    this.#inputLost = !taken;
+  }
+
+  #deliver(attached: Attached, chunk: Buffer): void {
+    attached.client.send(chunk);
+    attached.sentBytes += chunk.length;
+    const queued = attached.client.queuedBytes;
+    if (queued > QUEUE_BYTES) this.#drop(attached, `${queued} bytes of output were waiting to be read`);
+    else if (queued > 0) this.#check ??= setInterval(() => this.#findStalled(), CHECK_MILLISECONDS).unref();
+  }
+
+  /** Runs only while something waits. */
+  #findStalled(): void {
+    const now = performance.now();
+    let waiting = false;
+    for (const attached of this.#clients) {
+      const queued = attached.client.queuedBytes;
+      const delivered = attached.sentBytes - queued;
+      if (queued === 0 || delivered > attached.deliveredBytes) {
+        attached.deliveredBytes = delivered;
+        attached.deliveredAt = now;
+      } else if (now - attached.deliveredAt > STALL_MILLISECONDS) {
+        this.#drop(attached, `nothing was read for ${STALL_MILLISECONDS / 1000} s`);
+      }
+      waiting ||= queued > 0;
+    }
+    if (!waiting) this.#stopChecking();
+  }
+
+  #drop(attached: Attached, reason: string): void {
+    this.#detach(attached);
+    log.info('console client disconnected', { console: this.name, client: attached.client.description, reason });
+    attached.client.close(`too slow: ${reason}`);
+  }
+
+  #detach(attached: Attached): void {
+    this.#clients.delete(attached);
+    if (this.#clients.size === 0) this.#stopChecking();
+  }
+
+  #stopChecking(): void {
+    clearInterval(this.#check);
+    this.#check = undefined;
+  }
+}

@@ -1,0 +1,36 @@
+// A console over a WebSocket: clean bytes both ways, as a web terminal wants them, no telnet.
+
+import type { Console } from './console.ts';
+
+/** Clients of release 2.2.57 know messages of up to this size. */
+const MESSAGE_BYTES = 1024;
+/** Close code of RFC 6455's registry: try again later. */
+const TRY_AGAIN_LATER = 1013;
+
+/** What is needed of a WebSocket that is open. */
+export interface ConsoleSocket {
+  send(data: Uint8Array): void;
+  /** Bytes handed to `send` that have not left yet. */
+  readonly bufferedAmount: number;
+  close(code?: number, reason?: string): void;
+  listen(events: { message: (data: string | Uint8Array) => void; close: () => void }): void;
+}
+
+/** Makes the socket a client of the console until it closes; text and binary messages are input. */
+export function attachSocket(console: Console, socket: ConsoleSocket, description: string): void {
+  const attachment = console.attach({
+    description,
+    send: (output) => {
+      for (let at = 0; at < output.length; at += MESSAGE_BYTES) socket.send(output.subarray(at, at + MESSAGE_BYTES));
+    },
+    get queuedBytes() {
+      return socket.bufferedAmount;
+    },
+    // A close frame has room for 123 bytes of reason.
+    close: (reason) => socket.close(TRY_AGAIN_LATER, Buffer.from(reason).subarray(0, 120).toString('utf8')),
+  });
+  socket.listen({
+    message: (data) => attachment.input(typeof data === 'string' ? Buffer.from(data) : Buffer.from(data)),
+    close: () => attachment.detach(),
+  });
+}
