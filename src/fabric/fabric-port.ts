@@ -1,0 +1,154 @@
+// Handles of what lies in the worker: ports and hubs.
+
+import { isIP } from 'node:net';
+import { Failure } from '../failures.ts';
+import { CaptureFile } from './capture-file.ts';
+import type { FabricThread } from './fabric-thread.ts';
+import type { Cable, Impairments, LinkType, PortStatistics, UdpAddress } from './model.ts';
+import type { WireDevice } from './protocol.ts';
+
+/** Floods a frame that one of its ports hears to all others. Made by `Fabric.createHub`. */
+export class Hub {
+  /** @internal */
+  readonly id: number;
+  readonly #thread: FabricThread;
+
+  constructor(thread: FabricThread, id: number) {
+    this.#thread = thread;
+    this.id = id;
+  }
+
+  /** Removes the hub. Its ports stay, with their cables, without a device. */
+  async close(): Promise<void> {
+    await this.#thread.request('closeHub', { hub: this.id });
+  }
+}
+
+/** What a port belongs to: an emulator that speaks UDP with 127.0.0.1, where the port's own socket is bound, or a hub. */
+export type Device = ({ kind: 'udp' } & UdpAddress) | { kind: 'hub'; hub: Hub };
+
+export type CaptureFailed = (event: { port: FabricPort; file: string; failure: Failure }) => void;
+
+function checkAddress({ localPort, remoteHost, remotePort }: UdpAddress): void {
+  for (const [name, port] of Object.entries({ localPort, remotePort })) {
+    if (!Number.isInteger(port) || port < 1 || port > 65_535)
+      throw new Failure('invalid', `${name} must be a UDP port between 1 and 65535, not ${port}`);
+  }
+  if (isIP(remoteHost) === 0) throw new Failure('invalid', `remoteHost must be an IP address, not '${remoteHost}'`);
+}
+
+/** The device as the worker knows it. */
+export function wireDevice(device: Device | null): WireDevice | null {
+  if (device?.kind === 'hub') return { kind: 'hub', hub: device.hub.id };
+  if (device !== null) checkAddress(device);
+  return device;
+}
+
+function checkImpairments({ frequencyDrop = 0, packetLoss = 0, delay, corrupt = 0 }: Impairments): void {
+  const checks: [string, number, number, number][] = [
+    ['frequencyDrop', frequencyDrop, -1, 32_767],
+    ['packetLoss', packetLoss, 0, 100],
+    ['corrupt', corrupt, 0, 100],
+    ['delay.latency', delay?.latency ?? 0, 0, 32_767],
+    ['delay.jitter', delay?.jitter ?? 0, 0, 32_767],
+  ];
+  for (const [name, value, least, most] of checks) {
+    // Said this way, NaN is outside.
+    if (!(value >= least && value <= most))
+      throw new Failure('invalid', `${name} must be between ${least} and ${most}, not ${value}`);
+  }
+}
+
+/** A port of a node. Made by `Fabric.createPort`. */
+export class FabricPort {
+  readonly #thread: FabricThread;
+  readonly #id: number;
+  readonly #captureFailed: CaptureFailed;
+  #capture: number | undefined;
+
+  constructor(thread: FabricThread, id: number, captureFailed: CaptureFailed) {
+    this.#thread = thread;
+    this.#id = id;
+    this.#captureFailed = captureFailed;
+  }
+
+  /**
+   * Plugs in a cable. The UDP port is this port's until {@link disconnect}.
+   * @throws Failure `conflict` when the UDP port is taken, when there is no route to the peer, or when the port has a cable
+   */
+  async connect(cable: Cable, impairments: Impairments = {}): Promise<void> {
+    if (cable.kind === 'udp') checkAddress(cable);
+    checkImpairments(impairments);
+    await this.#thread.request('connect', { port: this.#id, cable, impairments });
+  }
+
+  /** Replaces the impairments of the cable. Frames that are held by a delay already arrive when they would have. */
+  async impair(impairments: Impairments): Promise<void> {
+    checkImpairments(impairments);
+    await this.#thread.request('impair', { port: this.#id, impairments });
+  }
+
+  /** Pulls the cable, if there is one: frames that are on their way are lost, the UDP port is free. */
+  async disconnect(): Promise<void> {
+    await this.#thread.request('disconnect', { port: this.#id });
+  }
+
+  /** Exchanges the device; cable and capture stay. When it fails, the port has none. */
+  async setDevice(device: Device | null): Promise<void> {
+    await this.#thread.request('setDevice', { port: this.#id, device: wireDevice(device) });
+  }
+
+  /**
+   * Records what passes the cable, in both directions, behind the impairments, until {@link stopCapture}.
+   * @throws Failure `conflict` when a capture is running or the file cannot be created, `out-of-space`
+   */
+  async startCapture({ file, linkType }: { file: string; linkType: LinkType }): Promise<void> {
+    if (this.#capture !== undefined) throw new Failure('conflict', 'The port is being captured already');
+    const capture = this.#thread.nextId();
+    this.#capture = capture;
+    const { captures } = this.#thread;
+    try {
+      const output = await CaptureFile.create(file, linkType, (failure) => {
+        captures.delete(capture);
+        if (this.#capture === capture) {
+          this.#capture = undefined;
+          this.#thread.request('stopCapture', { port: this.#id }).catch(() => {});
+        }
+        this.#captureFailed({ port: this, file, failure });
+      });
+      captures.set(capture, output);
+      await this.#thread.request('startCapture', { port: this.#id, capture, backlog: output.backlog });
+    } catch (error) {
+      this.#capture = undefined;
+      await captures.get(capture)?.close();
+      captures.delete(capture);
+      throw error;
+    }
+  }
+
+  /** Ends the capture, if there is one; resolves when the file is complete. */
+  async stopCapture(): Promise<void> {
+    if (this.#capture === undefined) return;
+    await this.#thread.request('stopCapture', { port: this.#id });
+    await this.#completeCapture();
+  }
+
+  async statistics(): Promise<PortStatistics> {
+    return await this.#thread.request('statistics', { port: this.#id });
+  }
+
+  /** Removes the port with its device's socket, its cable and its capture. */
+  async close(): Promise<void> {
+    await this.#thread.request('closePort', { port: this.#id });
+    await this.#completeCapture();
+  }
+
+  async #completeCapture(): Promise<void> {
+    const capture = this.#capture;
+    if (capture === undefined) return;
+    this.#capture = undefined;
+    const output = this.#thread.captures.get(capture);
+    this.#thread.captures.delete(capture);
+    await output?.close();
+  }
+}

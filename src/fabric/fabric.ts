@@ -1,0 +1,57 @@
+// The fabric as the rest of the program sees it: hubs, ports and their cables. The frames move in a worker thread.
+
+import { EventEmitter } from 'node:events';
+import type { Failure } from '../failures.ts';
+import { type Device, FabricPort, Hub, wireDevice } from './fabric-port.ts';
+import { FabricThread } from './fabric-thread.ts';
+
+export type { Device, FabricPort, Hub } from './fabric-port.ts';
+export {
+  type Cable,
+  type Drops,
+  type Impairments,
+  LINK_TYPES,
+  type LinkType,
+  type PortStatistics,
+  type Traffic,
+  type UdpAddress,
+} from './model.ts';
+
+interface FabricEvents {
+  /** A capture has ended, as its file could not be written; the cable does not mind. */
+  'capture-failed': [{ port: FabricPort; file: string; failure: Failure }];
+  /** The worker has died: no frame moves any more, and every call fails. */
+  crashed: [Failure];
+}
+
+/** Moves Ethernet frames between emulators, hubs and cables. */
+export class Fabric extends EventEmitter<FabricEvents> {
+  readonly #thread = new FabricThread((failure) => this.emit('crashed', failure));
+
+  /** Resolves when frames move. */
+  async start(): Promise<void> {
+    await this.#thread.start();
+  }
+
+  /** Closes all sockets, completes the captures and ends the worker. */
+  async stop(): Promise<void> {
+    await this.#thread.stop();
+  }
+
+  /** A hub without ports; {@link createPort} adds them. */
+  async createHub(): Promise<Hub> {
+    const hub = new Hub(this.#thread, this.#thread.nextId());
+    await this.#thread.request('createHub', { hub: hub.id });
+    return hub;
+  }
+
+  /**
+   * A port without a cable, of a device or, for a start, of none.
+   * @throws Failure `conflict` when the device's UDP port is taken by another program
+   */
+  async createPort(device: Device | null): Promise<FabricPort> {
+    const id = this.#thread.nextId();
+    await this.#thread.request('createPort', { port: id, device: wireDevice(device) });
+    return new FabricPort(this.#thread, id, (event) => this.emit('capture-failed', event));
+  }
+}

@@ -1,0 +1,78 @@
+// What can be plugged together: the words that both threads of the fabric use.
+
+/** A UDP socket of this host and the one peer that it hears and sends to. */
+export interface UdpAddress {
+  localPort: number;
+  /** IP literal; `0.0.0.0` and `::` are this host. */
+  remoteHost: string;
+  remotePort: number;
+}
+
+/** The NIO of the API: a UDP socket on all addresses of this host, or nothing at the other end. */
+export type Cable = ({ kind: 'udp' } & UdpAddress) | { kind: 'null' };
+
+/** What happens to frames on a cable, in both directions. */
+export interface Impairments {
+  /** -1 drops every frame, n > 0 every nth. */
+  frequencyDrop?: number;
+  /** Chance in percent that a frame is lost. */
+  packetLoss?: number;
+  /** Milliseconds that a frame is held: latency ± jitter. */
+  delay?: { latency: number; jitter: number };
+  /** Chance in percent that a quarter of the frame, around its middle, is altered. */
+  corrupt?: number;
+}
+
+/** Link types of a capture file, by the API's names, with their numbers (https://www.tcpdump.org/linktypes.html). */
+export const LINK_TYPES = {
+  DLT_EN10MB: 1,
+  DLT_FRELAY: 107,
+  DLT_C_HDLC: 104,
+  DLT_PPP_SERIAL: 50,
+  DLT_ATM_RFC1483: 100,
+} as const;
+
+export type LinkType = keyof typeof LINK_TYPES;
+
+/** Why frames did not arrive. */
+export interface Drops {
+  /** Sent by the device while the port had no cable. */
+  noCable: number;
+  /** Came from the cable while the port had no device. */
+  noDevice: number;
+  frequencyDrop: number;
+  packetLoss: number;
+  /** The delay's queue was full. */
+  delayQueue: number;
+  /** The hub's queue was full: a loop, or more than this host can flood. */
+  hubQueue: number;
+  /** Packets without a byte. */
+  empty: number;
+  /** Longer than a UDP packet can be (65,507 bytes over IPv4). */
+  tooLong: number;
+  /** The socket's send queue was full. */
+  sendQueue: number;
+  /** Refused by the system for another reason, such as a lost route. */
+  sendFailed: number;
+}
+
+export type DropReason = keyof Drops;
+
+export interface Traffic {
+  frames: number;
+  bytes: number;
+}
+
+export interface PortStatistics {
+  /** Frames that the device has sent into the cable, after impairments. */
+  toCable: Traffic;
+  /** Frames that the cable has given to the device, after impairments. */
+  toDevice: Traffic;
+  drops: Drops;
+  /** Whether the cable's other end is a port of this process, so that frames skip the UDP hop. */
+  fused: boolean;
+  /** Frames held by a delay at this moment. */
+  delayed: number;
+  /** Frames that passed, but for which a slow disk left no room in the capture; since the capture's start. */
+  captureDrops: number;
+}

@@ -1,0 +1,53 @@
+// The UDP cables of this process, by local port: two that lead to each other are fused.
+
+import { networkInterfaces } from 'node:os';
+import { type FrameCalls, familyOf } from '../../host/system-calls.ts';
+import type { UdpAddress } from '../model.ts';
+import type { Connection } from './port.ts';
+import type { UdpEndpoint } from './udp-endpoint.ts';
+
+/** A connection by UDP, with its socket. */
+export type UdpConnection = Connection & { cable: UdpAddress; endpoint: UdpEndpoint };
+
+function key(host: string, port: number): string {
+  return `${familyOf(host)}/${port}`;
+}
+
+export class Cables {
+  readonly #calls: FrameCalls;
+  readonly #connections = new Map<string, UdpConnection>();
+
+  constructor(calls: FrameCalls) {
+    this.#calls = calls;
+  }
+
+  has(address: UdpAddress): boolean {
+    return this.#connections.has(key(address.remoteHost, address.localPort));
+  }
+
+  /** Enters a cable, and fuses it with its other end if that is here. */
+  add(connection: UdpConnection): void {
+    const { remoteHost, localPort, remotePort } = connection.cable;
+    this.#connections.set(key(remoteHost, localPort), connection);
+    const other = this.#connections.get(key(remoteHost, remotePort));
+    if (other === undefined || other === connection || other.cable.remotePort !== localPort) return;
+    if (!this.#leadsHere(connection) || !this.#leadsHere(other)) return;
+    connection.fusedWith = other;
+    other.fusedWith = connection;
+  }
+
+  /** Takes a cable out; the other end speaks UDP again. */
+  remove(connection: UdpConnection): void {
+    this.#connections.delete(key(connection.cable.remoteHost, connection.cable.localPort));
+    if (connection.fusedWith !== undefined) connection.fusedWith.fusedWith = undefined;
+    connection.fusedWith = undefined;
+  }
+
+  /** Whether the cable's peer is at an address of this host. */
+  #leadsHere({ endpoint, cable: { remoteHost } }: UdpConnection): boolean {
+    if (remoteHost.startsWith('127.') || ['0.0.0.0', '::', '::1'].includes(remoteHost)) return true;
+    // The list of interfaces is long on a host with many TAPs; only secondary addresses need it.
+    if (this.#calls.isOwnPeer(endpoint.socket, remoteHost)) return true;
+    return Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === remoteHost));
+  }
+}

@@ -1,0 +1,95 @@
+// The worker's loop: waits for sockets, moves their frames, and listens to the main thread in between.
+
+import type { FrameCalls, SocketAddress } from '../../host/system-calls.ts';
+import type { Drops } from '../model.ts';
+import { Captures, type PostRecords } from './capture.ts';
+import { DelayQueue } from './delay-queue.ts';
+import { Turn } from './turn.ts';
+import { type Deliver, UdpEndpoint } from './udp-endpoint.ts';
+
+/** Slots that a socket should find free, or the turn ends first. */
+const LOW_ROOM = 8;
+/** Asked-for socket buffers, in bytes; the kernel gives at most net.core.rmem_max and wmem_max. */
+const SOCKET_BUFFER_BYTES = 1 << 20;
+/** Delayed frames that are released in one step. */
+const RELEASES = 256;
+
+export class FramePlane {
+  readonly calls: FrameCalls;
+  readonly turn: Turn;
+  readonly delays = new DelayQueue();
+  readonly captures: Captures;
+  /** The eventfd by which the main thread interrupts the wait. */
+  readonly wakeUp: number;
+  readonly #poller: number;
+  readonly #endpoints: (UdpEndpoint | undefined)[] = [];
+
+  constructor(calls: FrameCalls, post: PostRecords) {
+    this.calls = calls;
+    this.turn = new Turn(calls);
+    this.captures = new Captures(calls, post);
+    this.wakeUp = calls.openEvent();
+    this.#poller = calls.openPoller();
+    calls.watch(this.#poller, this.wakeUp);
+  }
+
+  /** Opens a socket and gives what it receives to `deliver`. Throws SystemError. */
+  open(local: SocketAddress, remote: SocketAddress, drops: Drops, deliver: Deliver): UdpEndpoint {
+    const socket = this.calls.openUdpSocket(local, remote, SOCKET_BUFFER_BYTES);
+    try {
+      this.calls.watch(this.#poller, socket);
+    } catch (error) {
+      this.calls.close(socket);
+      throw error;
+    }
+    const endpoint = new UdpEndpoint(socket, this.calls, this.turn, drops, deliver);
+    this.#endpoints[socket] = endpoint;
+    return endpoint;
+  }
+
+  close(endpoint: UdpEndpoint): void {
+    this.#endpoints[endpoint.socket] = undefined;
+    endpoint.close();
+  }
+
+  /** Runs one turn: waits for something to do, unless there is, and does it. */
+  step(): void {
+    const ready = this.calls.wait(this.#poller, this.#patience());
+    for (let index = 0; index < ready; index++) {
+      const descriptor = this.calls.readyDescriptor(index);
+      if (descriptor === this.wakeUp) {
+        this.calls.drainEvent(this.wakeUp);
+        continue;
+      }
+      if (this.turn.room < LOW_ROOM) this.turn.end();
+      this.#endpoints[descriptor]?.receive();
+    }
+    this.#releaseDelayed();
+    this.turn.end();
+    if (this.captures.nextFlush !== undefined && this.captures.nextFlush <= performance.now()) this.captures.flush();
+  }
+
+  /** Closes everything that is not the main thread's. */
+  closeAll(): void {
+    for (const endpoint of this.#endpoints) endpoint?.close();
+    this.calls.close(this.#poller);
+  }
+
+  /** Milliseconds to wait; -1 as long as nobody sends. */
+  #patience(): number {
+    if (this.turn.unfinished) return 0;
+    const next = Math.min(this.delays.nextDue ?? Infinity, this.captures.nextFlush ?? Infinity);
+    return next === Infinity ? -1 : Math.max(0, Math.ceil(next - performance.now()));
+  }
+
+  #releaseDelayed(): void {
+    if (this.delays.nextDue === undefined) return;
+    const now = performance.now();
+    for (let released = 0; released < RELEASES; released++) {
+      const held = this.delays.shift(now);
+      if (held === undefined) return;
+      if (this.turn.room === 0) this.turn.end();
+      held.direction.arrive(this.turn.place(held.bytes), held.bytes.length);
+    }
+  }
+}

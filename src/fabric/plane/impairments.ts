@@ -1,0 +1,51 @@
+// What a bad cable does to a frame: the decisions, without the frames.
+
+import type { Impairments } from '../model.ts';
+
+/** Decides about the frames of one direction of a cable. `random` answers numbers in [0, 1). */
+export class Impairer {
+  readonly #settings: Impairments;
+  readonly #random: () => number;
+  #count = 0;
+
+  constructor(settings: Impairments, random: () => number = Math.random) {
+    this.#settings = settings;
+    this.#random = random;
+  }
+
+  /** Why the next frame is lost, if it is. */
+  loss(): 'frequencyDrop' | 'packetLoss' | undefined {
+    const { frequencyDrop = 0, packetLoss = 0 } = this.#settings;
+    if (frequencyDrop === -1) return 'frequencyDrop';
+    if (frequencyDrop > 0 && ++this.#count % frequencyDrop === 0) return 'frequencyDrop';
+    return this.#happens(packetLoss) ? 'packetLoss' : undefined;
+  }
+
+  /** Whether the next frame is altered. */
+  corrupts(): boolean {
+    return this.#happens(this.#settings.corrupt ?? 0);
+  }
+
+  /** Milliseconds for which the next frame is held, 0 without a delay. */
+  holdTime(): number {
+    const { latency, jitter } = this.#settings.delay ?? { latency: 0, jitter: 0 };
+    if (latency === 0) return 0;
+    return Math.max(0, latency + (jitter === 0 ? 0 : (this.#random() * 2 - 1) * jitter));
+  }
+
+  #happens(percent: number): boolean {
+    return percent > 0 && this.#random() * 100 < percent;
+  }
+}
+
+/** Whether these settings do anything at all. */
+export function impairs({ frequencyDrop = 0, packetLoss = 0, delay, corrupt = 0 }: Impairments): boolean {
+  return frequencyDrop !== 0 || packetLoss > 0 || corrupt > 0 || (delay?.latency ?? 0) > 0;
+}
+
+/** Alters a quarter of the frame, at least one byte, around its middle: every byte there gets another value. */
+export function corrupt(frame: Uint8Array, random: () => number = Math.random): void {
+  const altered = Math.max(1, frame.length >> 2);
+  const first = (frame.length - altered) >> 1;
+  for (let index = first; index < first + altered; index++) frame[index]! ^= 1 + Math.floor(random() * 255);
+}

@@ -1,0 +1,107 @@
+// A port of the fabric: a device on one side, a cable on the other, impairments and a capture at the cable.
+
+import type { Cable, Drops, Impairments, PortStatistics, Traffic } from '../model.ts';
+import type { Capture } from './capture.ts';
+import { Direction } from './direction.ts';
+import type { FramePlane } from './frame-plane.ts';
+import type { UdpEndpoint } from './udp-endpoint.ts';
+
+/** Where a port's device takes frames. */
+export interface Device {
+  send(slot: number, length: number): void;
+  close(): void;
+}
+
+function noDrops(): Drops {
+  return {
+    noCable: 0,
+    noDevice: 0,
+    frequencyDrop: 0,
+    packetLoss: 0,
+    delayQueue: 0,
+    hubQueue: 0,
+    empty: 0,
+    tooLong: 0,
+    sendQueue: 0,
+    sendFailed: 0,
+  };
+}
+
+/** A cable that is plugged into a port. */
+export class Connection {
+  readonly port: Port;
+  readonly cable: Cable;
+  readonly outgoing: Direction;
+  readonly incoming: Direction;
+  /** The socket of a UDP cable. */
+  endpoint: UdpEndpoint | undefined;
+  /** The other end, when it lies in this process. */
+  fusedWith: Connection | undefined;
+
+  constructor(plane: FramePlane, port: Port, cable: Cable) {
+    this.port = port;
+    this.cable = cable;
+    this.outgoing = new Direction(plane, port.drops, (slot, length) => port.toCable(slot, length));
+    this.incoming = new Direction(plane, port.drops, (slot, length) => port.toDevice(slot, length));
+  }
+
+  impair(impairments: Impairments): void {
+    this.outgoing.impair(impairments);
+    this.incoming.impair(impairments);
+  }
+
+  /** Frames that a delay still holds will not arrive. */
+  cut(): void {
+    this.outgoing.cut();
+    this.incoming.cut();
+  }
+}
+
+export class Port {
+  readonly drops = noDrops();
+  device: Device | undefined;
+  connection: Connection | undefined;
+  capture: Capture | undefined;
+  readonly #sent: Traffic = { frames: 0, bytes: 0 };
+  readonly #received: Traffic = { frames: 0, bytes: 0 };
+
+  /** The device has a frame for the cable. */
+  fromDevice(slot: number, length: number): void {
+    if (this.connection === undefined) this.drops.noCable++;
+    else this.connection.outgoing.offer(slot, length);
+  }
+
+  /** The frame has passed the impairments and leaves by the cable. */
+  toCable(slot: number, length: number): void {
+    const { fusedWith, endpoint } = this.connection!;
+    this.capture?.write(slot, length);
+    this.#sent.frames++;
+    this.#sent.bytes += length;
+    if (fusedWith !== undefined) fusedWith.incoming.offer(slot, length);
+    else endpoint?.send(slot);
+  }
+
+  /** The frame has passed the impairments and reaches the device. */
+  toDevice(slot: number, length: number): void {
+    this.capture?.write(slot, length);
+    if (this.device === undefined) {
+      this.drops.noDevice++;
+      return;
+    }
+    this.#received.frames++;
+    this.#received.bytes += length;
+    this.device.send(slot, length);
+  }
+
+  statistics(): PortStatistics {
+    const { connection } = this;
+    return {
+      toCable: this.#sent,
+      toDevice: this.#received,
+      drops: this.drops,
+      fused: connection?.fusedWith !== undefined,
+      delayed: connection === undefined ? 0 : connection.outgoing.heldFrames + connection.incoming.heldFrames,
+      captureDrops: this.capture?.drops ?? 0,
+    };
+  }
+}

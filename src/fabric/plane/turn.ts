@@ -1,0 +1,106 @@
+// The frames in flight between two waits of the worker: they lie in slots, are handed on by slot, and leave together.
+
+import { type FrameCalls, SLOTS } from '../../host/system-calls.ts';
+
+/** Somebody who gathers slots and sends them when the turn ends. */
+export interface Sender {
+  flush(): void;
+}
+
+/** Somebody who puts off work to the end of the turn, or to the next one. */
+export interface Junction {
+  /** Handles up to `budget` frames and answers how many it did; `busy` says whether more are left. */
+  work(budget: number): number;
+  readonly busy: boolean;
+  /** The slots are about to be used again: copies what is left. */
+  keep(): void;
+}
+
+/** Frames that hubs flood in one turn; beyond that, sockets and the main thread get their turn first. */
+const HUB_BUDGET = 512;
+/** Frames that one hub floods before the next hub. */
+const HUB_QUANTUM = 32;
+
+export class Turn {
+  readonly #calls: FrameCalls;
+  readonly #senders: Sender[] = [];
+  #junctions: Junction[] = [];
+  readonly #copies: (Buffer | undefined)[] = new Array<undefined>(SLOTS).fill(undefined);
+  #next = 0;
+
+  constructor(calls: FrameCalls) {
+    this.#calls = calls;
+  }
+
+  /** Free slots. */
+  get room(): number {
+    return SLOTS - this.#next;
+  }
+
+  /** Whether frames are left over for the next turn. */
+  get unfinished(): boolean {
+    return this.#junctions.length > 0;
+  }
+
+  /** Receives up to `count` packets into free slots. Answers their number or a negative errno; they start at slot `first`. */
+  receive(socket: number, count: number): { first: number; count: number } {
+    const first = this.#next;
+    const received = this.#calls.receive(socket, first, Math.min(count, this.room));
+    if (received > 0) this.#next += received;
+    return { first, count: received };
+  }
+
+  /** Puts a frame into a free slot; there must be {@link room}. */
+  place(frame: Buffer): number {
+    const slot = this.#next++;
+    frame.copy(this.#calls.slots[slot]!);
+    this.#calls.setLength(slot, frame.length);
+    return slot;
+  }
+
+  /** A copy of the slot's frame that lasts beyond the turn. Everybody in this turn gets the same copy. */
+  copyOf(slot: number, length: number): Buffer {
+    let copy = this.#copies[slot];
+    if (copy === undefined) {
+      copy = Buffer.allocUnsafeSlow(length);
+      this.#calls.slots[slot]!.copy(copy, 0, 0, length);
+      this.#copies[slot] = copy;
+    }
+    return copy;
+  }
+
+  /** To be flushed when the turn ends. */
+  addSender(sender: Sender): void {
+    this.#senders.push(sender);
+  }
+
+  addJunction(junction: Junction): void {
+    this.#junctions.push(junction);
+  }
+
+  /** Lets hubs flood, sends everything, and makes all slots free again. */
+  end(): void {
+    this.#work();
+    for (const sender of this.#senders) sender.flush();
+    this.#senders.length = 0;
+    for (const junction of this.#junctions) junction.keep();
+    this.#copies.fill(undefined, 0, this.#next);
+    this.#next = 0;
+  }
+
+  #work(): void {
+    let budget = HUB_BUDGET;
+    while (this.#junctions.length > 0 && budget > 0) {
+      let done = 0;
+      // Hubs that get work during this round are in the next one.
+      const round = this.#junctions;
+      this.#junctions = [];
+      for (const junction of round) {
+        done += junction.work(HUB_QUANTUM);
+        if (junction.busy) this.#junctions.push(junction);
+      }
+      budget -= done;
+      if (done === 0) return;
+    }
+  }
+}

@@ -1,0 +1,169 @@
+// The verbs of the main thread, done in the worker. Each does all or nothing.
+
+import { Failure } from '../../failures.ts';
+import { familyOf, SystemError } from '../../host/system-calls.ts';
+import type { Drops, UdpAddress } from '../model.ts';
+import type { Verb, Verbs, WireDevice } from '../protocol.ts';
+import { Cables, type UdpConnection } from './cables.ts';
+import { Capture } from './capture.ts';
+import type { FramePlane } from './frame-plane.ts';
+import { Hub } from './hub.ts';
+import { Connection, type Device, Port } from './port.ts';
+import type { Deliver, UdpEndpoint } from './udp-endpoint.ts';
+
+type Handlers = { [V in Verb]: (body: Verbs[V]['takes']) => Verbs[V]['gives'] };
+
+/** The failure that tells a client why a UDP socket cannot be had. */
+function socketFailure(error: unknown, { localPort, remoteHost }: UdpAddress): unknown {
+  if (!(error instanceof SystemError)) return error;
+  const details = { cause: error };
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new Failure('conflict', `UDP port ${localPort} is already in use by another program or node`, details);
+    case 'EACCES':
+      return new Failure('conflict', `UDP port ${localPort} is reserved for privileged programs`, details);
+    case 'ENETUNREACH':
+    case 'EHOSTUNREACH':
+      return new Failure('conflict', `This host has no route to ${remoteHost}`, details);
+    case 'EMFILE':
+    case 'ENFILE':
+      return new Failure('unavailable', 'Too many open files; raise LimitNOFILE of the service', details);
+    default:
+      return new Failure(
+        'conflict',
+        `UDP port ${localPort} to ${remoteHost} cannot be opened: ${error.message}`,
+        details,
+      );
+  }
+}
+
+export class FabricVerbs implements Handlers {
+  readonly #plane: FramePlane;
+  readonly #cables: Cables;
+  readonly #hubs = new Map<number, Hub>();
+  readonly #ports = new Map<number, Port>();
+  stopped = false;
+
+  constructor(plane: FramePlane) {
+    this.#plane = plane;
+    this.#cables = new Cables(plane.calls);
+  }
+
+  createHub({ hub }: Verbs['createHub']['takes']): undefined {
+    this.#hubs.set(hub, new Hub(this.#plane.turn));
+  }
+
+  closeHub({ hub }: Verbs['closeHub']['takes']): undefined {
+    for (const port of this.#hub(hub).ports) this.#removeDevice(port);
+    this.#hubs.delete(hub);
+  }
+
+  createPort({ port: id, device }: Verbs['createPort']['takes']): undefined {
+    const port = new Port();
+    if (device !== null) port.device = this.#openDevice(port, device);
+    this.#ports.set(id, port);
+  }
+
+  closePort({ port: id }: Verbs['closePort']['takes']): undefined {
+    const port = this.#port(id);
+    this.#unplug(port);
+    this.#removeDevice(port);
+    this.stopCapture({ port: id });
+    this.#ports.delete(id);
+  }
+
+  setDevice({ port: id, device }: Verbs['setDevice']['takes']): undefined {
+    const port = this.#port(id);
+    this.#removeDevice(port);
+    if (device !== null) port.device = this.#openDevice(port, device);
+  }
+
+  connect({ port: id, cable, impairments }: Verbs['connect']['takes']): undefined {
+    const port = this.#port(id);
+    if (port.connection !== undefined) throw new Failure('conflict', 'The port has a cable already');
+    const connection = new Connection(this.#plane, port, cable);
+    connection.impair(impairments);
+    if (cable.kind === 'udp') {
+      if (this.#cables.has(cable))
+        throw new Failure('conflict', `UDP port ${cable.localPort} is the end of another cable of this server already`);
+      const host = familyOf(cable.remoteHost) === 6 ? '::' : '0.0.0.0';
+      connection.endpoint = this.#open(host, cable, port.drops, (slot, length) =>
+        connection.incoming.offer(slot, length),
+      );
+      this.#cables.add(connection as UdpConnection);
+    }
+    port.connection = connection;
+  }
+
+  impair({ port: id, impairments }: Verbs['impair']['takes']): undefined {
+    const { connection } = this.#port(id);
+    if (connection === undefined) throw new Failure('conflict', 'The port has no cable');
+    connection.impair(impairments);
+  }
+
+  disconnect({ port }: Verbs['disconnect']['takes']): undefined {
+    this.#unplug(this.#port(port));
+  }
+
+  startCapture({ port: id, capture, backlog }: Verbs['startCapture']['takes']): undefined {
+    this.#port(id).capture = new Capture(capture, backlog, this.#plane.captures);
+  }
+
+  stopCapture({ port: id }: Verbs['stopCapture']['takes']): undefined {
+    const port = this.#port(id);
+    port.capture?.flush();
+    port.capture = undefined;
+  }
+
+  statistics({ port }: Verbs['statistics']['takes']): Verbs['statistics']['gives'] {
+    return this.#port(port).statistics();
+  }
+
+  stop(): undefined {
+    this.#plane.captures.flush();
+    this.stopped = true;
+  }
+
+  #port(id: number): Port {
+    const port = this.#ports.get(id);
+    if (port === undefined) throw new Failure('conflict', 'The port is closed');
+    return port;
+  }
+
+  #hub(id: number): Hub {
+    const hub = this.#hubs.get(id);
+    if (hub === undefined) throw new Failure('conflict', 'The hub is closed');
+    return hub;
+  }
+
+  #openDevice(port: Port, device: WireDevice): Device {
+    if (device.kind === 'hub') return this.#hub(device.hub).attach(port);
+    const endpoint = this.#open('127.0.0.1', device, port.drops, (slot, length) => port.fromDevice(slot, length));
+    return { send: (slot) => endpoint.send(slot), close: () => this.#plane.close(endpoint) };
+  }
+
+  #open(host: string, address: UdpAddress, drops: Drops, deliver: Deliver): UdpEndpoint {
+    const local = { host, port: address.localPort };
+    const remote = { host: address.remoteHost, port: address.remotePort };
+    try {
+      return this.#plane.open(local, remote, drops, deliver);
+    } catch (error) {
+      throw socketFailure(error, address);
+    }
+  }
+
+  #removeDevice(port: Port): void {
+    port.device?.close();
+    port.device = undefined;
+  }
+
+  #unplug(port: Port): void {
+    const { connection } = port;
+    if (connection === undefined) return;
+    port.connection = undefined;
+    connection.cut();
+    if (connection.endpoint === undefined) return;
+    this.#cables.remove(connection as UdpConnection);
+    this.#plane.close(connection.endpoint);
+  }
+}

@@ -1,0 +1,48 @@
+// What the main thread and the fabric's worker thread say to each other.
+
+import type { FailureCode } from '../failures.ts';
+import type { Cable, Impairments, PortStatistics, UdpAddress } from './model.ts';
+
+/** A device as the worker knows it: hubs by number. */
+export type WireDevice = ({ kind: 'udp' } & UdpAddress) | { kind: 'hub'; hub: number };
+
+/** Verbs of the main thread: what they take and what they answer. */
+export interface Verbs {
+  createHub: { takes: { hub: number }; gives: undefined };
+  closeHub: { takes: { hub: number }; gives: undefined };
+  createPort: { takes: { port: number; device: WireDevice | null }; gives: undefined };
+  closePort: { takes: { port: number }; gives: undefined };
+  setDevice: { takes: { port: number; device: WireDevice | null }; gives: undefined };
+  connect: { takes: { port: number; cable: Cable; impairments: Impairments }; gives: undefined };
+  impair: { takes: { port: number; impairments: Impairments }; gives: undefined };
+  disconnect: { takes: { port: number }; gives: undefined };
+  /** `backlog` holds the bytes that were handed to the main thread and are not yet in the file. */
+  startCapture: { takes: { port: number; capture: number; backlog: Int32Array<SharedArrayBuffer> }; gives: undefined };
+  stopCapture: { takes: { port: number }; gives: undefined };
+  statistics: { takes: { port: number }; gives: PortStatistics };
+  stop: { takes: Record<never, never>; gives: undefined };
+}
+
+export type Verb = keyof Verbs;
+
+export type Request = { [V in Verb]: { id: number; verb: V; body: Verbs[V]['takes'] } }[Verb];
+
+export type Report =
+  /** The worker listens; `wakeUp` is the eventfd that interrupts its wait. */
+  | { kind: 'ready'; wakeUp: number }
+  | { kind: 'answer'; id: number; result: unknown }
+  | { kind: 'failure'; id: number; code: FailureCode; message: string }
+  /** Whole pcap records for the file of a capture. */
+  | { kind: 'captured'; capture: number; records: Uint8Array<ArrayBuffer> };
+
+/** Indexes of the Int32Array that both threads share. */
+export const SIGNAL = {
+  /** 1: the main thread has posted messages (and written to the eventfd, if it was 0 before). */
+  posted: 0,
+  /** 1: leave at once, the process is ending. */
+  leave: 1,
+} as const;
+
+export interface WorkerData {
+  signals: Int32Array<SharedArrayBuffer>;
+}

@@ -1,0 +1,46 @@
+// The fabric's worker thread: starts the data plane and answers the main thread between its turns.
+
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { Failure, messageOf } from '../failures.ts';
+import { FrameCalls } from '../host/system-calls.ts';
+import { FramePlane } from './plane/frame-plane.ts';
+import { FabricVerbs } from './plane/verbs.ts';
+import { type Report, type Request, SIGNAL, type WorkerData } from './protocol.ts';
+
+const { signals } = workerData as WorkerData;
+
+function report(message: Report, transfer: ArrayBuffer[] = []): void {
+  parentPort!.postMessage(message, transfer);
+}
+
+/** Does the verb; a failure that was not foreseen is the caller's to know of, and no reason to cut everybody's cables. */
+function answer(verbs: FabricVerbs, { id, verb, body }: Request): void {
+  try {
+    const result = (verbs[verb] as (body: unknown) => unknown)(body);
+    report({ kind: 'answer', id, result });
+  } catch (error) {
+    const code = error instanceof Failure ? error.code : 'internal';
+    report({ kind: 'failure', id, code, message: messageOf(error) });
+  }
+}
+
+function run(): void {
+  const plane = new FramePlane(new FrameCalls(), (capture, records) =>
+    report({ kind: 'captured', capture, records }, [records.buffer]),
+  );
+  const verbs = new FabricVerbs(plane);
+  report({ kind: 'ready', wakeUp: plane.wakeUp });
+  try {
+    while (!verbs.stopped && Atomics.load(signals, SIGNAL.leave) === 0) {
+      plane.step();
+      if (Atomics.exchange(signals, SIGNAL.posted, 0) === 0) continue;
+      for (let posted = receiveMessageOnPort(parentPort!); posted; posted = receiveMessageOnPort(parentPort!))
+        answer(verbs, posted.message as Request);
+    }
+  } finally {
+    // The eventfd is the main thread's to close, or it might wake up whoever has its number next.
+    plane.closeAll();
+  }
+}
+
+run();
