@@ -5,7 +5,6 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
-  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -36,7 +35,6 @@ const out = resolve(
   options.out ?? join(root, 'dist', options.target === own ? 'labwired' : `labwired-${options.target}`),
 );
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const work = join(root, 'dist', 'work', options.target);
 
 /** The packages that look for their addon on disk are handed our loader instead. */
 const addonPlugin = {
@@ -124,14 +122,17 @@ function staticFiles() {
   );
 }
 
-/** Node without its symbol and debug sections: 18 MB less. Only before the blob goes in; afterwards it would break the file. */
-function bareNode(nodePackage) {
-  const base = join(work, 'node');
-  rmSync(base, { force: true });
-  copyFileSync(join(nodePackage, 'bin/node'), base);
+/**
+ * Puts Node where pkg looks for it before it downloads; the empty *.ok files say that what is there is complete. Without its
+ * symbol and debug sections, which is 18 MB less: only before the blob goes in, afterwards it would break the file.
+ */
+function fillCache(home, nodePackage) {
+  const folder = join(home, '.pkg-cache/sea', `node-${process.version}-${options.target}`);
+  const base = join(folder, 'bin/node');
+  mkdirSync(dirname(base), { recursive: true });
+  execFileSync(`${toolPrefix(arch)}strip`, ['--strip-all', '-o', base, join(nodePackage, 'bin/node')]);
   chmodSync(base, 0o755);
-  execFileSync(`${toolPrefix(arch)}strip`, ['--strip-all', base]);
-  return base;
+  for (const mark of [`${folder}.tar.gz`, `${folder}.tar.gz.ok`, `${base}.ok`]) writeFileSync(mark, '');
 }
 
 /**
@@ -140,36 +141,23 @@ function bareNode(nodePackage) {
  */
 function forgetPlace(file, place) {
   const bytes = readFileSync(file);
-  const name = Buffer.from(place);
   const constant = Buffer.from(place.replace(/[^/]{6}$/, '000000'));
   let found = 0;
-  for (let at = bytes.indexOf(name); at !== -1; at = bytes.indexOf(name, at + 1), found++) constant.copy(bytes, at);
+  for (let at = bytes.indexOf(place); at !== -1; at = bytes.indexOf(place, at + 1), found++) constant.copy(bytes, at);
   if (found === 0) throw new Error(`${file} does not name ${place}: is it not built by this version of pkg?`);
   writeFileSync(file, bytes);
 }
 
-/** pkg looks for Node in its cache before it downloads: the empty *.ok files say that what is there is complete. */
-function fillCache(home, base) {
-  const folder = join(home, '.pkg-cache/sea', `node-${process.version}-${options.target}`);
-  mkdirSync(join(folder, 'bin'), { recursive: true });
-  copyFileSync(base, join(folder, 'bin/node'));
-  for (const mark of [`${folder}.tar.gz`, `${folder}.tar.gz.ok`, join(folder, 'bin/node.ok')]) writeFileSync(mark, '');
-}
-
 /** pkg's SEA mode, with the Node that npm has brought. */
-async function pack(script, base, assets) {
+async function pack(place, script, assets, nodePackage) {
   // Not by pkg's command line: that takes static files only together with its own layer over node:fs, which would then stand
   // between the daemon and every file, and lets NODE_OPTIONS act on the executable.
   const { default: sea } = createRequire(import.meta.url)('@yao-pkg/pkg/lib-es5/sea.js');
-  const place = mkdtempSync('/tmp/labwired-build-');
   const fresh = `${out}.new`;
-  mkdirSync(dirname(out), { recursive: true });
-  const home = process.env.HOME;
   try {
     process.env.HOME = join(place, 'home');
-    fillCache(process.env.HOME, base);
-    copyFileSync(script, join(place, 'labwired.cjs'));
-    await sea(join(place, 'labwired.cjs'), {
+    fillCache(process.env.HOME, nodePackage);
+    await sea(script, {
       targets: [{ nodeRange: `node${process.versions.node}`, platform: 'linux', arch, output: fresh }],
       seaConfig: { assets, execArgvExtension: 'none' },
     });
@@ -177,9 +165,6 @@ async function pack(script, base, assets) {
     chmodSync(fresh, 0o755);
     renameSync(fresh, out); // a running daemon keeps the file that it was started from
   } finally {
-    if (home === undefined) delete process.env.HOME;
-    else process.env.HOME = home;
-    rmSync(place, { recursive: true, force: true });
     rmSync(fresh, { force: true });
   }
 }
@@ -188,14 +173,19 @@ const nodePackage = packageFor(`node-${options.target}`, arch);
 const nodeVersion = JSON.parse(readFileSync(join(nodePackage, 'package.json'), 'utf8')).version;
 if (`v${nodeVersion}` !== process.version)
   throw new Error(
-    `run by Node ${process.version}, packs Node v${nodeVersion}: use 'npm run build', which runs on the pinned one`,
+    `run by Node ${process.version}, packs v${nodeVersion}: use 'npm run build', which runs on the pinned one`,
   );
-mkdirSync(work, { recursive: true });
-const main = join(work, 'labwired.cjs');
-const worker = join(work, 'fabric.cjs');
-const inputs = [...(await bundle(options.entry, main)), ...(await bundle(options.worker, worker))];
 const addons = Object.entries(buildAddons(arch)).map(([name, file]) => [`addons/${name}`, file]);
-const assets = { ...Object.fromEntries(addons), ...staticFiles(), 'workers/fabric.js': worker };
-writeFileSync(`${out}.licenses`, licences(inputs, nodePackage));
-await pack(main, bareNode(nodePackage), Object.fromEntries(Object.entries(assets).sort()));
+const place = mkdtempSync('/tmp/labwired-build-');
+try {
+  const script = join(place, 'labwired.cjs');
+  const worker = join(place, 'fabric.cjs');
+  const inputs = [...(await bundle(options.entry, script)), ...(await bundle(options.worker, worker))];
+  const assets = { ...Object.fromEntries(addons), ...staticFiles(), 'workers/fabric.js': worker };
+  mkdirSync(dirname(out), { recursive: true });
+  await pack(place, script, Object.fromEntries(Object.entries(assets).sort()), nodePackage);
+  writeFileSync(`${out}.licenses`, licences(inputs, nodePackage));
+} finally {
+  rmSync(place, { recursive: true, force: true });
+}
 process.stdout.write(`${relative(process.cwd(), out)}: Labwire ${version} for ${options.target}\n`);
