@@ -1,0 +1,119 @@
+// The folder with the symbols that people brought: read as it is at the moment, so that files put there by hand count as well.
+import { closeSync, openSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { Failure } from '../../failures.ts';
+import { fileFailure, removeLeftovers } from '../../host/atomic-file.ts';
+import { listContained, openContainedForRead, writeContained } from '../../host/contained.ts';
+import type { SymbolSize } from './catalogue.ts';
+import { pictureSize } from './picture-size.ts';
+
+/** Bytes of an upload; pictures of a few pixels have some thousand. */
+export const UPLOAD_LIMIT = 10 * 1024 * 1024;
+
+/** A body in pieces. */
+export type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+export class CustomFolder {
+  private readonly directory: string;
+  /** Sizes by id, each with the state of the file that it was taken from; only files that exist have one. */
+  private readonly sizes = new Map<string, { stamp: string; size: SymbolSize | undefined }>();
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  async start(): Promise<void> {
+    try {
+      await mkdir(this.directory, { recursive: true });
+      await removeLeftovers(this.directory);
+    } catch (thrown) {
+      throw fileFailure(thrown, `symbols_path ${this.directory}`);
+    }
+  }
+
+  /** Ids (paths below the folder) of all files but hidden ones, in order. */
+  async ids(): Promise<string[]> {
+    const found: string[] = [];
+    try {
+      for await (const { path } of listContained(this.directory)) if (isId(path)) found.push(path);
+    } catch (thrown) {
+      if (!isMissing(thrown)) throw thrown;
+    }
+    return found.sort();
+  }
+
+  /** The status of the symbol's file, if it is one. */
+  find(id: string): Stats | undefined {
+    if (!isId(id)) return undefined;
+    try {
+      const top = realpathSync(this.directory);
+      const path = realpathSync(posix.join(top, id));
+      const stat = statSync(path);
+      return path.startsWith(`${top}/`) && stat.isFile() ? stat : undefined;
+    } catch {
+      return undefined; // not there, or not for us: the same to whoever draws
+    }
+  }
+
+  /** The size of the picture that `find` found; undefined if the file cannot be read as the picture that it begins as. */
+  size(id: string, stat: Stats): SymbolSize | undefined {
+    const stamp = `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
+    const known = this.sizes.get(id);
+    if (known?.stamp === stamp) return known.size;
+    const size = this.measure(id, Math.min(stat.size, UPLOAD_LIMIT));
+    this.sizes.set(id, { stamp, size });
+    return size;
+  }
+
+  open(id: string): ReturnType<typeof openContainedForRead> {
+    return openContainedForRead(this.directory, id);
+  }
+
+  /**
+   * Writes the upload, as a whole or not at all, under the base name of its id.
+   * @throws Failure `invalid` (no usable name), `too-large`, or what the file system says
+   */
+  async write(id: string, data: Bytes): Promise<void> {
+    const name = posix.basename(id);
+    if (!isId(name) || name.includes('\\')) {
+      throw new Failure(
+        'invalid',
+        'symbol_id: give the file a name such as router.svg, that does not begin with a dot',
+      );
+    }
+    await writeContained(this.directory, name, bounded(data), { createParents: false });
+    this.sizes.delete(name);
+  }
+
+  private measure(id: string, length: number): SymbolSize | undefined {
+    let descriptor: number | undefined;
+    try {
+      descriptor = openSync(posix.join(this.directory, id), 'r');
+      const data = Buffer.alloc(length);
+      return pictureSize(data.subarray(0, readSync(descriptor, data)));
+    } catch {
+      return undefined;
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor);
+    }
+  }
+}
+
+/** Whether this can be the id of a custom symbol: a path below the folder, no part of it hidden. */
+function isId(id: string): boolean {
+  return id.length < 4096 && !id.includes('\0') && id.split('/').every((part) => part !== '' && !part.startsWith('.'));
+}
+
+function isMissing(thrown: unknown): boolean {
+  return thrown instanceof Failure && thrown.code === 'not-found';
+}
+
+async function* bounded(data: Bytes): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const piece of data) {
+    size += piece.byteLength;
+    if (size > UPLOAD_LIMIT) throw new Failure('too-large', `A symbol may have at most ${UPLOAD_LIMIT} bytes.`);
+    yield piece;
+  }
+}

@@ -1,0 +1,138 @@
+// The symbols that nodes are drawn with: the built-in ones, and those of the custom folder.
+import type { Stats } from 'node:fs';
+import { isAbsolute, posix, relative } from 'node:path';
+import { BUILTINS, type BuiltinSymbol, FALLBACK_ID, type SymbolSize } from './catalogue.ts';
+import { type Bytes, CustomFolder } from './custom-folder.ts';
+import { drawSymbol } from './draw.ts';
+
+/** A symbol as it is listed. */
+export interface SymbolEntry {
+  symbol_id: string;
+  filename: string;
+  theme: string;
+  builtin: boolean;
+}
+
+/** A symbol's picture; whoever takes it reads or cancels the body. */
+export interface SymbolFile {
+  filename: string;
+  /** Bytes. */
+  size: number;
+  modified?: Date;
+  body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+export interface SymbolsOptions {
+  /** The custom folder, made at start if it is missing. */
+  directory: string;
+}
+
+type Found = { builtin: BuiltinSymbol } | { custom: string; stat: Stats };
+
+export class Symbols {
+  private readonly directory: string;
+  private readonly folder: CustomFolder;
+
+  constructor({ directory }: SymbolsOptions) {
+    this.directory = directory;
+    this.folder = new CustomFolder(directory);
+  }
+
+  async start(): Promise<void> {
+    await this.folder.start();
+  }
+
+  /** All symbols, sorted by theme. */
+  async list(): Promise<SymbolEntry[]> {
+    const builtins = [...BUILTINS.values()].map(({ id, file, theme }) => entry(id, file, theme, true));
+    const custom = (await this.folder.ids()).map((id) => entry(id, posix.basename(id), 'Custom symbols', false));
+    return [...builtins, ...custom];
+  }
+
+  /**
+   * What a node that asks for this symbol is drawn with: its id, and its size in pixels. None, and one whose file is no
+   * picture, become the computer; an unknown one keeps its id and takes the size of what stands in for it. One look at the
+   * file system at most, and none for built-in symbols.
+   */
+  forNode(symbol: string | null | undefined): { symbol: string } & SymbolSize {
+    const id = this.relativeId(symbol ?? FALLBACK_SYMBOL);
+    const size = this.dimensions(id);
+    if (size !== undefined && size.width > 0 && size.height > 0) return { symbol: id, ...size };
+    return { symbol: FALLBACK_SYMBOL, ...this.size(FALLBACK_ID) };
+  }
+
+  /** Width and height that a node with this symbol has, in pixels. */
+  size(id: string): SymbolSize {
+    const { width, height } = this.forNode(id);
+    return { width, height };
+  }
+
+  /** Width and height of the picture that stands for this id; 0×0 if its kind is unknown; undefined if it is a broken one. */
+  dimensions(id: string): SymbolSize | undefined {
+    const found = this.find(id);
+    return 'builtin' in found ? found.builtin.size : this.folder.size(found.custom, found.stat);
+  }
+
+  /** The picture that stands for this id; for an unknown one that is the computer. */
+  async read(id: string): Promise<SymbolFile> {
+    const found = this.find(id);
+    if ('builtin' in found) {
+      const body = new TextEncoder().encode(drawSymbol(found.builtin));
+      return { filename: found.builtin.file, size: body.byteLength, body };
+    }
+    const { handle, stat } = await this.folder.open(found.custom);
+    return {
+      filename: posix.basename(found.custom),
+      size: stat.size,
+      modified: stat.mtime,
+      body: handle.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array<ArrayBuffer>>,
+    };
+  }
+
+  /**
+   * Keeps an upload of at most 10 MiB as a custom symbol; of its id only the last part counts.
+   * @throws Failure `invalid`, `too-large`, or what the file system says
+   */
+  async write(id: string, data: Bytes): Promise<void> {
+    await this.folder.write(plainId(id), data);
+  }
+
+  private find(id: string): Found {
+    return (
+      this.exact(id) ??
+      this.exact(plainId(id)) ??
+      this.exact(`:/symbols/classic/${posix.basename(plainId(id))}`) ??
+      this.exact(FALLBACK_ID)!
+    );
+  }
+
+  private exact(id: string): Found | undefined {
+    const builtin = BUILTINS.get(id);
+    if (builtin !== undefined) return { builtin };
+    const stat = this.folder.find(id);
+    return stat && { custom: id, stat };
+  }
+
+  /** Topologies of other programs hold absolute paths: of those below the custom folder the rest counts, of others the last part. */
+  private relativeId(symbol: string): string {
+    if (!isAbsolute(symbol)) return symbol;
+    const below = relative(this.directory, symbol);
+    return below === '' || below.startsWith('..') ? posix.basename(symbol) : below;
+  }
+}
+
+/** The fallback in the spelling that clients know. */
+const FALLBACK_SYMBOL = ':/symbols/computer.svg';
+
+function entry(symbol_id: string, filename: string, theme: string, builtin: boolean): SymbolEntry {
+  return { symbol_id, filename, theme, builtin };
+}
+
+/** The id without percent-encoding: some clients encode it once more than the address asks for. */
+function plainId(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
+}

@@ -1,0 +1,87 @@
+// Dynamips router templates: what all platforms have, and each platform's own (interface of release 2.2.57, section 12.3).
+import * as v from 'valibot';
+import { Integer, Text } from '../../store/vocabulary.ts';
+import { commonMembers, consoleMembers, flag, integer, text } from './members.ts';
+
+const PLATFORMS = ['c7200', 'c3745', 'c3725', 'c3600', 'c2691', 'c2600', 'c1700'] as const;
+
+export const Platform = v.looseObject({ platform: v.picklist(PLATFORMS) });
+
+// biome-ignore format: one list
+const slot = v.optional(v.picklist(['C7200-IO-2FE', 'C7200-IO-FE', 'C7200-IO-GE-E', 'NM-16ESW', 'NM-1E', 'NM-1FE-TX', 'NM-4E', 'NM-4T', 'PA-2FE-TX', 'PA-4E', 'PA-4T+', 'PA-8E', 'PA-8T', 'PA-A1', 'PA-FE-TX', 'PA-GE', 'PA-POS-OC3', 'C2600-MB-2FE', 'C2600-MB-1E', 'C1700-MB-1FE', 'C2600-MB-2E', 'C2600-MB-1FE', 'C1700-MB-WIC1', 'GT96100-FE', 'Leopard-2FE', '']));
+const wic = v.optional(v.picklist(['WIC-1ENET', 'WIC-1T', 'WIC-2T', '']));
+
+const routerMembers = {
+  ...commonMembers('R{0}', ':/symbols/router.svg', 'router'),
+  ...consoleMembers,
+  platform: v.picklist(PLATFORMS),
+  image: Text,
+  usage: text(),
+  mmap: flag(true),
+  exec_area: integer(64),
+  mac_addr: v.optional(
+    v.pipe(v.string(), v.regex(/^(([0-9a-fA-F]{4}\.){2}[0-9a-fA-F]{4})?$/, 'a MAC address xxxx.xxxx.xxxx')),
+    '',
+  ),
+  system_id: v.optional(Text, 'FTX0945W0MY'),
+  startup_config: text('ios_base_startup-config.txt'),
+  private_config: text(),
+  idlepc: v.optional(v.pipe(v.string(), v.regex(/^(0x[0-9a-fA-F]+)?$/, 'a hexadecimal number such as 0x60606040')), ''),
+  idlemax: integer(500),
+  idlesleep: integer(30),
+  disk0: integer(0),
+  disk1: integer(0),
+  auto_delete_disks: flag(false),
+  wic0: wic,
+  wic1: wic,
+  wic2: wic,
+  slot0: slot,
+  slot1: slot,
+  slot2: slot,
+  slot3: slot,
+  slot4: slot,
+  slot5: slot,
+  slot6: slot,
+};
+
+/** Memory sizes in MiB, `nvram` in KiB, `iomem` in percent of `ram`. */
+const memory = (ram: number, nvram: number, sparsemem = true) => ({
+  ram: integer(ram),
+  nvram: integer(nvram),
+  sparsemem: flag(sparsemem),
+});
+const iomem = (percent: number) => v.optional(v.pipe(Integer, v.minValue(0), v.maxValue(100)), percent);
+
+/** A platform of several chassis has no preferred one: it must be said. */
+export const DYNAMIPS_PLATFORMS = {
+  c7200: v.strictObject({
+    ...routerMembers,
+    ...memory(512, 512),
+    npe: v.optional(
+      v.picklist(['npe-100', 'npe-150', 'npe-175', 'npe-200', 'npe-225', 'npe-300', 'npe-400', 'npe-g2']),
+      'npe-400',
+    ),
+    midplane: v.optional(v.picklist(['std', 'vxr']), 'vxr'),
+  }),
+  c3745: v.strictObject({ ...routerMembers, ...memory(256, 256), iomem: iomem(5) }),
+  c3725: v.strictObject({ ...routerMembers, ...memory(128, 256), iomem: iomem(5) }),
+  c3600: v.strictObject({
+    ...routerMembers,
+    ...memory(192, 128),
+    iomem: iomem(5),
+    chassis: v.picklist(['3620', '3640', '3660']),
+  }),
+  c2691: v.strictObject({ ...routerMembers, ...memory(192, 256), iomem: iomem(5) }),
+  c2600: v.strictObject({
+    ...routerMembers,
+    ...memory(160, 128),
+    iomem: iomem(15),
+    chassis: v.picklist(['2610', '2620', '2610XM', '2620XM', '2650XM', '2621', '2611XM', '2621XM', '2651XM']),
+  }),
+  c1700: v.strictObject({
+    ...routerMembers,
+    ...memory(160, 128, false),
+    iomem: iomem(15),
+    chassis: v.picklist(['1720', '1721', '1750', '1751', '1760']),
+  }),
+};

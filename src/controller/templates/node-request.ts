@@ -1,0 +1,88 @@
+// From a template to the node that it describes (interface of release 2.2.57, section 12.5).
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { Failure } from '../../failures.ts';
+import { AnyObject, type CustomAdapter } from '../../store/vocabulary.ts';
+import type { Template, TemplateUsage } from './schema.ts';
+
+/** Template members that become members of the node itself; every other setting becomes one of its properties. */
+interface NodeAttributes {
+  symbol: string;
+  console_type?: string;
+  console_auto_start?: boolean;
+  port_name_format?: string;
+  port_segment_size?: number;
+  first_port_name?: string;
+  custom_adapters?: CustomAdapter[];
+}
+
+/** A node to create; the name still has its placeholder for a number. */
+export interface NodeRequest extends NodeAttributes {
+  node_id: string;
+  node_type: string;
+  name: string;
+  compute_id: string;
+  template_id: string;
+  x: number;
+  y: number;
+  properties: Record<string, unknown>;
+}
+
+const ATTRIBUTES: readonly string[] = [
+  'symbol',
+  'console_type',
+  'console_auto_start',
+  'port_name_format',
+  'port_segment_size',
+  'first_port_name',
+  'custom_adapters',
+] satisfies (keyof NodeAttributes)[];
+
+/** Members that say something of the template and nothing of its nodes. */
+const OWN: readonly string[] = [
+  'template_id',
+  'template_type',
+  'name',
+  'compute_id',
+  'default_name_format',
+  'category',
+  'builtin',
+  'properties',
+];
+
+/**
+ * The node, with a new id, that `template` makes at the place that `usage` names.
+ * @throws Failure `not-found` if neither says on which compute
+ */
+export function nodeRequest(template: Template, usage: TemplateUsage): NodeRequest {
+  // The compute of a template that people made is part of it: what the request says does not count.
+  const compute = template.builtin ? usage.compute_id : template.compute_id;
+  if (compute == null) {
+    throw new Failure(
+      'not-found',
+      template.builtin
+        ? 'compute_id: a built-in template belongs to no compute; name the one to make the node on, such as "local"'
+        : `compute_id: the template ${template.name} has none; create it again with the compute of its nodes`,
+    );
+  }
+  const attributes: Record<string, unknown> = {};
+  const properties: Record<string, unknown> = v.is(AnyObject, template['properties'])
+    ? { ...template['properties'] }
+    : {};
+  for (const [member, value] of Object.entries(template)) {
+    if (OWN.includes(member)) continue;
+    if (ATTRIBUTES.includes(member)) attributes[member] = value;
+    else if (value !== null && value !== '') properties[member] = value;
+  }
+  return {
+    ...(attributes as unknown as NodeAttributes),
+    node_id: randomUUID(),
+    node_type: template.template_type,
+    name: usage.name ?? template.default_name_format.replaceAll('{name}', template.name),
+    compute_id: compute,
+    template_id: template.template_id,
+    x: usage.x,
+    y: usage.y,
+    properties,
+  };
+}

@@ -1,0 +1,45 @@
+// Templates over HTTP (interface of release 2.2.57, sections 12 and 23.4).
+import { createHash } from 'node:crypto';
+import { answerText } from '../../events/json.ts';
+import { type Route, route } from '../../http/route.ts';
+import { type NodeRequest, nodeRequest } from './node-request.ts';
+import { TemplateCreate, TemplateUpdate, TemplateUsage } from './schema.ts';
+import type { Templates } from './templates.ts';
+
+/**
+ * Creates the node in the project. Asks for it (`request`) once the project was found and is open, so that those failures
+ * come first.
+ */
+export type Instantiate = (projectId: string, request: () => NodeRequest) => Promise<object>;
+
+export function templateRoutes(templates: Templates, instantiate: Instantiate): Route[] {
+  return [
+    route('GET /v2/templates', {}, () => templates.list()),
+    route('POST /v2/templates', { body: TemplateCreate, status: 201 }, ({ body }) => templates.create(body)),
+    route('GET /v2/templates/{template_id}', {}, ({ params, headers }) => {
+      const text = answerText(templates.get(params.template_id));
+      const tag = `"${createHash('sha256').update(text).digest('hex').slice(0, 32)}"`;
+      if (matches(headers.get('if-none-match'), tag))
+        return new Response(null, { status: 304, headers: { ETag: tag } });
+      return new Response(text, { headers: { 'Content-Type': 'application/json', ETag: tag } });
+    }),
+    route('PUT /v2/templates/{template_id}', { body: TemplateUpdate }, ({ params, body }) =>
+      templates.update(params.template_id, body),
+    ),
+    route('DELETE /v2/templates/{template_id}', { status: 204 }, ({ params }) => templates.delete(params.template_id)),
+    route('POST /v2/templates/{template_id}/duplicate', { status: 201 }, ({ params }) =>
+      templates.duplicate(params.template_id),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/templates/{template_id}',
+      { body: TemplateUsage, status: 201 },
+      ({ params, body }) => instantiate(params.project_id, () => nodeRequest(templates.get(params.template_id), body)),
+    ),
+  ];
+}
+
+/** Whether `If-None-Match` (RFC 9110, section 13.1.2) names this tag. */
+function matches(header: string | null, tag: string): boolean {
+  if (header === null) return false;
+  return header.split(',').some((candidate) => ['*', tag].includes(candidate.trim().replace(/^W\//, '')));
+}
