@@ -1,0 +1,89 @@
+// The compute half: the emulators, ports and files of this host, as the API's /v2/compute routes.
+import { mkdir } from 'node:fs/promises';
+import type { Config } from '../config/schema.ts';
+import { EventBus } from '../events/bus.ts';
+import type { Fabric } from '../fabric/fabric.ts';
+import { Failure } from '../failures.ts';
+import { fileFailure } from '../host/atomic-file.ts';
+import { log } from '../host/log.ts';
+import { reapOurs } from '../host/processes.ts';
+import { LoadMeter } from '../host/statistics.ts';
+import { type Route, route } from '../http/route.ts';
+import { NODE_TYPES } from '../store/vocabulary.ts';
+import { KINDS } from './emulators/registry.ts';
+import type { ComputeEvents } from './events.ts';
+import { networkRoutes } from './network/routes.ts';
+import { Captures } from './nodes/captures.ts';
+import { nodeRoutes } from './nodes/routes.ts';
+import { Ports } from './ports/ports.ts';
+import { Projects } from './projects/projects.ts';
+import { projectRoutes } from './projects/routes.ts';
+import { debugReport } from './server/debug-report.ts';
+import { serverRoutes } from './server/routes.ts';
+import type { Services } from './services.ts';
+
+export interface ComputeOptions {
+  config: Config;
+  /** Started before the compute and stopped after it. */
+  fabric: Fabric;
+  /** The state directory's own identifier: processes that carry it are ours. */
+  instance: string;
+}
+
+export class Compute {
+  readonly routes: Route[];
+  readonly events = new EventBus<ComputeEvents>();
+  private readonly services: Services;
+  private readonly projects: Projects;
+
+  constructor({ config, fabric, instance }: ComputeOptions) {
+    const ports = new Ports(config);
+    const captures = new Captures(fabric);
+    this.services = { config, fabric, ports, captures, events: this.events, instance };
+    const projects = new Projects(this.services);
+    this.projects = projects;
+    const load = new LoadMeter();
+    this.routes = [
+      ...serverRoutes({
+        config,
+        events: this.events,
+        load,
+        debugReport: () => debugReport(config, projects, ports, load),
+      }),
+      ...networkRoutes(config, ports, projects),
+      ...projectRoutes(projects, this.events, load),
+      ...KINDS.flatMap((kind) => nodeRoutes(kind, projects)),
+      ...absentKindRoutes(),
+    ];
+  }
+
+  /** Ends what a former life of the daemon has left running. */
+  async start(): Promise<void> {
+    const { config, instance, captures, fabric } = this.services;
+    const directory = config.Server.projects_path;
+    await mkdir(directory, { recursive: true }).catch((thrown: unknown) => {
+      throw fileFailure(thrown, `projects_path ${directory}`);
+    });
+    const { found, left } = await reapOurs(instance);
+    if (found.length > 0) log.warn('ended processes of a former run', { found: found.length, left: left.length });
+    captures.start();
+    fabric.on('crashed', ({ message }) => this.events.emit('log.error', { message }));
+  }
+
+  /** Closes all projects: every node is stopped, every port given back. The files stay. */
+  async stop(): Promise<void> {
+    await this.projects.closeAll();
+    this.events.close('This server is shutting down.');
+  }
+}
+
+/** Types that the API has and this compute does not run: said clearly, where a plain 404 would leave people guessing. */
+function absentKindRoutes(): Route[] {
+  const present = KINDS.map(({ type }) => type);
+  const absent = NODE_TYPES.filter((type) => !present.includes(type));
+  return absent.map((type) =>
+    route(`POST /v2/compute/projects/{project_id}/${type}/nodes`, {}, () => {
+      throw new Failure('conflict', `This compute does not run ${type} nodes; it runs ${present.join(' and ')} nodes.`);
+    }),
+  );
+}

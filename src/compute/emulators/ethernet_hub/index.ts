@@ -1,0 +1,24 @@
+// Registers the Ethernet hub: always on, any number of ports, no console, no files of its own.
+import { defineKind } from '../../nodes/kind.ts';
+import { defaultPorts, HubNode, PORT_RULES } from './hub.ts';
+import { EthernetHubCreate, EthernetHubUpdate } from './schema.ts';
+
+export const ethernetHub = defineKind({
+  type: 'ethernet_hub',
+  module: undefined,
+  ...PORT_RULES,
+  create: EthernetHubCreate,
+  update: EthernetHubUpdate,
+  startAnswersNode: false,
+  updatesNio: false,
+
+  make: (identity, { ports_mapping }, services) => HubNode.create(identity, ports_mapping ?? defaultPorts(), services),
+
+  async change(hub: HubNode, { name, ports_mapping }) {
+    if (ports_mapping !== undefined) hub.changePorts(ports_mapping);
+    hub.name = name ?? hub.name;
+  },
+
+  // Its ports were given to the copy when that was created, and it has no files.
+  async duplicate() {},
+});

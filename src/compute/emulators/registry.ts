@@ -1,0 +1,5 @@
+// The kinds of node that this compute runs. A new one is a folder here and a line below.
+import type { NodeKind } from '../nodes/kind.ts';
+import { ethernetHub } from './ethernet_hub/index.ts';
+
+export const KINDS: readonly NodeKind[] = [ethernetHub];

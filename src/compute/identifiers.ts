@@ -1,0 +1,11 @@
+// Identifiers in the paths of compute routes (interface of release 2.2.57, section 1.9).
+import { Failure } from '../failures.ts';
+
+/**
+ * Refuses what cannot be read as a UUID (32 hexadecimal digits, dashes optional). What passes is looked up as it is spelled.
+ * @throws Failure `invalid`
+ */
+export function mustBeUuid(name: 'project_id' | 'node_id', value: string): string {
+  if (/^[0-9a-fA-F]{32}$/.test(value.replaceAll('-', ''))) return value;
+  throw new Failure('invalid', `${name}: "${value}" is not a UUID; use the identifier that creating it answered.`);
+}

@@ -1,0 +1,81 @@
+// What every kind of node has in common. A kind's folder adds what is special about it.
+import { join } from 'node:path';
+import { Failure } from '../../failures.ts';
+import type { Services } from '../services.ts';
+import type { NodePort } from './port.ts';
+
+export type NodeStatus = 'stopped' | 'started' | 'suspended';
+
+/** The project as its nodes know it. */
+export interface NodeProject {
+  readonly id: string;
+  /** Its directory. */
+  readonly path: string;
+}
+
+export interface NodeIdentity {
+  readonly id: string;
+  readonly project: NodeProject;
+  readonly name: string;
+}
+
+export abstract class Node {
+  readonly id: string;
+  readonly project: NodeProject;
+  name: string;
+  protected readonly services: Services;
+  private currentStatus: NodeStatus;
+
+  constructor({ id, project, name }: NodeIdentity, services: Services, status: NodeStatus) {
+    this.id = id;
+    this.project = project;
+    this.name = name;
+    this.services = services;
+    this.currentStatus = status;
+  }
+
+  /** Name of the node's type in the API. */
+  abstract readonly type: string;
+
+  /** The node as routes answer it and events carry it. */
+  abstract describe(): object;
+
+  /**
+   * The port with these numbers.
+   * @throws Failure `conflict` if the node has none
+   */
+  abstract port(adapter: number, port: number): NodePort;
+
+  /** Stops what runs and gives back ports, cables and files; what is in the node's directory stays. */
+  abstract close(): Promise<void>;
+
+  /** Nodes that are always on do nothing here. */
+  async start(): Promise<void> {}
+  async stop(): Promise<void> {}
+  async suspend(): Promise<void> {}
+
+  get status(): NodeStatus {
+    return this.currentStatus;
+  }
+
+  /** Every assignment is announced, even one without change. */
+  set status(status: NodeStatus) {
+    this.currentStatus = status;
+    this.announce();
+  }
+
+  /** Tells the listeners what the node looks like now. */
+  announce(): void {
+    this.services.events.emit('node.updated', this.describe(), this.project.id);
+  }
+}
+
+/** Where a node's own files are: `project-files/<module>/<node_id>` in the project's directory. */
+export function nodeDirectory(project: NodeProject, module: string, nodeId: string): string {
+  return join(project.path, 'project-files', module, nodeId);
+}
+
+/** The failure for numbers that a node has no port for. */
+export function noSuchPort(node: Node, exception: string, adapter: number, port: number): Failure {
+  return new Failure('conflict', `${node.name} has no port ${adapter}/${port}: use one that it lists.`, { exception });
+}

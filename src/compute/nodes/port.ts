@@ -1,0 +1,143 @@
+// A port of a node: the NIO that is plugged in, what is done to its frames, and the capture of them.
+import type { Device, FabricPort, LinkType } from '../../fabric/fabric.ts';
+import { Failure } from '../../failures.ts';
+import type { Services } from '../services.ts';
+import type { Capture } from './captures.ts';
+import { impairmentsOf } from './filters.ts';
+import { cableOf, mustBePluggable, type Nio, type PluggableNio } from './nio.ts';
+import type { Node } from './node.ts';
+
+/** What the ports of a kind of node have in common. */
+export interface PortRules {
+  /** Name of the error that refusals carry in the member `exception`: `VPCSError`. */
+  readonly exception: string;
+  /** What may be plugged in. */
+  readonly nios: ReadonlySet<PluggableNio['type']>;
+}
+
+interface Attached {
+  readonly nio: PluggableNio;
+  readonly port: FabricPort;
+}
+
+export class NodePort {
+  private readonly label: string;
+  private readonly node: Node;
+  private readonly rules: PortRules;
+  private readonly services: Services;
+  private device: Device | null;
+  private attached: Attached | undefined;
+
+  /** @param label `adapter/port`, for messages */
+  constructor(node: Node, label: string, rules: PortRules, services: Services, device: Device | null = null) {
+    this.node = node;
+    this.label = label;
+    this.rules = rules;
+    this.services = services;
+    this.device = device;
+  }
+
+  get hasNio(): boolean {
+    return this.attached !== undefined;
+  }
+
+  /** Says where the node's end of the cable is: at its emulator while that runs, else nowhere. The NIO stays. */
+  async setDevice(device: Device | null): Promise<void> {
+    this.device = device;
+    await this.refusing(() => this.attached?.port.setDevice(device));
+  }
+
+  /**
+   * Plugs the NIO in. On failure the port is as it was.
+   * @throws Failure `conflict`
+   */
+  async attach(wanted: Nio): Promise<void> {
+    const nio = mustBePluggable(wanted, this.rules.nios);
+    if (this.attached) throw this.refusal('has a NIO already; remove it first');
+    const impairments = impairmentsOf(nio);
+    await this.refusing(async () => {
+      const cable = await cableOf(nio);
+      await using undo = new AsyncDisposableStack();
+      const port = await this.services.fabric.createPort(this.device);
+      undo.defer(() => port.close());
+      await port.connect(cable, impairments);
+      undo.move();
+      this.attached = { nio, port };
+    });
+  }
+
+  /** Changes suspension and filters; the cable stays as it was made. */
+  async update(wanted: Nio): Promise<void> {
+    const impairments = impairmentsOf(mustBePluggable(wanted, this.rules.nios));
+    const { port } = this.connection();
+    await this.refusing(() => port.impair(impairments));
+  }
+
+  /**
+   * Unplugs the NIO, ends its capture and gives back its UDP port.
+   * @throws Failure `conflict` when there is no NIO
+   */
+  async detach(): Promise<void> {
+    this.connection();
+    await this.close();
+  }
+
+  /** The same for a port that may have none. */
+  async close(): Promise<void> {
+    if (!this.attached) return;
+    const { nio, port } = this.attached;
+    this.attached = undefined;
+    await this.services.captures.end(port);
+    await port.close();
+    if (nio.type === 'nio_udp') this.services.ports.udp.release(this.node.project.id, nio.lport);
+  }
+
+  /** Records into a file of the project; answers when the file is there. */
+  async startCapture(fileName: string, linkType: LinkType): Promise<Capture> {
+    const { project, name } = this.node;
+    const { port } = this.connection();
+    return this.refusing(() =>
+      this.services.captures.begin(port, {
+        project,
+        fileName,
+        linkType,
+        failed: (reason) => {
+          const message = `The capture at port ${this.label} of ${name} has ended: ${reason}`;
+          this.services.events.emit('log.error', { message }, project.id);
+        },
+      }),
+    );
+  }
+
+  /** @throws Failure `conflict` when there is no NIO */
+  async stopCapture(): Promise<void> {
+    await this.services.captures.end(this.connection().port);
+  }
+
+  /** @throws Failure `conflict` when there is none */
+  capture(): Capture {
+    const capture = this.attached && this.services.captures.of(this.attached.port);
+    if (capture) return capture;
+    throw this.refusal('is not being captured; start a capture first');
+  }
+
+  private connection(): Attached {
+    if (this.attached) return this.attached;
+    throw this.refusal('has no NIO; add one first');
+  }
+
+  private refusal(why: string): Failure {
+    const { exception } = this.rules;
+    return new Failure('conflict', `Port ${this.label} of ${this.node.name} ${why}.`, { exception });
+  }
+
+  /** What the fabric or a file refuses, the node refuses: with its kind's exception. */
+  private async refusing<T>(task: () => T | Promise<T>): Promise<T> {
+    try {
+      return await task();
+    } catch (thrown) {
+      if (!(thrown instanceof Failure) || thrown.code !== 'conflict') throw thrown;
+      throw new Failure('conflict', thrown.message, { exception: this.rules.exception, cause: thrown });
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// The routes that all kinds of node have in common, generated for each kind from its definition (interface of release 2.2.57, section 24).
+import { type Route, route, socketRoute } from '../../http/route.ts';
+import { mustBeUuid } from '../identifiers.ts';
+import type { Projects } from '../projects/projects.ts';
+import { followCapture } from './captures.ts';
+import type { NodeKind } from './kind.ts';
+import { Nio, nioAnswer } from './nio.ts';
+import type { Node } from './node.ts';
+import type { NodePort } from './port.ts';
+import { NodeCapture, NodeDuplicate } from './schema.ts';
+
+type NodeParameters = Record<'project_id' | 'node_id', string>;
+type PortParameters = NodeParameters & Record<'adapter_number' | 'port_number', string>;
+
+export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
+  const collection = `/v2/compute/projects/{project_id}/${kind.type}/nodes` as const;
+  const node = `${collection}/{node_id}` as const;
+  const port = `${node}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}` as const;
+
+  const find = ({ project_id, node_id }: NodeParameters): Node =>
+    projects.get(project_id).node(kind, mustBeUuid('node_id', node_id));
+  const findPort = (params: PortParameters): NodePort =>
+    find(params).port(Number(params.adapter_number), Number(params.port_number));
+
+  const routes: Route[] = [
+    route(`POST ${collection}`, { body: kind.create, status: 201 }, async ({ params, body }) => {
+      const made = await projects.get(params.project_id).createNode(kind, body as { name: string; node_id?: string });
+      return made.describe();
+    }),
+
+    route(`GET ${node}`, {}, ({ params }) => find(params).describe()),
+
+    route(`PUT ${node}`, { body: kind.update }, async ({ params, body }) => {
+      const found = find(params);
+      await kind.change(found, body);
+      found.announce();
+      return found.describe();
+    }),
+
+    route(`DELETE ${node}`, { status: 204 }, async ({ params }) => {
+      await projects.get(params.project_id).deleteNode(kind, find(params));
+      return undefined;
+    }),
+
+    route(`POST ${node}/start`, { status: kind.startAnswersNode ? 200 : 204 }, async ({ params }) => {
+      const found = find(params);
+      await found.start();
+      return kind.startAnswersNode ? found.describe() : undefined;
+    }),
+
+    route(`POST ${node}/stop`, { status: 204 }, ({ params }) => find(params).stop()),
+    route(`POST ${node}/suspend`, { status: 204 }, ({ params }) => find(params).suspend()),
+
+    route(`POST ${port}/nio`, { body: Nio, status: 201 }, async ({ params, body }) => {
+      await findPort(params).attach(body);
+      return nioAnswer(body);
+    }),
+
+    route(`DELETE ${port}/nio`, { status: 204 }, ({ params }) => findPort(params).detach()),
+
+    route(`POST ${port}/start_capture`, { body: NodeCapture }, async ({ params, body }) => {
+      const capture = await findPort(params).startCapture(body.capture_file_name, body.data_link_type);
+      return { pcap_file_path: capture.path };
+    }),
+
+    route(`POST ${port}/stop_capture`, { status: 204 }, ({ params }) => findPort(params).stopCapture()),
+
+    route(`GET ${port}/pcap`, { concurrent: true }, ({ params }) => followCapture(findPort(params).capture())),
+  ];
+
+  if (kind.updatesNio) {
+    routes.push(
+      route(`PUT ${port}/nio`, { body: Nio, status: 201 }, async ({ params, body }) => {
+        await findPort(params).update(body);
+        return body;
+      }),
+    );
+  }
+
+  const { duplicate, reload, console } = kind;
+  if (duplicate) {
+    routes.push(
+      route(`POST ${node}/duplicate`, { body: NodeDuplicate, status: 201 }, async ({ params, body }) => {
+        const destination = projects.get(params.project_id).node(kind, body.destination_node_id);
+        await duplicate(find(params), destination);
+        return destination.describe();
+      }),
+    );
+  }
+  if (reload) {
+    routes.push(route(`POST ${node}/reload`, { status: 204 }, ({ params }) => reload(find(params))));
+  }
+  if (console) {
+    routes.push(
+      route(`POST ${node}/console/reset`, { status: 204 }, ({ params }) => console.reset(find(params))),
+      socketRoute(`${node}/console/ws`, ({ params }) => console.connect(find(params))),
+    );
+  }
+  return routes;
+}

@@ -1,0 +1,11 @@
+// Bodies that all kinds of node have in common.
+import * as v from 'valibot';
+import { LINK_TYPES, type LinkType } from '../../fabric/model.ts';
+import { Text, Uuid } from '../../store/vocabulary.ts';
+
+export const NodeDuplicate = v.strictObject({ destination_node_id: Uuid });
+
+export const NodeCapture = v.strictObject({
+  capture_file_name: Text,
+  data_link_type: v.optional(v.picklist(Object.keys(LINK_TYPES) as LinkType[]), 'DLT_EN10MB'),
+});

@@ -1,0 +1,47 @@
+// The ports that this compute hands out: TCP for consoles, UDP for cables (interface of release 2.2.57, section 16.3).
+import type { Config } from '../../config/schema.ts';
+import { PortPool } from './pool.ts';
+import { tcpBindable, udpBindable } from './probe.ts';
+
+/** Ports from 1024 on to which browsers refuse to connect (https://fetch.spec.whatwg.org/#port-blocking). */
+const BLOCKED_BY_BROWSERS = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);
+
+/** Where consoles listen: the configured host, or all addresses with `allow_remote_console`. */
+export function consoleHost({ Server }: Config): string {
+  if (!Server.allow_remote_console) return Server.host;
+  return Server.host.includes(':') ? '::' : '0.0.0.0';
+}
+
+export class Ports {
+  readonly console: PortPool;
+  readonly udp: PortPool;
+
+  constructor(config: Config) {
+    const { Server } = config;
+    const hosts = [...new Set([consoleHost(config), '0.0.0.0'])];
+    this.console = new PortPool({
+      range: [Server.console_start_port_range, Server.console_end_port_range],
+      purpose: 'console (TCP)',
+      keys: 'console_start_port_range and console_end_port_range in the [Server] section',
+      avoided: BLOCKED_BY_BROWSERS,
+      async bindable(port) {
+        for (const host of hosts) if (!(await tcpBindable(host, port))) return false;
+        return true;
+      },
+    });
+    this.udp = new PortPool({
+      range: [Server.udp_start_port_range, Server.udp_end_port_range],
+      purpose: 'UDP',
+      keys: 'udp_start_port_range and udp_end_port_range in the [Server] section',
+      bindable: udpBindable,
+    });
+  }
+
+  /** Gives back everything that a project still has. */
+  releaseAll(projectId: string): void {
+    this.console.releaseAll(projectId);
+    this.udp.releaseAll(projectId);
+  }
+}

@@ -1,0 +1,137 @@
+// One open project on this compute: its directory and its nodes. Nothing of it outlives `close` but the files.
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure, messageOf } from '../../failures.ts';
+import { fileFailure } from '../../host/atomic-file.ts';
+import { log } from '../../host/log.ts';
+import type { Variables } from '../../store/vocabulary.ts';
+import type { NodeKind } from '../nodes/kind.ts';
+import { type Node, type NodeProject, nodeDirectory } from '../nodes/node.ts';
+import type { Services } from '../services.ts';
+import { DirectoryWatcher } from './watcher.ts';
+
+export interface ProjectSettings {
+  readonly id: string;
+  readonly name: string | null;
+  /** Absolute; exists. */
+  readonly path: string;
+  readonly variables: Variables;
+}
+
+export class Project implements NodeProject {
+  readonly id: string;
+  readonly name: string | null;
+  readonly path: string;
+  variables: Variables;
+  private readonly services: Services;
+  private readonly watcher: DirectoryWatcher;
+  private readonly nodes = new Map<string, Node>();
+  /** Nodes that are being made, by their identifier. */
+  private readonly coming = new Map<string, Promise<Node>>();
+  private closed = false;
+
+  constructor(settings: ProjectSettings, services: Services) {
+    this.id = settings.id;
+    this.name = settings.name;
+    this.path = settings.path;
+    this.variables = settings.variables;
+    this.services = services;
+    this.watcher = new DirectoryWatcher(this.path, {
+      file: (change, file) => services.events.emit(`file.${change}`, { project_id: this.id, ...file }, this.id),
+      problem: (message) => services.events.emit('log.warning', { message }, this.id),
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.removeTemporary();
+    await this.watcher.start();
+  }
+
+  /** The project as routes answer it. */
+  describe(): object {
+    return { name: this.name, project_id: this.id, variables: this.variables };
+  }
+
+  /**
+   * The node of this kind.
+   * @throws Failure `not-found`
+   */
+  node(kind: NodeKind, id: string): Node {
+    const node = this.nodes.get(id);
+    if (node?.type === kind.type) return node;
+    throw new Failure('not-found', `node_id: project ${this.id} has no ${kind.type} node ${id}.`);
+  }
+
+  /** Makes a node; the one that has the identifier already is answered unchanged. */
+  async createNode(kind: NodeKind, body: { name: string; node_id?: string | undefined }): Promise<Node> {
+    if (this.closed) throw new Failure('not-found', `project_id: project ${this.id} is closed.`);
+    const id = body.node_id ?? randomUUID();
+    const coming = this.coming.get(id);
+    const known = this.nodes.get(id) ?? (coming && (await coming));
+    if (known?.type === kind.type) return known;
+    if (known) throw new Failure('conflict', `node_id: ${id} is taken by a ${known.type} node; choose another.`);
+    const making = kind.make({ id, project: this, name: body.name }, body, this.services);
+    this.coming.set(id, making);
+    try {
+      const node = await making;
+      this.nodes.set(id, node);
+      return node;
+    } finally {
+      this.coming.delete(id);
+    }
+  }
+
+  /** Ends the node and removes its directory. */
+  async deleteNode(kind: NodeKind, node: Node): Promise<void> {
+    await node.close();
+    if (kind.module !== undefined) {
+      const directory = nodeDirectory(this, kind.module, node.id);
+      await removeDirectory(directory, `project-files/${kind.module}/${node.id}`);
+    }
+    this.nodes.delete(node.id);
+    this.services.events.emit('node.deleted', node.describe(), this.id);
+  }
+
+  /** Stops all nodes at once, gives back ports; a node that cannot be stopped does not hold up the others. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    await Promise.allSettled(this.coming.values());
+    const endings = await Promise.allSettled([...this.nodes.values()].map((node) => node.close()));
+    for (const ending of endings) {
+      if (ending.status === 'rejected') {
+        log.warn('a node could not be closed', { project: this.id, reason: messageOf(ending.reason) });
+      }
+    }
+    this.nodes.clear();
+    this.services.ports.releaseAll(this.id);
+    await this.watcher.stop();
+    await this.removeTemporary().catch((thrown: unknown) => {
+      log.warn('the project tmp directory stays', { project: this.id, reason: messageOf(thrown) });
+    });
+  }
+
+  /** Removes the project's directory; to be called after `close`. */
+  async removeFiles(): Promise<void> {
+    await removeDirectory(this.path, this.path);
+  }
+
+  /** Types and states of its nodes, for reports. */
+  summary(): { type: string; name: string; status: string }[] {
+    return [...this.nodes.values()].map(({ type, name, status }) => ({ type, name, status }));
+  }
+
+  private async removeTemporary(): Promise<void> {
+    await removeDirectory(join(this.path, 'tmp'), 'tmp');
+  }
+}
+
+/** A link that stands in a directory's place is removed, never followed. */
+async function removeDirectory(directory: string, shownAs: string): Promise<void> {
+  try {
+    await rm(directory, { recursive: true, force: true });
+  } catch (thrown) {
+    throw fileFailure(thrown, shownAs);
+  }
+}

@@ -1,0 +1,130 @@
+// The projects that are open on this compute.
+import { randomUUID } from 'node:crypto';
+import { access, constants, mkdir, realpath, rm } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import type * as v from 'valibot';
+import { Failure, systemCode } from '../../failures.ts';
+import { fileFailure } from '../../host/atomic-file.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
+import { log } from '../../host/log.ts';
+import { diskUsage } from '../../host/statistics.ts';
+import { mustBeUuid } from '../identifiers.ts';
+import type { Services } from '../services.ts';
+import { Project } from './project.ts';
+import type { ProjectCreate } from './schema.ts';
+
+/** Percent of the file system from which a new project comes with a warning. */
+const DISK_FULL = 90;
+
+export class Projects {
+  private readonly services: Services;
+  private readonly open = new Map<string, Project>();
+  /** Opening and closing the same project wait for each other. */
+  private readonly lock = new KeyedLock();
+
+  constructor(services: Services) {
+    this.services = services;
+  }
+
+  /** In the order of creation. */
+  list(): Project[] {
+    return [...this.open.values()];
+  }
+
+  /** @throws Failure `invalid` if it is no UUID, `not-found` if no such project is open */
+  get(id: string): Project {
+    const project = this.open.get(mustBeUuid('project_id', id));
+    if (project) return project;
+    throw new Failure('not-found', `project_id: project ${id} is not open on this compute.`);
+  }
+
+  /** Opens a project, making its directory; one that is open already is answered unchanged. */
+  create(body: v.InferOutput<typeof ProjectCreate>): Promise<Project> {
+    const id = body.project_id ?? randomUUID();
+    return this.lock.run(id, async () => {
+      const known = this.open.get(id);
+      if (known) return known;
+      await using undo = new AsyncDisposableStack();
+      const path = await this.makeDirectory(body.path ?? join(this.services.config.Server.projects_path, id), undo);
+      const project = new Project({ id, name: body.name, path, variables: body.variables ?? null }, this.services);
+      undo.defer(() => project.close());
+      await project.start();
+      undo.move();
+      this.open.set(id, project);
+      await this.warnOfFullDisk(project);
+      return project;
+    });
+  }
+
+  /** Ends its nodes and forgets it; its files stay. */
+  close(id: string): Promise<void> {
+    return this.end(id, (project) => project.close());
+  }
+
+  /** The same, and its directory goes, too. */
+  delete(id: string): Promise<void> {
+    return this.end(id, async (project) => {
+      await project.close();
+      await project.removeFiles();
+    });
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all(this.list().map((project) => this.close(project.id)));
+  }
+
+  private end(id: string, task: (project: Project) => Promise<void>): Promise<void> {
+    this.get(id);
+    return this.lock.run(id, async () => {
+      const project = this.get(id);
+      // First of all it is not found any more, so that nothing new begins in it.
+      this.open.delete(id);
+      await task(project);
+    });
+  }
+
+  /** The directory as it really is, made if it is missing; whether it may be there is decided before anything is made. */
+  private async makeDirectory(wanted: string, undo: AsyncDisposableStack): Promise<string> {
+    const { projects_path: allowed, local } = this.services.config.Server;
+    if (!isAbsolute(wanted)) throw new Failure('invalid', `path: "${wanted}" is not absolute; begin it with a "/".`);
+    try {
+      const path = await whereItWouldBe(wanted);
+      const root = await whereItWouldBe(allowed);
+      if (root === path || root.startsWith(directoryPrefix(path))) {
+        throw new Failure('forbidden', `path: ${wanted} holds all projects; name a directory below ${allowed}.`);
+      }
+      if (!local && !path.startsWith(directoryPrefix(root))) {
+        throw new Failure('forbidden', `path: ${wanted} is outside of ${allowed}, which only local mode allows.`);
+      }
+      const made = await mkdir(path, { recursive: true });
+      if (made !== undefined) undo.defer(() => rm(made, { recursive: true, force: true }));
+      await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+      return path;
+    } catch (thrown) {
+      throw fileFailure(thrown, wanted);
+    }
+  }
+
+  private async warnOfFullDisk({ id, path }: Project): Promise<void> {
+    const used = await diskUsage(path).catch(() => 0);
+    if (used < DISK_FULL) return;
+    const message = `The disk of ${path} is ${Math.trunc(used)} % full; free space before nodes fail for want of it.`;
+    log.warn('disk nearly full', { project: id, path, used: Math.trunc(used) });
+    this.services.events.emit('log.warning', { message }, id);
+  }
+}
+
+function directoryPrefix(path: string): string {
+  return path.endsWith(sep) ? path : `${path}${sep}`;
+}
+
+/** The path with every link resolved that exists so far. */
+async function whereItWouldBe(path: string): Promise<string> {
+  const absolute = resolve(path);
+  try {
+    return await realpath(absolute);
+  } catch (thrown) {
+    if (systemCode(thrown) !== 'ENOENT' || absolute === dirname(absolute)) throw thrown;
+    return join(await whereItWouldBe(dirname(absolute)), basename(absolute));
+  }
+}

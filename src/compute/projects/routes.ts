@@ -1,0 +1,61 @@
+// /v2/compute/projects: projects on this compute, their files and their notifications.
+import type { EventBus } from '../../events/bus.ts';
+import type { LoadMeter } from '../../host/statistics.ts';
+import { lineStream } from '../../http/event-streams.ts';
+import { type Route, route } from '../../http/route.ts';
+import type { ComputeEvents } from '../events.ts';
+import { downloadFile, listFiles, uploadFile } from './files.ts';
+import type { Projects } from './projects.ts';
+import { ProjectCreate, ProjectUpdate } from './schema.ts';
+
+/** Milliseconds of silence after which a project's stream sends a ping. */
+const SILENCE = 5000;
+
+export function projectRoutes(projects: Projects, events: EventBus<ComputeEvents>, load: LoadMeter): Route[] {
+  return [
+    route('GET /v2/compute/projects', {}, () => projects.list().map((project) => project.describe())),
+
+    route('POST /v2/compute/projects', { body: ProjectCreate, status: 201 }, async ({ body }) =>
+      (await projects.create(body)).describe(),
+    ),
+
+    route('GET /v2/compute/projects/{project_id}', {}, ({ params }) => projects.get(params.project_id).describe()),
+
+    route('PUT /v2/compute/projects/{project_id}', { body: ProjectUpdate }, ({ params, body }) => {
+      const project = projects.get(params.project_id);
+      project.variables = body.variables ?? null;
+      return project.describe();
+    }),
+
+    route('DELETE /v2/compute/projects/{project_id}', { status: 204 }, ({ params }) =>
+      projects.delete(params.project_id),
+    ),
+
+    route('POST /v2/compute/projects/{project_id}/close', { status: 204 }, ({ params }) =>
+      projects.close(params.project_id),
+    ),
+
+    route('GET /v2/compute/projects/{project_id}/files', {}, ({ params }) =>
+      listFiles(projects.get(params.project_id)),
+    ),
+
+    route('GET /v2/compute/projects/{project_id}/files/{path:.+}', { raw: true }, ({ params }) =>
+      downloadFile(projects.get(params.project_id), params.path),
+    ),
+
+    route(
+      'POST /v2/compute/projects/{project_id}/files/{path:.+}',
+      { raw: true },
+      async ({ params, stream, signal }) => {
+        await uploadFile(projects.get(params.project_id), params.path, stream, signal);
+        return undefined;
+      },
+    ),
+
+    route('GET /v2/compute/projects/{project_id}/notifications', {}, ({ params }) => {
+      const project = projects.get(params.project_id);
+      const ping = () => load.usage();
+      return lineStream(events.subscribe(project.id), { silence: SILENCE, ping, text: (message) => message.line });
+    }),
+  ];
+}

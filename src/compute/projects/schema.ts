@@ -1,0 +1,17 @@
+// Bodies of the compute's project routes. The release checks them like the controller's, though a compute only uses four members.
+import * as v from 'valibot';
+import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
+import { Text, Uuid } from '../../store/vocabulary.ts';
+
+export const ProjectCreate = v.strictObject({
+  ...PROJECT_SETTINGS,
+  name: v.nullable(Text),
+  path: v.optional(v.nullable(Text)),
+  project_id: v.optional(v.nullable(Uuid)),
+});
+
+export const ProjectUpdate = v.strictObject({
+  ...PROJECT_SETTINGS,
+  name: v.optional(v.nullable(Text)),
+  path: v.optional(v.nullable(v.string())),
+});

@@ -1,0 +1,46 @@
+// /v2/compute: what this compute is, how it is doing, and what happens on it.
+import { platform } from 'node:os';
+import type { Config } from '../../config/schema.ts';
+import type { EventBus } from '../../events/bus.ts';
+import type { LoadMeter } from '../../host/statistics.ts';
+import { socketStream } from '../../http/event-streams.ts';
+import { type Route, route, socketRoute } from '../../http/route.ts';
+import { NODE_TYPES } from '../../store/vocabulary.ts';
+import type { ComputeEvents } from '../events.ts';
+
+/** Milliseconds of silence after which a controller is sent a ping. */
+const SILENCE = 1000;
+
+export interface ServerParts {
+  config: Config;
+  events: EventBus<ComputeEvents>;
+  load: LoadMeter;
+  /** The report for people who help with problems. */
+  debugReport(): Promise<string>;
+}
+
+export function serverRoutes({ config, events, load, debugReport }: ServerParts): Route[] {
+  const { version, local, projects_path: directory } = config.Server;
+  return [
+    route('GET /v2/compute/version', {}, () => ({ version, local })),
+
+    // The list of the release, whatever is installed: controllers of the release decide by it which nodes they offer.
+    route('GET /v2/compute/capabilities', {}, () => ({ version, platform: platform(), node_types: NODE_TYPES })),
+
+    route('GET /v2/compute/statistics', {}, () => load.statistics(directory)),
+
+    route(
+      'GET /v2/compute/debug',
+      {},
+      async () => new Response(await debugReport(), { headers: { 'Content-Type': 'text/plain; charset=utf-8' } }),
+    ),
+
+    socketRoute('/v2/compute/notifications/ws', () =>
+      socketStream(events.subscribe(), {
+        silence: SILENCE,
+        ping: () => load.usage(),
+        text: (message) => message.scopedLine,
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,17 @@
+// What a compute's parts are given to work with.
+import type { Config } from '../config/schema.ts';
+import type { EventBus } from '../events/bus.ts';
+import type { Fabric } from '../fabric/fabric.ts';
+import type { ComputeEvents } from './events.ts';
+import type { Captures } from './nodes/captures.ts';
+import type { Ports } from './ports/ports.ts';
+
+export interface Services {
+  readonly config: Config;
+  readonly fabric: Fabric;
+  readonly ports: Ports;
+  readonly captures: Captures;
+  readonly events: EventBus<ComputeEvents>;
+  /** Marks the processes of this daemon, so that it knows them again. */
+  readonly instance: string;
+}
