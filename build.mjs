@@ -91,17 +91,16 @@ async function bundle(entry, outfile) {
 
 /** The licences of everything that is inside the executable. */
 function licences(inputs, nodePackage) {
-  const packages = new Set(['koffi']);
+  const folders = new Set(['node_modules/koffi']);
   for (const path of inputs) {
-    const name = /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1];
-    if (name !== undefined) packages.add(name);
+    const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0];
+    if (folder !== undefined) folders.add(folder);
   }
   const texts = [['Labwire', join(root, 'LICENSE')]];
-  for (const name of [...packages].sort()) {
-    const folder = join(root, 'node_modules', name);
-    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-    texts.push([`${name} ${manifest.version} (${manifest.license})`, file && join(folder, file)]);
+  for (const folder of [...folders].sort()) {
+    const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+    const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    texts.push([`${manifest.name} ${manifest.version} (${manifest.license})`, file && join(root, folder, file)]);
   }
   texts.push([`Node.js ${process.version}`, join(nodePackage, 'LICENSE')]);
   const line = '='.repeat(100);

@@ -1,0 +1,52 @@
+// systemd/labwired.service: how much of the host it exposes, and that whoever changes a line can read why it is there.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { loadConfig } from '../../src/config/load.ts';
+
+const root = join(import.meta.dirname, '../..');
+const unit = join(root, 'systemd/labwired.service');
+const noSystemd =
+  spawnSync('systemd-analyze', ['--version']).status === 0
+    ? false
+    : 'systemd-analyze is not installed (Debian: systemd)';
+
+test('the service exposes little of the host: 2.5 or less of 10 by systemd-analyze', { skip: noSystemd }, () => {
+  const words = ['security', '--offline=true', '--no-pager', unit];
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', words, { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  const exposure = /Overall exposure level for labwired\.service: (\d+\.\d)/.exec(stdout)?.[1];
+  assert.ok(exposure !== undefined, stdout);
+  assert.ok(Number(exposure) <= 2.5, stdout);
+});
+
+test('systemd understands every line of the unit', { skip: noSystemd }, () => {
+  const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
+  const complaints = stderr.split('\n').filter((line) => line.startsWith(unit) || line.startsWith('labwired.service'));
+  // Where Labwire is not installed the executable is missing, which is not the unit's fault.
+  assert.deepEqual(
+    complaints.filter((line) => !line.includes('/usr/local/bin/labwired is not executable')),
+    [],
+  );
+});
+
+test('every directive has a comment right above it', () => {
+  const lines = readFileSync(unit, 'utf8').split('\n');
+  const bare = lines.filter((line, index) => /^[A-Z]\w+=/.test(line) && !lines[index - 1]?.startsWith('#'));
+  assert.deepEqual(bare, []);
+});
+
+test('every key that the installed configuration shows is understood', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'labwire-config-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const shown = readFileSync(join(root, 'systemd/labwired.conf'), 'utf8').replaceAll(/^#(?=\w+ = )/gm, '');
+  const file = join(directory, 'labwired.conf');
+  writeFileSync(file, shown);
+  const environment = { STATE_DIRECTORY: '/var/lib/labwire' };
+  const { config, warnings } = loadConfig({ flags: [], environment, workingDirectory: '/', home: '/root', file });
+  assert.deepEqual(warnings, []);
+  assert.equal(config.Server.user, 'labs');
+});
