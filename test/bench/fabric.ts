@@ -1,0 +1,69 @@
+// Frames per second and CPU time per frame through hubs and cables of the fabric, beside a plain node:dgram relay that is
+// measured in the same run. Repeat with: node_modules/.bin/node test/bench/fabric.ts
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { cpus } from 'node:os';
+import type { LoadOrder, LoadResult } from './fabric-load.ts';
+import type { SubjectOrder } from './fabric-subject.ts';
+
+const MILLISECONDS = 2000;
+const FRAME_BYTES = 1000;
+const STEADY = 20_000;
+
+interface Figure {
+  /** Frames that arrived at peers, a second. */
+  delivered: number;
+  /** Microseconds of the subject's CPU time for each of them. */
+  cost: number;
+  /** Frames that arrived of those that should have. */
+  share: number;
+}
+
+async function ask<Answer>(child: ChildProcess, question: object | string): Promise<Answer> {
+  const answer = once(child, 'message');
+  child.send(question);
+  return (await answer)[0] as Answer;
+}
+
+async function measure(kind: SubjectOrder['kind'], shape: SubjectOrder['shape'], size: number, rate: number): Promise<Figure> {
+  const range = (first: number): number[] => Array.from({ length: size }, (_, index) => first + index);
+  const [peers, ports] = [range(28_000), range(28_100)];
+  const subject = fork(new URL('./fabric-subject.ts', import.meta.url));
+  const load = fork(new URL('./fabric-load.ts', import.meta.url));
+  try {
+    await ask(subject, { kind, shape, peers, ports, hop: [28_200, 28_201] } satisfies SubjectOrder);
+    const order: LoadOrder = { peers, targets: ports, frameBytes: FRAME_BYTES, rate, milliseconds: 300 };
+    await ask(load, order);
+    const before = await ask<number>(subject, 'measure');
+    const { sent, received, seconds } = await ask<LoadResult>(load, { ...order, milliseconds: MILLISECONDS });
+    const used = (await ask<number>(subject, 'measure')) - before;
+    return { delivered: received / seconds, cost: used / received, share: received / (sent * (size - 1)) };
+  } finally {
+    for (const child of [subject, load]) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+  }
+}
+
+type Row = [string, SubjectOrder['shape'], number];
+
+const rows: Row[] = [
+  ['hub, 2 ports', 'hub', 2],
+  ['hub, 16 ports', 'hub', 16],
+  ['cable, fused', 'fused', 2],
+  ['cable, UDP hop', 'hop', 2],
+];
+
+process.stdout.write(`${cpus()[0]?.model}, ${cpus().length} CPUs, Node ${process.version}, frames of ${FRAME_BYTES} bytes\n\n`);
+process.stdout.write('| path | load | fabric frames/s | fabric µs/frame | dgram frames/s | dgram µs/frame | CPU ratio |\n|---|---|---|---|---|---|---|\n');
+for (const [title, shape, size] of rows) {
+  for (const rate of [size === 2 ? STEADY : STEADY / 10, 0]) {
+    const [fabric, dgram] = [await measure('fabric', shape, size, rate), await measure('dgram', shape, size, rate)];
+    const cell = ({ delivered, cost, share }: Figure): string =>
+      `${Math.round(delivered)}${rate > 0 && share < 0.99 ? ` (${Math.round(share * 100)} %)` : ''} | ${cost.toFixed(2)}`;
+    const offered = rate === 0 ? 'flood' : `${rate}/s`;
+    process.stdout.write(`| ${title} | ${offered} | ${cell(fabric)} | ${cell(dgram)} | ${(fabric.cost / dgram.cost).toFixed(2)} |\n`);
+  }
+}

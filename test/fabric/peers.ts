@@ -1,0 +1,103 @@
+// What the tests plug into the fabric: real UDP sockets on the loopback interface.
+
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cable, Fabric, type FabricPort, type Hub } from '../../src/fabric/fabric.ts';
+
+/** A fabric that is stopped when the test ends. */
+export async function startFabric(t: TestContext): Promise<Fabric> {
+  const fabric = new Fabric();
+  await fabric.start();
+  t.after(() => fabric.stop());
+  return fabric;
+}
+
+/** A UDP port that nobody uses. */
+export async function freePort(): Promise<number> {
+  const socket = createSocket('udp4');
+  socket.bind(0);
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  await new Promise<void>((resolve) => socket.close(() => resolve()));
+  return port;
+}
+
+/** A program that speaks UDP with a port of the fabric. */
+export class Peer {
+  readonly port: number;
+  /** Everything heard and not yet taken. */
+  readonly heard: Buffer[] = [];
+  readonly #socket: Socket;
+  readonly #host: string;
+
+  private constructor(socket: Socket, host: string) {
+    this.#socket = socket;
+    this.#host = host;
+    this.port = socket.address().port;
+    socket.on('message', (frame) => this.heard.push(frame));
+  }
+
+  static async open(t: TestContext, { host = '127.0.0.1', port = 0 } = {}): Promise<Peer> {
+    const socket = createSocket({ type: host.includes(':') ? 'udp6' : 'udp4', recvBufferSize: 1 << 20 });
+    t.after(() => socket.close());
+    socket.bind(port, host);
+    await once(socket, 'listening');
+    return new Peer(socket, host);
+  }
+
+  async send(port: number, ...frames: (Buffer | string)[]): Promise<void> {
+    for (const frame of frames) await new Promise((resolve) => this.#socket.send(frame, port, this.#host, resolve));
+  }
+
+  /** Waits for `count` frames and takes them. */
+  async take(count: number): Promise<Buffer[]> {
+    for (const end = Date.now() + 10_000; this.heard.length < count; await sleep(2)) {
+      if (Date.now() > end) throw new Error(`${this.heard.length} of ${count} frames have come`);
+    }
+    return this.heard.splice(0, count);
+  }
+
+  /** Waits for `count` frames and takes them, as text. */
+  async takeText(count = 1): Promise<string[]> {
+    return (await this.take(count)).map(String);
+  }
+}
+
+/** A peer, and the cable that leads from a fabric's port to it. */
+export async function peerWithCable(t: TestContext): Promise<{ peer: Peer; cable: Cable & { kind: 'udp' } }> {
+  const peer = await Peer.open(t);
+  return { peer, cable: { kind: 'udp', localPort: await freePort(), remoteHost: '127.0.0.1', remotePort: peer.port } };
+}
+
+/** Addresses of the two ends of a cable within this host. */
+export async function ends(): Promise<[Cable & { kind: 'udp' }, Cable & { kind: 'udp' }]> {
+  const [near, far] = [await freePort(), await freePort()];
+  const remoteHost = '127.0.0.1';
+  return [
+    { kind: 'udp', localPort: near, remoteHost, remotePort: far },
+    { kind: 'udp', localPort: far, remoteHost, remotePort: near },
+  ];
+}
+
+/** A hub's port that is connected to a peer. */
+export async function hubPort(
+  t: TestContext,
+  fabric: Fabric,
+  hub: Hub,
+): Promise<{ peer: Peer; port: FabricPort; localPort: number }> {
+  const { peer, cable } = await peerWithCable(t);
+  const port = await fabric.createPort({ kind: 'hub', hub });
+  await port.connect(cable);
+  return { peer, port, localPort: cable.localPort };
+}
+
+/** An emulator, the port that it is the device of, and the UDP port to which it sends. */
+export async function emulatorPort(
+  t: TestContext,
+  fabric: Fabric,
+): Promise<{ emulator: Peer; port: FabricPort; localPort: number }> {
+  const { peer: emulator, cable: device } = await peerWithCable(t);
+  return { emulator, port: await fabric.createPort(device), localPort: device.localPort };
+}
