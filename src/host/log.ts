@@ -1,5 +1,7 @@
 // Structured log lines on standard error: one line an entry, with the priority prefix that journald understands.
 
+import { openSync, writeSync } from 'node:fs';
+
 type Level = 'debug' | 'info' | 'warn' | 'error';
 type Fields = Record<string, string | number | boolean | null | undefined>;
 
@@ -22,6 +24,12 @@ export function configureLog(options: {
   settings.threshold = options.debug ? PRIORITY.debug : options.quiet ? PRIORITY.warn : PRIORITY.info;
   settings.journal = options.journal ?? settings.journal;
   settings.write = options.write ?? settings.write;
+}
+
+/** Appends the log to a file instead of writing it to standard error. */
+export function logToFile(path: string): void {
+  const file = openSync(path, 'a', 0o640);
+  configureLog({ journal: false, write: (line) => void writeSync(file, line) });
 }
 
 /** A value as `key=value`, quoted where it holds a blank, a quote or a control character. */

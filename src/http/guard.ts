@@ -1,6 +1,8 @@
 // Who may talk to this server at all, decided before every route and upgrade. A page that a colleague's browser shows can reach
 // addresses of this host; these rules keep such pages out (DNS rebinding, cross-site requests) and let programs pass.
 
+import { hostname } from 'node:os';
+
 export interface GuardRules {
   /** Host names, beside IP literals, localhost, *.localhost and *.local, under which this server may be addressed. */
   hosts: readonly string[];
@@ -63,4 +65,15 @@ export function refusal(request: GuardedRequest, rules: GuardRules): string | un
     return 'Pages of other sites may not use this server.';
   }
   return undefined;
+}
+
+/** Whether an address to listen on can be reached from this machine only. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}
+
+/** Names of this machine, under which its users know it. */
+export function ownNames(): string[] {
+  const name = hostname().toLowerCase();
+  return [...new Set([name, name.split('.')[0] as string])];
 }

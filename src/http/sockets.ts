@@ -64,3 +64,19 @@ export function socketPair(): [MessageSocket, MessageSocket] {
   });
   return [end(inboxes[0], inboxes[1]), end(inboxes[1], inboxes[0])];
 }
+
+/** Passes everything from each socket to the other, until one of them closes. */
+export function joinSockets(one: MessageSocket, other: MessageSocket): void {
+  const pass = (from: MessageSocket, to: MessageSocket): void =>
+    from.listen({
+      message: (data) => to.send(data),
+      close: (code, reason) => to.close(sendable(code), reason),
+    });
+  pass(one, other);
+  pass(other, one);
+}
+
+/** Codes that stand for "no code was sent" must not be sent on (RFC 6455, section 7.4.1). */
+function sendable(code: number): number {
+  return code === 1005 || code === 1006 || code === 1015 ? 1000 : code;
+}

@@ -38,6 +38,12 @@ export class Projects {
     return rows.map((row) => JSON.parse(row.body) as ProjectRecord);
   }
 
+  /** One project, or undefined if it is not known. */
+  async get(projectId: string): Promise<ProjectRecord | undefined> {
+    const [row] = await this.#database.all<{ body: string }>('SELECT body FROM project WHERE project_id = ?', projectId);
+    return row && (JSON.parse(row.body) as ProjectRecord);
+  }
+
   /** Adds or replaces a project; if its lab is open, that is dirty from then on. */
   async put(project: ProjectRecord): Promise<void> {
     await this.#database.run(

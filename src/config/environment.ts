@@ -1,0 +1,27 @@
+// The environment of this process, read once. No other room reads process.env.
+import { homedir } from 'node:os';
+import type { ConfigSources } from './load.ts';
+
+export interface ProcessEnvironment {
+  sources: Pick<ConfigSources, 'environment' | 'workingDirectory' | 'home'>;
+  /** Where systemd wants to hear of our state; see host/notify.ts. */
+  notify: { socket: string | undefined; watchdogMicroseconds: string | undefined; watchdogPid: string | undefined };
+  /** Standard error is journald. */
+  journal: boolean;
+  /** Directory in which addons may be put down, when one is named. */
+  addonDirectory: string | undefined;
+}
+
+export function processEnvironment(): ProcessEnvironment {
+  const environment = process.env;
+  return {
+    sources: { environment, workingDirectory: process.cwd(), home: environment['HOME'] || homedir() },
+    notify: {
+      socket: environment['NOTIFY_SOCKET'],
+      watchdogMicroseconds: environment['WATCHDOG_USEC'],
+      watchdogPid: environment['WATCHDOG_PID'],
+    },
+    journal: environment['JOURNAL_STREAM'] !== undefined,
+    addonDirectory: environment['LABWIRE_ADDON_DIR'] || environment['RUNTIME_DIRECTORY']?.split(':')[0],
+  };
+}

@@ -1,0 +1,141 @@
+// The controller: labs as their users see them. Puts its nouns together and gives their routes.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../config/schema.ts';
+import { messageOf } from '../failures.ts';
+import { log } from '../host/log.ts';
+import { LoadMeter } from '../host/statistics.ts';
+import type { Route } from '../http/route.ts';
+import type { Store } from '../store/store.ts';
+import type { ComputeMessage } from './computes/compute.ts';
+import { Computes } from './computes/computes.ts';
+import { computeRoutes } from './computes/routes.ts';
+import type { ComputeTransport } from './computes/transport.ts';
+import { Drawings } from './drawings/drawings.ts';
+import { drawingRoutes } from './drawings/routes.ts';
+import { createAnnouncer } from './events.ts';
+import { Links } from './links/links.ts';
+import { linkRoutes } from './links/routes.ts';
+import { Nodes } from './nodes/nodes.ts';
+import { nodeRoutes } from './nodes/routes.ts';
+import type { NodeCreate } from './nodes/schema.ts';
+import { LabWriter } from './projects/lab-writer.ts';
+import type { Project } from './projects/project.ts';
+import { Projects } from './projects/projects.ts';
+import { projectRoutes } from './projects/routes.ts';
+import { serverRoutes } from './server/routes.ts';
+import { symbolRoutes } from './symbols/routes.ts';
+import { Symbols } from './symbols/symbols.ts';
+import { templateRoutes } from './templates/routes.ts';
+import { Templates } from './templates/templates.ts';
+
+export interface ControllerOptions {
+  config: Config;
+  store: Store;
+  /** The compute of this process. */
+  local: ComputeTransport;
+  /** Ends this process cleanly. */
+  shutdown: () => void;
+}
+
+export class Controller {
+  readonly routes: Route[];
+  private readonly options: ControllerOptions;
+  private readonly announcer = createAnnouncer();
+  private readonly computes: Computes;
+  private readonly projects: Projects;
+  private readonly nodes: Nodes;
+  private readonly symbols: Symbols;
+  private readonly templates: Templates;
+
+  constructor(options: ControllerOptions) {
+    const { config, store } = options;
+    const { announcer } = this;
+    this.options = options;
+    const writer = new LabWriter({
+      store,
+      version: config.Server.version,
+      warn: (projectId, message) => announcer.project.emit('log.warning', { message }, projectId),
+    });
+    const links = new Links({ announcer, writer });
+    const drawings = new Drawings({ announcer, writer });
+    this.computes = new Computes({ config, announcer, announced: (message) => this.announced(message) });
+    this.symbols = new Symbols({ directory: config.Server.symbols_path });
+    this.templates = new Templates({
+      documents: store.documents,
+      emit: (action, template) => announcer.controller.emit(action, template),
+      builtins: config.Server.enable_builtin_templates,
+    });
+    this.nodes = new Nodes({ announcer, writer, links, symbols: this.symbols, configs: config.Server.configs_path });
+    this.projects = new Projects({
+      config,
+      store,
+      writer,
+      announcer,
+      links,
+      drawings,
+      nodes: this.nodes,
+      computes: this.computes,
+    });
+    const load = new LoadMeter();
+    const usage = (): object => load.usage();
+    const { version, local } = config.Server;
+    this.routes = [
+      ...serverRoutes({ version, local, announcer, computes: this.computes, usage, shutdown: options.shutdown }),
+      ...computeRoutes(this.computes),
+      ...projectRoutes({ projects: this.projects, writer, announcer, usage, local, snapshots: snapshotCount }),
+      ...nodeRoutes({ projects: this.projects, nodes: this.nodes, computes: this.computes }),
+      ...linkRoutes({ projects: this.projects, links }),
+      ...drawingRoutes({ projects: this.projects, drawings }),
+      ...symbolRoutes(this.symbols),
+      ...templateRoutes(this.templates, async (projectId, request) => {
+        const project = this.projects.get(projectId);
+        project.requireOpen();
+        const wanted = request();
+        return (await this.nodes.create(project, this.computes.get(wanted.compute_id), wanted as NodeCreate)).json();
+      }),
+    ];
+  }
+
+  /** Takes up what is stored; `port` is the one that this server listens on. */
+  async start(port: number): Promise<void> {
+    await Promise.all([
+      this.computes.start(this.options.local, port),
+      this.symbols.start(),
+      this.templates.start(),
+      this.projects.start(),
+    ]);
+  }
+
+  /** What may take longer than a client waits for the first answer. */
+  openAutomatic(): Promise<void> {
+    return this.projects.openAutomatic();
+  }
+
+  /** Ends the notification streams, then stops and writes every lab. */
+  async stop(): Promise<void> {
+    this.announcer.controller.close('The server is stopping.');
+    this.announcer.project.close('The server is stopping.');
+    await this.projects.stop();
+    this.computes.stop();
+  }
+
+  /** A compute tells something other than a ping: its nodes' changes become ours, everything else goes to the listeners of the project. */
+  private announced(message: ComputeMessage): void {
+    if (message.action !== 'node.updated') {
+      this.announcer.project.emit(message.action, message.event, message.project_id);
+      return;
+    }
+    const project = this.projects.find(String(message.event['project_id']));
+    if (!project) return;
+    this.nodes.computeUpdated(project, message).catch((error: unknown) => {
+      log.error('a change of a node cannot be kept', { project: project.id, error: messageOf(error) });
+    });
+  }
+}
+
+/** Snapshots of a project on disk. */
+async function snapshotCount({ record }: Project): Promise<number> {
+  const names = await readdir(join(record.path, 'snapshots')).catch(() => []);
+  return names.filter((name) => name.endsWith('.gns3project')).length;
+}

@@ -1,0 +1,85 @@
+// Pictures of drawings: where SVG text is kept, and how it comes back (interface of release 2.2.57, section 9).
+import { createHash } from 'node:crypto';
+import { SaxesParser } from 'saxes';
+import { pictureSize } from '../symbols/picture-size.ts';
+
+/** Up to this many characters a text is kept as it is, unread. */
+const UNREAD = 500;
+/** Longer texts become a picture file. */
+const INLINE = 1_000;
+
+const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
+const XLINK_NAMESPACE = 'http://www.w3.org/1999/xlink';
+
+/** How an SVG text is kept: in the topology itself, or as a file of the project. */
+export type KeptPicture = { kind: 'inline'; svg: string } | { kind: 'file'; name: string; data: Buffer };
+
+interface RootPicture {
+  /** Images that are direct children of the root. */
+  images: number;
+  link: string | undefined;
+}
+
+/** Reads the text as XML; undefined when it is none. */
+function rootPicture(svg: string): RootPicture | undefined {
+  const found: RootPicture = { images: 0, link: undefined };
+  let depth = 0;
+  try {
+    const parser = new SaxesParser({ xmlns: true });
+    parser.on('error', (error) => {
+      throw error;
+    });
+    parser.on('opentag', (tag) => {
+      depth += 1;
+      if (depth !== 2 || tag.local !== 'image' || tag.uri !== SVG_NAMESPACE) return;
+      found.images += 1;
+      const link = Object.values(tag.attributes).find(({ local, uri }) => local === 'href' && uri === XLINK_NAMESPACE);
+      found.link = link?.value;
+    });
+    parser.on('closetag', () => {
+      depth -= 1;
+    });
+    parser.write(svg).close();
+    return found;
+  } catch {
+    return undefined;
+  }
+}
+
+const md5 = (data: string | Buffer): string => createHash('md5').update(data).digest('hex');
+
+/** How a drawing's text is kept; undefined when it is long and no XML, so that the previous one stays. */
+export function keptPicture(svg: string): KeptPicture | undefined {
+  if (svg.length < UNREAD) return { kind: 'inline', svg };
+  const root = rootPicture(svg);
+  if (!root) return undefined;
+  const embedded = root.images === 1 ? /^data:([^;,]*)[^,]*;base64,(.*)$/s.exec(root.link ?? '') : null;
+  if (embedded) {
+    const data = Buffer.from(embedded[2] as string, 'base64');
+    const extension =
+      (embedded[1] as string)
+        .replace(/^.*\//, '')
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9]/g, '') || 'bin';
+    return { kind: 'file', name: `${md5(data)}.${extension}`, data };
+  }
+  if (svg.length > INLINE) return { kind: 'file', name: `${md5(svg)}.svg`, data: Buffer.from(svg, 'utf8') };
+  return { kind: 'inline', svg };
+}
+
+/** Whether a kept value is the name of a picture file. */
+export function isPictureName(kept: string): boolean {
+  return !kept.includes('<svg');
+}
+
+/** What a picture file is shown as: SVG text as it is, anything else wrapped into one. */
+export function shownPicture(name: string, data: Buffer): string {
+  const text = data.toString('utf8');
+  if (Buffer.from(text, 'utf8').equals(data)) return text;
+  const { width, height } = pictureSize(data) ?? { width: 0, height: 0 };
+  const type = name.slice(name.lastIndexOf('.') + 1).replace('jpg', 'jpeg');
+  return (
+    `<svg xmlns="${SVG_NAMESPACE}" xmlns:xlink="${XLINK_NAMESPACE}" width="${width}" height="${height}">` +
+    `<image width="${width}" height="${height}" xlink:href="data:image/${type};base64,${data.toString('base64')}"/></svg>`
+  );
+}

@@ -1,0 +1,40 @@
+// Drawings over HTTP (interface of release 2.2.57, section 9).
+import { type Route, route } from '../../http/route.ts';
+import type { Projects } from '../projects/projects.ts';
+import type { Drawings } from './drawings.ts';
+import { DrawingBody } from './schema.ts';
+
+export function drawingRoutes({ projects, drawings }: { projects: Projects; drawings: Drawings }): Route[] {
+  return [
+    route('GET /v2/projects/{project_id}/drawings', {}, async ({ params }) => {
+      const project = await projects.settled(params.project_id);
+      if (project.state === 'closed') return projects.stored(project, 'drawings');
+      return Promise.all([...project.drawings.values()].map((drawing) => drawings.json(project, drawing)));
+    }),
+
+    route('POST /v2/projects/{project_id}/drawings', { body: DrawingBody, status: 201 }, async ({ params, body }) => {
+      const project = await projects.opened(params.project_id);
+      return drawings.json(project, await drawings.create(project, body));
+    }),
+
+    route('GET /v2/projects/{project_id}/drawings/{drawing_id}', {}, async ({ params }) => {
+      const project = await projects.opened(params.project_id);
+      return drawings.json(project, project.drawing(params.drawing_id));
+    }),
+
+    route(
+      'PUT /v2/projects/{project_id}/drawings/{drawing_id}',
+      { body: DrawingBody, status: 201 },
+      async ({ params, body }) => {
+        const project = await projects.opened(params.project_id);
+        return drawings.json(project, await drawings.update(project, project.drawing(params.drawing_id), body));
+      },
+    ),
+
+    route('DELETE /v2/projects/{project_id}/drawings/{drawing_id}', { status: 204 }, async ({ params }) => {
+      const project = await projects.opened(params.project_id);
+      await drawings.delete(project, project.drawing(params.drawing_id));
+      return undefined;
+    }),
+  ];
+}

@@ -1,0 +1,64 @@
+// Under which addresses the two sides of a link reach each other (interface of release 2.2.57, section 15.7).
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { Failure } from '../../failures.ts';
+import type { Compute } from '../computes/compute.ts';
+
+interface Interface {
+  ip_address: string;
+  netmask: string;
+}
+
+/** The address of a compute's host; `0.0.0.0` when its name cannot be resolved. */
+async function addressOf(compute: Compute): Promise<string> {
+  const { host } = compute.description;
+  const plain = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  if (isIP(plain)) return plain;
+  return lookup(plain).then(
+    ({ address }) => address,
+    () => '0.0.0.0',
+  );
+}
+
+/** An IPv4 address as a number; undefined for anything else. */
+function ipv4(text: string): number | undefined {
+  const bytes = text.split('.').map(Number);
+  if (bytes.length !== 4 || bytes.some((byte) => !Number.isInteger(byte) || byte < 0 || byte > 255)) return undefined;
+  return bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+}
+
+/** Whether two interfaces are in networks that overlap. */
+export function sameNetwork(one: Interface, other: Interface): boolean {
+  const [a, maskA, b, maskB] = [one.ip_address, one.netmask, other.ip_address, other.netmask].map(ipv4);
+  if (a === undefined || b === undefined || maskA === undefined || maskB === undefined) return false;
+  const wider = (maskA & maskB) >>> 0;
+  return (a & wider) >>> 0 === (b & wider) >>> 0;
+}
+
+async function interfacesOf(compute: Compute, first: string): Promise<Interface[]> {
+  const list = (await compute.get('/network/interfaces')) as Interface[];
+  const usable = list.filter(({ ip_address, netmask }) => ip_address && netmask);
+  return usable.sort((a, b) => Number(b.ip_address === first) - Number(a.ip_address === first));
+}
+
+/**
+ * The address of each compute as the other one is to use it.
+ * @throws Failure `conflict` when they have no network in common
+ */
+export async function commonAddresses(one: Compute, other: Compute): Promise<[string, string]> {
+  const [a, b] = await Promise.all([addressOf(one), addressOf(other)]);
+  if (one === other) return [a, a];
+  const local = ['0.0.0.0', '127.0.0.1', '::1'];
+  if (!local.includes(a) && !local.includes(b)) return [a, b];
+  const [ours, theirs] = await Promise.all([interfacesOf(one, a), interfacesOf(other, b)]);
+  for (const mine of ours) {
+    if (mine.ip_address.startsWith('169.254.')) continue;
+    for (const his of theirs) {
+      if (mine.ip_address !== his.ip_address && sameNetwork(mine, his)) return [mine.ip_address, his.ip_address];
+    }
+  }
+  throw new Failure(
+    'conflict',
+    `The computes ${one.description.name} and ${other.description.name} have no network in common: register each under an address that the other reaches.`,
+  );
+}

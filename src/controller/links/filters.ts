@@ -1,0 +1,141 @@
+// Filters of a link: what there is, and how what a client sends becomes what is stored (interface of release 2.2.57, section 8.3).
+import { Failure } from '../../failures.ts';
+import type { NodeType } from '../../store/vocabulary.ts';
+
+/** Type -> its values: numbers, or one text for `bpf`. */
+export type Filters = Record<string, (number | string)[]>;
+
+interface NumberParameter {
+  name: string;
+  type: 'int';
+  minimum: number;
+  maximum: number;
+  unit: string;
+}
+
+interface FilterDescription {
+  type: string;
+  name: string;
+  description: string;
+  parameters: (NumberParameter | { name: string; type: 'text' })[];
+}
+
+const number = (name: string, minimum: number, maximum: number, unit: string): NumberParameter => ({
+  name,
+  type: 'int',
+  minimum,
+  maximum,
+  unit,
+});
+
+/** What `available_filters` answers; the names are a contract, the descriptions are ours. */
+export const FILTERS: readonly FilterDescription[] = [
+  {
+    type: 'frequency_drop',
+    name: 'Frequency drop',
+    description: 'Drops every nth packet; -1 drops all of them.',
+    parameters: [number('Frequency', -1, 32767, 'th packet')],
+  },
+  {
+    type: 'packet_loss',
+    name: 'Packet loss',
+    description: 'Drops packets at random, with the given chance.',
+    parameters: [number('Chance', 0, 100, '%')],
+  },
+  {
+    type: 'delay',
+    name: 'Delay',
+    description: 'Holds each packet for the latency, more or less by the jitter.',
+    parameters: [number('Latency', 0, 32767, 'ms'), number('Jitter (-/+)', 0, 32767, 'ms')],
+  },
+  {
+    type: 'corrupt',
+    name: 'Corrupt',
+    description: 'Damages packets at random, with the given chance.',
+    parameters: [number('Chance', 0, 100, '%')],
+  },
+  {
+    type: 'bpf',
+    name: 'Berkeley Packet Filter (BPF)',
+    description: 'Drops the packets that match one of the expressions, one on each line.',
+    parameters: [{ name: 'Filters', type: 'text' }],
+  },
+];
+
+/** Types of nodes at whose end filters can work. */
+export const FILTERING: readonly NodeType[] = [
+  'vpcs',
+  'traceng',
+  'vmware',
+  'dynamips',
+  'qemu',
+  'iou',
+  'cloud',
+  'nat',
+  'virtualbox',
+  'docker',
+];
+
+/** Every type drops nothing when its first value is 0 or empty: such filters are not kept. */
+function idle(values: readonly (number | string)[]): boolean {
+  return values.length === 0 || values[0] === 0 || values[0] === '';
+}
+
+function refuse(type: string, reason: string): never {
+  throw new Failure('invalid', `filters.${type}: ${reason}`);
+}
+
+function normalizedNumber(type: string, parameter: NumberParameter, value: unknown): number {
+  const given = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof given !== 'number' || !Number.isFinite(given)) refuse(type, `${parameter.name} must be a number`);
+  const whole = Math.trunc(given as number);
+  if (whole < parameter.minimum || whole > parameter.maximum) {
+    refuse(
+      type,
+      `${parameter.name} must be from ${parameter.minimum} to ${parameter.maximum} ${parameter.unit}, not ${whole}`,
+    );
+  }
+  return whole;
+}
+
+function normalizedValues(description: FilterDescription, values: readonly unknown[]): (number | string)[] {
+  const { type, parameters } = description;
+  if (values.length > parameters.length)
+    refuse(type, `takes ${parameters.map(({ name }) => name).join(' and ')}, nothing more`);
+  return values.map((value, index) => {
+    const parameter = parameters[index] as FilterDescription['parameters'][number];
+    if (parameter.type === 'int') return normalizedNumber(type, parameter, value);
+    if (typeof value !== 'string') refuse(type, 'must be text, one expression on each line');
+    return (value as string).replaceAll(/^[\n ]+|[\n ]+$/g, '');
+  });
+}
+
+/**
+ * The filters as they are stored: values whole, idle filters left out.
+ * @throws Failure `invalid` naming the filter and what it takes
+ */
+export function normalizedFilters(given: Readonly<Record<string, unknown>>): Filters {
+  const filters: Filters = {};
+  for (const [type, values] of Object.entries(given)) {
+    const description = FILTERS.find((filter) => filter.type === type);
+    if (!description) refuse(type, `is no filter; there are ${FILTERS.map((filter) => filter.type).join(', ')}`);
+    if (!Array.isArray(values)) refuse(type, 'must be a list of values');
+    const normalized = normalizedValues(description as FilterDescription, values as unknown[]);
+    if (!idle(normalized)) filters[type] = normalized;
+  }
+  return filters;
+}
+
+/** What a topology file may hold: filters that do not fit are left out, so that a project never fails to open for them. */
+export function storedFilters(given: Readonly<Record<string, unknown>>): { filters: Filters; left: string[] } {
+  const filters: Filters = {};
+  const left: string[] = [];
+  for (const [type, values] of Object.entries(given)) {
+    try {
+      Object.assign(filters, normalizedFilters({ [type]: values }));
+    } catch (error) {
+      left.push(error instanceof Error ? error.message : type);
+    }
+  }
+  return { filters, left };
+}

@@ -1,0 +1,102 @@
+// A link of a project: its ends, what it does to frames, whether it is captured, and the object that clients see.
+import type { Label } from '../../store/vocabulary.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { Node } from '../nodes/node.ts';
+import type { Port } from '../nodes/port.ts';
+import { FILTERING, type Filters } from './filters.ts';
+
+/** One end: a port of a node, and the UDP port of its side once the link is wired. */
+export interface LinkEnd {
+  node: Node;
+  port: Port;
+  label: Label;
+  udpPort?: number;
+  /** Address under which the other side reaches this one. */
+  host?: string;
+}
+
+/** What the topology file keeps of a link. */
+export interface LinkRecord {
+  link_id: string;
+  nodes: { node_id: string; adapter_number: number; port_number: number; label: Label }[];
+  filters: Filters;
+  link_style: Record<string, unknown>;
+  suspend: boolean;
+}
+
+export interface Capture {
+  fileName: string;
+  filePath: string;
+  /** The end at which the compute captures, while it does. */
+  end: LinkEnd | undefined;
+}
+
+/** Text and style of an end that was given no label, as clients show them. */
+const DEFAULT_STYLE = 'font-family: TypeWriter;font-size: 10.0;font-weight: bold;fill: #000000;fill-opacity: 1.0;';
+
+export function defaultEndLabel(port: Port): Label {
+  return { text: `${port.adapter_number}/${port.port_number}`, style: DEFAULT_STYLE };
+}
+
+export class Link {
+  readonly id: string;
+  readonly projectId: string;
+  ends: LinkEnd[] = [];
+  filters: Filters = {};
+  style: Record<string, unknown> = {};
+  suspended = false;
+  capture: Capture | undefined;
+  /** Both sides are wired and clients know of it. */
+  created = false;
+
+  constructor(projectId: string, id: string) {
+    this.projectId = projectId;
+    this.id = id;
+  }
+
+  get capturing(): boolean {
+    return this.capture?.end !== undefined;
+  }
+
+  get record(): LinkRecord {
+    return {
+      link_id: this.id,
+      nodes: this.ends.map(({ node, port, label }) => ({
+        node_id: node.id,
+        adapter_number: port.adapter_number,
+        port_number: port.port_number,
+        label,
+      })),
+      filters: this.filters,
+      link_style: this.style,
+      suspend: this.suspended,
+    };
+  }
+
+  /** The object that clients see (`Link`). */
+  json(): object {
+    return {
+      ...this.record,
+      project_id: this.projectId,
+      link_type: this.ends.at(-1)?.port.link_type ?? 'ethernet',
+      capturing: this.capturing,
+      capture_file_name: this.capture?.fileName ?? null,
+      capture_file_path: this.capture?.filePath ?? null,
+      capture_compute_id: this.capture?.end?.node.compute.id ?? null,
+    };
+  }
+
+  /** The end at which filters work: the first whose type can; undefined when none can. */
+  get filteringEnd(): LinkEnd | undefined {
+    return this.ends.find(({ node }) => FILTERING.includes(node.type));
+  }
+
+  /** What the filtering end is told: the filters, or that everything is dropped while the link is suspended. */
+  get activeFilters(): Filters {
+    return this.suspended ? { frequency_drop: [-1] } : this.filters;
+  }
+
+  get computes(): Compute[] {
+    return this.ends.map(({ node }) => node.compute);
+  }
+}

@@ -1,0 +1,238 @@
+// What can be done with links: create, change, delete, capture.
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { Failure } from '../../failures.ts';
+import type { LabChange } from '../../store/labs.ts';
+import type { Announcer } from '../events.ts';
+import type { Node } from '../nodes/node.ts';
+import type { LabWriter } from '../projects/lab-writer.ts';
+import type { Project } from '../projects/project.ts';
+import { type Filters, normalizedFilters } from './filters.ts';
+import { defaultEndLabel, Link, type LinkEnd } from './link.ts';
+import type { LinkBody, LinkCapture, LinkEndBody } from './schema.ts';
+import { capturePath, rewire, unwire, wire } from './wiring.ts';
+
+/** Node types whose captures are preferred: they run as long as they exist. */
+const CLOUDS: readonly string[] = ['cloud', 'nat'];
+
+/** What a link is to become. */
+export interface LinkPlan {
+  ends: readonly LinkEndBody[];
+  filters: Filters;
+  style: Record<string, unknown>;
+  suspended: boolean;
+}
+
+export class Links {
+  private readonly announcer: Announcer;
+  private readonly writer: LabWriter;
+
+  constructor({ announcer, writer }: { announcer: Announcer; writer: LabWriter }) {
+    this.announcer = announcer;
+    this.writer = writer;
+  }
+
+  private announce(action: 'link.created' | 'link.updated' | 'link.deleted', link: Link): void {
+    this.announcer.project.emit(action, link.json(), link.projectId);
+  }
+
+  /**
+   * Creates a link and wires it when it has two ends.
+   * @throws Failure of the first check that an end does not pass, or of a compute; nothing is left behind then
+   */
+  async create(project: Project, given: LinkBody): Promise<Link> {
+    project.requireOpen();
+    if (given.nodes === undefined) throw new Failure('invalid', 'nodes: is required: the two ends of the link.');
+    const link = new Link(project.id, randomUUID());
+    const wanted = {
+      ends: given.nodes,
+      filters: normalizedFilters(given.filters ?? {}),
+      style: given.link_style ?? {},
+      suspended: given.suspend ?? false,
+    };
+    await this.build(project, link, wanted, () => this.persist(project, link));
+    return link;
+  }
+
+  /** Builds a link in memory and on the computes, keeps it, and announces it; used by creation and by opening. */
+  async build(project: Project, link: Link, given: LinkPlan, keep: () => Promise<void>): Promise<void> {
+    await using undo = new AsyncDisposableStack();
+    project.links.set(link.id, link);
+    undo.defer(() => {
+      project.detach(link);
+      project.links.delete(link.id);
+      this.announce('link.deleted', link);
+    });
+    link.filters = given.filters;
+    link.style = given.style;
+    if (Object.keys(link.style).length > 0) this.announce('link.updated', link);
+    link.suspended = given.suspended;
+    if (link.suspended) this.announce('link.updated', link);
+    const ends: LinkEnd[] = [];
+    for (const body of given.ends) ends.push(this.end(project, ends, body));
+    link.ends = ends;
+    if (ends.length >= 2) {
+      // Before the computes are asked, so that a second request for one of these ports is refused meanwhile.
+      project.attach(link);
+      await wire(link);
+      undo.defer(() => unwire(link).catch(() => {}));
+    }
+    await keep();
+    undo.move();
+    if (ends.length < 2) return;
+    link.created = true;
+    this.announce('link.created', link);
+  }
+
+  /** One end, after all checks in the release's order. */
+  private end(project: Project, others: readonly LinkEnd[], body: LinkEndBody): LinkEnd {
+    const node = project.node(body.node_id);
+    const port = node.port(body.adapter_number, body.port_number);
+    const place = `${node.name} adapter ${body.adapter_number} port ${body.port_number}`;
+    if (!port) throw new Failure('not-found', `nodes: ${place} does not exist.`);
+    if (project.linkAt(node, body.adapter_number, body.port_number)) {
+      throw new Failure('conflict', `nodes: ${place} is already linked; delete that link first.`);
+    }
+    const [other] = others;
+    if (other) {
+      if (other.node === node)
+        throw new Failure('conflict', `nodes: both ends are ${node.name}; a link joins two nodes.`);
+      if (CLOUDS.includes(node.type) && CLOUDS.includes(other.node.type)) {
+        throw new Failure('conflict', 'nodes: a cloud or NAT cannot be joined to another one.');
+      }
+      if (other.port.link_type !== port.link_type) {
+        throw new Failure(
+          'conflict',
+          `nodes: ${place} is ${port.link_type}, the other end ${other.port.link_type}; both must be of one kind.`,
+        );
+      }
+    }
+    return { node, port, label: body.label ?? defaultEndLabel(port) };
+  }
+
+  private persist(project: Project, link: Link): Promise<void> {
+    return this.writer.apply(project.record, [{ link: link.record }]);
+  }
+
+  /** Changes filters, style, suspension and labels; each aspect that really changes is announced. */
+  async update(project: Project, link: Link, given: LinkBody): Promise<Link> {
+    const filters = given.filters === undefined ? link.filters : normalizedFilters(given.filters);
+    const labels = (given.nodes ?? []).map((body) => ({ node: project.node(body.node_id), body }));
+    if (!isDeepStrictEqual(filters, link.filters)) {
+      await this.change(link, () => {
+        link.filters = filters;
+      });
+    }
+    if (given.link_style !== undefined && !isDeepStrictEqual(given.link_style, link.style)) {
+      link.style = given.link_style;
+      this.announce('link.updated', link);
+    }
+    if (given.suspend !== undefined && given.suspend !== link.suspended) {
+      const { suspend } = given;
+      await this.change(link, () => {
+        link.suspended = suspend;
+      });
+    }
+    if (labels.length > 0) {
+      for (const { node, body } of labels) {
+        const end = link.ends.find((candidate) => candidate.node === node);
+        if (end && body.label && Object.keys(body.label).length > 0) end.label = body.label;
+      }
+      this.announce('link.updated', link);
+    }
+    await this.persist(project, link);
+    return link;
+  }
+
+  /** A change that the computes must follow; one that they refuse is taken back. */
+  private async change(link: Link, set: () => void): Promise<void> {
+    const { filters, suspended } = link;
+    set();
+    try {
+      await rewire(link);
+    } catch (error) {
+      Object.assign(link, { filters, suspended });
+      throw error;
+    }
+    if (link.created) this.announce('link.updated', link);
+  }
+
+  async delete(project: Project, link: Link): Promise<void> {
+    await unwire(link);
+    await this.writer.apply(project.record, [{ delete: 'link', id: link.id }]);
+    this.forget(project, link);
+  }
+
+  /**
+   * Deletes the links of a node that goes away: what their computes refuse does not matter then.
+   * @returns what is to be made durable together with the node's own end
+   */
+  async deleteAll(project: Project, links: readonly Link[]): Promise<LabChange[]> {
+    for (const link of links) {
+      await unwire(link).catch(() => {});
+      this.forget(project, link);
+    }
+    return links.map((link) => ({ delete: 'link', id: link.id }));
+  }
+
+  private forget(project: Project, link: Link): void {
+    project.detach(link);
+    project.links.delete(link.id);
+    this.announce('link.deleted', link);
+  }
+
+  /**
+   * Starts a capture at the end that suits best.
+   * @throws Failure `conflict` when neither end runs
+   */
+  async startCapture(project: Project, link: Link, given: LinkCapture): Promise<Link> {
+    const end = capturingEnd(link);
+    if (!end) throw new Failure('conflict', 'Neither end of the link runs: start one of its nodes, then capture.');
+    const fileName = given.capture_file_name || defaultFileName(link);
+    await end.node.compute.post(capturePath(end, 'start_capture'), {
+      body: { capture_file_name: fileName, data_link_type: given.data_link_type },
+    });
+    link.capture = { fileName, filePath: join(project.record.path, 'project-files/captures', fileName), end };
+    this.announce('link.updated', link);
+    return link;
+  }
+
+  async stopCapture(link: Link): Promise<Link> {
+    const end = link.capture?.end;
+    if (link.capture && end) {
+      await end.node.compute.post(capturePath(end, 'stop_capture'));
+      link.capture.end = undefined;
+    }
+    this.announce('link.updated', link);
+    return link;
+  }
+
+  /** The capture as it grows. @throws Failure `conflict` unless the link is captured */
+  async pcap(link: Link, signal: AbortSignal): Promise<Response> {
+    const end = link.capture?.end;
+    if (!end) throw new Failure('conflict', 'The link is not captured: start a capture first.');
+    return end.node.compute.pass('GET', capturePath(end, 'pcap'), { signal });
+  }
+
+  /** A node changed: the capture at a node that no longer runs has ended. */
+  async nodeChanged(project: Project, node: Node): Promise<void> {
+    if (node.status !== 'stopped') return;
+    for (const link of project.linksOf(node)) {
+      if (link.capture?.end?.node === node) await this.stopCapture(link);
+    }
+  }
+}
+
+/** The release's order: a device that always runs before an emulator, this host before others; a node that does not run never. */
+function capturingEnd(link: Link): LinkEnd | undefined {
+  const running = link.ends.filter(({ node }) => node.status === 'started');
+  const local = running.filter(({ node }) => node.compute.id === 'local');
+  const always = ({ node }: LinkEnd): boolean => node.alwaysRunning;
+  return local.find(always) ?? running.find(always) ?? local[0] ?? running[0];
+}
+
+function defaultFileName(link: Link): string {
+  const [one, other] = link.ends.map(({ node, port }) => `${node.name}_${port.adapter_number}-${port.port_number}`);
+  return `${`${one}_to_${other}`.replaceAll(/[^0-9A-Za-z_-]/g, '')}.pcap`;
+}

@@ -1,0 +1,71 @@
+// Links over HTTP (interface of release 2.2.57, sections 8 and 23.2).
+import { type Route, route } from '../../http/route.ts';
+import { refusalOf } from '../computes/answers.ts';
+import type { Project } from '../projects/project.ts';
+import type { Projects } from '../projects/projects.ts';
+import { FILTERS } from './filters.ts';
+import type { Link } from './link.ts';
+import type { Links } from './links.ts';
+import { LinkBody, LinkCapture } from './schema.ts';
+
+type LinkPath = Record<'project_id' | 'link_id', string>;
+
+export function linkRoutes({ projects, links }: { projects: Projects; links: Links }): Route[] {
+  const find = async (params: LinkPath): Promise<{ project: Project; link: Link }> => {
+    const project = await projects.opened(params.project_id);
+    return { project, link: project.link(params.link_id) };
+  };
+
+  return [
+    route('GET /v2/projects/{project_id}/links', {}, async ({ params }) => {
+      const project = await projects.settled(params.project_id);
+      if (project.state === 'closed') return projects.stored(project, 'links');
+      return [...project.links.values()].map((link) => link.json());
+    }),
+
+    route('POST /v2/projects/{project_id}/links', { body: LinkBody, status: 201 }, async ({ params, body }) =>
+      (await links.create(await projects.opened(params.project_id), body)).json(),
+    ),
+
+    route('GET /v2/projects/{project_id}/links/{link_id}', {}, async ({ params }) => (await find(params)).link.json()),
+
+    route(
+      'PUT /v2/projects/{project_id}/links/{link_id}',
+      { body: LinkBody, status: 201 },
+      async ({ params, body }) => {
+        const { project, link } = await find(params);
+        return (await links.update(project, link, body)).json();
+      },
+    ),
+
+    route('DELETE /v2/projects/{project_id}/links/{link_id}', { status: 204 }, async ({ params }) => {
+      const { project, link } = await find(params);
+      await links.delete(project, link);
+      return undefined;
+    }),
+
+    route('GET /v2/projects/{project_id}/links/{link_id}/available_filters', {}, async ({ params }) => {
+      const { link } = await find(params);
+      return link.filteringEnd ? [...FILTERS] : [];
+    }),
+
+    route(
+      'POST /v2/projects/{project_id}/links/{link_id}/start_capture',
+      { body: LinkCapture, status: 201 },
+      async ({ params, body }) => {
+        const { project, link } = await find(params);
+        return (await links.startCapture(project, link, body)).json();
+      },
+    ),
+
+    route('POST /v2/projects/{project_id}/links/{link_id}/stop_capture', { status: 201 }, async ({ params }) =>
+      (await links.stopCapture((await find(params)).link)).json(),
+    ),
+
+    route('GET /v2/projects/{project_id}/links/{link_id}/pcap', {}, async ({ params, signal }) => {
+      const answer = await links.pcap((await find(params)).link, signal);
+      if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), 'GET pcap');
+      return new Response(answer.body, { headers: { 'Content-Type': 'application/vnd.tcpdump.pcap' } });
+    }),
+  ];
+}

@@ -1,0 +1,44 @@
+// Names of nodes: unique within a project, numbered where asked (interface of release 2.2.57, section 7.3).
+import { Failure } from '../../failures.ts';
+
+export class NamePool {
+  private readonly used = new Set<string>();
+  /** The lowest number that may still be free, by format; numbers below were found taken. Forgotten when a name is given back. */
+  private readonly lowest = new Map<string, number>();
+
+  /**
+   * Takes a name for a node: spaces are removed, `{0}` and `{id}` become the lowest free number, a taken name gets one.
+   * @throws Failure `conflict` for placeholders that mean nothing
+   */
+  allocate(wanted: string): string {
+    let name = wanted.replaceAll(' ', '');
+    if (this.used.has(name)) name = name.replace(/\d+$/, '{0}');
+    if (/\{(0|id)\}/.test(name)) return this.take(this.numbered(placeholders(name)));
+    return this.take(this.used.has(name) ? this.numbered((number) => `${name}${number}`, name) : name);
+  }
+
+  release(name: string): void {
+    this.used.delete(name);
+    this.lowest.clear();
+  }
+
+  private take(name: string): string {
+    this.used.add(name);
+    return name;
+  }
+
+  private numbered(format: (number: number) => string, key = format(0)): string {
+    let number = this.lowest.get(key) ?? 1;
+    while (this.used.has(format(number))) number += 1;
+    this.lowest.set(key, number);
+    return format(number);
+  }
+}
+
+function placeholders(name: string): (number: number) => string {
+  const rest = name.replaceAll(/\{(0|id|name)\}/g, '');
+  if (/[{}]/.test(rest)) {
+    throw new Failure('conflict', `name: "${name}" has a placeholder that means nothing; use {0}, {id} or {name}.`);
+  }
+  return (number) => name.replaceAll(/\{(0|id)\}/g, String(number)).replaceAll('{name}', 'Node');
+}

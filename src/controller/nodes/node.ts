@@ -1,0 +1,186 @@
+// A node of a project: what is stored of it, what its compute says of it, and the object that clients see.
+import { isDeepStrictEqual } from 'node:util';
+import type { CustomAdapter, Label, NodeType } from '../../store/vocabulary.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { Port } from './port.ts';
+import { portsOf } from './ports.ts';
+
+export type NodeStatus = 'stopped' | 'started' | 'suspended';
+
+/** What the topology file keeps of a node (interface of release 2.2.57, section 18.1). */
+export interface NodeRecord {
+  node_id: string;
+  node_type: NodeType;
+  compute_id: string;
+  template_id: string | null;
+  name: string;
+  console: number | null;
+  console_type: string | null;
+  console_auto_start: boolean;
+  properties: Record<string, unknown>;
+  label: Label;
+  x: number;
+  y: number;
+  z: number;
+  locked: boolean;
+  width: number;
+  height: number;
+  symbol: string;
+  port_name_format: string;
+  port_segment_size: number;
+  first_port_name: string | null;
+  custom_adapters: CustomAdapter[];
+}
+
+/** Types whose nodes run as long as they exist; they never block an export or a duplication. */
+const ALWAYS_RUNNING: readonly NodeType[] = [
+  'cloud',
+  'nat',
+  'ethernet_hub',
+  'ethernet_switch',
+  'frame_relay_switch',
+  'atm_switch',
+];
+
+/** Members of a compute's node object that are no properties. */
+const DROPPED = new Set([
+  'node_id',
+  'project_id',
+  'console_host',
+  'startup_config_content',
+  'private_config_content',
+  'startup_script',
+]);
+
+/** Members of `properties` that only the controller understands; computes refuse them. */
+const CONTROLLER_ONLY = new Set([
+  'x',
+  'y',
+  'z',
+  'locked',
+  'width',
+  'height',
+  'symbol',
+  'label',
+  'console_host',
+  'port_name_format',
+  'first_port_name',
+  'port_segment_size',
+  'ports',
+  'category',
+  'console_auto_start',
+]);
+
+/** Types whose computes take no `console_type`. */
+const WITHOUT_CONSOLE_TYPE: readonly NodeType[] = ['cloud', 'nat', 'ethernet_hub', 'frame_relay_switch', 'atm_switch'];
+
+export class Node {
+  readonly projectId: string;
+  readonly compute: Compute;
+  readonly record: NodeRecord;
+  status: NodeStatus = 'stopped';
+  commandLine: string | null = null;
+  directory: string | null = null;
+  ports: Port[] = [];
+
+  constructor(projectId: string, compute: Compute, record: NodeRecord) {
+    this.projectId = projectId;
+    this.compute = compute;
+    this.record = record;
+  }
+
+  get id(): string {
+    return this.record.node_id;
+  }
+
+  get name(): string {
+    return this.record.name;
+  }
+
+  get type(): NodeType {
+    return this.record.node_type;
+  }
+
+  get alwaysRunning(): boolean {
+    return ALWAYS_RUNNING.includes(this.type);
+  }
+
+  /** Path of this node's routes below /v2/compute. */
+  get path(): string {
+    return `/projects/${this.projectId}/${this.type}/nodes/${this.id}`;
+  }
+
+  /** The object that clients see (`Node`). */
+  json(): object {
+    return {
+      ...this.record,
+      project_id: this.projectId,
+      console_host: this.consoleHost(),
+      command_line: this.commandLine,
+      node_directory: this.directory,
+      status: this.status,
+      ports: this.ports,
+    };
+  }
+
+  private consoleHost(): string {
+    const host = this.compute.consoleHost;
+    const isPage = this.record.console_type === 'http' || this.record.console_type === 'https';
+    return isPage && host.includes(':') ? `[${host}]` : host;
+  }
+
+  /** @throws Failure `conflict` for a port name format that cannot be expanded */
+  updatePorts(): void {
+    this.ports = portsOf(this.record);
+  }
+
+  port(adapter: number, number: number): Port | undefined {
+    return this.ports.find((port) => port.adapter_number === adapter && port.port_number === number);
+  }
+
+  /**
+   * Takes over what the compute says of the node.
+   * @param rename called with a name that differs; gives the one to use
+   * @returns whether what is stored, or what clients see, is different now
+   */
+  absorb(object: Record<string, unknown>, rename: (name: string) => string): { stored: boolean; seen: boolean } {
+    const { record } = this;
+    const before = { ...record, properties: { ...record.properties } };
+    const runtime = [this.status, this.commandLine, this.directory];
+    for (const [member, value] of Object.entries(object)) {
+      if (DROPPED.has(member)) continue;
+      if (member === 'name') {
+        if (typeof value === 'string' && value !== record.name) record.name = rename(value);
+      } else if (member === 'console') record.console = value as number | null;
+      else if (member === 'console_type') record.console_type = value as string | null;
+      else if (member === 'command_line') this.commandLine = value as string | null;
+      else if (member === 'node_directory') this.directory = value as string | null;
+      else if (member === 'status') this.status = value as NodeStatus;
+      else record.properties[member] = value;
+    }
+    const stored = !isDeepStrictEqual(before, record);
+    if (stored || this.ports.length === 0) this.updatePorts();
+    const [status, commandLine, directory] = runtime;
+    return {
+      stored,
+      seen: stored || status !== this.status || commandLine !== this.commandLine || directory !== this.directory,
+    };
+  }
+
+  /** The body of a creation or an update on the compute: `properties` and what is said of the node itself. */
+  computeBody(properties: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const { record } = this;
+    const body: Record<string, unknown> = { ...properties, name: record.name };
+    if (record.console !== null) body['console'] = record.console;
+    if (record.console_type !== null && !WITHOUT_CONSOLE_TYPE.includes(record.node_type)) {
+      body['console_type'] = record.console_type;
+    }
+    if (record.custom_adapters.length > 0) body['custom_adapters'] = record.custom_adapters;
+    for (const [member, value] of Object.entries(body)) {
+      const empty =
+        value === null || (typeof value === 'object' && Object.keys(value).length === 0 && !Array.isArray(value));
+      if (empty || CONTROLLER_ONLY.has(member)) delete body[member];
+    }
+    return body;
+  }
+}

@@ -1,0 +1,185 @@
+// Nodes over HTTP (interface of release 2.2.57, section 7).
+import { posix } from 'node:path';
+import { Failure } from '../../failures.ts';
+import { type Route, type RouteRequest, route, socketRoute } from '../../http/route.ts';
+import { joinSockets } from '../../http/sockets.ts';
+import { refusalOf } from '../computes/answers.ts';
+import type { Computes } from '../computes/computes.ts';
+import type { Project } from '../projects/project.ts';
+import type { Projects } from '../projects/projects.ts';
+import {
+  type Action,
+  act,
+  reloadAll,
+  resetAllConsoles,
+  resetConsole,
+  startAll,
+  stopAll,
+  suspendAll,
+} from './actions.ts';
+import type { Node } from './node.ts';
+import type { Nodes } from './nodes.ts';
+import { NodeCreate, NodeDuplicate, NodeUpdate, QemuResize } from './schema.ts';
+
+const ALL: Record<Action, (project: Project) => Promise<void>> = {
+  start: startAll,
+  stop: stopAll,
+  suspend: suspendAll,
+  reload: reloadAll,
+};
+
+const ACTIONS = Object.keys(ALL) as Action[];
+
+/** Milliseconds that an idle-PC search, and resizing a disk, may take. */
+const IDLE_PC_LIMIT = 240_000;
+const RESIZE_LIMIT = 120_000;
+
+type NodePath = Record<'project_id' | 'node_id', string>;
+
+export function nodeRoutes({
+  projects,
+  nodes,
+  computes,
+}: {
+  projects: Projects;
+  nodes: Nodes;
+  computes: Computes;
+}): Route[] {
+  const find = async (params: NodePath): Promise<{ project: Project; node: Node }> => {
+    const project = await projects.opened(params.project_id);
+    return { project, node: project.node(params.node_id) };
+  };
+
+  return [
+    route('GET /v2/projects/{project_id}/nodes', {}, async ({ params }) => {
+      const project = await projects.settled(params.project_id);
+      if (project.state === 'closed') return projects.stored(project, 'nodes');
+      return [...project.nodes.values()].map((node) => node.json());
+    }),
+
+    route('POST /v2/projects/{project_id}/nodes', { body: NodeCreate, status: 201 }, async ({ params, body }) => {
+      const compute = computes.get(body.compute_id);
+      return (await nodes.create(await projects.opened(params.project_id), compute, body)).json();
+    }),
+
+    ...ACTIONS.map((action) =>
+      route(`POST /v2/projects/{project_id}/nodes/${action}`, { status: 204 }, async ({ params }) => {
+        await ALL[action](await projects.opened(params.project_id));
+        return undefined;
+      }),
+    ),
+
+    route('POST /v2/projects/{project_id}/nodes/console/reset', { status: 204 }, async ({ params }) => {
+      await resetAllConsoles(await projects.opened(params.project_id));
+      return undefined;
+    }),
+
+    route('GET /v2/projects/{project_id}/nodes/{node_id}', { concurrent: true }, ({ params }) =>
+      projects.get(params.project_id).node(params.node_id).json(),
+    ),
+
+    route('PUT /v2/projects/{project_id}/nodes/{node_id}', { body: NodeUpdate }, async ({ params, body }) => {
+      const { project, node } = await find(params);
+      return (await nodes.update(project, node, body)).json();
+    }),
+
+    route('DELETE /v2/projects/{project_id}/nodes/{node_id}', { status: 204 }, async ({ params }) => {
+      const { project, node } = await find(params);
+      await nodes.delete(project, node);
+      return undefined;
+    }),
+
+    route(
+      'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate',
+      { body: NodeDuplicate, status: 201 },
+      async ({ params, body }) => {
+        const { project, node } = await find(params);
+        return (await nodes.duplicate(project, node, body)).json();
+      },
+    ),
+
+    ...ACTIONS.map((action) =>
+      route(`POST /v2/projects/{project_id}/nodes/{node_id}/${action}`, {}, async ({ params, body }) => {
+        const { node } = await find(params);
+        await act(node, action, typeof body === 'object' && body !== null ? body : {});
+        return node.json();
+      }),
+    ),
+
+    route('GET /v2/projects/{project_id}/nodes/{node_id}/links', {}, async ({ params }) => {
+      const { project, node } = await find(params);
+      return project.linksOf(node).map((link) => link.json());
+    }),
+
+    ...(['auto_idlepc', 'idlepc_proposals'] as const).map((search) =>
+      route(`GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/${search}`, {}, async ({ params }) => {
+        const { node } = await find(params);
+        return (await node.compute.get(`${node.path}/${search}`, { limit: IDLE_PC_LIMIT })) as object;
+      }),
+    ),
+
+    route(
+      'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
+      { body: QemuResize, status: 201 },
+      async ({ params, body }) => {
+        const { node } = await find(params);
+        await node.compute.post(`${node.path}/resize_disk`, { body, limit: RESIZE_LIMIT });
+        return undefined;
+      },
+    ),
+
+    route('POST /v2/projects/{project_id}/nodes/{node_id}/console/reset', { status: 204 }, async ({ params }) => {
+      await resetConsole((await find(params)).node);
+      return undefined;
+    }),
+
+    socketRoute('/v2/projects/{project_id}/nodes/{node_id}/console/ws', async ({ params }) => {
+      const { node } = await find(params);
+      const remote = await node.compute.openSocket(`${node.path}/console/ws`);
+      return (socket) => joinSockets(socket, remote);
+    }),
+
+    route(
+      'GET /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
+      { raw: true },
+      async ({ params, signal }) => {
+        const { node } = await find(params);
+        const answer = await node.compute.pass('GET', filePath(node, params.path), { signal });
+        if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${params.path}`);
+        return new Response(answer.body, {
+          headers: {
+            'Content-Type': 'application/octet-stream',
+            ...(answer.headers.has('content-length')
+              ? { 'Content-Length': String(answer.headers.get('content-length')) }
+              : {}),
+          },
+        });
+      },
+    ),
+
+    route(
+      'POST /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
+      { raw: true, status: 201 },
+      async (request) => {
+        const { node } = await find(request.params);
+        return writeFile(node, request);
+      },
+    ),
+  ];
+}
+
+async function writeFile(node: Node, { params, stream, signal }: RouteRequest<'/{path:.+}'>): Promise<undefined> {
+  const answer = await node.compute.pass('POST', filePath(node, params.path), { body: stream, signal });
+  const text = await answer.text();
+  if (answer.status >= 300) throw refusalOf(answer.status, text, `POST ${params.path}`);
+}
+
+/** A file of a node by the file routes of its compute. What leads out of the node's directory is refused here already. */
+function filePath(node: Node, path: string): string {
+  const wanted = posix.normalize(path.replaceAll('\\', '/'));
+  if (wanted.startsWith('.') || wanted.startsWith('/') || wanted.includes('/../')) {
+    throw new Failure('forbidden', `path: "${path}" leads out of the node's directory.`);
+  }
+  const segments = ['project-files', node.type, node.id, ...wanted.split('/')];
+  return `/projects/${node.projectId}/files/${segments.map(encodeURIComponent).join('/')}`;
+}

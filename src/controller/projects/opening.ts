@@ -1,0 +1,116 @@
+// Opening a project: its topology file becomes a lab, node by node and link by link (interface of release 2.2.57, section 6.4).
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
+import type { Store } from '../../store/store.ts';
+import { fingerprint, readTopologyFile, type TopologyFile } from '../../store/topology/file.ts';
+import type { Topology, TopologyLink } from '../../store/topology/schema.ts';
+import type { Computes } from '../computes/computes.ts';
+import type { Drawings } from '../drawings/drawings.ts';
+import type { Announcer } from '../events.ts';
+import { storedFilters } from '../links/filters.ts';
+import { Link } from '../links/link.ts';
+import type { Links } from '../links/links.ts';
+import type { Nodes } from '../nodes/nodes.ts';
+import type { NodeCreate } from '../nodes/schema.ts';
+import type { LabWriter } from './lab-writer.ts';
+import type { Project } from './project.ts';
+import { type GivenSettings, givenSettings } from './settings.ts';
+
+export interface OpeningParts {
+  store: Store;
+  computes: Computes;
+  nodes: Nodes;
+  links: Links;
+  drawings: Drawings;
+  announcer: Announcer;
+  writer: LabWriter;
+  version: string;
+}
+
+/** Settings that an opening does not read anew, as the release. */
+const NOT_REREAD = { name: undefined, variables: undefined, supplier: undefined };
+
+/**
+ * Builds the lab of a project from its file. Returns false when there is no file: the project is then empty.
+ * @throws Failure of the file or of a compute; what was made until then is taken away again by the caller's `undo`
+ */
+export async function openLab(project: Project, parts: OpeningParts, undo: AsyncDisposableStack): Promise<boolean> {
+  const path = join(project.record.path, project.record.filename);
+  project.clear();
+  undo.defer(() => closeOnComputes(project));
+  if ((await fingerprint(path)) === undefined) {
+    await parts.store.labs.begin(project.id, { nodes: [], links: [], drawings: [], computes: [] });
+    return false;
+  }
+  const file = await readTopologyFile(path, { version: parts.version });
+  const given = { ...file.topology, ...NOT_REREAD } as GivenSettings;
+  project.record = { ...project.record, ...givenSettings(given) };
+  await buildNodes(project, file.topology, parts);
+  await buildLinks(project, file.topology.topology.links, parts);
+  for (const drawing of file.topology.topology.drawings) await parts.drawings.recreate(project, drawing);
+  await keep(project, file, parts);
+  return true;
+}
+
+async function buildNodes(project: Project, { topology }: Topology, { computes, nodes }: OpeningParts): Promise<void> {
+  for (const stored of topology.nodes) {
+    // Compute and name as they are stored; the rest is what a client could have sent.
+    const { project_id: _project, status: _status, ports: _ports, node_directory: _directory, ...given } = stored;
+    const { command_line: _command, console_host: _host, ...creation } = given;
+    await nodes.recreate(project, computes.get(stored.compute_id), creation as NodeCreate);
+  }
+}
+
+async function buildLinks(project: Project, stored: readonly TopologyLink[], parts: OpeningParts): Promise<void> {
+  for (const entry of stored) {
+    if (entry.link_id === undefined) continue;
+    const { filters, left } = storedFilters(entry.filters ?? {});
+    for (const reason of left) warn(project, parts, `A filter of the link ${entry.link_id} is left out. ${reason}`);
+    const ends = (entry.nodes ?? []).filter(({ node_id: id, adapter_number: adapter, port_number: number }) => {
+      const node = project.nodes.get(id);
+      return node?.port(adapter, number) !== undefined && project.linkAt(node, adapter, number) === undefined;
+    });
+    if (ends.length !== 2) {
+      warn(project, parts, `The link ${entry.link_id} is left out: it does not join two free ports.`);
+      continue;
+    }
+    const plan = { ends, filters, style: entry.link_style ?? {}, suspended: entry.suspend ?? false };
+    await parts.links.build(project, new Link(project.id, entry.link_id), plan, async () => {});
+  }
+}
+
+function warn(project: Project, { announcer }: OpeningParts, message: string): void {
+  log.warn(message, { project: project.id });
+  announcer.project.emit('log.warning', { message }, project.id);
+}
+
+/** Notes the lab as it is now; it is dirty where that is not what the file says (new console ports, links left out ...). */
+async function keep(project: Project, file: TopologyFile, { store, writer }: OpeningParts): Promise<void> {
+  const contents = {
+    nodes: [...project.nodes.values()].map(({ record }) => record),
+    links: [...project.links.values()].map(({ record }) => record),
+    drawings: [...project.drawings.values()].map(({ record }) => record),
+    computes: file.topology.topology.computes as { compute_id: string }[],
+  };
+  await store.projects.put(project.record);
+  await store.labs.begin(project.id, contents, file.fingerprint);
+  const stored = new Map(file.topology.topology.nodes.map((node) => [node.node_id, node]));
+  const changed = contents.nodes.filter((record) => !isDeepStrictEqual(stored.get(record.node_id), record));
+  if (changed.length > 0)
+    await writer.apply(
+      project.record,
+      changed.map((node) => ({ node })),
+    );
+}
+
+/** Tells every compute of the project that it is over, whatever that answers. */
+export async function closeOnComputes(project: Project): Promise<void> {
+  for (const compute of project.hosts) {
+    await compute.post(`/projects/${project.id}/close`, { connect: false }).catch((error: unknown) => {
+      log.debug('a compute did not close a project', { compute: compute.id, error: messageOf(error) });
+    });
+  }
+  project.hosts.clear();
+}

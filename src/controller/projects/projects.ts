@@ -1,0 +1,380 @@
+// What can be done with projects: create, change, open, close, delete, load; and the projects that there are.
+import { randomUUID } from 'node:crypto';
+import { mkdir, realpath, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../../config/schema.ts';
+import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { fileFailure } from '../../host/atomic-file.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
+import { log } from '../../host/log.ts';
+import type { ProjectRecord } from '../../store/projects.ts';
+import { topologyOf } from '../../store/topology/document.ts';
+import { readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
+import type { Topology } from '../../store/topology/schema.ts';
+import { startAll, stopAll } from '../nodes/actions.ts';
+import type { LabWriter } from './lab-writer.ts';
+import { closeOnComputes, type OpeningParts, openLab } from './opening.ts';
+import { Project } from './project.ts';
+import { hasFile, scanProjects } from './scan.ts';
+import type { ProjectCreate, ProjectUpdate } from './schema.ts';
+import { type GivenSettings, givenSettings, newSettings } from './settings.ts';
+
+export interface ProjectsOptions extends Omit<OpeningParts, 'version'> {
+  config: Config;
+  writer: LabWriter;
+}
+
+/** Milliseconds after which a project with `auto_close` is closed when its last listener has left. */
+const AUTO_CLOSE = 5_000;
+
+export class Projects {
+  private readonly options: ProjectsOptions;
+  private readonly projects = new Map<string, Project>();
+  private readonly lock = new KeyedLock();
+
+  constructor(options: ProjectsOptions) {
+    this.options = options;
+  }
+
+  private get version(): string {
+    return this.options.config.Server.version;
+  }
+
+  private announce(action: string, project: Project): void {
+    this.options.announcer.controller.emit(action as 'project.created', project.json());
+  }
+
+  /** Writes what a crash left unwritten, and finds the projects that there are. */
+  async start(): Promise<void> {
+    const { store, writer, config } = this.options;
+    await mkdir(config.Server.projects_path, { recursive: true });
+    for (const { project_id: id } of await store.labs.list()) {
+      await writer.end(id).catch((error: unknown) => {
+        log.error('the lab of the last run cannot be written to its file; it is kept in the database', {
+          project: id,
+          error: messageOf(error),
+        });
+      });
+    }
+    await this.scan();
+  }
+
+  private async scan(): Promise<void> {
+    const { store, config } = this.options;
+    for (const { record, damaged } of await scanProjects(config.Server.projects_path, this.version)) {
+      const project = this.register(record);
+      project.damaged = damaged;
+      if (damaged === undefined) await store.projects.put(record);
+    }
+    for (const record of await store.projects.list()) {
+      if (!this.projects.has(record.project_id) && (await hasFile(record))) this.register(record);
+    }
+  }
+
+  private register(record: ProjectRecord): Project {
+    const project = this.projects.get(record.project_id) ?? new Project(record);
+    if (!this.projects.has(project.id)) {
+      this.projects.set(project.id, project);
+      this.announce('project.created', project);
+    }
+    return project;
+  }
+
+  /** Opens what is to be open from the start. */
+  async openAutomatic(): Promise<void> {
+    for (const project of this.list().filter(({ record }) => record.auto_open)) {
+      await this.open(project).catch((error: unknown) => {
+        log.error('a project with auto_open does not open', { project: project.id, error: messageOf(error) });
+      });
+    }
+  }
+
+  /** Stops and writes everything. */
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.list().map((project) => this.close(project)));
+    await this.options.writer.stop();
+  }
+
+  /** In the order of registration. */
+  list(): Project[] {
+    return [...this.projects.values()];
+  }
+
+  find(id: string): Project | undefined {
+    return this.projects.get(id);
+  }
+
+  get(id: string): Project {
+    const project = this.projects.get(id);
+    if (!project) throw new Failure('not-found', `project_id: there is no project ${id}.`);
+    return project;
+  }
+
+  /** A project whose content is there, waiting for an opening under way; closed ones are the caller's matter. */
+  async settled(id: string): Promise<Project> {
+    const project = this.get(id);
+    await project.opening?.catch(() => {});
+    return project;
+  }
+
+  /** The same, refusing a closed one. */
+  async opened(id: string): Promise<Project> {
+    const project = await this.settled(id);
+    project.requireOpen();
+    return project;
+  }
+
+  /** Creates an empty, open project; a known `project_id` gives the one that there is. */
+  async create(given: ProjectCreate): Promise<Project> {
+    if (given.name === null) throw new Failure('invalid', 'name: is required; give the project a name.');
+    const id = given.project_id ?? randomUUID();
+    const name = given.name;
+    return this.lock.run('create', async () => {
+      const known = this.projects.get(id);
+      if (known) return known;
+      this.refuseTakenName(name);
+      await using undo = new AsyncDisposableStack();
+      const path = await this.makeDirectory(given, id, undo);
+      const record: ProjectRecord = {
+        ...newSettings(name, given as GivenSettings),
+        project_id: id,
+        path,
+        filename: fileNameOf(name),
+      };
+      const project = new Project(record);
+      await this.options.store.projects.put(record);
+      undo.defer(() => this.options.writer.forget(id));
+      await this.options.store.labs.begin(id, { nodes: [], links: [], drawings: [], computes: [] });
+      await this.options.writer.flush(id);
+      undo.move();
+      project.state = 'opened';
+      this.projects.set(id, project);
+      this.announce('project.created', project);
+      return project;
+    });
+  }
+
+  private refuseTakenName(name: string): void {
+    const taken = this.list().find(({ record }) => record.name === name);
+    if (taken) throw new Failure('conflict', `name: there is already a project "${name}"; choose another name.`);
+  }
+
+  /** Makes the project's directory; it must lie below the projects directory unless clients may name paths. */
+  private async makeDirectory(given: ProjectCreate, id: string, undo: AsyncDisposableStack): Promise<string> {
+    const { projects_path: root, local } = this.options.config.Server;
+    const path = resolve(root, given.path ?? id);
+    if (path.includes('"')) throw new Failure('forbidden', 'path: must not contain a quotation mark.');
+    if (!local && !(await isBelow(root, path))) {
+      throw new Failure('forbidden', `path: must lie below ${root}; only a server in local mode takes other places.`);
+    }
+    if (given.path && !given.project_id && (await exists(path))) {
+      throw new Failure(
+        'forbidden',
+        `path: ${path} exists already; name a folder that does not, or load the project in it.`,
+      );
+    }
+    try {
+      const made = await mkdir(path, { recursive: true });
+      if (made !== undefined) undo.defer(() => rm(made, { recursive: true, force: true }));
+    } catch (error) {
+      throw fileFailure(error, path);
+    }
+    return path;
+  }
+
+  /** Changes settings; without a real change nothing happens. */
+  async update(project: Project, given: ProjectUpdate): Promise<Project> {
+    if (given.name != null && given.name !== project.record.name) this.refuseTakenName(given.name);
+    const record = { ...project.record, ...givenSettings(given as GivenSettings) };
+    if (given.path) record.path = await this.movedTo(given.path);
+    if (isDeepStrictEqual(record, project.record)) return project;
+    if (project.state === 'closed' && project.damaged === undefined) await this.rewriteClosed(record);
+    await this.options.writer.putProject(record);
+    project.record = record;
+    this.announce('project.updated', project);
+    for (const compute of project.hosts) {
+      await compute.put(`/projects/${project.id}`, { body: { variables: record.variables } });
+    }
+    return project;
+  }
+
+  private async movedTo(path: string): Promise<string> {
+    const { projects_path: root, local } = this.options.config.Server;
+    const target = resolve(root, path);
+    if (!local && !(await isBelow(root, target))) throw new Failure('forbidden', `path: must lie below ${root}.`);
+    try {
+      await mkdir(target, { recursive: true });
+    } catch (error) {
+      throw fileFailure(error, target);
+    }
+    return target;
+  }
+
+  /** The file of a closed project gets the new settings; its content stays. */
+  private async rewriteClosed(record: ProjectRecord): Promise<void> {
+    const path = join(record.path, record.filename);
+    if (!(await hasFile(record))) return;
+    const { topology } = (await readTopologyFile(path, { version: this.version })).topology;
+    const contents = topology as unknown as Parameters<typeof topologyOf>[1];
+    await writeTopologyFile(path, topologyOf(record, contents, this.version));
+  }
+
+  /** Opens a project; nothing happens when it is open. */
+  async open(project: Project): Promise<Project> {
+    if (project.state === 'closing')
+      throw new Failure('conflict', `The project "${project.record.name}" is closing; try again.`);
+    if (project.state === 'opening') await project.opening;
+    if (project.state !== 'closed') return project;
+    project.state = 'opening';
+    project.opening = this.openNow(project).finally(() => {
+      project.opening = undefined;
+    });
+    await project.opening;
+    return project;
+  }
+
+  private async openNow(project: Project): Promise<void> {
+    await using undo = new AsyncDisposableStack();
+    undo.defer(async () => {
+      project.clear();
+      project.state = 'closed';
+      await this.options.store.labs.end(project.id);
+    });
+    const before = project.record;
+    undo.defer(() => {
+      project.record = before;
+    });
+    let found: boolean;
+    try {
+      found = await openLab(project, { ...this.options, version: this.version }, undo);
+    } catch (error) {
+      await undo.disposeAsync();
+      throw error;
+    }
+    undo.move();
+    project.damaged = undefined;
+    project.state = 'opened';
+    if (!found) return;
+    this.announce('project.opened', project);
+    if (project.record.auto_start) {
+      startAll(project).catch((error: unknown) =>
+        log.warn('auto_start failed', { project: project.id, error: messageOf(error) }),
+      );
+    }
+  }
+
+  /** Stops the nodes, writes the file, forgets the lab. Nothing happens unless the project is open. */
+  async close(project: Project): Promise<void> {
+    if (project.state === 'opening') await project.opening?.catch(() => {});
+    if (project.state !== 'opened') return;
+    project.state = 'closing';
+    await stopAll(project).catch(() => {});
+    await closeOnComputes(project);
+    await this.options.drawings.removeUnused(project);
+    try {
+      await this.options.writer.end(project.id);
+    } finally {
+      project.state = 'closed';
+      this.announce('project.closed', project);
+      project.clear();
+    }
+  }
+
+  /** Deletes a project with its directory. */
+  async delete(project: Project): Promise<void> {
+    const { path } = project.record;
+    if (!(await isBelow(this.options.config.Server.projects_path, path))) {
+      throw new Failure(
+        'conflict',
+        `The directory ${path} is not below the projects directory: close the project and delete the directory yourself.`,
+      );
+    }
+    for (const compute of project.hosts) {
+      if (compute.id !== 'local') await compute.delete(`/projects/${project.id}`);
+    }
+    const wasOpen = project.state !== 'closed';
+    await this.close(project).catch((error: unknown) =>
+      log.warn('closing before deletion', { project: project.id, error: messageOf(error) }),
+    );
+    if (!wasOpen) this.announce('project.closed', project);
+    try {
+      await rm(path, { recursive: true, force: true });
+    } catch (error) {
+      throw new Failure(
+        'conflict',
+        `The directory ${path} cannot be removed (${systemCode(error) ?? messageOf(error)}): check its permissions.`,
+      );
+    }
+    await this.options.writer.forget(project.id);
+    this.projects.delete(project.id);
+    this.announce('project.deleted', project);
+  }
+
+  /** Registers a topology file of this machine, or takes the project that is known under its id, and opens it. */
+  async load(file: string): Promise<Project> {
+    const path = resolve(file);
+    const { topology } = await readTopologyFile(path, { version: this.version });
+    const record = {
+      ...newSettings(topology.name, topology as GivenSettings),
+      project_id: topology.project_id,
+      path: dirname(path),
+      filename: basename(path),
+    };
+    const known = this.projects.get(record.project_id);
+    if (!known) await this.options.store.projects.put(record);
+    return this.open(known ?? this.register(record));
+  }
+
+  /** Nodes, links or drawings of a closed project, as its file has them. */
+  async stored<Kind extends 'nodes' | 'links' | 'drawings'>(
+    project: Project,
+    kind: Kind,
+  ): Promise<Topology['topology'][Kind]> {
+    if (!(await hasFile(project.record))) return [];
+    const { topology } = await readTopologyFile(join(project.record.path, project.record.filename), {
+      version: this.version,
+    });
+    return topology.topology[kind];
+  }
+
+  /** A listener of the project's notifications left: without any other, a project with `auto_close` is closed a little later. */
+  listenerLeft(project: Project): void {
+    const { announcer } = this.options;
+    const lonely = (): boolean => project.record.auto_close && announcer.project.listeners(project.id) === 0;
+    if (!lonely()) return;
+    setTimeout(() => {
+      if (lonely())
+        this.close(project).catch((error: unknown) =>
+          log.warn('auto_close failed', { project: project.id, error: messageOf(error) }),
+        );
+    }, AUTO_CLOSE).unref();
+  }
+}
+
+/** File name of a new project; a slash in the name must not lead elsewhere. */
+function fileNameOf(name: string): string {
+  return `${name.replaceAll(/[/\\\0]/g, '-')}.gns3`;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether `path`, links resolved as far as it exists, lies strictly below `root`. */
+async function isBelow(root: string, path: string): Promise<boolean> {
+  const real = await resolved(path);
+  const base = await resolved(root);
+  return real.startsWith(base.endsWith(sep) ? base : base + sep);
+}
+
+async function resolved(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return join(await resolved(dirname(path)), basename(path));
+  }
+}

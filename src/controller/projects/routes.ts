@@ -1,0 +1,104 @@
+// Projects over HTTP (interface of release 2.2.57, section 6).
+
+import { Failure } from '../../failures.ts';
+import { lineStream, type StreamOptions, socketStream } from '../../http/event-streams.ts';
+import { downloadFile, uploadFile } from '../../http/files.ts';
+import { type Route, route, socketRoute } from '../../http/route.ts';
+import type { Announcer } from '../events.ts';
+import type { LabWriter } from './lab-writer.ts';
+import type { Project } from './project.ts';
+import type { Projects } from './projects.ts';
+import { ProjectCreate, ProjectLoad, ProjectUpdate } from './schema.ts';
+
+/** Milliseconds of silence after which a stream sends a ping. */
+const SILENCE = 5_000;
+
+export interface ProjectRouteParts {
+  projects: Projects;
+  writer: LabWriter;
+  announcer: Announcer;
+  /** Load of this host, for pings. */
+  usage: () => object;
+  /** Whether clients may name paths of this machine. */
+  local: boolean;
+  /** Number of snapshots of a project. */
+  snapshots: (project: Project) => Promise<number>;
+}
+
+export function projectRoutes({ projects, writer, announcer, usage, local, snapshots }: ProjectRouteParts): Route[] {
+  const streamOptions = (project: Project): StreamOptions => ({
+    silence: SILENCE,
+    ping: usage,
+    text: (message) => message.line,
+    left: () => projects.listenerLeft(project),
+  });
+
+  return [
+    route('GET /v2/projects', {}, () => projects.list().map((project) => project.json())),
+
+    route('POST /v2/projects', { body: ProjectCreate, status: 201 }, async ({ body }) =>
+      (await projects.create(body)).json(),
+    ),
+
+    route('POST /v2/projects/load', { body: ProjectLoad, status: 201 }, async ({ body }) => {
+      if (!local)
+        throw new Failure('forbidden', 'path: only a server in local mode (--local) takes paths of its own disk.');
+      return (await projects.load(body.path)).json();
+    }),
+
+    route('GET /v2/projects/{project_id}', {}, ({ params }) => projects.get(params.project_id).json()),
+
+    route('PUT /v2/projects/{project_id}', { body: ProjectUpdate }, async ({ params, body }) =>
+      (await projects.update(projects.get(params.project_id), body)).json(),
+    ),
+
+    route('DELETE /v2/projects/{project_id}', { status: 204 }, ({ params }) =>
+      projects.delete(projects.get(params.project_id)),
+    ),
+
+    route('GET /v2/projects/{project_id}/stats', {}, async ({ params }) => {
+      const project = await projects.settled(params.project_id);
+      return {
+        nodes: project.nodes.size,
+        links: project.links.size,
+        drawings: project.drawings.size,
+        snapshots: await snapshots(project),
+      };
+    }),
+
+    route('POST /v2/projects/{project_id}/open', { status: 201 }, async ({ params }) =>
+      (await projects.open(projects.get(params.project_id))).json(),
+    ),
+
+    route('POST /v2/projects/{project_id}/close', { status: 204 }, async ({ params }) => {
+      await projects.close(await projects.settled(params.project_id));
+      return undefined;
+    }),
+
+    route('GET /v2/projects/{project_id}/files/{path:.+}', { raw: true }, async ({ params }) => {
+      const project = await projects.settled(params.project_id);
+      if (params.path.endsWith('.gns3')) await writer.flush(project.id);
+      return downloadFile(project.record.path, params.path);
+    }),
+
+    route(
+      'POST /v2/projects/{project_id}/files/{path:.+}',
+      { raw: true, status: 201 },
+      async ({ params, stream, signal }) => {
+        const project = await projects.settled(params.project_id);
+        await uploadFile(project.record.path, params.path, { content: stream, signal, createParents: false });
+        return undefined;
+      },
+    ),
+
+    route('GET /v2/projects/{project_id}/notifications', {}, ({ params }) => {
+      const project = projects.get(params.project_id);
+      return lineStream(announcer.project.subscribe(project.id), streamOptions(project));
+    }),
+
+    socketRoute('/v2/projects/{project_id}/notifications/ws', ({ params }) => {
+      const project = projects.get(params.project_id);
+      return (socket) => socketStream(announcer.project.subscribe(project.id), streamOptions(project))(socket);
+    }),
+  ];
+}

@@ -1,0 +1,54 @@
+// The server itself over HTTP (interface of release 2.2.57, sections 3 and 4).
+import * as v from 'valibot';
+import { Failure } from '../../failures.ts';
+import { lineStream, type StreamOptions, socketStream } from '../../http/event-streams.ts';
+import { type Route, route, socketRoute } from '../../http/route.ts';
+import type { Computes } from '../computes/computes.ts';
+import type { Announcer } from '../events.ts';
+
+const Version = v.strictObject({ version: v.string(), local: v.optional(v.boolean()) });
+
+/** Milliseconds of silence after which a stream sends a ping. */
+const SILENCE = 5_000;
+
+export interface ServerRouteParts {
+  version: string;
+  local: boolean;
+  announcer: Announcer;
+  computes: Computes;
+  usage: () => object;
+  /** Ends this process cleanly, a moment later. */
+  shutdown: () => void;
+}
+
+export function serverRoutes({ version, local, announcer, computes, usage, shutdown }: ServerRouteParts): Route[] {
+  const stream: StreamOptions = { silence: SILENCE, ping: usage, text: (message) => message.line };
+
+  return [
+    route('GET /v2/version', {}, () => ({ version, local })),
+
+    route('POST /v2/version', { body: Version }, ({ body }) => {
+      if (body.version === version) return { version };
+      throw new Failure(
+        'conflict',
+        `version: the client has ${body.version}, this server ${version}: both must be the same release.`,
+      );
+    }),
+
+    route('GET /v2/statistics', {}, () => computes.statistics()),
+
+    route('POST /v2/shutdown', { status: 201 }, () => {
+      if (!local)
+        throw new Failure('forbidden', 'Only a server in local mode (--local) can be shut down by its clients.');
+      shutdown();
+      return undefined;
+    }),
+
+    route('GET /v2/notifications', {}, () => lineStream(announcer.controller.subscribe(), stream)),
+
+    socketRoute(
+      '/v2/notifications/ws',
+      () => (socket) => socketStream(announcer.controller.subscribe(), stream)(socket),
+    ),
+  ];
+}

@@ -1,0 +1,61 @@
+// The composition root: config -> store -> fabric -> compute -> controller -> http -> ready; and back again in the other order.
+import type { AddressInfo } from 'node:net';
+import { Compute } from './compute/compute.ts';
+import type { Config } from './config/schema.ts';
+import { Controller } from './controller/controller.ts';
+import { Fabric } from './fabric/fabric.ts';
+import { Failure } from './failures.ts';
+import { KeyedLock } from './host/keyed-lock.ts';
+import { log } from './host/log.ts';
+import { App } from './http/app.ts';
+import { DOCUMENTED_ORIGINS, gate } from './http/gate.ts';
+import { isLoopback, ownNames } from './http/guard.ts';
+import { HttpServer } from './http/server.ts';
+import { pageRoutes } from './pages/routes.ts';
+import { Store } from './store/store.ts';
+
+export interface Daemon {
+  address: AddressInfo;
+  /** Ends everything that runs and writes everything that is to be kept. */
+  stop(): Promise<void>;
+}
+
+/** Starts the server; what was started before a failure is stopped again. `shutdown` is called when a client asks for the end. */
+export async function startDaemon(config: Config, shutdown: () => void): Promise<Daemon> {
+  const { host, port, auth, user, password, insecure, ssl, certfile, certkey } = config.Server;
+  if (!auth && !insecure && !isLoopback(host)) {
+    throw new Failure(
+      'invalid',
+      `host = ${host} is open to the network without a password: set auth, user and password in [Server], or start with --insecure.`,
+    );
+  }
+  await using undo = new AsyncDisposableStack();
+  const store = undo.use(await Store.open({ stateDirectory: config.state }));
+  const fabric = new Fabric();
+  await fabric.start();
+  undo.defer(() => fabric.stop());
+  const compute = new Compute({ config, fabric, instance: store.instance });
+  await compute.start();
+  undo.defer(() => compute.stop());
+  // A node is locked for both halves together, whichever way a request to its compute comes.
+  const lock = new KeyedLock();
+  const controller = new Controller({ config, store, local: new App(compute.routes, { lock }), shutdown });
+  const app = new App([...controller.routes, ...compute.routes, ...pageRoutes()], {
+    middleware: gate({
+      rules: {
+        hosts: [...ownNames(), ...config.Server.allowed_hosts],
+        origins: [...DOCUMENTED_ORIGINS, ...config.Server.allowed_origins],
+      },
+      credentials: auth ? { user, password } : undefined,
+    }),
+    lock,
+  });
+  const server = new HttpServer(app, { host, port, tls: ssl ? { certificate: certfile, key: certkey } : undefined });
+  await controller.start(port);
+  undo.defer(() => controller.stop());
+  const address = await server.start();
+  undo.defer(() => server.stop());
+  controller.openAutomatic().catch((error: unknown) => log.error(String(error)));
+  const running = undo.move();
+  return { address, stop: () => running.disposeAsync() };
+}

@@ -1,0 +1,7 @@
+// Members that are there: requests and files may lack any of them.
+
+/** The members of an object whose value is not undefined. */
+export function defined<T extends object>(members: T): { [Member in keyof T]?: Exclude<T[Member], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Member in keyof T]?: Exclude<T[Member], undefined> };
+}

@@ -1,0 +1,10 @@
+// Work on many things, some at a time.
+
+/** Runs `task` for every item in order, at most `atOnce` at the same time; the first failure ends it. */
+export async function eachOf<T>(items: readonly T[], atOnce: number, task: (item: T) => Promise<void>): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (const item of queue) await task(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+}

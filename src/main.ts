@@ -1,0 +1,80 @@
+// Entry of the executable: understands the command line and runs the command.
+import { writeFileSync } from 'node:fs';
+import { type Command, HELP, parseCommand } from './cli.ts';
+import { type ProcessEnvironment, processEnvironment } from './config/environment.ts';
+import { type LoadedConfig, loadConfig } from './config/load.ts';
+import { Failure, messageOf } from './failures.ts';
+import { useAddonDirectory } from './host/addons.ts';
+import { configureLog, log, logToFile } from './host/log.ts';
+import { version } from './host/version.ts';
+
+type Configured = Extract<Command, { name: 'serve' | 'doctor' }>;
+
+function configure(command: Configured, { sources, journal }: ProcessEnvironment): LoadedConfig {
+  const { flags, file, state } = command;
+  const loaded = loadConfig({ ...sources, flags, file, state });
+  const { debug, quiet, log: logFile } = loaded.config.Server;
+  configureLog({ debug, quiet, journal });
+  if (logFile) logToFile(logFile);
+  return loaded;
+}
+
+async function serve(command: Configured, environment: ProcessEnvironment): Promise<void> {
+  const { config, files, warnings } = configure(command, environment);
+  for (const warning of warnings) log.warn(warning);
+  for (const flag of command.ignored) log.warn(`--${flag} is left to systemd and journald; it is ignored`);
+  if (environment.addonDirectory) useAddonDirectory(environment.addonDirectory);
+  const { createNotifier } = await import('./host/notify.ts');
+  const { startDaemon } = await import('./daemon.ts');
+  const notifier = createNotifier(environment.notify);
+  let stopping = false;
+  const stop = async (reason: string): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    log.info('stopping', { reason });
+    notifier.stopping();
+    // What does not end by itself must not keep the daemon: processes left behind are found and ended at the next start.
+    setTimeout(() => process.exit(1), 4_500).unref();
+    await daemon.stop();
+    notifier.close();
+    process.exit(0);
+  };
+  const daemon = await startDaemon(config, () => void setTimeout(() => void stop('a client asked for it'), 50));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, () => void stop(signal));
+  process.on('unhandledRejection', (error) =>
+    log.error('unhandled rejection', { error: String(error instanceof Error ? error.stack : error) }),
+  );
+  if (command.pidFile) writeFileSync(command.pidFile, `${process.pid}\n`);
+  const { address, port } = daemon.address;
+  const url = `${config.Server.protocol}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  notifier.ready();
+  notifier.status(`Listening on ${url}`);
+  log.info('ready', {
+    url,
+    version: version(),
+    api: config.Server.version,
+    state: config.state,
+    files: files.join(',') || 'none',
+  });
+}
+
+async function main(): Promise<void> {
+  const command = parseCommand(process.argv.slice(2));
+  switch (command.name) {
+    case 'help':
+      process.stdout.write(HELP);
+      return;
+    case 'version':
+      process.stdout.write(`labwired ${version()}\n`);
+      return;
+    default:
+      return serve(command as Configured, processEnvironment());
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`labwired: ${error instanceof Failure ? messageOf(error) : (error as Error).stack}\n`);
+  process.exitCode = 1;
+  // Whatever was started before the failure must not keep a daemon alive that does not serve.
+  setTimeout(() => process.exit(1), 1_000).unref();
+});

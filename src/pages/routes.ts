@@ -1,0 +1,33 @@
+// The page that a browser finds at the root: what this is and where to go on.
+import { type Route, route } from '../http/route.ts';
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Labwire</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}code{background:#eee;padding:.1em .3em}</style>
+<h1>Labwire</h1>
+<p>This is a network-lab server. It speaks the GNS3 API, version 2: point a GNS3 client or a script at this address.</p>
+<ul>
+<li><a href="/v2/version"><code>/v2/version</code></a>: the release that clients are told</li>
+<li><a href="/v2/projects"><code>/v2/projects</code></a>: the labs on this server</li>
+<li><a href="/v2/computes"><code>/v2/computes</code></a>: the hosts that run them</li>
+</ul>
+</html>
+`;
+
+export function pageRoutes(): Route[] {
+  return [
+    route(
+      'GET /',
+      {},
+      () =>
+        new Response(PAGE, {
+          headers: {
+            'Content-Type': 'text/html; charset=utf-8',
+            'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
+          },
+        }),
+    ),
+  ];
+}
