@@ -19,7 +19,8 @@ const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
 const ONE = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 
 function startWorker(workerData: WorkerData): Worker {
-  const options = { name: 'fabric', workerData, resourceLimits: LIMITS };
+  // Without execArgv a worker takes over options of the process that make no sense for it, such as --input-type.
+  const options = { name: 'fabric', workerData, resourceLimits: LIMITS, execArgv: [] };
   const source = isPackaged() ? embedded('workers/fabric.js') : undefined;
   if (source !== undefined) return new Worker(source.toString(), { ...options, eval: true });
   return new Worker(new URL('./worker.ts', import.meta.url), options);

@@ -4,7 +4,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cable, Fabric, type FabricPort, type Hub } from '../../src/fabric/fabric.ts';
+import { type Cable, Fabric, type FabricPort, type Hub, type PortStatistics } from '../../src/fabric/fabric.ts';
 
 /** A fabric that is stopped when the test ends. */
 export async function startFabric(t: TestContext): Promise<Fabric> {
@@ -12,6 +12,36 @@ export async function startFabric(t: TestContext): Promise<Fabric> {
   await fabric.start();
   t.after(() => fabric.stop());
   return fabric;
+}
+
+/** Waits until `what` answers something true, and gives it. */
+export async function until<Answer>(what: () => Promise<Answer | false>): Promise<Answer> {
+  for (const end = Date.now() + 10_000; ; await sleep(2)) {
+    const answer = await what();
+    if (answer !== false) return answer;
+    if (Date.now() > end) throw new Error('what the test waits for does not happen');
+  }
+}
+
+/** Waits until the port's statistics are as wanted. */
+export async function settled(
+  port: FabricPort,
+  wanted: (statistics: PortStatistics) => boolean,
+): Promise<PortStatistics> {
+  return await until(async () => {
+    const statistics = await port.statistics();
+    return wanted(statistics) && statistics;
+  });
+}
+
+/** Waits until no more frames go to the port's cable. */
+export async function quiet(port: FabricPort): Promise<void> {
+  let before = -1;
+  await settled(port, ({ toCable }) => {
+    const same = toCable.frames === before;
+    before = toCable.frames;
+    return same;
+  });
 }
 
 /** A UDP port that nobody uses. */
@@ -53,9 +83,7 @@ export class Peer {
 
   /** Waits for `count` frames and takes them. */
   async take(count: number): Promise<Buffer[]> {
-    for (const end = Date.now() + 10_000; this.heard.length < count; await sleep(2)) {
-      if (Date.now() > end) throw new Error(`${this.heard.length} of ${count} frames have come`);
-    }
+    await until(async () => this.heard.length >= count);
     return this.heard.splice(0, count);
   }
 
