@@ -34,8 +34,10 @@ export interface ConsoleSource {
 
 interface Attached {
   client: ConsoleClient;
-  sentBytes: number;
+  /** Bytes that ever had to wait, and of these the ones that have left, at the last look. */
+  queuedBytes: number;
   deliveredBytes: number;
+  /** When one last left, or the queue was last empty (performance.now). */
   deliveredAt: number;
 }
 
@@ -74,7 +76,7 @@ export class Console {
 
   /** Adds a client, which gets the scrollback (up to 64 KiB) first. */
   attach(client: ConsoleClient): ConsoleAttachment {
-    const attached = { client, sentBytes: 0, deliveredBytes: 0, deliveredAt: performance.now() };
+    const attached = { client, queuedBytes: 0, deliveredBytes: 0, deliveredAt: performance.now() };
     this.#clients.add(attached);
     const earlier = this.#scrollback.snapshot();
     if (earlier.length > 0) this.#deliver(attached, earlier);
@@ -105,9 +107,11 @@ export class Console {
   }
 
   #deliver(attached: Attached, chunk: Buffer): void {
+    const before = attached.client.queuedBytes;
+    if (before === 0) attached.deliveredAt = performance.now();
     attached.client.send(chunk);
-    attached.sentBytes += chunk.length;
     const queued = attached.client.queuedBytes;
+    attached.queuedBytes += queued - before;
     if (queued > QUEUE_BYTES) this.#drop(attached, `${queued} bytes of output were waiting to be read`);
     else if (queued > 0) this.#check ??= setInterval(() => this.#findStalled(), CHECK_MILLISECONDS).unref();
   }
@@ -118,7 +122,7 @@ export class Console {
     let waiting = false;
     for (const attached of this.#clients) {
       const queued = attached.client.queuedBytes;
-      const delivered = attached.sentBytes - queued;
+      const delivered = attached.queuedBytes - queued;
       if (queued === 0 || delivered > attached.deliveredBytes) {
         attached.deliveredBytes = delivered;
         attached.deliveredAt = now;

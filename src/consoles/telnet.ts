@@ -69,7 +69,7 @@ type State = 'data' | 'carriage-return' | 'command' | 'option' | 'subnegotiation
 
 /** One connection. Input may be split anywhere. */
 export class TelnetSession {
-  readonly #options: TelnetOptions;
+  readonly #greeting: Buffer;
   /** Options that are on, or will be unless the client says no: what we do (WILL) and what the client does (DO). */
   readonly #ours = new Set(OUR_OPTIONS);
   readonly #theirs = new Set([BINARY]);
@@ -81,9 +81,9 @@ export class TelnetSession {
   #clientIsBinary = false;
   #subnegotiation: number[] = [];
 
-  constructor(options: TelnetOptions) {
-    this.#options = options;
-    if (options.windowSize) {
+  constructor({ windowSize, greeting }: TelnetOptions) {
+    this.#greeting = Buffer.from(`\r\n[${greeting}]\r\n`);
+    if (windowSize) {
       this.#theirs.add(NAWS);
       this.#acceptable.add(NAWS);
     }
@@ -103,6 +103,10 @@ export class TelnetSession {
   }
 
   receive(chunk: Buffer): TelnetInput {
+    // Most input is plain: nothing to take apart.
+    if (this.#state === 'data' && !chunk.includes(IAC) && (this.#clientIsBinary || !chunk.includes(CR))) {
+      return { data: chunk, reply: Buffer.alloc(0), windowSize: undefined };
+    }
     const data: number[] = [];
     const out = { reply: [] as number[], windowSize: undefined as WindowSize | undefined };
     for (const byte of chunk) this.#take(byte, data, out);
@@ -171,7 +175,7 @@ export class TelnetSession {
         this.#state = 'subnegotiation';
         return;
       case AYT:
-        reply.push(...Buffer.from(`\r\n[${this.#options.greeting}]\r\n`));
+        reply.push(...this.#greeting);
         return;
       case INTERRUPT:
       case BREAK:

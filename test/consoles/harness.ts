@@ -1,0 +1,74 @@
+// What the console tests have in common.
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const PATIENCE_MILLISECONDS = 10_000;
+
+/** A directory that goes with the test. */
+export async function scratch(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'labwire-console-'));
+  t.after(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+/** Waits until something is true. */
+export async function until(what: string, condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MILLISECONDS;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await sleep(5);
+  }
+}
+
+/** A TCP port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A client that collects what it reads, telnet commands included. */
+export class Client {
+  readonly socket: Socket;
+  text = '';
+  closed = false;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('data', (chunk) => {
+      this.text += chunk.toString('latin1');
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.closed = true;
+    });
+  }
+
+  static async open(t: TestContext, port: number): Promise<Client> {
+    const client = new Client(connect(port, '127.0.0.1'));
+    t.after(() => client.socket.destroy());
+    await once(client.socket, 'connect');
+    return client;
+  }
+
+  send(text: string | Buffer): void {
+    this.socket.write(text);
+  }
+
+  async sees(pattern: RegExp): Promise<string> {
+    await until(`${pattern} in ${JSON.stringify(this.text.slice(-500))}`, () => pattern.test(this.text));
+    return this.text;
+  }
+
+  async ends(): Promise<void> {
+    await until('the end of the connection', () => this.closed);
+  }
+}
