@@ -1,0 +1,28 @@
+// The configurations that templates refer to by name: put into the configs directory at start, never over a file that is there
+// (interface of release 2.2.57, section 2.4).
+import { access, mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { messageOf } from '../../failures.ts';
+import { asset, assetNames } from '../../host/assets.ts';
+import { writeFileAtomically } from '../../host/atomic-file.ts';
+import { log } from '../../host/log.ts';
+
+/** Adds what is missing. A directory that cannot be written is not a reason not to start: nodes then begin without configuration. */
+export async function installBaseConfigurations(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true });
+    for (const name of assetNames('configs')) {
+      const path = join(directory, basename(name));
+      const present = await access(path).then(
+        () => true,
+        () => false,
+      );
+      if (!present) await writeFileAtomically(path, asset(name)!);
+    }
+  } catch (thrown) {
+    log.warn('base configurations not installed: make the directory writable, or choose another by configs_path', {
+      directory,
+      reason: messageOf(thrown),
+    });
+  }
+}
