@@ -18,8 +18,8 @@ export function parseJsonBounded(text: string, options: { maxDepth?: number } = 
     throw new Failure('invalid', `JSON nested deeper than ${maxDepth} levels; flatten the document`);
   }
   try {
-    // A reviver costs a multiple of the parsing itself: only a text that can hold such a member (plain or escaped) gets one.
-    const suspect = text.includes('__proto__') || /\\u005f/i.test(text);
+    // A reviver costs a multiple of the parsing itself: only a text that can hold such a member (plain or with escaped letters) gets one.
+    const suspect = /__proto__|\\u00[567]/i.test(text);
     return JSON.parse(text, suspect ? refusePrototype : undefined);
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown;

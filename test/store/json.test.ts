@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatJson, parseJsonBounded } from '../../src/store/json.ts';
+import { failure } from './scratch.ts';
+
+test('JSON nested a million levels deep is refused instead of exhausting the stack', () => {
+  for (const [open, close] of [
+    ['[', ']'],
+    ['{"a":', '}'],
+  ] as const) {
+    const deep = open.repeat(1_000_000);
+    assert.throws(() => parseJsonBounded(deep), failure('invalid', /deeper than 100 levels/));
+    assert.throws(() => parseJsonBounded(`${deep}1${close.repeat(1_000_000)}`), failure('invalid', /deeper/));
+  }
+});
+
+test('depth is counted exactly, and brackets inside of strings do not count', () => {
+  assert.deepEqual(parseJsonBounded('[[1]]', { maxDepth: 2 }), [[1]]);
+  assert.throws(() => parseJsonBounded('[[[1]]]', { maxDepth: 2 }), failure('invalid', /deeper than 2 levels/));
+  assert.deepEqual(parseJsonBounded('[[],[],[[]]]', { maxDepth: 3 }), [[], [], [[]]]);
+  for (const text of ['[[[[', '"[[[[', '\\"[[[', '\\\\\\"{{{{', ']]]]']) {
+    const document = { member: text, [text]: [text] };
+    assert.deepEqual(parseJsonBounded(JSON.stringify(document), { maxDepth: 2 }), document);
+  }
+});
+
+test('a member named __proto__ is refused in every spelling, as a value it is just a text', () => {
+  for (const name of ['__proto__', '\\u005f_proto__', '_\\u005Fproto__', '__prot\\u006f__']) {
+    assert.throws(
+      () => parseJsonBounded(`{"a": [{"${name}": {"polluted": true}}]}`),
+      failure('invalid', /'__proto__' is not allowed/),
+      name,
+    );
+  }
+  assert.deepEqual(parseJsonBounded('{"a": "__proto__", "b__proto__": 1}'), { a: '__proto__', b__proto__: 1 });
+});
+
+test('malformed JSON is refused with the place of the fault', () => {
+  for (const text of [
+    '',
+    '{',
+    '{"a": }',
+    '[1,]',
+    "{'a': 1}",
+    '{"a": NaN}',
+    '"\u0000"',
+    '"unended',
+    '1 2',
+    ']',
+    '\ufeff{}',
+  ]) {
+    assert.throws(
+      () => parseJsonBounded(text),
+      failure('invalid', /not valid JSON: .*(position|Unexpected|end of JSON)/s),
+      text,
+    );
+  }
+});
+
+test('a long string full of quotation marks and backslashes takes time in proportion to its length', () => {
+  const text = JSON.stringify(['\\"'.repeat(2_000_000)]);
+  assert.equal((parseJsonBounded(text) as string[])[0]!.length, 4_000_000);
+  // An open string of nothing but backslashes before each quotation mark.
+  assert.throws(() => parseJsonBounded(`"${'\\\\\\"'.repeat(1_000_000)}`), failure('invalid'));
+});
+
+test('members come out sorted and indented by four', () => {
+  assert.equal(
+    formatJson({ b: [{ d: 1, c: 'ü' }], a: null, gone: undefined }),
+    '{\n    "a": null,\n    "b": [\n        {\n            "c": "ü",\n            "d": 1\n        }\n    ]\n}',
+  );
+});

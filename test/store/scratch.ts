@@ -1,0 +1,47 @@
+// Places for tests that need a disk of their own.
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+/** A directory that is removed after the test. */
+export async function scratchDirectory(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'labwire-test-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A small file system of its own, or undefined after the test was skipped because mounting is not allowed here. */
+export async function scratchFileSystem(t: TestContext, size: string): Promise<string | undefined> {
+  const directory = await mkdtemp(join(tmpdir(), 'labwire-test-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', directory], { stdio: 'pipe' });
+  } catch (error) {
+    await rm(directory, { recursive: true });
+    t.skip(
+      `mounting a file system is not allowed here (${error instanceof Error ? error.message.split('\n')[1] : error})`,
+    );
+    return undefined;
+  }
+  t.after(async () => {
+    execFileSync('umount', ['--lazy', directory]);
+    await rm(directory, { recursive: true });
+  });
+  return directory;
+}
+
+export function remountReadOnly(directory: string): void {
+  execFileSync('mount', ['-o', 'remount,ro', directory]);
+}
+
+/** A `Failure` of this code whose message fits. */
+export function failure(code: string, message: RegExp = /./): (error: unknown) => boolean {
+  return (error) => {
+    if (error instanceof Error && error.name === 'Failure' && (error as Error & { code: string }).code === code) {
+      if (message.test(error.message)) return true;
+      throw new Error(`the message does not fit ${message}: ${error.message}`);
+    }
+    throw error;
+  };
+}
