@@ -10,7 +10,7 @@ const INSTANCE = 'LABWIRE_INSTANCE';
 const NODE = 'LABWIRE_NODE';
 
 const GRACE_MILLISECONDS = 1000;
-const POLL_MILLISECONDS = 20;
+const POLL_MILLISECONDS = 25;
 
 /** The variables by which a process is recognised: the state directory's uuid and the node's. */
 export function processToken(instance: string, nodeId: string): Record<string, string> {
@@ -30,31 +30,24 @@ export interface OwnedProcess {
   startTime: string;
 }
 
-/** Fields 3 (state) and 22 (start time) of /proc/pid/stat, see proc(5). Undefined when there is no such process. */
-function statOf(pid: number): { state: string; startTime: string } | undefined {
-  let text: string;
+/** Field 22 of /proc/pid/stat, see proc(5). Undefined when there is no such process. */
+function startTimeOf(pid: number): string | undefined {
   try {
-    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // Field 2 is the name in parentheses, which may hold blanks and parentheses itself.
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
     return undefined;
   }
-  // Field 2 is the name in parentheses, which may hold blanks and parentheses itself.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0]!, startTime: fields[19]! };
 }
 
+/** Empty for a process that is gone, a zombie, or another user's. */
 function environmentOf(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
   } catch {
-    return []; // gone, or another user's
+    return [];
   }
-}
-
-/** True while it runs; a zombie does not. */
-function isAlive({ pid, startTime }: OwnedProcess): boolean {
-  const found = statOf(pid);
-  return found !== undefined && found.startTime === startTime && found.state !== 'Z' && found.state !== 'X';
 }
 
 /** The running processes that carry the token of `instance`, this one excepted. One pass over /proc. */
@@ -63,34 +56,45 @@ export function findOurs(instance: string): OwnedProcess[] {
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);
     if (!Number.isInteger(pid) || pid === process.pid) continue;
-    // The start time before the environment: should the pid change hands in between, the two do not fit and isAlive says so.
-    const stat = statOf(pid);
-    if (stat === undefined) continue;
+    // The start time first: should the pid change hands before the environment is read, it does not fit and `signal` sees it.
+    const startTime = startTimeOf(pid);
+    if (startTime === undefined) continue;
     const environment = environmentOf(pid);
     if (!environment.includes(`${INSTANCE}=${instance}`)) continue;
     const nodeId = environment.find((line) => line.startsWith(`${NODE}=`))?.slice(NODE.length + 1) ?? '';
-    found.push({ pid, nodeId, startTime: stat.startTime });
+    found.push({ pid, nodeId, startTime });
   }
   return found;
 }
 
 function signal(owned: OwnedProcess, name: 'SIGTERM' | 'SIGKILL'): void {
-  if (!isAlive(owned)) return;
+  if (startTimeOf(owned.pid) !== owned.startTime) return;
   try {
     process.kill(owned.pid, name);
   } catch {
-    // it went by itself in the meantime, or has become another user's; the caller looks again
+    // it went by itself in the meantime, or has become another user's; the next look tells
   }
 }
 
-async function waitForEnd(processes: OwnedProcess[], milliseconds: number): Promise<OwnedProcess[]> {
-  const deadline = performance.now() + milliseconds;
-  let left = processes.filter(isAlive);
-  while (left.length > 0 && performance.now() < deadline) {
+/** Signals every process of ours, those included that appear meanwhile, until none is left or the time is over. */
+async function end(
+  instance: string,
+  name: 'SIGTERM' | 'SIGKILL',
+  seen: Map<string, OwnedProcess>,
+): Promise<OwnedProcess[]> {
+  const signalled = new Set<string>();
+  const deadline = performance.now() + GRACE_MILLISECONDS;
+  for (;;) {
+    const running = findOurs(instance);
+    for (const owned of running) {
+      const key = `${owned.pid} ${owned.startTime}`;
+      seen.set(key, owned);
+      if (!signalled.has(key)) signal(owned, name);
+      signalled.add(key);
+    }
+    if (running.length === 0 || performance.now() > deadline) return running;
     await sleep(POLL_MILLISECONDS);
-    left = left.filter(isAlive);
   }
-  return left;
 }
 
 /**
@@ -98,9 +102,8 @@ async function waitForEnd(processes: OwnedProcess[], milliseconds: number): Prom
  * @returns those that were found, and of these the ones that would not go
  */
 export async function reapOurs(instance: string): Promise<{ found: OwnedProcess[]; left: OwnedProcess[] }> {
-  const found = findOurs(instance);
-  for (const owned of found) signal(owned, 'SIGTERM');
-  const stubborn = await waitForEnd(found, GRACE_MILLISECONDS);
-  for (const owned of stubborn) signal(owned, 'SIGKILL');
-  return { found, left: await waitForEnd(stubborn, GRACE_MILLISECONDS) };
+  const seen = new Map<string, OwnedProcess>();
+  let left = await end(instance, 'SIGTERM', seen);
+  if (left.length > 0) left = await end(instance, 'SIGKILL', seen);
+  return { found: [...seen.values()], left };
 }
