@@ -48,6 +48,8 @@ export interface Drops {
   hubQueue: number;
   /** Packets without a byte. */
   empty: number;
+  /** The socket's receive queue was full: more came than this host can move. */
+  receiveQueue: number;
   /** Longer than a UDP packet can be (65,507 bytes over IPv4). */
   tooLong: number;
   /** The socket's send queue was full. */

@@ -41,6 +41,7 @@ const MSG_NOSIGNAL = 0x4000;
 const SOL_SOCKET = 1;
 const SO_SNDBUF = 7;
 const SO_RCVBUF = 8;
+const SO_MEMINFO = 55;
 const IPPROTO_IP = 0;
 const IP_MTU_DISCOVER = 10;
 const IPPROTO_IPV6 = 41;
@@ -49,6 +50,9 @@ const IPV6_V6ONLY = 26;
 const EPOLL_CTL_ADD = 1;
 const EPOLL_CTL_DEL = 2;
 const EPOLLIN = 1;
+/** Index of the dropped packets among the numbers of SO_MEMINFO (linux/sock_diag.h). */
+const SK_MEMINFO_DROPS = 8;
+const SK_MEMINFO_BYTES = 36;
 const CLOCK_REALTIME = 0;
 
 // Sizes and offsets of the structures, which 64-bit Linux shares, but for epoll_event, packed on x86-64 alone.
@@ -77,6 +81,7 @@ function declare() {
     connect: call('connect', 'int', 'int', 'uintptr_t', 'uint32_t'),
     getsockname: call('getsockname', 'int', 'int', 'uintptr_t', 'uintptr_t'),
     setsockopt: call('setsockopt', 'int', 'int', 'int', 'int', 'uintptr_t', 'uint32_t'),
+    getsockopt: call('getsockopt', 'int', 'int', 'int', 'int', 'uintptr_t', 'uintptr_t'),
     sendto: call('sendto', 'int64_t', 'int', 'uintptr_t', 'size_t', 'int', 'uintptr_t', 'uint32_t'),
     recvmmsg: call('recvmmsg', 'int', 'int', 'uintptr_t', 'uint32_t', 'int', 'uintptr_t'),
     sendmmsg: call('sendmmsg', 'int', 'int', 'uintptr_t', 'uint32_t', 'int'),
@@ -299,6 +304,16 @@ export class FrameCalls {
   send(socket: number, first: number, count: number): number {
     const headers = this.#control.address + this.#sendHeaders + first * MMSGHDR_BYTES;
     return resultOrErrno(this.#libc.sendmmsg(socket, headers, count, MSG_DONTWAIT | MSG_NOSIGNAL));
+  }
+
+  /** Packets that the kernel has dropped as the socket's receive queue was full. */
+  receiveOverflow(socket: number): number {
+    const size = this.#scratch + SK_MEMINFO_BYTES;
+    this.#words[size >> 2] = SK_MEMINFO_BYTES;
+    const { address } = this.#control;
+    const result = this.#libc.getsockopt(socket, SOL_SOCKET, SO_MEMINFO, address + this.#scratch, address + size);
+    check('getsockopt', result);
+    return this.#words[(this.#scratch >> 2) + SK_MEMINFO_DROPS]!;
   }
 
   /** The time of day in microseconds since 1970. */

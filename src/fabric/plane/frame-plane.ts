@@ -42,14 +42,15 @@ export class FramePlane {
       this.calls.close(socket);
       throw error;
     }
-    const endpoint = new UdpEndpoint(socket, this.calls, this.turn, drops, deliver);
+    const endpoint = new UdpEndpoint(this, socket, drops, deliver);
     this.#endpoints[socket] = endpoint;
     return endpoint;
   }
 
+  /** Closes an endpoint's socket. */
   close(endpoint: UdpEndpoint): void {
     this.#endpoints[endpoint.socket] = undefined;
-    endpoint.close();
+    this.calls.close(endpoint.socket);
   }
 
   /** Runs one turn: waits for something to do, unless there is, and does it. */
@@ -71,7 +72,7 @@ export class FramePlane {
 
   /** Closes everything that is not the main thread's. */
   closeAll(): void {
-    for (const endpoint of this.#endpoints) endpoint?.close();
+    for (const endpoint of this.#endpoints) if (endpoint !== undefined) this.close(endpoint);
     this.calls.close(this.#poller);
   }
 

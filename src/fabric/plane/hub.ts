@@ -1,11 +1,20 @@
 // The hub: what one port hears, all others say. Ports that are hubs' own meet here in memory.
 
-import type { Port } from './port.ts';
+import type { Drops } from '../model.ts';
 import type { Junction, Turn } from './turn.ts';
 
 // A loop of hubs fills the queue; then frames are dropped, as the host cannot be faster than it is.
 const QUEUE_FRAMES = 256;
 const QUEUE_BYTES = 4 << 20;
+
+/** A port as its hub knows it. */
+export interface HubPort {
+  readonly drops: Drops;
+  /** Gives the port a frame for its cable. */
+  fromDevice(slot: number, length: number): void;
+  /** Takes the port from the hub. */
+  removeDevice(): void;
+}
 
 interface Arrival {
   from: HubAttachment;
@@ -17,12 +26,12 @@ interface Arrival {
 
 /** A port's place at a hub: the device side of that port. */
 export class HubAttachment {
-  readonly port: Port;
+  readonly port: HubPort;
   readonly #hub: Hub;
   /** Index among the hub's attachments; -1 after {@link close}. */
   index: number;
 
-  constructor(hub: Hub, port: Port, index: number) {
+  constructor(hub: Hub, port: HubPort, index: number) {
     this.#hub = hub;
     this.port = port;
     this.index = index;
@@ -50,11 +59,12 @@ export class Hub implements Junction {
     this.#turn = turn;
   }
 
-  get ports(): Port[] {
-    return this.#attachments.map((attachment) => attachment.port);
+  /** Takes all ports from the hub. */
+  close(): void {
+    for (const { port } of [...this.#attachments]) port.removeDevice();
   }
 
-  attach(port: Port): HubAttachment {
+  attach(port: HubPort): HubAttachment {
     const attachment = new HubAttachment(this, port, this.#attachments.length);
     this.#attachments.push(attachment);
     return attachment;

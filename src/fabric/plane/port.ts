@@ -4,13 +4,11 @@ import type { Cable, Drops, Impairments, PortStatistics, Traffic } from '../mode
 import type { Capture } from './capture.ts';
 import { Direction } from './direction.ts';
 import type { FramePlane } from './frame-plane.ts';
-import type { UdpEndpoint } from './udp-endpoint.ts';
+import type { HubAttachment } from './hub.ts';
+import { UdpEndpoint } from './udp-endpoint.ts';
 
 /** Where a port's device takes frames. */
-export interface Device {
-  send(slot: number, length: number): void;
-  close(): void;
-}
+export type Device = UdpEndpoint | HubAttachment;
 
 function noDrops(): Drops {
   return {
@@ -21,6 +19,7 @@ function noDrops(): Drops {
     delayQueue: 0,
     hubQueue: 0,
     empty: 0,
+    receiveQueue: 0,
     tooLong: 0,
     sendQueue: 0,
     sendFailed: 0,
@@ -93,8 +92,15 @@ export class Port {
     this.device.send(slot, length);
   }
 
+  removeDevice(): void {
+    this.device?.close();
+    this.device = undefined;
+  }
+
   statistics(): PortStatistics {
-    const { connection } = this;
+    const { connection, device } = this;
+    if (device instanceof UdpEndpoint) device.countOverflow();
+    connection?.endpoint?.countOverflow();
     return {
       toCable: this.#sent,
       toDevice: this.#received,

@@ -13,21 +13,27 @@ const BATCH = 32;
 /** Takes a frame of `length` bytes that lies in `slot` until the turn ends. */
 export type Deliver = (slot: number, length: number) => void;
 
+/** What an endpoint is part of. */
+interface Plane {
+  readonly calls: FrameCalls;
+  readonly turn: Turn;
+  close(endpoint: UdpEndpoint): void;
+}
+
 export class UdpEndpoint implements Sender {
   readonly socket: number;
-  readonly #calls: FrameCalls;
-  readonly #turn: Turn;
+  readonly #plane: Plane;
   readonly #drops: Drops;
   readonly #deliver: Deliver;
   // The run of slots that wait to be sent: [first, end).
   #first = 0;
   #end = 0;
   #listed = false;
+  #overflow = 0;
 
-  constructor(socket: number, calls: FrameCalls, turn: Turn, drops: Drops, deliver: Deliver) {
+  constructor(plane: Plane, socket: number, drops: Drops, deliver: Deliver) {
+    this.#plane = plane;
     this.socket = socket;
-    this.#calls = calls;
-    this.#turn = turn;
     this.#drops = drops;
     this.#deliver = deliver;
   }
@@ -35,9 +41,9 @@ export class UdpEndpoint implements Sender {
   /** Takes a batch of packets from the socket. */
   receive(): void {
     // A negative count is no packet: nothing there, or the report (ECONNREFUSED) that the peer does not listen yet.
-    const { first, count } = this.#turn.receive(this.socket, BATCH);
+    const { first, count } = this.#plane.turn.receive(this.socket, BATCH);
     for (let slot = first; slot < first + count; slot++) {
-      const length = this.#calls.receivedLength(slot);
+      const length = this.#plane.calls.receivedLength(slot);
       if (length === 0) this.#drops.empty++;
       else this.#deliver(slot, length);
     }
@@ -54,7 +60,7 @@ export class UdpEndpoint implements Sender {
     this.#end = slot + 1;
     if (this.#listed) return;
     this.#listed = true;
-    this.#turn.addSender(this);
+    this.#plane.turn.addSender(this);
   }
 
   flush(): void {
@@ -62,14 +68,22 @@ export class UdpEndpoint implements Sender {
     this.#listed = false;
   }
 
+  /** Counts what the kernel has dropped since the last time. */
+  countOverflow(): void {
+    const overflow = this.#plane.calls.receiveOverflow(this.socket);
+    this.#drops.receiveQueue += overflow - this.#overflow;
+    this.#overflow = overflow;
+  }
+
   close(): void {
-    this.#calls.close(this.socket);
+    this.countOverflow();
+    this.#plane.close(this);
   }
 
   #sendRun(): void {
     let refused = false;
     while (this.#first < this.#end) {
-      const sent = this.#calls.send(this.socket, this.#first, this.#end - this.#first);
+      const sent = this.#plane.calls.send(this.socket, this.#first, this.#end - this.#first);
       if (sent > 0) {
         this.#first += sent;
       } else if (sent === -ECONNREFUSED && !refused) {

@@ -21,6 +21,7 @@ function socketFailure(error: unknown, { localPort, remoteHost }: UdpAddress): u
     case 'EADDRINUSE':
       return new Failure('conflict', `UDP port ${localPort} is already in use by another program or node`, details);
     case 'EACCES':
+      if (error.call !== 'bind') break;
       return new Failure('conflict', `UDP port ${localPort} is reserved for privileged programs`, details);
     case 'ENETUNREACH':
     case 'EHOSTUNREACH':
@@ -28,13 +29,8 @@ function socketFailure(error: unknown, { localPort, remoteHost }: UdpAddress): u
     case 'EMFILE':
     case 'ENFILE':
       return new Failure('unavailable', 'Too many open files; raise LimitNOFILE of the service', details);
-    default:
-      return new Failure(
-        'conflict',
-        `UDP port ${localPort} to ${remoteHost} cannot be opened: ${error.message}`,
-        details,
-      );
   }
+  return new Failure('conflict', `UDP port ${localPort} to ${remoteHost} cannot be opened: ${error.message}`, details);
 }
 
 export class FabricVerbs implements Handlers {
@@ -54,7 +50,7 @@ export class FabricVerbs implements Handlers {
   }
 
   closeHub({ hub }: Verbs['closeHub']['takes']): undefined {
-    for (const port of this.#hub(hub).ports) this.#removeDevice(port);
+    this.#hub(hub).close();
     this.#hubs.delete(hub);
   }
 
@@ -67,14 +63,14 @@ export class FabricVerbs implements Handlers {
   closePort({ port: id }: Verbs['closePort']['takes']): undefined {
     const port = this.#port(id);
     this.#unplug(port);
-    this.#removeDevice(port);
+    port.removeDevice();
     this.stopCapture({ port: id });
     this.#ports.delete(id);
   }
 
   setDevice({ port: id, device }: Verbs['setDevice']['takes']): undefined {
     const port = this.#port(id);
-    this.#removeDevice(port);
+    port.removeDevice();
     if (device !== null) port.device = this.#openDevice(port, device);
   }
 
@@ -138,8 +134,7 @@ export class FabricVerbs implements Handlers {
 
   #openDevice(port: Port, device: WireDevice): Device {
     if (device.kind === 'hub') return this.#hub(device.hub).attach(port);
-    const endpoint = this.#open('127.0.0.1', device, port.drops, (slot, length) => port.fromDevice(slot, length));
-    return { send: (slot) => endpoint.send(slot), close: () => this.#plane.close(endpoint) };
+    return this.#open('127.0.0.1', device, port.drops, (slot, length) => port.fromDevice(slot, length));
   }
 
   #open(host: string, address: UdpAddress, drops: Drops, deliver: Deliver): UdpEndpoint {
@@ -152,11 +147,6 @@ export class FabricVerbs implements Handlers {
     }
   }
 
-  #removeDevice(port: Port): void {
-    port.device?.close();
-    port.device = undefined;
-  }
-
   #unplug(port: Port): void {
     const { connection } = port;
     if (connection === undefined) return;
@@ -164,6 +154,6 @@ export class FabricVerbs implements Handlers {
     connection.cut();
     if (connection.endpoint === undefined) return;
     this.#cables.remove(connection as UdpConnection);
-    this.#plane.close(connection.endpoint);
+    connection.endpoint.close();
   }
 }
