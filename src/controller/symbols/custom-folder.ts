@@ -4,15 +4,12 @@ import { mkdir } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { fileFailure, removeLeftovers } from '../../host/atomic-file.ts';
-import { listContained, openContainedForRead, writeContained } from '../../host/contained.ts';
+import { listContained } from '../../host/contained.ts';
 import type { SymbolSize } from './catalogue.ts';
 import { pictureSize } from './picture-size.ts';
 
-/** Bytes of an upload; pictures of a few pixels have some thousand. */
-export const UPLOAD_LIMIT = 10 * 1024 * 1024;
-
-/** A body in pieces. */
-export type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+/** Bytes that are read of a file to find its size; an SVG must be there as a whole. */
+const MEASURED = 10 * 1024 * 1024;
 
 export class CustomFolder {
   private readonly directory: string;
@@ -36,7 +33,7 @@ export class CustomFolder {
   async ids(): Promise<string[]> {
     const found: string[] = [];
     try {
-      for await (const { path } of listContained(this.directory)) if (isId(path)) found.push(path);
+      for await (const { path } of listContained(this.directory)) if (isCustomId(path)) found.push(path);
     } catch (thrown) {
       if (!isMissing(thrown)) throw thrown;
     }
@@ -45,7 +42,7 @@ export class CustomFolder {
 
   /** The status of the symbol's file, if it is one. */
   find(id: string): Stats | undefined {
-    if (!isId(id)) return undefined;
+    if (!isCustomId(id)) return undefined;
     try {
       const top = realpathSync(this.directory);
       const path = realpathSync(posix.join(top, id));
@@ -61,29 +58,9 @@ export class CustomFolder {
     const stamp = `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
     const known = this.sizes.get(id);
     if (known?.stamp === stamp) return known.size;
-    const size = this.measure(id, Math.min(stat.size, UPLOAD_LIMIT));
+    const size = this.measure(id, Math.min(stat.size, MEASURED));
     this.sizes.set(id, { stamp, size });
     return size;
-  }
-
-  open(id: string): ReturnType<typeof openContainedForRead> {
-    return openContainedForRead(this.directory, id);
-  }
-
-  /**
-   * Writes the upload, as a whole or not at all, under the base name of its id.
-   * @throws Failure `invalid` (no usable name), `too-large`, or what the file system says
-   */
-  async write(id: string, data: Bytes): Promise<void> {
-    const name = posix.basename(id);
-    if (!isId(name) || name.includes('\\')) {
-      throw new Failure(
-        'invalid',
-        'symbol_id: give the file a name such as router.svg, that does not begin with a dot',
-      );
-    }
-    await writeContained(this.directory, name, bounded(data), { createParents: false });
-    this.sizes.delete(name);
   }
 
   private measure(id: string, length: number): SymbolSize | undefined {
@@ -101,19 +78,10 @@ export class CustomFolder {
 }
 
 /** Whether this can be the id of a custom symbol: a path below the folder, no part of it hidden. */
-function isId(id: string): boolean {
+export function isCustomId(id: string): boolean {
   return id.length < 4096 && !id.includes('\0') && id.split('/').every((part) => part !== '' && !part.startsWith('.'));
 }
 
 function isMissing(thrown: unknown): boolean {
   return thrown instanceof Failure && thrown.code === 'not-found';
-}
-
-async function* bounded(data: Bytes): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const piece of data) {
-    size += piece.byteLength;
-    if (size > UPLOAD_LIMIT) throw new Failure('too-large', `A symbol may have at most ${UPLOAD_LIMIT} bytes.`);
-    yield piece;
-  }
 }

@@ -1,48 +1,64 @@
 // Symbols over HTTP (interface of release 2.2.57, sections 11 and 23.7).
-import { extname } from 'node:path';
+import { Failure } from '../../failures.ts';
+import { downloadFile, uploadFile } from '../../http/files.ts';
 import { type Route, route } from '../../http/route.ts';
 import { defaultSymbols } from './catalogue.ts';
 import type { Symbols } from './symbols.ts';
 
-/** Pictures that browsers show; anything else that was uploaded is bytes to them. */
-const TYPES: Record<string, string> = {
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.gif': 'image/gif',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.webp': 'image/webp',
-  '.bmp': 'image/bmp',
-  '.ico': 'image/vnd.microsoft.icon',
-};
+/** Bytes of an upload; a symbol has some thousand. */
+const UPLOAD_LIMIT = 10 * 1024 * 1024;
 
 /** An SVG can hold a script; opened by itself it must not run as a page of this server. */
-const HARMLESS = {
-  'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
-  'X-Content-Type-Options': 'nosniff',
-};
+const POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 export function symbolRoutes(symbols: Symbols): Route[] {
   return [
     route('GET /v2/symbols', {}, () => symbols.list()),
     route('GET /v2/default_symbols', {}, () => defaultSymbols()),
     route('GET /v2/symbols/{symbol_id:.+}/raw', { raw: true }, async ({ params }) => {
-      const { filename, size, modified, body } = await symbols.read(params.symbol_id);
-      return new Response(body, {
-        headers: {
-          'Content-Type': TYPES[extname(filename).toLowerCase()] ?? 'application/octet-stream',
-          'Content-Length': String(size),
-          ...(modified && { 'Last-Modified': modified.toUTCString() }),
-          ...HARMLESS,
-        },
+      const picture = symbols.read(params.symbol_id);
+      if ('svg' in picture) return svgResponse(picture.svg);
+      const response = await downloadFile(symbols.directory, picture.file);
+      response.headers.set('Content-Security-Policy', POLICY);
+      // Pictures say themselves how their text is encoded.
+      response.headers.set('Content-Type', response.headers.get('Content-Type')!.replace(/^(image\/[^;]*);.*/, '$1'));
+      return response;
+    }),
+    route(
+      'GET /v2/symbols/{symbol_id:.+}/dimensions',
+      { raw: true },
+      ({ params }) => symbols.dimensions(params.symbol_id) ?? new Response(null, { status: 404 }),
+    ),
+    route('POST /v2/symbols/{symbol_id:.+}/raw', { raw: true }, ({ params, stream, signal }) => {
+      const content = stream?.pipeThrough(bounded()) ?? null;
+      return uploadFile(symbols.directory, symbols.uploadName(params.symbol_id), {
+        content,
+        signal,
+        createParents: false,
       });
     }),
-    route('GET /v2/symbols/{symbol_id:.+}/dimensions', { raw: true }, ({ params }) => {
-      return symbols.dimensions(params.symbol_id) ?? new Response(null, { status: 404 });
-    }),
-    route('POST /v2/symbols/{symbol_id:.+}/raw', { raw: true }, async ({ params, stream }) => {
-      await symbols.write(params.symbol_id, stream ?? []);
-      return undefined;
-    }),
   ];
+}
+
+function svgResponse(svg: string): Response {
+  const body = new TextEncoder().encode(svg);
+  return new Response(body, {
+    headers: {
+      'Content-Type': 'image/svg+xml',
+      'Content-Length': String(body.byteLength),
+      'X-Content-Type-Options': 'nosniff',
+    },
+  });
+}
+
+/** Lets at most the bytes of an upload pass. */
+function bounded(): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0;
+  return new TransformStream({
+    transform(piece, controller) {
+      size += piece.byteLength;
+      if (size > UPLOAD_LIMIT) throw new Failure('too-large', `A symbol may have at most ${UPLOAD_LIMIT} bytes.`);
+      controller.enqueue(piece);
+    },
+  });
 }

@@ -1,8 +1,9 @@
 // The symbols that nodes are drawn with: the built-in ones, and those of the custom folder.
 import type { Stats } from 'node:fs';
 import { isAbsolute, posix, relative } from 'node:path';
+import { Failure } from '../../failures.ts';
 import { BUILTINS, type BuiltinSymbol, FALLBACK_ID, type SymbolSize } from './catalogue.ts';
-import { type Bytes, CustomFolder } from './custom-folder.ts';
+import { CustomFolder, isCustomId } from './custom-folder.ts';
 import { drawSymbol } from './draw.ts';
 
 /** A symbol as it is listed. */
@@ -13,14 +14,8 @@ export interface SymbolEntry {
   builtin: boolean;
 }
 
-/** A symbol's picture; whoever takes it reads or cancels the body. */
-export interface SymbolFile {
-  filename: string;
-  /** Bytes. */
-  size: number;
-  modified?: Date;
-  body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>;
-}
+/** Where a picture is: a built-in symbol, drawn when asked for, or a file below the custom folder. */
+export type Picture = { svg: string } | { file: string };
 
 export interface SymbolsOptions {
   /** The custom folder, made at start if it is missing. */
@@ -30,7 +25,8 @@ export interface SymbolsOptions {
 type Found = { builtin: BuiltinSymbol } | { custom: string; stat: Stats };
 
 export class Symbols {
-  private readonly directory: string;
+  /** The custom folder. */
+  readonly directory: string;
   private readonly folder: CustomFolder;
 
   constructor({ directory }: SymbolsOptions) {
@@ -74,27 +70,19 @@ export class Symbols {
   }
 
   /** The picture that stands for this id; for an unknown one that is the computer. */
-  async read(id: string): Promise<SymbolFile> {
+  read(id: string): Picture {
     const found = this.find(id);
-    if ('builtin' in found) {
-      const body = new TextEncoder().encode(drawSymbol(found.builtin));
-      return { filename: found.builtin.file, size: body.byteLength, body };
-    }
-    const { handle, stat } = await this.folder.open(found.custom);
-    return {
-      filename: posix.basename(found.custom),
-      size: stat.size,
-      modified: stat.mtime,
-      body: handle.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array<ArrayBuffer>>,
-    };
+    return 'builtin' in found ? { svg: drawSymbol(found.builtin) } : { file: found.custom };
   }
 
   /**
-   * Keeps an upload of at most 10 MiB as a custom symbol; of its id only the last part counts.
-   * @throws Failure `invalid`, `too-large`, or what the file system says
+   * The file below the custom folder that a picture uploaded under this id goes to: of the id only the last part counts.
+   * @throws Failure `invalid` if that is no name for a symbol
    */
-  async write(id: string, data: Bytes): Promise<void> {
-    await this.folder.write(plainId(id), data);
+  uploadName(id: string): string {
+    const name = posix.basename(plainId(id));
+    if (isCustomId(name) && !name.includes('\\')) return name;
+    throw new Failure('invalid', 'symbol_id: give the file a name such as router.svg, that does not begin with a dot');
   }
 
   private find(id: string): Found {

@@ -1,6 +1,6 @@
 // What every template has, whatever its type (interface of release 2.2.57, section 12.1), and what instantiation takes.
 import * as v from 'valibot';
-import { Integer, Text, Uuid } from '../../store/vocabulary.ts';
+import { AnyObject, Integer, Text, Uuid } from '../../store/vocabulary.ts';
 
 /** Types that a template can be made of; Frame Relay and ATM switches come as built-in templates only. */
 export const TEMPLATE_TYPES = [
@@ -46,12 +46,15 @@ export const TemplateCreate = v.looseObject({
   compute_id: v.nullable(v.string()),
 });
 
-export const TemplateUpdate = v.looseObject({
-  ...members,
-  template_type: v.optional(v.picklist(TEMPLATE_TYPES)),
-  name: v.optional(Text),
-  compute_id: v.optional(v.nullable(v.string())),
-});
+export const TemplateUpdate = v.pipe(
+  AnyObject, // an array would pass as an object without members
+  v.looseObject({
+    ...members,
+    template_type: v.optional(v.picklist(TEMPLATE_TYPES)),
+    name: v.optional(Text),
+    compute_id: v.optional(v.nullable(v.string())),
+  }),
+);
 
 /** Where in the scene a template becomes a node, and what it leaves open. */
 export const TemplateUsage = v.strictObject({
