@@ -37,7 +37,7 @@ export async function startDaemon(config: Config, shutdown: () => void): Promise
   const compute = new Compute({ config, fabric, instance: store.instance });
   await compute.start();
   undo.defer(() => compute.stop());
-  // A node is locked for both halves together, whichever way a request to its compute comes.
+  // A node of the compute is locked whichever way a request comes: from the controller, or from the network.
   const lock = new KeyedLock();
   const controller = new Controller({ config, store, local: new App(compute.routes, { lock }), shutdown });
   const app = new App([...controller.routes, ...compute.routes, ...pageRoutes()], {

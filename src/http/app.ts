@@ -119,7 +119,7 @@ export class App {
   private inTurn(route: HttpRoute, request: RouteRequest): Answer | Promise<Answer> {
     const { project_id: project, node_id: node } = request.params as Record<string, string | undefined>;
     if (node === undefined || route.options.concurrent) return route.handle(request);
-    return this.lock.run(`${project}/${node}`, () => route.handle(request));
+    return this.lock.run(`${half(route)} ${project}/${node}`, () => route.handle(request));
   }
 
   private async upgrade(route: SocketRoute, request: RouteRequest, context: HonoContext): Promise<Response> {
@@ -152,6 +152,11 @@ export class App {
     if (!answer) throw new Failure('invalid', 'This address speaks WebSocket only: connect with a WebSocket client.');
     return answer;
   }
+}
+
+/** Controller and compute lock their nodes apart: a request to the one makes requests to the other. */
+function half({ pattern }: Route): 'compute' | 'controller' {
+  return pattern.startsWith('/v2/compute/') ? 'compute' : 'controller';
 }
 
 /** The path that routing goes by. */

@@ -1,6 +1,6 @@
 // The network side: listens, hands requests to the application, ends cleanly.
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer, type WebSocketServerLike } from '@hono/node-server';
@@ -24,6 +24,23 @@ const SERVER_OPTIONS = {
   keepAliveTimeout: 30_000,
 };
 
+/**
+ * A request that keeps its target as it stood on the wire. The adaptor makes a URL of `url`, which folds dot segments and refuses
+ * some spellings; routing goes by the target instead, so `url` is the same for all requests.
+ */
+class WireMessage extends IncomingMessage {
+  target = '/';
+
+  // @ts-expect-error: a plain property of the base class, set by the parser
+  override get url(): string {
+    return '/';
+  }
+
+  override set url(value: string) {
+    this.target = originForm(value);
+  }
+}
+
 export class HttpServer {
   private readonly options: ListenOptions;
   private readonly app: App;
@@ -46,26 +63,21 @@ export class HttpServer {
       maxPayload: SOCKET_MESSAGE_LIMIT,
       perMessageDeflate: { serverNoContextTakeover: true, threshold: 1024 },
     });
-    const targets = new WeakMap<IncomingMessage, string>();
     const server = createAdaptorServer({
       fetch: (request, environment) => {
-        const env = environment as AppEnvironment & { incoming: IncomingMessage };
-        env.target = targets.get(env.incoming) ?? '/';
+        const env = environment as unknown as AppEnvironment & { incoming: WireMessage };
+        env.target = env.incoming.target;
         return this.app.hono.fetch(request, env);
       },
       websocket: { server: sockets as unknown as WebSocketServerLike },
       overrideGlobalObjects: false,
       ...(tls === undefined
-        ? { createServer, serverOptions: SERVER_OPTIONS }
-        : { createServer: createTlsServer, serverOptions: { ...SERVER_OPTIONS, ...readTls(tls) } }),
+        ? { createServer, serverOptions: { ...SERVER_OPTIONS, IncomingMessage: WireMessage } }
+        : {
+            createServer: createTlsServer,
+            serverOptions: { ...SERVER_OPTIONS, IncomingMessage: WireMessage, ...readTls(tls) },
+          }),
     }) as Server;
-    // The adaptor makes a URL of the target, which folds dot segments and refuses some spellings; routing wants it as it came.
-    const keepTarget = (incoming: IncomingMessage): void => {
-      targets.set(incoming, originForm(incoming.url ?? '/'));
-      incoming.url = '/';
-    };
-    server.prependListener('request', keepTarget);
-    server.prependListener('upgrade', keepTarget);
     server.on('connection', (socket: Socket) => socket.setNoDelay(true));
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(listenFailure(error, host, port)));

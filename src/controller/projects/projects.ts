@@ -1,6 +1,6 @@
 // What can be done with projects: create, change, open, close, delete, load; and the projects that there are.
 import { randomUUID } from 'node:crypto';
-import { mkdir, realpath, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/schema.ts';
@@ -8,6 +8,7 @@ import { Failure, messageOf, systemCode } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
+import { parseJsonBounded } from '../../store/json.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { topologyOf } from '../../store/topology/document.ts';
 import { readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
@@ -326,16 +327,14 @@ export class Projects {
     return this.open(known ?? this.register(record));
   }
 
-  /** Nodes, links or drawings of a closed project, as its file has them. */
-  async stored<Kind extends 'nodes' | 'links' | 'drawings'>(
-    project: Project,
-    kind: Kind,
-  ): Promise<Topology['topology'][Kind]> {
+  /** Nodes, links or drawings of a closed project, word for word as its file has them. */
+  async stored(project: Project, kind: 'nodes' | 'links' | 'drawings'): Promise<object> {
     if (!(await hasFile(project.record))) return [];
-    const { topology } = await readTopologyFile(join(project.record.path, project.record.filename), {
-      version: this.version,
-    });
-    return topology.topology[kind];
+    const path = join(project.record.path, project.record.filename);
+    // Reading it as an opening would checks the file, and brings one of an older revision up to date.
+    await readTopologyFile(path, { version: this.version });
+    const document = parseJsonBounded(await readFile(path, 'utf8')) as Topology;
+    return document.topology[kind];
   }
 
   /** A listener of the project's notifications left: without any other, a project with `auto_close` is closed a little later. */
