@@ -1,9 +1,14 @@
 // SQLite as promises: one connection, one queue, group commit, forward-only migrations.
+import { statfsSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import sqlite3 from 'sqlite3';
-import { Failure, messageOf, systemCode } from '../failures.ts';
+import { Failure, type FailureCode, messageOf, systemCode } from '../failures.ts';
 
 export type SqlValue = string | number | null;
+
+const NO_SPACE = 'cannot grow: no space is left for the change; free some and try again';
+const MAKE_WRITABLE = 'make it and its directory writable for the user that runs labwired';
 
 /** The statements of one change; all of them take effect or none. */
 export interface Transaction {
@@ -24,7 +29,7 @@ interface Job {
  * A database whose calls take effect in the order in which they were made. What arrives while a transaction runs goes together into the next one; each
  * promise resolves after the COMMIT that makes its change durable.
  */
-export class Database {
+export class Database implements AsyncDisposable {
   readonly #path: string;
   readonly #connection: sqlite3.Database;
   readonly #statements = new Map<string, sqlite3.Statement>();
@@ -75,6 +80,10 @@ export class Database {
     await this.#draining;
     for (const statement of this.#statements.values()) await settle((done) => statement.finalize(done));
     await settle((done) => this.#connection.close(done));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   #enqueue<T>(single: boolean, work: () => Promise<T>): Promise<T> {
@@ -196,22 +205,26 @@ export class Database {
     }
   }
 
+  /** What SQLite failed with, in words that say what to do; anything unforeseen is handed back as it is. */
   #failure(thrown: unknown): unknown {
+    const reason = messageOf(thrown);
+    const failed = (code: FailureCode, message: string) =>
+      new Failure(code, `${this.#path} ${message}`, { cause: thrown });
     switch (systemCode(thrown)) {
+      case 'SQLITE_IOERR':
+        // Where a file beside the database could not grow, this is all that SQLite says.
+        if (!isFull(this.#path)) return failed('internal', `cannot be used: ${reason}; look at the health of the disk`);
+        return failed('out-of-space', NO_SPACE);
       case 'SQLITE_FULL':
-        return new Failure('out-of-space', `${this.#path}: no space is left for the change; free some and try again`, {
-          cause: thrown,
-        });
+        return failed('out-of-space', NO_SPACE);
       case 'SQLITE_READONLY':
       case 'SQLITE_CANTOPEN':
-        return new Failure(
-          'conflict',
-          `${this.#path} cannot be written (${messageOf(thrown)}): make it and its directory writable for the user that runs labwired`,
-          { cause: thrown },
-        );
+        return failed('conflict', `cannot be written (${reason}): ${MAKE_WRITABLE}`);
+      case 'SQLITE_BUSY':
+        return failed('unavailable', 'is held by another program: end that and try again');
       case 'SQLITE_CORRUPT':
       case 'SQLITE_NOTADB':
-        return this.#damaged(messageOf(thrown), thrown);
+        return this.#damaged(reason, thrown);
       default:
         return thrown;
     }
@@ -220,11 +233,16 @@ export class Database {
   #damaged(reason: string, cause?: unknown): Failure {
     return new Failure(
       'conflict',
-      `${this.#path} is damaged (${reason}) and was left as it is: put back a copy of it, or move it and its -wal and -shm files away and start ` +
+      `${this.#path} is damaged (${reason.replaceAll(/\s+/g, ' ')}) and was left as it is: put back a copy of it, or move it and its -wal and -shm files away and start ` +
         'again; projects are then found by their .gns3 files, but templates and computes that were registered here have to be made anew',
       { cause },
     );
   }
+}
+
+function isFull(path: string): boolean {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize < 65_536;
 }
 
 /** Passwords of computes are in it: nobody else may read it, nor SQLite's files beside it, which take over its permissions. */
@@ -232,13 +250,9 @@ async function createPrivately(path: string): Promise<void> {
   try {
     await (await openFile(path, 'a', 0o600)).close();
   } catch (thrown) {
-    throw new Failure(
-      'conflict',
-      `${path} cannot be opened (${messageOf(thrown)}): make it writable for the user that runs labwired`,
-      {
-        cause: thrown,
-      },
-    );
+    throw new Failure('conflict', `${path} cannot be opened (${messageOf(thrown)}): ${MAKE_WRITABLE}`, {
+      cause: thrown,
+    });
   }
 }
 

@@ -7,7 +7,7 @@ import { writeFileAtomically } from '../host/atomic-file.ts';
 import { connect, settle } from './database.ts';
 
 /** Milliseconds that a daemon which is just about to end is waited for. */
-const PATIENCE = 500;
+const PATIENCE = 300;
 
 /**
  * Takes the state directory for this process or refuses with `Failure('conflict')` that names the directory and the holder's pid.

@@ -19,6 +19,7 @@ export class Store implements AsyncDisposable {
   readonly documents: Documents;
   readonly #database: Database;
   readonly #lock: AsyncDisposable;
+  #closing: PromiseLike<void> | undefined;
 
   private constructor(database: Database, lock: AsyncDisposable, instance: string) {
     this.#database = database;
@@ -46,7 +47,7 @@ export class Store implements AsyncDisposable {
     }
     await using opened = new AsyncDisposableStack();
     const lock = opened.use(await lockStateDirectory(directory));
-    const database = opened.adopt(await Database.open(join(directory, 'labwire.db'), MIGRATIONS), (it) => it.close());
+    const database = opened.use(await Database.open(join(directory, 'labwire.db'), MIGRATIONS));
     const instance = await instanceOf(database);
     opened.move();
     return new Store(database, lock, instance);
@@ -54,8 +55,8 @@ export class Store implements AsyncDisposable {
 
   /** Finishes what was asked for before and gives the directory free. */
   async close(): Promise<void> {
-    await this.#database.close();
-    await this.#lock[Symbol.asyncDispose]();
+    this.#closing ??= this.#database.close().then(() => this.#lock[Symbol.asyncDispose]());
+    await this.#closing;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
