@@ -17,10 +17,10 @@ export async function scratch(t: TestContext): Promise<string> {
 }
 
 /** Waits until something is true. */
-export async function until(what: string, condition: () => boolean): Promise<void> {
+export async function until(what: string | (() => string), condition: () => boolean): Promise<void> {
   const deadline = performance.now() + PATIENCE_MILLISECONDS;
   while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${typeof what === 'string' ? what : what()}`);
     await sleep(5);
   }
 }
@@ -64,7 +64,10 @@ export class Client {
   }
 
   async sees(pattern: RegExp): Promise<string> {
-    await until(`${pattern} in ${JSON.stringify(this.text.slice(-500))}`, () => pattern.test(this.text));
+    await until(
+      () => `${pattern} in ${JSON.stringify(this.text.slice(-500))}`,
+      () => pattern.test(this.text),
+    );
     return this.text;
   }
 

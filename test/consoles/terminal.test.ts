@@ -36,7 +36,11 @@ async function run(t: TestContext, script: string, options: Partial<TerminalOpti
     terminal,
     text,
     exit,
-    sees: (pattern) => until(`${pattern} in ${text().slice(-500)}`, () => pattern.test(text())),
+    sees: (pattern) =>
+      until(
+        () => `${pattern} in ${text().slice(-500)}`,
+        () => pattern.test(text()),
+      ),
   };
 }
 

@@ -46,8 +46,3 @@ export function chooseMacByte(used: Iterable<number>): number {
   for (const byte of used) uses[byte & 255]! += 1;
   return uses.indexOf(Math.min(...uses));
 }
-
-/** The address that VPCS makes of it. */
-export function macAddress(macByte: number): string {
-  return `00:50:79:66:68:${(macByte & 255).toString(16).padStart(2, '0')}`;
-}

@@ -8,7 +8,9 @@ import { LineFeeder } from './line-feeder.ts';
 
 /** VPCS polls 5,000 times a second while idle; woken up to this late it takes a tenth of the CPU (docs/vpcs.md). */
 const TIMER_SLACK_MILLISECONDS = 5;
-/** When VPCS has shown neither prompt nor failure by then, it is taken as started. */
+/** A port that cannot be opened is told right after the banner, long before the prompt (300 ms). */
+const SETTLE_MILLISECONDS = 50;
+/** When VPCS has said nothing of the kind by then, it is taken as started. */
 const START_MILLISECONDS = 2000;
 const BANNER_CHARACTERS = 4096;
 
@@ -28,10 +30,11 @@ interface VpcsProcessEvents {
 }
 
 /** What the first output tells: VPCS goes on without its network when its UDP port is taken. */
-export function startOutcome(output: string): 'started' | 'starting' | { port: string; reason: string } {
+export function startOutcome(output: string): 'starting' | 'settling' | 'started' | { port: string; reason: string } {
   const [, port, reason] = /Open port (\d+) error \[([^\]]*)\]/.exec(output) ?? [];
   if (port !== undefined && reason !== undefined) return { port, reason };
-  return /Executing the startup file|[\r\n]\S+> ?$/.test(output) ? 'started' : 'starting';
+  if (/Executing the startup file|[\r\n]\S+> ?$/.test(output)) return 'started';
+  return output.includes("Press '?' to get help.") ? 'settling' : 'starting';
 }
 
 type Outcome = 'started' | TerminalExit | { port: string; reason: string };
@@ -41,6 +44,8 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
   readonly console: Console;
   readonly #name: string;
   readonly #terminal: Terminal;
+  /** The first output. */
+  #banner = '';
 
   constructor({ name, command, directory, environment }: VpcsProcessOptions) {
     super();
@@ -56,6 +61,7 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
       resize: (columns, rows) => terminal.resize(columns, rows),
     });
     terminal.on('output', (chunk) => {
+      if (this.#banner.length < BANNER_CHARACTERS) this.#banner += chunk.toString('latin1');
       console.output(chunk);
       feeder.output(chunk);
     });
@@ -73,34 +79,52 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
   }
 
   /**
-   * Resolves when VPCS takes commands or works on its start-up script, some 10 ms later as a rule.
+   * Resolves when VPCS runs, some 60 ms later as a rule.
    * @throws Failure `conflict` (`VPCSError`) when it cannot be started, ends at once or does not get its UDP port
    */
   async start(): Promise<void> {
     const terminal = this.#terminal;
     const { promise: settled, resolve: settle } = Promise.withResolvers<Outcome>();
-    let banner = '';
-    const look = (chunk: Buffer) => {
-      banner = (banner + chunk.toString('latin1')).slice(-BANNER_CHARACTERS);
-      const outcome = startOutcome(banner);
-      if (outcome !== 'starting') settle(outcome);
-    };
-    terminal.on('output', look).once('exit', settle);
-    const late = setTimeout(() => settle('started'), START_MILLISECONDS);
-    let outcome: Outcome;
+    let timer = setTimeout(() => settle('started'), START_MILLISECONDS);
+    let isSettling = false;
+    const stopLooking = this.#look((outcome) => {
+      if (outcome !== 'settling') settle(outcome);
+      else if (!isSettling) {
+        clearTimeout(timer);
+        timer = setTimeout(() => settle('started'), SETTLE_MILLISECONDS);
+        isSettling = true;
+      }
+    });
+    terminal.once('exit', settle);
     try {
       await terminal.start();
-      outcome = await settled;
+      const outcome = await settled;
+      if (outcome !== 'started') {
+        await terminal.stop();
+        throw new Failure('conflict', this.#explain(outcome), { exception: 'VPCSError' });
+      }
     } finally {
-      clearTimeout(late);
-      terminal.off('output', look).off('exit', settle);
+      clearTimeout(timer);
+      stopLooking();
+      terminal.off('exit', settle);
     }
-    if (outcome === 'started') {
-      terminal.on('exit', (exit) => this.emit('exit', exit));
-      return;
-    }
-    await terminal.stop();
-    throw new Failure('conflict', this.#explain(outcome), { exception: 'VPCSError' });
+    terminal.on('exit', (exit) => this.emit('exit', exit));
+    // On a busy host the bad news may come later. A PC without a network is of no use to anybody.
+    const stopWatching = this.#look((outcome) => {
+      if (outcome === 'settling') return;
+      stopWatching();
+      if (outcome !== 'started' && terminal.pid !== undefined) process.kill(terminal.pid, 'SIGKILL');
+    });
+  }
+
+  /** Tells what the output so far means, whenever there is more of it, until the answer is called. */
+  #look(tell: (outcome: Exclude<ReturnType<typeof startOutcome>, 'starting'>) => void): () => void {
+    const look = () => {
+      const outcome = startOutcome(this.#banner);
+      if (outcome !== 'starting') tell(outcome);
+    };
+    this.#terminal.on('output', look);
+    return () => void this.#terminal.off('output', look);
   }
 
   #explain(outcome: Exclude<Outcome, 'started'>): string {
