@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { emulatorPort, ends, hubPort, peerWithCable, startFabric, until } from './peers.ts';
+import { emulatorPort, ends, hubPort, peerWithCable, settled, startFabric, until } from './peers.ts';
 
 const run = promisify(execFile);
 
@@ -179,6 +179,29 @@ test('a capture never writes through a symbolic link, nor into a pipe or a direc
   }
   assert.equal(await readFile(join(path, 'precious'), 'utf8'), 'precious');
   await port.startCapture({ file: join(path, 'good.pcap'), linkType: 'DLT_EN10MB' });
+});
+
+test('a capture that is not written in time loses frames of its own, counts them, and never holds up the cable', async (t) => {
+  const file = join(await directory(t), 'slow.pcap');
+  const fabric = await startFabric(t);
+  const { peer, cable } = await peerWithCable(t);
+  const port = await fabric.createPort(null);
+  await port.connect(cable);
+  await port.startCapture({ file, linkType: 'DLT_EN10MB' });
+  // While this thread stands still, as a slow disk would let it, 30 MB pass; the capture may keep 16 MiB waiting.
+  await peer.release();
+  const program = `
+    const socket = require('node:dgram').createSocket('udp4');
+    const send = (left) => {
+      if (left === 0) socket.close();
+      else socket.send(Buffer.alloc(60_000), ${cable.localPort}, '127.0.0.1', () => setTimeout(send, 1, left - 1));
+    };
+    socket.bind(${peer.port}, '127.0.0.1', () => send(500));`;
+  execFileSync(process.execPath, ['-e', program]);
+  const { captureDrops, drops } = await settled(port, (all) => all.drops.noDevice + all.drops.receiveQueue === 500);
+  assert.ok(captureDrops > 0 && captureDrops < 500 - 250, `${captureDrops} frames were not captured`);
+  await port.stopCapture();
+  assert.equal(framesOf(await readFile(file)).length, drops.noDevice - captureDrops);
 });
 
 test('a full disk ends the capture with whole packets and a reason; the cable carries on', async (t) => {

@@ -61,6 +61,7 @@ export class Peer {
   readonly heard: Buffer[] = [];
   readonly #socket: Socket;
   readonly #host: string;
+  #released = false;
 
   private constructor(socket: Socket, host: string) {
     this.#socket = socket;
@@ -71,14 +72,22 @@ export class Peer {
 
   static async open(t: TestContext, { host = '127.0.0.1', port = 0 } = {}): Promise<Peer> {
     const socket = createSocket({ type: host.includes(':') ? 'udp6' : 'udp4', recvBufferSize: 1 << 20 });
-    t.after(() => socket.close());
     socket.bind(port, host);
     await once(socket, 'listening');
-    return new Peer(socket, host);
+    const peer = new Peer(socket, host);
+    t.after(() => peer.release());
+    return peer;
   }
 
   async send(port: number, ...frames: (Buffer | string)[]): Promise<void> {
     for (const frame of frames) await new Promise((resolve) => this.#socket.send(frame, port, this.#host, resolve));
+  }
+
+  /** Leaves the port to somebody else. */
+  async release(): Promise<void> {
+    if (this.#released) return;
+    this.#released = true;
+    await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
   }
 
   /** Waits for `count` frames and takes them. */

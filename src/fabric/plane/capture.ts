@@ -3,7 +3,7 @@
 import type { FrameCalls } from '../../host/system-calls.ts';
 import { RECORD_HEADER_BYTES, writeRecord } from '../pcap.ts';
 
-const BUFFER_BYTES = 64 << 10;
+const BUFFER_BYTES = 256 << 10;
 /** Bytes on the way to a slow disk; what comes then is dropped from the capture, never from the cable. */
 const BACKLOG_BYTES = 16 << 20;
 /** Milliseconds that a record waits for others; with the way through the main thread a reader sees it within 100. */
