@@ -192,6 +192,16 @@ test('a PC whose UDP port is taken does not start deaf: the start fails and name
   }
 });
 
+test('a program that hangs fails the start with the fix, and nothing of it is left', async (t) => {
+  const instance = '6f1c1b0e-0000-4000-8000-000000000004';
+  const directory = await scratch(t);
+  const environment = childEnvironment(processToken(instance, 'pc'));
+  const pc = new VpcsProcess({ name: 'PC1', command: ['/bin/sleep', '1000'], directory, environment });
+  const message = /VPCS of 'PC1' said nothing for 5 s; set vpcs_path in section \[VPCS\]/;
+  await assert.rejects(pc.start(), { code: 'conflict', exception: 'VPCSError', message });
+  assert.deepEqual(findOurs(instance), []);
+});
+
 test('bad news that come late end the PC, as an exit by itself', async (t) => {
   const directory = await scratch(t);
   const script = `echo "Press '?' to get help."; sleep 0.3; echo "Open port 7 error [Address already in use]"; sleep 1000`;

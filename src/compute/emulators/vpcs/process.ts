@@ -10,8 +10,10 @@ import { LineFeeder } from './line-feeder.ts';
 const TIMER_SLACK_MILLISECONDS = 5;
 /** A port that cannot be opened is told right after the banner, long before the prompt (300 ms). */
 const SETTLE_MILLISECONDS = 50;
-/** When VPCS has said nothing of the kind by then, it is taken as started. */
-const START_MILLISECONDS = 2000;
+/** A program that talks, but not as VPCS is known to, is taken as started after so long. */
+const STRANGE_MILLISECONDS = 2000;
+/** One that says nothing hangs. */
+const SILENCE_MILLISECONDS = 5000;
 const BANNER_CHARACTERS = 4096;
 
 export interface VpcsProcessOptions {
@@ -37,7 +39,7 @@ export function startOutcome(output: string): 'starting' | 'settling' | 'started
   return output.includes("Press '?' to get help.") ? 'settling' : 'starting';
 }
 
-type Outcome = 'started' | TerminalExit | { port: string; reason: string };
+type Outcome = 'started' | 'silent' | TerminalExit | { port: string; reason: string };
 
 /** To be started once; a node that starts again makes a new one. */
 export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
@@ -85,15 +87,14 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
   async start(): Promise<void> {
     const terminal = this.#terminal;
     const { promise: settled, resolve: settle } = Promise.withResolvers<Outcome>();
-    let timer = setTimeout(() => settle('started'), START_MILLISECONDS);
-    let isSettling = false;
+    let timer = setTimeout(() => settle('silent'), SILENCE_MILLISECONDS);
+    const phases = new Set<string>();
     const stopLooking = this.#look((outcome) => {
-      if (outcome !== 'settling') settle(outcome);
-      else if (!isSettling) {
-        clearTimeout(timer);
-        timer = setTimeout(() => settle('started'), SETTLE_MILLISECONDS);
-        isSettling = true;
-      }
+      if (outcome !== 'starting' && outcome !== 'settling') return settle(outcome);
+      if (phases.has(outcome)) return;
+      phases.add(outcome);
+      clearTimeout(timer);
+      timer = setTimeout(() => settle('started'), outcome === 'settling' ? SETTLE_MILLISECONDS : STRANGE_MILLISECONDS);
     });
     terminal.once('exit', settle);
     try {
@@ -111,23 +112,23 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
     terminal.on('exit', (exit) => this.emit('exit', exit));
     // On a busy host the bad news may come later. A PC without a network is of no use to anybody.
     const stopWatching = this.#look((outcome) => {
-      if (outcome === 'settling') return;
+      if (outcome === 'starting' || outcome === 'settling') return;
       stopWatching();
       if (outcome !== 'started' && terminal.pid !== undefined) process.kill(terminal.pid, 'SIGKILL');
     });
   }
 
   /** Tells what the output so far means, whenever there is more of it, until the answer is called. */
-  #look(tell: (outcome: Exclude<ReturnType<typeof startOutcome>, 'starting'>) => void): () => void {
-    const look = () => {
-      const outcome = startOutcome(this.#banner);
-      if (outcome !== 'starting') tell(outcome);
-    };
+  #look(tell: (outcome: ReturnType<typeof startOutcome>) => void): () => void {
+    const look = () => tell(startOutcome(this.#banner));
     this.#terminal.on('output', look);
     return () => void this.#terminal.off('output', look);
   }
 
   #explain(outcome: Exclude<Outcome, 'started'>): string {
+    if (outcome === 'silent') {
+      return `VPCS of '${this.#name}' said nothing for ${SILENCE_MILLISECONDS / 1000} s; set vpcs_path in section [VPCS] to a working vpcs program`;
+    }
     if ('port' in outcome) {
       return `UDP port ${outcome.port} of '${this.#name}' cannot be opened: ${outcome.reason}; end the program that has it and start the node again`;
     }
