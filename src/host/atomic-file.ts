@@ -1,4 +1,5 @@
-// Files that are replaced as a whole or not at all: temporary file in the same folder, fsync, rename, fsync of the folder.
+// Files that are replaced as a whole or not at all: temporary file in the same folder, fsync, rename, fsync of the
+// folder.
 import { randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { constants } from 'node:fs';
@@ -26,7 +27,10 @@ const FAILURES: Record<string, [FailureCode, string]> = {
   ENFILE: ['unavailable', 'too many files are open on this host; try again later'],
 };
 
-/** What a system call on the file that the client knows as `shownAs` failed with, as a `Failure`; anything unforeseen is handed back as it is. */
+/**
+ * What a system call on the file that the client knows as `shownAs` failed with, as a `Failure`; anything unforeseen
+ * is handed back as it is.
+ */
 export function fileFailure(thrown: unknown, shownAs: string): unknown {
   const known = thrown instanceof Failure ? undefined : FAILURES[systemCode(thrown) ?? ''];
   return known === undefined ? thrown : new Failure(known[0], `${shownAs}: ${known[1]}`, { cause: thrown });
@@ -113,7 +117,8 @@ export type AtomicFileData = string | Uint8Array | AsyncIterable<Uint8Array | st
 /** Begins a file at `path`, whose folder must exist. */
 export async function createAtomicFile(path: string, options: AtomicFileOptions = {}): Promise<AtomicFile> {
   const shownAs = options.shownAs ?? path;
-  // Fifty characters are at most two hundred bytes, so that the name stays below the limit of 255 whatever the file is called.
+  // Fifty characters are at most two hundred bytes, so that the name stays below the limit of 255 whatever the file is
+  // called.
   const name = `.${[...basename(path)].slice(0, 50).join('')}.${randomBytes(6).toString('hex')}.labwire-tmp`;
   const temporary = join(dirname(path), name);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
@@ -137,7 +142,9 @@ export async function createAtomicFile(path: string, options: AtomicFileOptions 
   return file;
 }
 
-/** Replaces the content of the file as a whole; on failure the old content is untouched. Answers the new file's status. */
+/**
+ * Replaces the content of the file as a whole; on failure the old content is untouched. Answers the new file's status.
+ */
 export async function writeFileAtomically(
   path: string,
   data: AtomicFileData,

@@ -1,8 +1,9 @@
 // Files below one directory, named by strangers: never outside of it by any spelling, link or race.
 //
-// No string that the client sent is ever compared with the root. A path is opened first, without any effect on what it leads to (O_PATH), and
-// the decision is made on the open descriptor: the kernel says in /proc/self/fd where it really is. From then on only the descriptor is used, so
-// that a directory or file swapped for a link in the meantime changes nothing. `/proc/self/fd/<directory>/<name>` stands in for openat(2) and its kin.
+// No string that the client sent is ever compared with the root. A path is opened first, without any effect on what it
+// leads to (O_PATH), and the decision is made on the open descriptor: the kernel says in /proc/self/fd where it really
+// is. From then on only the descriptor is used, so that a directory or file swapped for a link in the meantime changes
+// nothing. `/proc/self/fd/<directory>/<name>` stands in for openat(2) and its kin.
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, readlink, rmdir, unlink } from 'node:fs/promises';
 import { Failure, systemCode } from '../failures.ts';
@@ -13,7 +14,10 @@ const O_PATH = 0o10000000;
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY } = constants;
 
 const LONGEST_PATH = 4095;
-/** Levels that a written or removed file may lie below the root: more than any lab has, fewer than the descriptors of a process. */
+/**
+ * Levels that a written or removed file may lie below the root: more than any lab has, fewer than the descriptors of a
+ * process.
+ */
 const DEEPEST = 100;
 
 /** The directory that nothing may leave, held open. */
@@ -24,8 +28,9 @@ interface Root {
 }
 
 /**
- * Opens a regular file below `root` for reading. `path` is relative, percent-decoded, with `/` between its parts; links that stay inside are followed.
- * Failures: `forbidden` (leaves the directory, is no regular file, may not be read), `not-found`, `conflict` (a directory). The caller closes the handle.
+ * Opens a regular file below `root` for reading. `path` is relative, percent-decoded, with `/` between its parts;
+ * links that stay inside are followed. Failures: `forbidden` (leaves the directory, is no regular file, may not be
+ * read), `not-found`, `conflict` (a directory). The caller closes the handle.
  */
 export async function openContainedForRead(root: string, path: string): Promise<{ handle: FileHandle; stat: Stats }> {
   await using held = new AsyncDisposableStack();
@@ -43,8 +48,9 @@ export async function openContainedForRead(root: string, path: string): Promise<
 }
 
 /**
- * Creates or replaces a regular file below `root`, as a whole or not at all: if the data break off, neither the file nor a parent directory made for
- * it stays. A link that stays inside is written through. Failures as for reading, and `not-found` for a missing parent unless `createParents`.
+ * Creates or replaces a regular file below `root`, as a whole or not at all: if the data break off, neither the file
+ * nor a parent directory made for it stays. A link that stays inside is written through. Failures as for reading, and
+ * `not-found` for a missing parent unless `createParents`.
  */
 export async function writeContained(
   root: string,
@@ -72,7 +78,10 @@ export async function writeContained(
   made.move();
 }
 
-/** Removes a file (or a link itself, wherever it leads) below `root`. Failures: `forbidden`, `not-found`, `conflict` (a directory). */
+/**
+ * Removes a file (or a link itself, wherever it leads) below `root`. Failures: `forbidden`, `not-found`, `conflict` (a
+ * directory).
+ */
 export async function removeContained(root: string, path: string): Promise<void> {
   await using held = new AsyncDisposableStack();
   const top = await openRoot(root, held);
@@ -88,8 +97,9 @@ export async function removeContained(root: string, path: string): Promise<void>
 }
 
 /**
- * Every regular file below `root`, in no particular order, `path` relative to it with `/` between its parts. Links to directories are not followed, links
- * to files only if those are inside; unfinished uploads and what cannot be read or vanishes meanwhile are left out.
+ * Every regular file below `root`, in no particular order, `path` relative to it with `/` between its parts. Links to
+ * directories are not followed, links to files only if those are inside; unfinished uploads and what cannot be read or
+ * vanishes meanwhile are left out.
  */
 export async function* listContained(root: string): AsyncGenerator<{ path: string; stat: Stats }> {
   await using held = new AsyncDisposableStack();
@@ -158,7 +168,9 @@ async function openPlace(path: string, flags: number, shownAs: string): Promise<
   }
 }
 
-/** Where an open file really is, one character a byte, so that names that are not UTF-8 are not taken for one another. */
+/**
+ * Where an open file really is, one character a byte, so that names that are not UTF-8 are not taken for one another.
+ */
 async function placeOf(handle: FileHandle, shownAs: string): Promise<string> {
   try {
     return await readlink(at(handle), { encoding: 'latin1' });
@@ -226,8 +238,8 @@ async function openTarget(
 }
 
 /**
- * Opens the directory that the last part is in, one part after the other; links on the way are followed as long as they stay inside.
- * With `made`, missing directories are created; it undoes that when disposed of.
+ * Opens the directory that the last part is in, one part after the other; links on the way are followed as long as
+ * they stay inside. With `made`, missing directories are created; it undoes that when disposed of.
  */
 async function openParent(
   top: Root,

@@ -1,4 +1,5 @@
-// JSON data with the members of every object in order of their names, as everything that people and other programs read here.
+// JSON data with the members of every object in order of their names, as everything that people and other programs
+// read here.
 
 /** An own copy of plain JSON data, members sorted by name at every level. */
 export function sorted(value: unknown): unknown {

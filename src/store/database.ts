@@ -26,8 +26,8 @@ interface Job {
 }
 
 /**
- * A database whose calls take effect in the order in which they were made. What arrives while a transaction runs goes together into the next one; each
- * promise resolves after the COMMIT that makes its change durable.
+ * A database whose calls take effect in the order in which they were made. What arrives while a transaction runs goes
+ * together into the next one; each promise resolves after the COMMIT that makes its change durable.
  */
 export class Database implements AsyncDisposable {
   readonly #path: string;
@@ -43,8 +43,9 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Opens the file, creating it if it is missing, and brings it to the version of `migrations` (SQL scripts; `PRAGMA user_version` counts those that
-   * were applied). A damaged file or one of a later version is refused with `Failure('conflict')` and left as it is.
+   * Opens the file, creating it if it is missing, and brings it to the version of `migrations` (SQL scripts; `PRAGMA
+   * user_version` counts those that were applied). A damaged file or one of a later version is refused with
+   * `Failure('conflict')` and left as it is.
    */
   static async open(path: string, migrations: readonly string[]): Promise<Database> {
     await createPrivately(path);
@@ -68,7 +69,10 @@ export class Database implements AsyncDisposable {
     return await this.#enqueue(true, () => this.#transaction.all<Row>(sql, ...values));
   }
 
-  /** Several statements as one change. `work` may be run a second time if another caller's change spoils the common transaction. */
+  /**
+   * Several statements as one change. `work` may be run a second time if another caller's change spoils the common
+   * transaction.
+   */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return await this.#enqueue(false, () => work(this.#transaction));
   }
@@ -105,7 +109,10 @@ export class Database implements AsyncDisposable {
     this.#draining = undefined;
   }
 
-  /** One transaction for all; false if any part of it failed, and then nothing of it happened and nobody has been answered. */
+  /**
+   * One transaction for all; false if any part of it failed, and then nothing of it happened and nobody has been
+   * answered.
+   */
   async #commitTogether(batch: Job[]): Promise<boolean> {
     const answers: (() => void)[] = [];
     try {
@@ -181,8 +188,9 @@ export class Database implements AsyncDisposable {
       );
     }
     try {
-      // WAL with synchronous=NORMAL: a commit is in the kernel's hands when it is acknowledged, so that kill -9 of the process loses nothing. A power
-      // failure may cost the last moments before it, never consistency; the .gns3 file of each lab is fsynced whenever it is written.
+      // WAL with synchronous=NORMAL: a commit is in the kernel's hands when it is acknowledged, so that kill -9 of the
+      // process loses nothing. A power failure may cost the last moments before it, never consistency; the .gns3 file
+      // of each lab is fsynced whenever it is written.
       await all('PRAGMA journal_mode = WAL');
       await run('PRAGMA synchronous = NORMAL');
       await run('PRAGMA foreign_keys = ON');
@@ -245,7 +253,10 @@ function isFull(path: string): boolean {
   return bavail * bsize < 65_536;
 }
 
-/** Passwords of computes are in it: nobody else may read it, nor SQLite's files beside it, which take over its permissions. */
+/**
+ * Passwords of computes are in it: nobody else may read it, nor SQLite's files beside it, which take over its
+ * permissions.
+ */
 async function createPrivately(path: string): Promise<void> {
   try {
     await (await openFile(path, 'a', 0o600)).close();
@@ -256,7 +267,9 @@ async function createPrivately(path: string): Promise<void> {
   }
 }
 
-/** A connection of its own; a lock that another program holds for a moment is waited for up to `patience` milliseconds. */
+/**
+ * A connection of its own; a lock that another program holds for a moment is waited for up to `patience` milliseconds.
+ */
 export async function connect(path: string, patience = 500): Promise<sqlite3.Database> {
   const connection = await new Promise<sqlite3.Database>((resolve, reject) => {
     const opening = new sqlite3.Database(path, (error) => (error === null ? resolve(opening) : reject(error)));

@@ -9,8 +9,8 @@ export type JsonObject = Record<string, unknown>;
 const DEFAULT_DEPTH = 100;
 
 /**
- * Parses JSON text that may be hostile: nesting beyond `maxDepth` (100 unless told) and members named `__proto__` are refused.
- * Throws `Failure('invalid')`, whose message begins with what is wrong.
+ * Parses JSON text that may be hostile: nesting beyond `maxDepth` (100 unless told) and members named `__proto__` are
+ * refused. Throws `Failure('invalid')`, whose message begins with what is wrong.
  */
 export function parseJsonBounded(text: string, options: { maxDepth?: number } = {}): unknown {
   const maxDepth = options.maxDepth ?? DEFAULT_DEPTH;
@@ -18,7 +18,8 @@ export function parseJsonBounded(text: string, options: { maxDepth?: number } = 
     throw new Failure('invalid', `JSON nested deeper than ${maxDepth} levels; flatten the document`);
   }
   try {
-    // A reviver costs a multiple of the parsing itself: only a text that can hold such a member (plain or with escaped letters) gets one.
+    // A reviver costs a multiple of the parsing itself: only a text that can hold such a member (plain or with escaped
+    // letters) gets one.
     const suspect = /__proto__|\\u00[567]/i.test(text);
     return JSON.parse(text, suspect ? refusePrototype : undefined);
   } catch (thrown) {

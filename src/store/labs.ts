@@ -47,7 +47,9 @@ interface LabRow {
   fingerprint: string | null;
 }
 
-/** `[kind, id, body]` of every element of the JSON array that is bound to ?2, in one statement whatever their number. */
+/**
+ * `[kind, id, body]` of every element of the JSON array that is bound to ?2, in one statement whatever their number.
+ */
 const PUT = `INSERT INTO lab_record (project_id, kind, id, body)
   SELECT ?1, value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2) WHERE true ORDER BY key
   ON CONFLICT (project_id, kind, id) DO UPDATE SET body = excluded.body`;
@@ -56,8 +58,9 @@ const DELETE = `DELETE FROM lab_record WHERE project_id = ?1
 const STATE = 'SELECT project_id, changes, written, fingerprint FROM lab';
 
 /**
- * Open labs. Every call is one small transaction whose cost does not depend on the size of the lab (except `begin`, `load` and `end`, which are about
- * all of it); its promise resolves when the change is durable. Calls take effect in the order in which they are made.
+ * Open labs. Every call is one small transaction whose cost does not depend on the size of the lab (except `begin`,
+ * `load` and `end`, which are about all of it); its promise resolves when the change is durable. Calls take effect in
+ * the order in which they are made.
  */
 export class Labs {
   readonly #database: Database;
@@ -67,8 +70,8 @@ export class Labs {
   }
 
   /**
-   * Takes a lab up: whatever was recorded for this project is replaced. With the `fingerprint` of the .gns3 file that the contents were read from it
-   * begins clean, without one dirty. The project must be recorded.
+   * Takes a lab up: whatever was recorded for this project is replaced. With the `fingerprint` of the .gns3 file that
+   * the contents were read from it begins clean, without one dirty. The project must be recorded.
    */
   async begin(projectId: string, contents: LabContents, fingerprint?: string): Promise<void> {
     const records = [
@@ -145,7 +148,8 @@ export class Labs {
   }
 
   /**
-   * The .gns3 file now holds what `load` answered with this count of `changes`. The lab stays dirty if there were more since.
+   * The .gns3 file now holds what `load` answered with this count of `changes`. The lab stays dirty if there were more
+   * since.
    */
   async recordWritten(projectId: string, fingerprint: string, changes: number): Promise<void> {
     await this.#database.run(

@@ -10,11 +10,12 @@ import { connect, settle } from './database.ts';
 const PATIENCE = 300;
 
 /**
- * Takes the state directory for this process or refuses with `Failure('conflict')` that names the directory and the holder's pid.
+ * Takes the state directory for this process or refuses with `Failure('conflict')` that names the directory and the
+ * holder's pid.
  *
- * The proof is the kernel's lock on `labwired.lock`, held by an open SQLite transaction: it ends with the process however that ends, and child
- * processes do not inherit it. (No other code may open that file: closing any descriptor of it drops the lock of the whole process.)
- * `labwired.pid` only says who it is.
+ * The proof is the kernel's lock on `labwired.lock`, held by an open SQLite transaction: it ends with the process
+ * however that ends, and child processes do not inherit it. (No other code may open that file: closing any descriptor
+ * of it drops the lock of the whole process.) `labwired.pid` only says who it is.
  */
 export async function lockStateDirectory(directory: string): Promise<AsyncDisposable> {
   const pidFile = join(directory, 'labwired.pid');

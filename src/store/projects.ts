@@ -40,7 +40,10 @@ export class Projects {
 
   /** One project, or undefined if it is not known. */
   async get(projectId: string): Promise<ProjectRecord | undefined> {
-    const [row] = await this.#database.all<{ body: string }>('SELECT body FROM project WHERE project_id = ?', projectId);
+    const [row] = await this.#database.all<{ body: string }>(
+      'SELECT body FROM project WHERE project_id = ?',
+      projectId,
+    );
     return row && (JSON.parse(row.body) as ProjectRecord);
   }
 

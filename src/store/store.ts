@@ -12,7 +12,10 @@ import { Projects } from './projects.ts';
 
 /** The durable state of one daemon. A promise of any of its parts that has resolved survives kill -9 of the process. */
 export class Store implements AsyncDisposable {
-  /** Tells this installation from others on the host: a UUID that stays the same over restarts. Child processes carry it in their environment. */
+  /**
+   * Tells this installation from others on the host: a UUID that stays the same over restarts. Child processes carry
+   * it in their environment.
+   */
   readonly instance: string;
   readonly projects: Projects;
   readonly labs: Labs;
@@ -31,8 +34,9 @@ export class Store implements AsyncDisposable {
   }
 
   /**
-   * Opens the state directory, creating it (0700) if it is missing. `Failure('conflict')` if another daemon has it (named with its pid, within a
-   * second), if it cannot be written, or if its database is damaged or of a later release; nothing is changed then.
+   * Opens the state directory, creating it (0700) if it is missing. `Failure('conflict')` if another daemon has it
+   * (named with its pid, within a second), if it cannot be written, or if its database is damaged or of a later
+   * release; nothing is changed then.
    */
   static async open(options: { stateDirectory: string }): Promise<Store> {
     const directory = options.stateDirectory;

@@ -19,8 +19,8 @@ interface Tree {
 }
 
 /**
- * A project directory among things that must never be touched. Beside the root lie `canary.txt`, `secret/canary.txt` and `project-evil/canary.txt` (whose
- * name begins like the root's).
+ * A project directory among things that must never be touched. Beside the root lie `canary.txt`, `secret/canary.txt`
+ * and `project-evil/canary.txt` (whose name begins like the root's).
  */
 async function tree(t: TestContext): Promise<Tree> {
   const around = await scratchDirectory(t);

@@ -1,5 +1,5 @@
-// A process that opens a state directory and changes things until it is killed, saying on standard output what was acknowledged.
-// Arguments: state directory, project id, first number.
+// A process that opens a state directory and changes things until it is killed, saying on standard output what was
+// acknowledged. Arguments: state directory, project id, first number.
 import { writeSync } from 'node:fs';
 import { Store } from '../../src/store/store.ts';
 

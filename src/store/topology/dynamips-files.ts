@@ -6,8 +6,9 @@ import { fileFailure } from '../../host/atomic-file.ts';
 import type { DynamipsFiles } from './upgrade.ts';
 
 /**
- * Moves `project-files/dynamips/*_i<id>_*` into `project-files/dynamips/<node_id>/` and `project-files/dynamips/configs/i<id>_*` into
- * `<node_id>/configs/`. May be repeated after an interruption. `Failure('conflict')` if a folder is a link, which could lead out of the project.
+ * Moves `project-files/dynamips/*_i<id>_*` into `project-files/dynamips/<node_id>/` and
+ * `project-files/dynamips/configs/i<id>_*` into `<node_id>/configs/`. May be repeated after an interruption.
+ * `Failure('conflict')` if a folder is a link, which could lead out of the project.
  */
 export async function moveDynamipsFiles(projectDirectory: string, nodes: readonly DynamipsFiles[]): Promise<void> {
   const shared = join(projectDirectory, 'project-files', 'dynamips');

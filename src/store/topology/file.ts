@@ -23,8 +23,9 @@ export interface TopologyFile {
 }
 
 /**
- * Reads a .gns3 file. One of an older revision is upgraded on disk, too, and then names `version` as its writer; before that it is copied to
- * `<file>.backup<revision>`. `Failure('conflict')` names the file, says what is wrong where, and how to go on.
+ * Reads a .gns3 file. One of an older revision is upgraded on disk, too, and then names `version` as its writer;
+ * before that it is copied to `<file>.backup<revision>`. `Failure('conflict')` names the file, says what is wrong
+ * where, and how to go on.
  */
 export async function readTopologyFile(path: string, options: { version: string }): Promise<TopologyFile> {
   const { bytes, fingerprint: found } = await readWhole(path);
@@ -40,7 +41,9 @@ export async function readTopologyFile(path: string, options: { version: string 
   }
 }
 
-/** Writes a .gns3 file atomically and durably; the old one stays if anything fails. Answers the new one's fingerprint. */
+/**
+ * Writes a .gns3 file atomically and durably; the old one stays if anything fails. Answers the new one's fingerprint.
+ */
 export async function writeTopologyFile(path: string, topology: Topology): Promise<Fingerprint> {
   return fingerprintOf(await writeFileAtomically(path, serializeTopology(topology)));
 }
@@ -101,7 +104,10 @@ function damaged(path: string, reason: string, cause: unknown): Failure {
   );
 }
 
-/** A file that is missing or may not be read or upgraded is, to a client, one that cannot be loaded; a full disk stays what it is. */
+/**
+ * A file that is missing or may not be read or upgraded is, to a client, one that cannot be loaded; a full disk stays
+ * what it is.
+ */
 function notLoadable(thrown: unknown): unknown {
   if (!(thrown instanceof Failure) || thrown.code === 'out-of-space') return thrown;
   return new Failure('conflict', thrown.message, { cause: thrown });

@@ -1,4 +1,5 @@
-// Older revisions of the topology file, one step after the other. Every function is pure; what has to happen to files is only described.
+// Older revisions of the topology file, one step after the other. Every function is pure; what has to happen to files
+// is only described.
 import { Failure } from '../../failures.ts';
 import type { JsonObject } from '../json.ts';
 import { REVISION } from './schema.ts';

@@ -1,0 +1,453 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseTopology, serializeTopology, topologyOf } from '../../src/store/topology/document.ts';
+import { fingerprint, readTopologyFile, writeTopologyFile } from '../../src/store/topology/file.ts';
+import type { Topology } from '../../src/store/topology/schema.ts';
+import { failure, remountReadOnly, scratchDirectory, scratchFileSystem } from './scratch.ts';
+
+const VERSION = '2.2.57';
+const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+/** A lab of two PCs on a hub, as a release of 2.2 writes it. */
+function sample(): Topology {
+  const place = {
+    console_auto_start: false,
+    locked: false,
+    z: 1,
+    width: 65,
+    height: 59,
+    first_port_name: null,
+    custom_adapters: [],
+  };
+  const label = (text: string) => ({ text, style: null, x: null, y: -25, rotation: 0 });
+  const pc = (number: number) => ({
+    ...{
+      compute_id: 'local',
+      node_id: uuid(number),
+      node_type: 'vpcs' as const,
+      template_id: uuid(99),
+      name: `PC${number}`,
+    },
+    ...{
+      console: 5000 + number,
+      console_type: 'telnet' as const,
+      properties: {},
+      label: label(`PC${number}`),
+      x: 0,
+      y: number,
+    },
+    ...{ symbol: ':/symbols/vpcs_guest.svg', port_name_format: 'Ethernet{0}', port_segment_size: 0, ...place },
+  });
+  const hub = {
+    ...{
+      compute_id: 'far',
+      node_id: uuid(3),
+      node_type: 'ethernet_hub' as const,
+      template_id: null,
+      name: 'Hub \u{1f5a7}',
+    },
+    ...{ console: null, console_type: 'none' as const, label: label('Hub'), x: 1, y: 1, symbol: ':/symbols/hub.svg' },
+    properties: {
+      ports_mapping: [
+        { name: 'Ethernet0', port_number: 0 },
+        { name: 'Ethernet1', port_number: 1 },
+      ],
+    },
+    ...{ port_name_format: 'Ethernet{0}', port_segment_size: 0, ...place },
+  };
+  const link = (number: number) => ({
+    link_id: uuid(10 + number),
+    nodes: [
+      { node_id: uuid(number), adapter_number: 0, port_number: 0, label: label('e0') },
+      { node_id: uuid(3), adapter_number: 0, port_number: number - 1 },
+    ],
+    ...{ filters: { delay: [10, 0] }, link_style: { color: '#ff0000', width: 2 }, suspend: false },
+  });
+  return {
+    ...{ type: 'topology' as const, revision: 9, version: VERSION, project_id: uuid(1), name: 'sample' },
+    ...{ auto_start: false, auto_open: false, auto_close: true, scene_width: 2000, scene_height: 1000, zoom: 100 },
+    ...{
+      show_layers: false,
+      snap_to_grid: false,
+      show_grid: true,
+      show_interface_labels: false,
+      grid_size: 75,
+      drawing_grid_size: 25,
+    },
+    variables: [{ name: 'SITE', value: 'Zürich' }],
+    supplier: { logo: 'logo.png', url: 'https://example.net' },
+    topology: {
+      computes: [{ compute_id: 'far', name: 'Far away', protocol: 'http', host: '192.0.2.1', port: 3080 }],
+      drawings: [
+        {
+          drawing_id: uuid(20),
+          x: 0,
+          y: 0,
+          z: 0,
+          locked: false,
+          rotation: -45,
+          svg: '<svg height="10" width="10"></svg>',
+        },
+      ],
+      links: [link(1), link(2)],
+      nodes: [pc(1), pc(2), hub],
+    },
+  };
+}
+
+/** The sample with changes at some places (`topology.nodes.0.console`); undefined removes. */
+function changed(changes: Record<string, unknown>): string {
+  const document = sample() as unknown as Record<string, unknown>;
+  for (const [path, value] of Object.entries(changes)) {
+    const names = path.split('.');
+    const parent = names.slice(0, -1).reduce((at, name) => at[name] as Record<string, unknown>, document);
+    parent[names.at(-1)!] = value;
+  }
+  return JSON.stringify(document);
+}
+
+test('a lab is the same after it was written and read, and the text is sorted and indented by four', () => {
+  const text = serializeTopology(sample());
+  assert.deepEqual(parseTopology(text), { topology: sample(), revision: 9, moves: [] });
+  assert.ok(text.startsWith('{\n    "auto_close": true,\n    "auto_open": false,\n'));
+  assert.ok(text.includes('"name": "Hub \u{1f5a7}"'));
+  assert.ok(
+    text.indexOf('"computes"') < text.indexOf('"drawings"') && text.indexOf('"links"') < text.indexOf('"nodes"'),
+  );
+  assert.equal(serializeTopology(parseTopology(text).topology), text);
+});
+
+test('a file with nothing but what is required is read', () => {
+  const small = {
+    ...{ type: 'topology', revision: 9, version: '2.2.0', project_id: uuid(1), name: '' },
+    topology: {
+      computes: [],
+      drawings: [{}],
+      links: [{}],
+      nodes: [{ name: 'H1', node_type: 'ethernet_hub', compute_id: 'local' }],
+    },
+  };
+  assert.deepEqual(parseTopology(JSON.stringify(small)).topology, small);
+});
+
+test('of the records of a lab the file has exactly the members that belong there', () => {
+  const { topology, type: _type, revision: _revision, version: _version, ...settings } = sample();
+  const project = { ...settings, path: '/projects/1', filename: 'sample.gns3', status: 'opened' } as never;
+  const lab = {
+    nodes: topology.nodes.map((node) => ({
+      ...node,
+      ...{
+        status: 'started',
+        ports: [],
+        node_directory: '/x',
+        command_line: 'vpcs',
+        console_host: '127.0.0.1',
+        project_id: uuid(1),
+      },
+    })) as never,
+    links: topology.links.map((link) => ({ ...link, capturing: true, lport: 10_000, project_id: uuid(1) })) as never,
+    drawings: topology.drawings.map((drawing) => ({ ...drawing, project_id: uuid(1) })) as never,
+    computes: [
+      { compute_id: 'local', name: 'host' },
+      { compute_id: 'vm', name: 'VM' },
+      { ...topology.computes[0], user: 'admin', password: 'secret', connected: true },
+    ] as never,
+  };
+  assert.deepEqual(topologyOf(project, lab, VERSION), sample());
+});
+
+test('a record that would make the file unreadable is refused before it is written', async (t) => {
+  const path = join(await scratchDirectory(t), 'lab.gns3');
+  await writeTopologyFile(path, sample());
+  const wrong = sample();
+  wrong.topology.nodes[1]!.console = 70_000;
+  await assert.rejects(writeTopologyFile(path, wrong), failure('conflict', /topology\.nodes\.1\.console/));
+  assert.deepEqual((await readTopologyFile(path, { version: VERSION })).topology, sample());
+});
+
+test('what is wrong in a file is named with its place and what would fit', () => {
+  for (const [changes, message] of [
+    [{ 'topology.nodes.1.console': 70_000 }, /topology\.nodes\.1\.console: expected <=65535, received 70000/],
+    [
+      { 'topology.nodes.0.node_type': 'toaster' },
+      /topology\.nodes\.0\.node_type: expected .*"vpcs".*received "toaster"/,
+    ],
+    [{ 'topology.nodes.0.name': undefined }, /topology\.nodes\.0\.name: is required/],
+    [{ 'topology.nodes.0.extra': 1 }, /topology\.nodes\.0\.extra: is not a member of this object; remove it/],
+    [{ 'topology.links.0.nodes.1.node_id': 'x' }, /topology\.links\.0\.nodes\.1\.node_id: .*"x"/],
+    [{ 'topology.drawings.0.rotation': 400 }, /topology\.drawings\.0\.rotation: expected <=360/],
+    [{ 'topology.computes.0.port': '3080' }, /topology\.computes\.0\.port: expected number, received "3080"/],
+    [{ 'topology.nodes': {} }, /topology\.nodes: expected Array/],
+    [{ topology: undefined }, /topology: is required/],
+    [{ project_id: '../../etc' }, /project_id/],
+    [{ zoom: 1.5 }, /zoom/],
+    [{ extra: true }, /extra: is not a member/],
+    [{ revision: 10 }, /revision: 10 is of a later release .*up to 9/],
+    [{ revision: '9' }, /revision: expected an integer/],
+    [{ revision: 9.5 }, /revision: expected an integer/],
+    [{ revision: -1 }, /revision: expected an integer/],
+    [{ revision: 4 }, /revision: 4 is of a 1\.x release .*open and save/],
+    [{ revision: undefined }, /revision: 0 is of a 1\.x release/],
+  ] as const) {
+    assert.throws(() => parseTopology(changed(changes)), failure('conflict', message));
+  }
+  const many = changed({ 'topology.nodes': Array.from({ length: 1000 }, () => ({})) });
+  assert.throws(
+    () => parseTopology(many),
+    (error: Error) => /and 2995 more$/.test(error.message) && error.message.length < 2000,
+  );
+});
+
+test('hostile text is refused, not run into', () => {
+  const hostile = [
+    '',
+    'null',
+    '[]',
+    '"text"',
+    '1',
+    '{',
+    '['.repeat(1_000_000),
+    `{"topology":${'{"a":'.repeat(1_000_000)}`,
+  ];
+  for (const text of hostile) assert.throws(() => parseTopology(text), failure('conflict'));
+  for (const place of ['', 'topology.', 'topology.nodes.0.properties.', 'topology.links.0.filters.']) {
+    const text = changed({ [`${place}PROTO`]: { polluted: true } }).replace('PROTO', '__proto__');
+    assert.throws(() => parseTopology(text), failure('conflict', /__proto__/));
+  }
+  assert.equal(({} as { polluted?: boolean }).polluted, undefined);
+  const odd = [
+    'topology',
+    'topology.nodes',
+    'topology.nodes.0',
+    'topology.nodes.0.properties',
+    'variables',
+    'topology.links.0.nodes',
+  ];
+  for (const revision of [5, 6, 7, 8, 9]) {
+    for (const place of odd) {
+      for (const value of [null, 1, 'x', [], [null], { a: 1 }, [[1]], [{ name: {} }]]) {
+        try {
+          parseTopology(changed({ [place]: value, revision }));
+        } catch (error) {
+          assert.ok(failure('conflict')(error));
+        }
+      }
+    }
+  }
+});
+
+test('what earlier 2.2 releases wrote into revision 9 is put right', () => {
+  const text = changed({
+    'topology.nodes.0.appliance_id': uuid(50),
+    'topology.nodes.0.template_id': undefined,
+    'topology.nodes.1.console_type': null,
+    variables: [{ name: 'KEPT' }, { value: 'no name' }, { name: '', value: 'x' }],
+  });
+  const { topology } = parseTopology(text);
+  assert.equal(topology.topology.nodes[0]!.template_id, uuid(50));
+  assert.equal(topology.topology.nodes[1]!.console_type, 'none');
+  assert.deepEqual(topology.variables, [{ name: 'KEPT' }]);
+});
+
+test('each older revision becomes what revision 9 says', () => {
+  const base = { ...sample().topology.nodes[0]!, compute_id: 'local' };
+  const node = (node_type: string, properties: object, more: object = {}) => ({
+    ...base,
+    node_type,
+    properties,
+    ...more,
+  });
+  const nodes = [
+    node('vpcs', { startup_script: 'ip x', startup_script_path: 'startup.vpc' }, { console_type: 'serial' }),
+    node('vmware', { enable_remote_console: true, acpi_shutdown: true, save_vm_state: false, ram: 1 }),
+    node('virtualbox', { enable_remote_console: false, acpi_shutdown: false }),
+    node('qemu', { acpi_shutdown: true, enable_remote_console: 'kept' }),
+    node('qemu', { ram: 256, save_vm_state: true }),
+    node('dynamips', {
+      dynamips_id: 7,
+      startup_config: 'a',
+      private_config: 'b',
+      startup_config_content: 'c',
+      private_config_content: 'd',
+    }),
+    node('iou', { startup_config: 'a', path: 'i.bin' }),
+    node('ethernet_hub', { startup_config: 'kept' }, { console_type: null }),
+  ];
+  const upgraded = (revision: number) =>
+    parseTopology(
+      changed({
+        revision,
+        'topology.nodes': nodes.map((it) => (revision === 5 ? it : { ...it, console_type: 'telnet' })),
+        drawing_grid_size: undefined,
+      }),
+    );
+  const after8 = [
+    { startup_script: 'ip x', startup_script_path: 'startup.vpc' },
+    { enable_remote_console: true, ram: 1, on_close: 'save_vm_state' },
+    { enable_remote_console: false, on_close: 'power_off' },
+    { enable_remote_console: 'kept', on_close: 'save_vm_state' },
+    { ram: 256 },
+    {
+      dynamips_id: 7,
+      startup_config: 'a',
+      private_config: 'b',
+      startup_config_content: 'c',
+      private_config_content: 'd',
+    },
+    { startup_config: 'a', path: 'i.bin' },
+    { startup_config: 'kept' },
+  ];
+  const after7 = after8
+    .with(0, {} as never)
+    .with(5, { dynamips_id: 7 } as never)
+    .with(6, { path: 'i.bin' } as never);
+  const after5 = after7
+    .with(1, { ram: 1, on_close: 'save_vm_state' } as never)
+    .with(2, { on_close: 'power_off' } as never);
+  const move = [{ nodeId: uuid(1), dynamipsId: 7 }];
+  for (const [revision, properties, moves] of [
+    [8, after8, []],
+    [7, after7, []],
+    [6, after7, move],
+    [5, after5, move],
+  ] as const) {
+    const { topology, ...rest } = upgraded(revision);
+    assert.deepEqual(
+      topology.topology.nodes.map((it) => it.properties),
+      properties,
+      `revision ${revision}`,
+    );
+    assert.deepEqual(rest, { revision, moves });
+    assert.equal(topology.revision, 9);
+    assert.equal(topology.drawing_grid_size, 75);
+    if (revision === 5)
+      assert.deepEqual(
+        [topology.topology.nodes[0]!.console_type, topology.topology.nodes[7]!.console_type],
+        ['telnet', 'none'],
+      );
+  }
+});
+
+test('an older file is upgraded on disk, its old text is kept beside it, and dynamips finds its files again', async (t) => {
+  const directory = await scratchDirectory(t);
+  const path = join(directory, 'old.gns3');
+  const shared = join(directory, 'project-files/dynamips');
+  await mkdir(join(shared, 'configs'), { recursive: true });
+  const names = [
+    'c7200_i1_nvram',
+    'c7200_i12_nvram',
+    'c7200_i2_disk0',
+    'ilt_mem',
+    'configs/i1_startup-config.cfg',
+    'configs/i12_x.cfg',
+  ];
+  for (const name of names) await writeFile(join(shared, name), name);
+  const router = {
+    ...sample().topology.nodes[0]!,
+    node_type: 'dynamips',
+    properties: { dynamips_id: 1, startup_config: 'x' },
+  };
+  const old = changed({ revision: 6, version: '2.0.3', 'topology.nodes': [router] });
+  await writeFile(path, old);
+
+  const { topology, upgradedFrom, fingerprint: found } = await readTopologyFile(path, { version: VERSION });
+  assert.deepEqual([topology.revision, topology.version, upgradedFrom], [9, VERSION, 6]);
+  assert.equal(await readFile(`${path}.backup6`, 'utf8'), old);
+  assert.deepEqual(await readTopologyFile(path, { version: 'x' }), {
+    topology,
+    fingerprint: found,
+    upgradedFrom: undefined,
+  });
+  const own = uuid(1);
+  assert.deepEqual((await readdir(shared, { recursive: true })).sort(), [
+    ...[own, `${own}/c7200_i1_nvram`, `${own}/configs`, `${own}/configs/i1_startup-config.cfg`],
+    ...['c7200_i12_nvram', 'c7200_i2_disk0', 'configs', 'configs/i12_x.cfg', 'ilt_mem'],
+  ]);
+});
+
+test('an upgrade moves nothing through a link that leads out of the project', async (t) => {
+  const directory = await scratchDirectory(t);
+  const elsewhere = join(directory, 'elsewhere');
+  await mkdir(join(elsewhere, 'configs'), { recursive: true });
+  await writeFile(join(elsewhere, 'c7200_i1_nvram'), 'of somebody else');
+  await mkdir(join(directory, 'lab/project-files'), { recursive: true });
+  await symlink(elsewhere, join(directory, 'lab/project-files/dynamips'));
+  const path = join(directory, 'lab/old.gns3');
+  const router = { ...sample().topology.nodes[0]!, node_type: 'dynamips', properties: { dynamips_id: 1 } };
+  await writeFile(path, changed({ revision: 6, 'topology.nodes': [router] }));
+  await assert.rejects(
+    readTopologyFile(path, { version: VERSION }),
+    failure('conflict', /dynamips: it is a symbolic link/),
+  );
+  assert.deepEqual((await readdir(elsewhere)).sort(), ['c7200_i1_nvram', 'configs']);
+});
+
+test('a file that cannot be upgraded for want of space or permission stays as it is', async (t) => {
+  const directory = await scratchFileSystem(t, '64k');
+  if (directory === undefined) return;
+  const path = join(directory, 'old.gns3');
+  const old = changed({ revision: 8 });
+  await writeFile(path, old);
+  const ballast = join(directory, 'ballast');
+  await writeFile(ballast, Buffer.alloc(200_000)).catch(() => {});
+  await assert.rejects(readTopologyFile(path, { version: VERSION }), failure('out-of-space', /old\.gns3\.backup8/));
+  assert.deepEqual(await readdir(directory).then((names) => names.sort()), ['ballast', 'old.gns3']);
+  await rm(ballast);
+  remountReadOnly(directory);
+  await assert.rejects(readTopologyFile(path, { version: VERSION }), failure('conflict', /backup8: .*read-only/));
+  assert.equal(await readFile(path, 'utf8'), old);
+});
+
+test('an edit by another program is noticed, an untouched file is not mistaken for one', async (t) => {
+  const directory = await scratchDirectory(t);
+  const path = join(directory, 'lab.gns3');
+  assert.equal(await fingerprint(path), undefined);
+  const written = await writeTopologyFile(path, sample());
+  assert.equal(await fingerprint(path), written);
+  assert.equal((await readTopologyFile(path, { version: VERSION })).fingerprint, written);
+  const edits: Record<string, () => Promise<unknown>> = {
+    'another size': () => writeFile(path, changed({ name: 'another name' })),
+    'the same size later': async () => utimes(path, new Date(), new Date(Date.now() + 1000)),
+    'another file in its place': () => writeTopologyFile(path, sample()),
+  };
+  for (const [title, edit] of Object.entries(edits)) {
+    const before = await fingerprint(path);
+    await edit();
+    assert.notEqual(await fingerprint(path), before, title);
+  }
+});
+
+test('what is no topology file is refused by its path, whatever it is', async (t) => {
+  const directory = await scratchDirectory(t);
+  const at = (name: string) => join(directory, name);
+  await mkdir(at('folder.gns3'));
+  execFileSync('mkfifo', [at('fifo.gns3')]);
+  await writeFile(at('binary.gns3'), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0xff, 0xfe]));
+  await writeFile(at('latin1.gns3'), Buffer.from(changed({ name: 'Zürich' }), 'latin1'));
+  await writeFile(at('half.gns3'), changed({}).slice(0, 500));
+  await writeFile(at('empty.gns3'), '');
+  await writeFile(at('huge.gns3'), '');
+  await truncate(at('huge.gns3'), 2 ** 40);
+  await symlink('loop.gns3', at('loop.gns3'));
+  for (const [name, message] of Object.entries({
+    folder: /not a regular file/,
+    fifo: /not a regular file/,
+    binary: /not UTF-8/,
+    latin1: /not UTF-8/,
+    half: /not valid JSON.*put back an earlier copy/,
+    empty: /not valid JSON/,
+    huge: /at most \d+ bytes/,
+    loop: /symbolic link/,
+    missing: /no such file/,
+  })) {
+    const path = at(`${name}.gns3`);
+    await assert.rejects(readTopologyFile(path, { version: VERSION }), (error: Error) => {
+      assert.ok(error.message.startsWith(path), error.message);
+      return failure('conflict', message)(error);
+    });
+  }
+  await assert.rejects(readTopologyFile(join(at('half.gns3'), 'x'), { version: VERSION }), failure('conflict'));
+});
