@@ -111,19 +111,31 @@ function normalizedValues(description: FilterDescription, values: readonly unkno
 }
 
 /**
- * The filters as they are stored: values whole, idle filters left out.
+ * The filters as they are stored: values whole, idle filters left out. Types that nobody knows are kept for the client that sent them,
+ * as the release does; no cable ever sees them.
  * @throws Failure `invalid` naming the filter and what it takes
  */
 export function normalizedFilters(given: Readonly<Record<string, unknown>>): Filters {
   const filters: Filters = {};
   for (const [type, values] of Object.entries(given)) {
     const description = FILTERS.find((filter) => filter.type === type);
-    if (!description) refuse(type, `is no filter; there are ${FILTERS.map((filter) => filter.type).join(', ')}`);
     if (!Array.isArray(values)) refuse(type, 'must be a list of values');
-    const normalized = normalizedValues(description as FilterDescription, values as unknown[]);
+    const given = values as unknown[];
+    const normalized = description
+      ? normalizedValues(description, given)
+      : given.map((value) => unknownValue(type, value));
     if (!idle(normalized)) filters[type] = normalized;
   }
   return filters;
+}
+
+function unknownValue(type: string, value: unknown): number | string {
+  return typeof value === 'number' || typeof value === 'string' ? value : refuse(type, 'takes numbers and text only');
+}
+
+/** The filters that a cable can apply. */
+export function knownFilters(filters: Filters): Filters {
+  return Object.fromEntries(Object.entries(filters).filter(([type]) => FILTERS.some((filter) => filter.type === type)));
 }
 
 /** What a topology file may hold: filters that do not fit are left out, so that a project never fails to open for them. */

@@ -3,7 +3,7 @@ import type { Label } from '../../store/vocabulary.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Port } from '../nodes/port.ts';
-import { FILTERING, type Filters } from './filters.ts';
+import { FILTERING, type Filters, knownFilters } from './filters.ts';
 
 /** One end: a port of a node, and the UDP port of its side once the link is wired. */
 export interface LinkEnd {
@@ -93,7 +93,7 @@ export class Link {
 
   /** What the filtering end is told: the filters, or that everything is dropped while the link is suspended. */
   get activeFilters(): Filters {
-    return this.suspended ? { frequency_drop: [-1] } : this.filters;
+    return this.suspended ? { frequency_drop: [-1] } : knownFilters(this.filters);
   }
 
   get computes(): Compute[] {

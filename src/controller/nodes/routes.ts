@@ -101,8 +101,10 @@ export function nodeRoutes({
     ...ACTIONS.map((action) =>
       route(`POST /v2/projects/{project_id}/nodes/{node_id}/${action}`, {}, async ({ params, body }) => {
         const { node } = await find(params);
+        // What a start brings is told by `node.updated`; the answer shows the node as it was until then, as the release's clients know it.
+        const known = action === 'reload' ? { ...node.json(), status: 'stopped' } : node.json();
         await act(node, action, typeof body === 'object' && body !== null ? body : {});
-        return node.json();
+        return action === 'start' || action === 'reload' ? known : node.json();
       }),
     ),
 
