@@ -1,5 +1,6 @@
 // The kinds of node that this compute runs. A new one is a folder here and a line below.
 import type { NodeKind } from '../nodes/kind.ts';
 import { ethernetHub } from './ethernet_hub/index.ts';
+import { vpcs } from './vpcs/index.ts';
 
-export const KINDS: readonly NodeKind[] = [ethernetHub];
+export const KINDS: readonly NodeKind[] = [ethernetHub, vpcs];

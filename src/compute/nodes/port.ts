@@ -6,6 +6,7 @@ import type { Capture } from './captures.ts';
 import { impairmentsOf } from './filters.ts';
 import { cableOf, mustBePluggable, type Nio, type PluggableNio } from './nio.ts';
 import type { Node } from './node.ts';
+import { refusing } from './refusing.ts';
 
 /** What the ports of a kind of node have in common. */
 export interface PortRules {
@@ -27,6 +28,7 @@ export class NodePort {
   private readonly services: Services;
   private device: Device | null;
   private attached: Attached | undefined;
+  private closed = false;
 
   /** @param label `adapter/port`, for messages */
   constructor(node: Node, label: string, rules: PortRules, services: Services, device: Device | null = null) {
@@ -43,8 +45,10 @@ export class NodePort {
 
   /** Says where the node's end of the cable is: at its emulator while that runs, else nowhere. The NIO stays. */
   async setDevice(device: Device | null): Promise<void> {
+    // When the fabric refuses it, the port has none.
+    this.device = null;
+    await refusing(this.rules.exception, () => this.attached?.port.setDevice(device));
     this.device = device;
-    await this.refusing(() => this.attached?.port.setDevice(device));
   }
 
   /**
@@ -55,12 +59,13 @@ export class NodePort {
     const nio = mustBePluggable(wanted, this.rules.nios);
     if (this.attached) throw this.refusal('has a NIO already; remove it first');
     const impairments = impairmentsOf(nio);
-    await this.refusing(async () => {
+    await refusing(this.rules.exception, async () => {
       const cable = await cableOf(nio);
       await using undo = new AsyncDisposableStack();
       const port = await this.services.fabric.createPort(this.device);
       undo.defer(() => port.close());
       await port.connect(cable, impairments);
+      if (this.closed) throw this.refusal('was removed meanwhile');
       undo.move();
       this.attached = { nio, port };
     });
@@ -70,7 +75,7 @@ export class NodePort {
   async update(wanted: Nio): Promise<void> {
     const impairments = impairmentsOf(mustBePluggable(wanted, this.rules.nios));
     const { port } = this.connection();
-    await this.refusing(() => port.impair(impairments));
+    await refusing(this.rules.exception, () => port.impair(impairments));
   }
 
   /**
@@ -79,24 +84,20 @@ export class NodePort {
    */
   async detach(): Promise<void> {
     this.connection();
-    await this.close();
+    await this.unplug();
   }
 
-  /** The same for a port that may have none. */
+  /** Unplugs what there is, for good. */
   async close(): Promise<void> {
-    if (!this.attached) return;
-    const { nio, port } = this.attached;
-    this.attached = undefined;
-    await this.services.captures.end(port);
-    await port.close();
-    if (nio.type === 'nio_udp') this.services.ports.udp.release(this.node.project.id, nio.lport);
+    this.closed = true;
+    await this.unplug();
   }
 
   /** Records into a file of the project; answers when the file is there. */
   async startCapture(fileName: string, linkType: LinkType): Promise<Capture> {
     const { project, name } = this.node;
     const { port } = this.connection();
-    return this.refusing(() =>
+    return refusing(this.rules.exception, () =>
       this.services.captures.begin(port, {
         project,
         fileName,
@@ -121,6 +122,15 @@ export class NodePort {
     throw this.refusal('is not being captured; start a capture first');
   }
 
+  private async unplug(): Promise<void> {
+    if (!this.attached) return;
+    const { nio, port } = this.attached;
+    this.attached = undefined;
+    await this.services.captures.end(port);
+    await port.close();
+    if (nio.type === 'nio_udp') this.services.ports.udp.release(this.node.project.id, nio.lport);
+  }
+
   private connection(): Attached {
     if (this.attached) return this.attached;
     throw this.refusal('has no NIO; add one first');
@@ -129,15 +139,5 @@ export class NodePort {
   private refusal(why: string): Failure {
     const { exception } = this.rules;
     return new Failure('conflict', `Port ${this.label} of ${this.node.name} ${why}.`, { exception });
-  }
-
-  /** What the fabric or a file refuses, the node refuses: with its kind's exception. */
-  private async refusing<T>(task: () => T | Promise<T>): Promise<T> {
-    try {
-      return await task();
-    } catch (thrown) {
-      if (!(thrown instanceof Failure) || thrown.code !== 'conflict') throw thrown;
-      throw new Failure('conflict', thrown.message, { exception: this.rules.exception, cause: thrown });
-    }
   }
 }

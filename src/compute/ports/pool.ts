@@ -35,7 +35,7 @@ export class PortPool {
    */
   async reserve(owner: string, wanted?: number): Promise<number> {
     const [first, last] = this.range;
-    if (wanted !== undefined && wanted >= first && wanted <= last && (await this.take(wanted, owner))) return wanted;
+    if (wanted !== undefined && (await this.claim(owner, wanted))) return wanted;
     for (let port = this.lowest; port <= last; port += 1) {
       if (this.options.avoided?.has(port) || this.owners.has(port)) {
         if (port === this.lowest) this.lowest += 1;
@@ -47,6 +47,12 @@ export class PortPool {
       'conflict',
       `No ${this.options.purpose} port is free between ${first} and ${last}: stop nodes that are not needed, or widen the range with ${this.options.keys}.`,
     );
+  }
+
+  /** Reserves this port, if it lies in the range and is free; says whether it did. */
+  async claim(owner: string, port: number): Promise<boolean> {
+    const [first, last] = this.range;
+    return port >= first && port <= last && (await this.take(port, owner));
   }
 
   /** Gives a port back; nothing happens if it is not the owner's. */

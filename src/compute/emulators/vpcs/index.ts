@@ -1,0 +1,23 @@
+// Registers the virtual PC: one Ethernet port, a start-up script, a console.
+import { defineKind } from '../../nodes/kind.ts';
+import { MODULE, PORT_RULES, VpcsNode } from './node.ts';
+import { VpcsCreate, VpcsUpdate } from './schema.ts';
+
+export const vpcs = defineKind({
+  type: 'vpcs',
+  module: MODULE,
+  ...PORT_RULES,
+  create: VpcsCreate,
+  update: VpcsUpdate,
+  startAnswersNode: true,
+  updatesNio: true,
+
+  make: VpcsNode.create,
+  change: (node: VpcsNode, body) => node.change(body),
+  duplicate: (source, destination) => destination.copyFilesOf(source),
+  reload: (node) => node.reload(),
+  console: {
+    connect: (node) => node.connectConsole(),
+    reset: (node) => node.resetConsole(),
+  },
+});

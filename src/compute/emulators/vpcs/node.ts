@@ -1,0 +1,306 @@
+// A virtual PC as a node: its console port, its script, its one Ethernet port, and the program while it runs.
+import { mkdir, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { attachSocket } from '../../../consoles/socket-client.ts';
+import { TelnetServer } from '../../../consoles/telnet-server.ts';
+import type { TerminalExit } from '../../../consoles/terminal.ts';
+import { Failure } from '../../../failures.ts';
+import { fileFailure } from '../../../host/atomic-file.ts';
+import { writeContained } from '../../../host/contained.ts';
+import { KeyedLock } from '../../../host/keyed-lock.ts';
+import { childEnvironment, processToken } from '../../../host/processes.ts';
+import type { Connected } from '../../../http/route.ts';
+import { copyFiles, readText } from '../../nodes/files.ts';
+import { Node, type NodeIdentity, noSuchPort } from '../../nodes/node.ts';
+import { NodePort, type PortRules } from '../../nodes/port.ts';
+import { refusing } from '../../nodes/refusing.ts';
+import { consoleHost } from '../../ports/ports.ts';
+import type { Services } from '../../services.ts';
+import { vpcsCommand } from './command.ts';
+import { releaseMacByte, reserveMacByte } from './mac-bytes.ts';
+import { VpcsProcess } from './process.ts';
+import { VpcsPrograms } from './program.ts';
+import type { VpcsConsoleType, VpcsCreate, VpcsUpdate } from './schema.ts';
+import { initialScript, renameInScript, STARTUP_SCRIPT } from './script.ts';
+
+export const MODULE = 'vpcs';
+export const PORT_RULES: PortRules = { exception: 'VPCSError', nios: new Set(['nio_udp']) };
+const { exception } = PORT_RULES;
+
+const LOOPBACK = '127.0.0.1';
+
+/** What is known of the programs on this host. */
+const programs = new VpcsPrograms();
+
+interface Running {
+  readonly process: VpcsProcess;
+  /** Offers the console on its TCP port; none with console type `none`. */
+  server: TelnetServer | undefined;
+  /** Everything else that was taken for it; given back when it is disposed. */
+  readonly resources: AsyncDisposableStack;
+}
+
+export class VpcsNode extends Node {
+  readonly type = 'vpcs';
+  private readonly ethernet: NodePort;
+  private readonly macByte: number;
+  /** Starting, stopping and closing wait for each other, whoever asks: a request, the project, the program that ended. */
+  private readonly turns = new KeyedLock();
+  private console: number | null = null;
+  private consoleType: VpcsConsoleType;
+  private commandLine = '';
+  private running: Running | undefined;
+  private closed = false;
+
+  private constructor(identity: NodeIdentity, consoleType: VpcsConsoleType, services: Services) {
+    super(identity, services, 'stopped');
+    this.consoleType = consoleType;
+    this.macByte = reserveMacByte(this.project, this.id);
+    this.ethernet = new NodePort(this, '0/0', PORT_RULES, services);
+  }
+
+  static async create(identity: NodeIdentity, body: VpcsCreate, services: Services): Promise<VpcsNode> {
+    await using undo = new AsyncDisposableStack();
+    const node = new VpcsNode(identity, body.console_type, services);
+    undo.defer(() => node.close());
+    await node.changeConsole(body.console_type, body.console ?? undefined);
+    if (body.startup_script != null && (await readText(node.project.path, node.script)) === undefined) {
+      await node.writeScript(initialScript(body.startup_script, node.name));
+    }
+    undo.move();
+    return node;
+  }
+
+  override describe(): object {
+    return {
+      name: this.name,
+      node_id: this.id,
+      project_id: this.project.id,
+      node_directory: this.directory,
+      status: this.status,
+      console: this.console,
+      console_type: this.consoleType,
+      command_line: this.commandLine,
+    };
+  }
+
+  /** The adapter does not matter: a PC has one. */
+  override port(adapter: number, port: number): NodePort {
+    if (port === 0) return this.ethernet;
+    throw noSuchPort(this, exception, adapter, port);
+  }
+
+  change(body: VpcsUpdate): Promise<void> {
+    return this.inTurn(() => this.changeNow(body));
+  }
+
+  /** Copies the other PC's files; its name in them becomes this one's. */
+  async copyFilesOf(source: VpcsNode): Promise<void> {
+    await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
+    await this.rewriteScript(source.name, this.name);
+  }
+
+  override start(): Promise<void> {
+    return this.inTurn(() => this.startNow());
+  }
+
+  override stop(): Promise<void> {
+    return this.inTurn(async () => {
+      await this.stopNow();
+      this.status = 'stopped';
+    });
+  }
+
+  reload(): Promise<void> {
+    return this.inTurn(async () => {
+      await this.stopNow();
+      this.status = 'stopped';
+      await this.startNow();
+    });
+  }
+
+  override close(): Promise<void> {
+    return this.inTurn(async () => {
+      this.closed = true;
+      if (this.running) {
+        await this.stopNow();
+        this.status = 'stopped';
+      }
+      await this.ethernet.close();
+      this.releaseConsole();
+      releaseMacByte(this.project, this.id);
+    });
+  }
+
+  resetConsole(): Promise<void> {
+    return this.inTurn(async () => {
+      this.running?.process.console.closeClients('the console was reset');
+      await this.running?.server?.stop();
+      await refusing(exception, () => this.running?.server?.start());
+    });
+  }
+
+  connectConsole(): Connected {
+    if (!this.running) throw new Failure('conflict', `${this.name} is not started; start it first.`, { exception });
+    if (this.consoleType !== 'telnet') {
+      throw new Failure('conflict', `${this.name} has no console; set console_type to telnet.`, { exception });
+    }
+    const { console } = this.running.process;
+    return (socket) => attachSocket(console, socket, 'WebSocket');
+  }
+
+  private get relativeDirectory(): string {
+    return `project-files/${MODULE}/${this.id}`;
+  }
+
+  private get directory(): string {
+    return join(this.project.path, this.relativeDirectory);
+  }
+
+  private get script(): string {
+    return `${this.relativeDirectory}/${STARTUP_SCRIPT}`;
+  }
+
+  private inTurn<T>(task: () => T | Promise<T>): Promise<T> {
+    return this.turns.run('life', task);
+  }
+
+  private async changeNow(body: VpcsUpdate): Promise<void> {
+    const consoleType = body.console_type ?? this.consoleType;
+    if (consoleType !== this.consoleType && this.running) {
+      throw new Failure('conflict', `console_type: stop ${this.name} before its console changes.`, { exception });
+    }
+    await this.changeConsole(consoleType, body.console ?? undefined);
+    if (body.name == null || body.name === this.name) return;
+    await this.rewriteScript(this.name, body.name);
+    this.name = body.name;
+  }
+
+  private async startNow(): Promise<void> {
+    if (this.closed) throw new Failure('not-found', `node_id: ${this.id} was removed.`);
+    if (this.running) return;
+    const program = await programs.find(this.services.config.VPCS.vpcs_path);
+    await using made = new AsyncDisposableStack();
+    await this.makeDirectory(made);
+    await using resources = new AsyncDisposableStack();
+    const pcPort = await this.reserveUdpPort(resources);
+    const cablePort = await this.reserveUdpPort(resources);
+    const command = vpcsCommand({
+      program: program.path,
+      version: program.version,
+      macByte: this.macByte,
+      localPort: pcPort,
+      remotePort: cablePort,
+      remoteHost: LOOPBACK,
+      script: (await readText(this.project.path, this.script)) === undefined ? undefined : STARTUP_SCRIPT,
+    });
+    await refusing(exception, async () => {
+      await this.ethernet.setDevice({ kind: 'udp', localPort: cablePort, remoteHost: LOOPBACK, remotePort: pcPort });
+      resources.defer(() => this.ethernet.setDevice(null));
+      const process = await this.launch(command, resources);
+      const server = await this.serve(process, this.console);
+      this.running = { process, server, resources: resources.move() };
+    });
+    made.move();
+    this.commandLine = command.join(' ');
+    this.status = 'started';
+  }
+
+  private async launch(command: string[], resources: AsyncDisposableStack): Promise<VpcsProcess> {
+    const environment = childEnvironment(processToken(this.services.instance, this.id));
+    const process = new VpcsProcess({ name: this.name, command, directory: this.directory, environment });
+    await process.start();
+    resources.defer(() => process.stop());
+    process.on('exit', (exit) => {
+      if (!exit.expected) void this.inTurn(() => this.endedByItself(process, exit));
+    });
+    return process;
+  }
+
+  /** Offers the console of the program on a TCP port, if there is one. */
+  private async serve({ console }: VpcsProcess, port: number | null): Promise<TelnetServer | undefined> {
+    if (port === null) return undefined;
+    const server = new TelnetServer({ console, host: consoleHost(this.services.config), port });
+    await server.start();
+    return server;
+  }
+
+  private async stopNow(): Promise<void> {
+    const { running } = this;
+    this.running = undefined;
+    running?.process.console.closeClients(`${this.name} was stopped`);
+    await running?.server?.stop();
+    await running?.resources.disposeAsync();
+  }
+
+  private async endedByItself(process: VpcsProcess, { code, signal, lastOutput }: TerminalExit): Promise<void> {
+    if (this.running?.process !== process) return;
+    await this.stopNow();
+    this.status = 'stopped';
+    if (code === 0 && signal === undefined) {
+      this.services.events.emit('log.info', { message: `${this.name} has ended by itself.` }, this.project.id);
+      return;
+    }
+    const how = signal === undefined ? `with exit code ${code}` : `by ${signal}`;
+    const message = `${this.name} ended unexpectedly ${how}. Last output: ${lastOutput}`;
+    this.services.events.emit('log.error', { message }, this.project.id);
+  }
+
+  private async makeDirectory(undo: AsyncDisposableStack): Promise<void> {
+    try {
+      const made = await mkdir(this.directory, { recursive: true });
+      // Only its own directory: another node may be using the ones above by now.
+      if (made !== undefined) undo.defer(() => rmdir(this.directory));
+    } catch (thrown) {
+      throw fileFailure(thrown, this.relativeDirectory);
+    }
+  }
+
+  private async reserveUdpPort(resources: AsyncDisposableStack): Promise<number> {
+    const { udp } = this.services.ports;
+    const port = await udp.reserve(this.project.id);
+    resources.defer(() => udp.release(this.project.id, port));
+    return port;
+  }
+
+  private async changeConsole(type: VpcsConsoleType, wanted: number | undefined): Promise<void> {
+    const { console: pool } = this.services.ports;
+    if (type === 'none') this.releaseConsole();
+    else if (this.console === null) this.console = await pool.reserve(this.project.id, wanted);
+    else if (wanted !== undefined && wanted !== this.console && (await pool.claim(this.project.id, wanted))) {
+      await this.moveConsole(wanted);
+    }
+    this.consoleType = type;
+  }
+
+  private async moveConsole(port: number): Promise<void> {
+    const { running } = this;
+    if (running) {
+      try {
+        const server = await refusing(exception, () => this.serve(running.process, port));
+        await running.server?.stop();
+        running.server = server;
+      } catch (thrown) {
+        this.services.ports.console.release(this.project.id, port);
+        throw thrown;
+      }
+    }
+    this.releaseConsole();
+    this.console = port;
+  }
+
+  private releaseConsole(): void {
+    if (this.console !== null) this.services.ports.console.release(this.project.id, this.console);
+    this.console = null;
+  }
+
+  private async rewriteScript(oldName: string, newName: string): Promise<void> {
+    const script = await readText(this.project.path, this.script);
+    const renamed = script === undefined ? undefined : renameInScript(script, oldName, newName);
+    if (renamed !== undefined && renamed !== script) await this.writeScript(renamed);
+  }
+
+  private async writeScript(text: string): Promise<void> {
+    await writeContained(this.project.path, this.script, text, { createParents: true });
+  }
+}

@@ -1,0 +1,35 @@
+// Files in the directories of nodes.
+import { join } from 'node:path';
+import { Failure } from '../../failures.ts';
+import { listContained, openContainedForRead, writeContained } from '../../host/contained.ts';
+import type { NodeProject } from './node.ts';
+
+/** Texts that the server itself works on are scripts and configurations; what is longer is none. */
+const TEXT_LIMIT = 1024 * 1024;
+
+/** The text of a file below the directory; undefined if there is none, or one too long to be a script. */
+export async function readText(directory: string, path: string): Promise<string | undefined> {
+  try {
+    const { handle, stat } = await openContainedForRead(directory, path);
+    await using _ = handle;
+    return stat.size > TEXT_LIMIT ? undefined : await handle.readFile('utf8');
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.code === 'not-found') return undefined;
+    throw thrown;
+  }
+}
+
+/** Copies every file below one directory of the project to the same place below another one; what is there already is replaced. */
+export async function copyFiles({ path: root }: NodeProject, from: string, to: string): Promise<void> {
+  try {
+    for await (const { path } of listContained(join(root, from))) {
+      const { handle } = await openContainedForRead(root, `${from}/${path}`);
+      await using _ = handle;
+      const content = handle.createReadStream({ autoClose: false });
+      await writeContained(root, `${to}/${path}`, content, { createParents: true });
+    }
+  } catch (thrown) {
+    // A node that was never started has no directory: then there is nothing to copy.
+    if (!(thrown instanceof Failure) || thrown.code !== 'not-found') throw thrown;
+  }
+}
