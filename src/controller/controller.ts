@@ -7,6 +7,7 @@ import { log } from '../host/log.ts';
 import { LoadMeter } from '../host/statistics.ts';
 import type { Route } from '../http/route.ts';
 import type { Store } from '../store/store.ts';
+import { applianceRoutes } from './appliances/appliances.ts';
 import type { ComputeMessage } from './computes/compute.ts';
 import { Computes } from './computes/computes.ts';
 import { computeRoutes } from './computes/routes.ts';
@@ -24,6 +25,8 @@ import type { Project } from './projects/project.ts';
 import { Projects } from './projects/projects.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { serverRoutes } from './server/routes.ts';
+import { ServerSettings } from './server/settings.ts';
+import { settingsRoutes } from './server/settings-routes.ts';
 import { symbolRoutes } from './symbols/routes.ts';
 import { Symbols } from './symbols/symbols.ts';
 import { templateRoutes } from './templates/routes.ts';
@@ -45,6 +48,7 @@ export class Controller {
   private readonly computes: Computes;
   private readonly projects: Projects;
   private readonly nodes: Nodes;
+  private readonly settings: ServerSettings;
   private readonly symbols: Symbols;
   private readonly templates: Templates;
 
@@ -60,6 +64,7 @@ export class Controller {
     const links = new Links({ announcer, writer });
     const drawings = new Drawings({ announcer, writer });
     this.computes = new Computes({ config, announcer, announced: (message) => this.announced(message) });
+    this.settings = new ServerSettings(store.documents);
     this.symbols = new Symbols({ directory: config.Server.symbols_path });
     this.templates = new Templates({
       documents: store.documents,
@@ -81,7 +86,17 @@ export class Controller {
     const usage = (): object => load.usage();
     const { version, local } = config.Server;
     this.routes = [
-      ...serverRoutes({ version, local, announcer, computes: this.computes, usage, shutdown: options.shutdown }),
+      ...serverRoutes({
+        version,
+        local,
+        announcer,
+        computes: this.computes,
+        usage,
+        shutdown: options.shutdown,
+        reload: () => this.projects.reload(),
+      }),
+      ...settingsRoutes(this.settings),
+      ...applianceRoutes({ directory: config.Server.appliances_path }),
       ...computeRoutes(this.computes),
       ...projectRoutes({ projects: this.projects, writer, announcer, usage, local, snapshots: snapshotCount }),
       ...nodeRoutes({ projects: this.projects, nodes: this.nodes, computes: this.computes }),
@@ -101,6 +116,7 @@ export class Controller {
   async start(port: number): Promise<void> {
     await Promise.all([
       this.computes.start(this.options.local, port),
+      this.settings.start(),
       this.symbols.start(),
       this.templates.start(),
       this.projects.start(),

@@ -1,14 +1,9 @@
 // JSON as clients of release 2.2.57 see it: members sorted by name, ASCII only; answers indented by four spaces, stream lines on one line.
 
+import { sorted } from '../host/sorted.ts';
+
 /** A JSON value; what routes answer. */
 export type Json = null | boolean | number | string | Json[] | { [member: string]: Json | undefined };
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (value === null || typeof value !== 'object') return value;
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
-}
 
 function ascii(text: string): string {
   return text.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);

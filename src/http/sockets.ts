@@ -6,6 +6,8 @@ export type SocketData = string | Uint8Array;
 export interface SocketEvents {
   message?: (data: SocketData) => void;
   close?: (code: number, reason: string) => void;
+  /** Bytes that the listener has taken but not passed on yet: a sender within this process sees them in its `bufferedAmount`. */
+  backlog?: () => number;
 }
 
 /** One end of an open WebSocket, or of an in-process stand-in with the same behaviour. */
@@ -30,6 +32,10 @@ export class SocketInbox {
     if (this.ended) events.close?.(this.ended.code, this.ended.reason);
   }
 
+  get backlog(): number {
+    return this.events?.backlog?.() ?? 0;
+  }
+
   message(data: SocketData): void {
     if (this.ended) return;
     if (this.events) this.events.message?.(data);
@@ -48,7 +54,9 @@ export function socketPair(): [MessageSocket, MessageSocket] {
   const inboxes = [new SocketInbox(), new SocketInbox()] as const;
   let open = true;
   const end = (own: SocketInbox, other: SocketInbox): MessageSocket => ({
-    bufferedAmount: 0,
+    get bufferedAmount() {
+      return other.backlog;
+    },
     send(data) {
       if (open) queueMicrotask(() => other.message(data));
     },
@@ -71,6 +79,7 @@ export function joinSockets(one: MessageSocket, other: MessageSocket): void {
     from.listen({
       message: (data) => to.send(data),
       close: (code, reason) => to.close(sendable(code), reason),
+      backlog: () => to.bufferedAmount,
     });
   pass(one, other);
   pass(other, one);

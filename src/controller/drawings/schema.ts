@@ -1,15 +1,6 @@
-// Body of the drawing routes (`Drawing` of the interface).
-import * as v from 'valibot';
-import { Integer, Rotation, Uuid } from '../../store/vocabulary.ts';
+// Body of the drawing routes (`Drawing` of the interface): the members of a drawing in a topology file.
+import type * as v from 'valibot';
+import { TopologyDrawing } from '../../store/topology/schema.ts';
 
-export const DrawingBody = v.strictObject({
-  drawing_id: v.optional(Uuid),
-  project_id: v.optional(Uuid),
-  x: v.optional(Integer),
-  y: v.optional(Integer),
-  z: v.optional(Integer),
-  locked: v.optional(v.boolean()),
-  rotation: v.optional(Rotation),
-  svg: v.optional(v.string()),
-});
+export const DrawingBody = TopologyDrawing;
 export type DrawingBody = v.InferOutput<typeof DrawingBody>;

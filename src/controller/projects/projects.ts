@@ -64,7 +64,9 @@ export class Projects {
   private async scan(): Promise<void> {
     const { store, config } = this.options;
     for (const { record, damaged } of await scanProjects(config.Server.projects_path, this.version)) {
-      const project = this.register(record);
+      const known = this.projects.get(record.project_id);
+      if (known && known.state !== 'closed') continue;
+      const project = known ?? this.register(record);
       project.damaged = damaged;
       if (damaged === undefined) await store.projects.put(record);
     }
@@ -80,6 +82,19 @@ export class Projects {
       this.announce('project.created', project);
     }
     return project;
+  }
+
+  /** Forgets projects whose directory has vanished, finds new ones, opens those that open by themselves. */
+  async reload(): Promise<void> {
+    for (const project of this.list()) {
+      if (await hasFile(project.record)) continue;
+      await this.close(project);
+      await this.options.writer.forget(project.id);
+      this.projects.delete(project.id);
+      this.announce('project.deleted', project);
+    }
+    await this.scan();
+    await this.openAutomatic();
   }
 
   /** Opens what is to be open from the start. */

@@ -1,6 +1,7 @@
 // The server itself over HTTP (interface of release 2.2.57, sections 3 and 4).
 import * as v from 'valibot';
-import { Failure } from '../../failures.ts';
+import { Failure, messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/event-streams.ts';
 import { type Route, route, socketRoute } from '../../http/route.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -19,9 +20,19 @@ export interface ServerRouteParts {
   usage: () => object;
   /** Ends this process cleanly, a moment later. */
   shutdown: () => void;
+  /** Looks for projects that came or went meanwhile. */
+  reload: () => Promise<void>;
 }
 
-export function serverRoutes({ version, local, announcer, computes, usage, shutdown }: ServerRouteParts): Route[] {
+export function serverRoutes({
+  version,
+  local,
+  announcer,
+  computes,
+  usage,
+  shutdown,
+  reload,
+}: ServerRouteParts): Route[] {
   const stream: StreamOptions = { silence: SILENCE, ping: usage, text: (message) => message.line };
 
   return [
@@ -41,6 +52,11 @@ export function serverRoutes({ version, local, announcer, computes, usage, shutd
       if (!local)
         throw new Failure('forbidden', 'Only a server in local mode (--local) can be shut down by its clients.');
       shutdown();
+      return undefined;
+    }),
+
+    route('POST /v2/reload', {}, () => {
+      reload().catch((error: unknown) => log.error('reload failed', { error: messageOf(error) }));
       return undefined;
     }),
 

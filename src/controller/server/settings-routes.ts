@@ -1,0 +1,53 @@
+// The IOU licence and the GNS3 VM over HTTP. There is no GNS3 VM here: its settings are kept for the clients that ask, and it cannot be switched on.
+import * as v from 'valibot';
+import { Failure } from '../../failures.ts';
+import { type Route, route } from '../../http/route.ts';
+import { AnyObject, Integer } from '../../store/vocabulary.ts';
+import type { ServerSettings } from './settings.ts';
+
+const IouLicense = AnyObject;
+
+const Gns3Vm = v.looseObject({
+  enable: v.optional(v.boolean()),
+  vmname: v.optional(v.nullable(v.string())),
+  when_exit: v.optional(v.picklist(['stop', 'suspend', 'keep'])),
+  headless: v.optional(v.boolean()),
+  engine: v.optional(v.nullable(v.string())),
+  allocate_vcpus_ram: v.optional(v.boolean()),
+  vcpus: v.optional(Integer),
+  ram: v.optional(Integer),
+  port: v.optional(Integer),
+});
+
+/** Engines that clients know; none of them can be driven from a lab host. */
+const ENGINES = [
+  { engine_id: 'vmware', name: 'VMware', support_when_exit: true, support_headless: true, support_ram: true },
+  { engine_id: 'virtualbox', name: 'VirtualBox', support_when_exit: true, support_headless: true, support_ram: true },
+  { engine_id: 'remote', name: 'Remote', support_when_exit: false, support_headless: false, support_ram: false },
+].map((engine) => ({ ...engine, description: 'Not available: this server runs its labs on the lab host itself.' }));
+
+const NO_VM = 'This server has no GNS3 VM: labs run on the lab host itself. Register other hosts as computes instead.';
+
+export function settingsRoutes(settings: ServerSettings): Route[] {
+  return [
+    route('GET /v2/iou_license', {}, () => settings.get('iou_license')),
+
+    route('PUT /v2/iou_license', { body: IouLicense, status: 201 }, ({ body }) =>
+      settings.put('iou_license', { ...settings.get('iou_license'), ...body }),
+    ),
+
+    route('GET /v2/gns3vm', {}, () => settings.get('gns3vm')),
+
+    route('PUT /v2/gns3vm', { body: Gns3Vm, status: 201 }, ({ body }) => {
+      if (body.enable) throw new Failure('conflict', `enable: ${NO_VM}`);
+      return settings.put('gns3vm', { ...settings.get('gns3vm'), ...body });
+    }),
+
+    route('GET /v2/gns3vm/engines', {}, () => ENGINES),
+
+    route('GET /v2/gns3vm/engines/{engine}/vms', {}, ({ params }) => {
+      if (ENGINES.some(({ engine_id: id }) => id === params.engine)) return [];
+      throw new Failure('not-found', `engine: there is no engine "${params.engine}".`);
+    }),
+  ];
+}

@@ -1,0 +1,46 @@
+// What clients ask for beside labs: the IOU licence and the GNS3 VM, both only kept (interface of release 2.2.57, sections 4 and 14).
+import type { Store } from '../../store/store.ts';
+
+type Settings = Record<string, unknown>;
+
+const DEFAULTS = {
+  iou_license: { iourc_content: '', license_check: true },
+  gns3vm: {
+    enable: false,
+    vmname: null,
+    when_exit: 'stop',
+    headless: false,
+    engine: 'vmware',
+    allocate_vcpus_ram: true,
+    ram: 2048,
+    vcpus: 1,
+    port: 80,
+  },
+} satisfies Record<string, Settings>;
+
+export type SettingsName = keyof typeof DEFAULTS;
+
+export class ServerSettings {
+  private readonly documents: Store['documents'];
+  private readonly values = new Map<SettingsName, Settings>();
+
+  constructor(documents: Store['documents']) {
+    this.documents = documents;
+  }
+
+  async start(): Promise<void> {
+    for (const { id, body } of await this.documents.list('settings')) {
+      if (id in DEFAULTS) this.values.set(id as SettingsName, body as Settings);
+    }
+  }
+
+  get(name: SettingsName): Settings {
+    return this.values.get(name) ?? DEFAULTS[name];
+  }
+
+  async put(name: SettingsName, settings: Settings): Promise<Settings> {
+    await this.documents.put('settings', name, settings);
+    this.values.set(name, settings);
+    return settings;
+  }
+}
