@@ -13,7 +13,7 @@ interface Waiting {
 }
 
 /** Megabytes of V8's heap; the frames lie outside of it. */
-const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
+const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 1 };
 
 /** What an eventfd takes: a number of 8 bytes. */
 const ONE = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
@@ -48,6 +48,7 @@ export class FabricThread {
   }
 
   async start(): Promise<void> {
+    this.#signals.fill(0);
     const worker = startWorker({ signals: this.#signals });
     const ready = Promise.withResolvers<void>();
     let reason = 'its thread has ended';
@@ -123,7 +124,7 @@ export class FabricThread {
     const crashed = this.#worker !== undefined && this.#down === undefined;
     this.#worker = undefined;
     this.#down ??= failure;
-    for (const { reject } of this.#waiting.values()) reject(failure);
+    for (const { reject } of this.#waiting.values()) reject(this.#down);
     this.#waiting.clear();
     if (!crashed) return;
     void this.#closeCaptures();

@@ -4,12 +4,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cable, Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
 import type { LoadOrder, LoadResult } from './fabric-load.ts';
 import type { SubjectOrder } from './fabric-subject.ts';
 
 const MILLISECONDS = 2000;
 const FRAME_BYTES = 1000;
 const STEADY = 20_000;
+const host = '127.0.0.1';
 
 interface Figure {
   /** Frames that arrived at peers, a second. */
@@ -26,7 +29,12 @@ async function ask<Answer>(child: ChildProcess, question: object | string): Prom
   return (await answer)[0] as Answer;
 }
 
-async function measure(kind: SubjectOrder['kind'], shape: SubjectOrder['shape'], size: number, rate: number): Promise<Figure> {
+async function measure(
+  kind: SubjectOrder['kind'],
+  shape: SubjectOrder['shape'],
+  size: number,
+  rate: number,
+): Promise<Figure> {
   const range = (first: number): number[] => Array.from({ length: size }, (_, index) => first + index);
   const [peers, ports] = [range(28_000), range(28_100)];
   const subject = fork(new URL('./fabric-subject.ts', import.meta.url));
@@ -56,14 +64,74 @@ const rows: Row[] = [
   ['cable, UDP hop', 'hop', 2],
 ];
 
-process.stdout.write(`${cpus()[0]?.model}, ${cpus().length} CPUs, Node ${process.version}, frames of ${FRAME_BYTES} bytes\n\n`);
-process.stdout.write('| path | load | fabric frames/s | fabric µs/frame | dgram frames/s | dgram µs/frame | CPU ratio |\n|---|---|---|---|---|---|---|\n');
+process.stdout.write(
+  `${cpus()[0]?.model}, ${cpus().length} CPUs, Node ${process.version}, frames of ${FRAME_BYTES} bytes\n\n`,
+);
+process.stdout.write(
+  '| path | load | fabric frames/s | fabric µs/frame | dgram frames/s | dgram µs/frame | CPU ratio |\n|---|---|---|---|---|---|---|\n',
+);
 for (const [title, shape, size] of rows) {
   for (const rate of [size === 2 ? STEADY : STEADY / 10, 0]) {
     const [fabric, dgram] = [await measure('fabric', shape, size, rate), await measure('dgram', shape, size, rate)];
     const cell = ({ delivered, cost, share }: Figure): string =>
       `${Math.round(delivered)}${rate > 0 && share < 0.99 ? ` (${Math.round(share * 100)} %)` : ''} | ${cost.toFixed(2)}`;
     const offered = rate === 0 ? 'flood' : `${rate}/s`;
-    process.stdout.write(`| ${title} | ${offered} | ${cell(fabric)} | ${cell(dgram)} | ${(fabric.cost / dgram.cost).toFixed(2)} |\n`);
+    process.stdout.write(
+      `| ${title} | ${offered} | ${cell(fabric)} | ${cell(dgram)} | ${(fabric.cost / dgram.cost).toFixed(2)} |\n`,
+    );
   }
 }
+
+/** A fabric with `count` connected ports at hubs of 16, joined in pairs by fused cables. */
+async function crowd(count: number, firstPort: number): Promise<{ fabric: Fabric; ports: FabricPort[] }> {
+  const fabric = new Fabric();
+  await fabric.start();
+  const ports: FabricPort[] = [];
+  let hub = await fabric.createHub();
+  for (let index = 0; index < count; index++) {
+    if (index % 16 === 0) hub = await fabric.createHub();
+    const port = await fabric.createPort({ kind: 'hub', hub });
+    await port.connect(cableOf(firstPort, index));
+    ports.push(port);
+  }
+  return { fabric, ports };
+}
+
+function cableOf(firstPort: number, index: number): Cable {
+  return { kind: 'udp', localPort: firstPort + index, remoteHost: host, remotePort: firstPort + (index ^ 1) };
+}
+
+/** Whether a connection costs more among many ports than among few, and what many ports cost at rest. */
+async function manyPorts(): Promise<void> {
+  const many = 4000;
+  const few = await crowd(16, 9000);
+  const memory = process.memoryUsage.rss();
+  const full = await crowd(many, 10_000);
+  const kilobytes = (process.memoryUsage.rss() - memory) / 1024 / many;
+  const used = { few: 0, full: 0 };
+  // In turn, so that whatever else the machine does hits both.
+  for (let round = 0; round < 2000; round++) {
+    for (const [name, { ports }, firstPort] of [
+      ['few', few, 9000],
+      ['full', full, 10_000],
+    ] as const) {
+      const index = round % ports.length;
+      const start = performance.now();
+      await ports[index]!.disconnect();
+      await ports[index]!.connect(cableOf(firstPort, index));
+      used[name] += (performance.now() - start) / 2000;
+    }
+  }
+  const before = process.cpuUsage();
+  await sleep(MILLISECONDS);
+  const { user, system } = process.cpuUsage(before);
+  await few.fabric.stop();
+  await full.fabric.stop();
+  process.stdout.write(
+    `\nPull a cable and plug it in: ${used.few.toFixed(3)} ms among 16 ports, ${used.full.toFixed(3)} ms among ${many} ` +
+      `(ratio ${(used.full / used.few).toFixed(2)}).\n` +
+      `${many} connected ports: ${kilobytes.toFixed(1)} KiB each, ${((user + system) / MILLISECONDS / 10).toFixed(2)} % CPU at rest.\n`,
+  );
+}
+
+await manyPorts();

@@ -205,11 +205,14 @@ test('a frame without a cable is counted', async (t) => {
   assert.equal((await lonely.statistics()).drops.noCable, 1);
 });
 
-test('calls on a fabric that was not started or is stopped fail with a reason', async () => {
+test('calls on a fabric that was not started or is stopped fail with a reason, and it can be started again', async () => {
   const fabric = new Fabric();
   await assert.rejects(fabric.createHub(), { code: 'internal', message: /not started/ });
   await fabric.start();
   await fabric.stop();
   await assert.rejects(fabric.createHub(), { code: 'internal', message: /stopped/ });
+  await fabric.stop();
+  await fabric.start();
+  await fabric.createHub();
   await fabric.stop();
 });

@@ -28,10 +28,10 @@ export class Cables {
   /** Enters a cable, and fuses it with its other end if that is here. */
   add(connection: UdpConnection): void {
     const { remoteHost, localPort, remotePort } = connection.cable;
-    this.#connections.set(key(remoteHost, localPort), connection);
     const other = this.#connections.get(key(remoteHost, remotePort));
-    if (other === undefined || other === connection || other.cable.remotePort !== localPort) return;
-    if (!this.#leadsHere(connection) || !this.#leadsHere(other)) return;
+    const meets = other?.cable.remotePort === localPort && this.#leadsHere(connection) && this.#leadsHere(other);
+    this.#connections.set(key(remoteHost, localPort), connection);
+    if (!meets) return;
     connection.fusedWith = other;
     other.fusedWith = connection;
   }

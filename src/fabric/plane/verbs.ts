@@ -77,17 +77,20 @@ export class FabricVerbs implements Handlers {
   connect({ port: id, cable, impairments }: Verbs['connect']['takes']): undefined {
     const port = this.#port(id);
     if (port.connection !== undefined) throw new Failure('conflict', 'The port has a cable already');
+    if (cable.kind === 'udp' && this.#cables.has(cable))
+      throw new Failure('conflict', `UDP port ${cable.localPort} is the end of another cable of this server already`);
+    using undo = new DisposableStack();
     const connection = new Connection(this.#plane, port, cable);
     connection.impair(impairments);
     if (cable.kind === 'udp') {
-      if (this.#cables.has(cable))
-        throw new Failure('conflict', `UDP port ${cable.localPort} is the end of another cable of this server already`);
       const host = familyOf(cable.remoteHost) === 6 ? '::' : '0.0.0.0';
-      connection.endpoint = this.#open(host, cable, port.drops, (slot, length) =>
-        connection.incoming.offer(slot, length),
-      );
+      const deliver: Deliver = (slot, length) => connection.incoming.offer(slot, length);
+      const endpoint = this.#open(host, cable, port.drops, deliver);
+      undo.defer(() => endpoint.close());
+      connection.endpoint = endpoint;
       this.#cables.add(connection as UdpConnection);
     }
+    undo.move();
     port.connection = connection;
   }
 
