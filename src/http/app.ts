@@ -10,7 +10,7 @@ import { MalformedBody, mergeQuery, queryMembers, readJsonBody } from './body.ts
 import { methodNotAllowed, renderFailure, unknownPath } from './errors.ts';
 import type { Answer, Connected, HttpRoute, Route, RouteRequest, SocketRoute } from './route.ts';
 import { type MessageSocket, SocketInbox, socketPair } from './sockets.ts';
-import { validated } from './validation.ts';
+import { type Schema, validated } from './validation.ts';
 
 /** What comes with a request besides itself. */
 export interface AppEnvironment {
@@ -103,7 +103,7 @@ export class App {
       if (!route.options.raw) {
         const body = mergeQuery(await readJsonBody(context.req.raw.body), request.query);
         refused.request = body;
-        request.body = route.options.body ? validated(route.options.body, body) : body;
+        request.body = route.options.body ? validatedBody(route.options.body, body) : body;
       }
       const answer = await this.inTurn(route, request);
       return render(answer, route);
@@ -152,6 +152,12 @@ export class App {
     if (!answer) throw new Failure('invalid', 'This address speaks WebSocket only: connect with a WebSocket client.');
     return answer;
   }
+}
+
+/** To schemas of objects a list is an object without members; to clients it is a mistake. */
+function validatedBody(schema: Schema, body: unknown): unknown {
+  if (Array.isArray(body)) throw new Failure('invalid', 'Invalid request: body: expected an object, received a list');
+  return validated(schema, body);
 }
 
 /** Controller and compute lock their nodes apart: a request to the one makes requests to the other. */

@@ -1,0 +1,92 @@
+// Notifications: who hears what, in which order, and what happens to a listener that does not listen.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EventBus } from '../../src/events/bus.ts';
+import type { Subscription } from '../../src/events/subscription.ts';
+import { lineStream, socketStream } from '../../src/http/event-streams.ts';
+import { socketPair } from '../../src/http/sockets.ts';
+
+const options = {
+  silence: 30,
+  ping: () => ({ cpu_usage_percent: 1, memory_usage_percent: 2 }),
+  text: (message: { line: string }) => message.line,
+};
+
+async function actions(subscription: Subscription): Promise<string[]> {
+  const heard: string[] = [];
+  for (;;) {
+    const taken = await subscription.take(0);
+    if (taken.kind !== 'message') return heard;
+    heard.push(taken.message.action);
+  }
+}
+
+test('a project listener hears its project and what names none; order is the order of emission', async () => {
+  const bus = new EventBus();
+  bus.emit('before', {}, 'p1');
+  const one = bus.subscribe('p1');
+  const all = bus.subscribe();
+  bus.emit('a', {}, 'p1');
+  bus.emit('b', {}, 'p2');
+  bus.emit('c', {});
+  assert.deepEqual(await actions(one), ['a', 'c']);
+  assert.deepEqual(await actions(all), ['a', 'b', 'c']);
+  assert.equal(bus.listeners('p1'), 1);
+  one.end();
+  assert.equal(bus.listeners('p1'), 0);
+});
+
+test('a listener that takes nothing is ended and told, the others go on', async () => {
+  const bus = new EventBus();
+  const stalled = bus.subscribe('p');
+  const good = bus.subscribe('p');
+  for (let n = 0; n < 20_000; n += 1) {
+    bus.emit('x', { n }, 'p');
+    if (n % 100 === 0) await actions(good);
+  }
+  assert.equal(bus.listeners('p'), 1);
+  const taken = await stalled.take(0);
+  assert.ok(taken.kind === 'end' && /too slow/.test(taken.reason));
+});
+
+test('a line stream opens with a ping, gives one sorted JSON object a line, pings in silence, and ends with the reason', async () => {
+  const bus = new EventBus();
+  let left = 0;
+  const response = lineStream(bus.subscribe('p'), { ...options, left: () => (left += 1) });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const next = async (): Promise<string> => (await reader.read()).value ?? 'end';
+  assert.equal(await next(), '{"action":"ping","event":{"cpu_usage_percent":1,"memory_usage_percent":2}}\n');
+  bus.emit('node.created', { z: 'ü', a: 1 }, 'p');
+  assert.equal(await next(), '{"action":"node.created","event":{"a":1,"z":"\\u00fc"}}\n');
+  assert.match(await next(), /"ping"/);
+  bus.close('over');
+  assert.match(await next(), /"log.warning".*"over"/);
+  assert.equal(await next(), 'end');
+  assert.equal(left, 1);
+});
+
+test('a WebSocket stream sends the same lines and notices that its client has gone', async () => {
+  const bus = new EventBus();
+  let left = 0;
+  const [near, far] = socketPair();
+  const heard: string[] = [];
+  near.listen({ message: (data) => heard.push(String(data)) });
+  socketStream(bus.subscribe('p'), { ...options, silence: 10_000, left: () => (left += 1) })(far);
+  bus.emit('node.created', {}, 'p');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.deepEqual(
+    heard.map((line) => JSON.parse(line).action),
+    ['ping', 'node.created'],
+  );
+  near.close();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(left, 1);
+  assert.equal(bus.listeners('p'), 0);
+});
+
+test('in process, what one end has not passed on counts as unsent at the other', () => {
+  const [near, far] = socketPair();
+  assert.equal(far.bufferedAmount, 0);
+  near.listen({ backlog: () => 42 });
+  assert.equal(far.bufferedAmount, 42);
+});

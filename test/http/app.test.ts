@@ -1,0 +1,204 @@
+// What every route does: parameters, bodies, the forms of answers and errors, and the path as it stands on the wire.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { Failure } from '../../src/failures.ts';
+import { App } from '../../src/http/app.ts';
+import { gate } from '../../src/http/gate.ts';
+import { route, socketRoute } from '../../src/http/route.ts';
+
+const Thing = v.strictObject({
+  name: v.pipe(v.string(), v.minLength(1)),
+  count: v.optional(v.pipe(v.number(), v.integer())),
+});
+
+const routes = [
+  route('GET /v2/things', {}, () => [{ b: 1, a: 'ä€' }]),
+  route('POST /v2/things', { body: Thing, status: 201 }, ({ body }) => body),
+  route('GET /v2/things/{thing_id}', {}, ({ params }) => ({ id: params.thing_id })),
+  route('DELETE /v2/things/{thing_id}', { status: 204 }, () => undefined),
+  route('PUT /v2/things/{thing_id}', {}, () => undefined),
+  route('GET /v2/things/{thing_id}/ports/{port:\\d+}', {}, ({ params }) => ({ port: Number(params.port) })),
+  route('GET /v2/things/{thing_id}/files/{path:.+}', { raw: true }, ({ params, query }) => ({
+    path: params.path,
+    query,
+  })),
+  route('GET /v2/fail/{code}', {}, ({ params }) => {
+    if (params.code === 'crash') throw new TypeError('secret detail');
+    throw new Failure(params.code as 'conflict', 'told', { exception: 'VPCSError', image: 'a.bin' });
+  }),
+  socketRoute('/v2/things/{thing_id}/ws', ({ params }) => {
+    if (params.thing_id === 'none') throw new Failure('not-found', 'no such thing');
+    return (socket) => {
+      socket.send(`hello ${params.thing_id}`);
+      socket.listen({ message: (data) => socket.send(`echo ${data}`) });
+    };
+  }),
+];
+const app = new App(routes);
+
+async function json(response: Response): Promise<unknown> {
+  return JSON.parse(await response.text());
+}
+
+test('answers are indented, sorted, ASCII, and name their route', async () => {
+  const response = await app.request('/v2/things');
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('content-type'), 'application/json');
+  assert.equal(response.headers.get('x-route'), '/v2/things');
+  assert.equal(await response.text(), '[\n    {\n        "a": "\\u00e4\\u20ac",\n        "b": 1\n    }\n]');
+});
+
+test('an answer without body has no type on 204 and an empty octet stream otherwise', async () => {
+  const deleted = await app.request('/v2/things/1', { method: 'DELETE' });
+  assert.deepEqual([deleted.status, deleted.headers.get('content-type'), await deleted.text()], [204, null, '']);
+  const put = await app.request('/v2/things/1', { method: 'PUT' });
+  assert.deepEqual(
+    [put.status, put.headers.get('content-type'), await put.text()],
+    [200, 'application/octet-stream', ''],
+  );
+});
+
+test('unknown paths and methods get the plain answers that clients know', async () => {
+  for (const path of [
+    '/v2/nothing',
+    '/v2/things/',
+    '/v2/things/1/ports/x',
+    '/v2/things/1/files/',
+    '/v2//things',
+    '/',
+  ]) {
+    const response = await app.request(path);
+    assert.deepEqual([response.status, await response.text()], [404, '404: Not Found'], path);
+  }
+  for (const method of ['PATCH', 'PUT', 'HEAD']) {
+    const response = await app.request('/v2/things', { method });
+    assert.equal(response.status, 405, method);
+    assert.equal(response.headers.get('allow'), 'GET,OPTIONS,POST', method);
+  }
+});
+
+test('a refused body is a 400 that names the member, the route and what was sent', async () => {
+  const cases: [body: string, message: RegExp, request: unknown][] = [
+    ['', /name: is required/, {}],
+    ['{"name":""}', /name: .*/, { name: '' }],
+    ['{"name":1}', /name: expected string, received 1/, { name: 1 }],
+    ['{"name":"a","count":1.5}', /count/, { name: 'a', count: 1.5 }],
+    ['{"name":"a","colour":"red"}', /colour: is not a member/, { name: 'a', colour: 'red' }],
+    ['null', /body: expected Object, received null/, null],
+    ['[]', /body: expected an object, received a list/, []],
+  ];
+  for (const [body, message, request] of cases) {
+    const response = await app.request('/v2/things', { method: 'POST', body });
+    const answer = (await json(response)) as { message: string };
+    assert.match(answer.message, message, body);
+    assert.deepEqual(
+      answer,
+      { message: answer.message, status: 400, path: '/v2/things', method: 'POST', request },
+      body,
+    );
+  }
+});
+
+test('bodies that are no JSON, too deep, hostile or too large are refused without harm', async () => {
+  const malformed = await app.request('/v2/things', { method: 'POST', body: '{"name"' });
+  assert.equal(malformed.status, 400);
+  assert.deepEqual(((await json(malformed)) as { request: unknown }).request, { malformed_json: '{"name"' });
+  for (const body of ['['.repeat(500_000), '{"a":'.repeat(100_000), '{"__proto__":{"x":1},"name":"a"}']) {
+    assert.equal((await app.request('/v2/things', { method: 'POST', body })).status, 400, body.slice(0, 20));
+  }
+  const bytes = new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]);
+  assert.equal((await app.request('/v2/things', { method: 'POST', body: bytes })).status, 400);
+  const large = await app.request('/v2/things', { method: 'POST', body: `{"name":"${'x'.repeat(1_100_000)}"}` });
+  assert.equal(large.status, 413);
+  assert.equal(((await json(large)) as { status: number }).status, 413);
+});
+
+test('query parameters are merged into the body as text, empty ones dropped, the first value counting', async () => {
+  const merged = await app.request('/v2/things?name=q&name=r&count=', { method: 'POST', body: '{"name":"b"}' });
+  assert.deepEqual(await json(merged), { name: 'q' });
+  assert.equal((await app.request('/v2/things?other=1', { method: 'POST', body: '{"name":"b"}' })).status, 400);
+});
+
+test('a path reaches its route as it stands on the wire: dot segments are not folded into another route', async () => {
+  const cases: [target: string, path: string][] = [
+    ['/v2/things/1/files/../../x', '../../x'],
+    ['/v2/things/1/files/%2e%2e/x', '../x'],
+    ['/v2/things/1/files/..%2f..%2fx?y=1', '../../x'],
+    ['/v2/things/1/files//etc/hostname', '/etc/hostname'],
+    ['/v2/things/1/files/.', '.'],
+    ['/v2/things/1/files/a%20b%25', 'a b%'],
+  ];
+  for (const [target, path] of cases) {
+    assert.equal(((await json(await app.request(target))) as { path: string }).path, path, target);
+  }
+});
+
+test('failures become their status; an unexpected error tells the client nothing of the inside', async () => {
+  const cases: [code: string, status: number, extra: object][] = [
+    ['forbidden', 403, { exception: 'VPCSError' }],
+    ['not-found', 404, { exception: 'VPCSError' }],
+    ['time-out', 408, { exception: 'VPCSError' }],
+    ['conflict', 409, { exception: 'VPCSError' }],
+    ['image-missing', 409, { exception: 'ImageMissingError', image: 'a.bin' }],
+    ['unavailable', 503, { exception: 'VPCSError' }],
+    ['out-of-space', 507, { exception: 'VPCSError' }],
+  ];
+  for (const [code, status, extra] of cases) {
+    const response = await app.request(`/v2/fail/${code}`);
+    assert.equal(response.status, status);
+    assert.deepEqual(await json(response), { message: 'told', status, ...extra });
+  }
+  const crash = await app.request('/v2/fail/crash');
+  assert.equal(crash.status, 500);
+  assert.doesNotMatch(await crash.text(), /secret|app\.ts/);
+});
+
+test('a WebSocket route within the process opens, echoes, and refuses with the reason', async () => {
+  const socket = await app.openSocket('/v2/things/7/ws');
+  const heard: unknown[] = [];
+  socket.listen({ message: (data) => heard.push(data) });
+  socket.send('x');
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.deepEqual(heard, ['hello 7', 'echo x']);
+  await assert.rejects(app.openSocket('/v2/things/none/ws'), /no such thing/);
+  const plain = await app.request('/v2/things/7/ws');
+  assert.equal(plain.status, 400);
+});
+
+test('the gate asks for the password on every route and answers preflights of allowed origins only', async () => {
+  const guarded = new App(routes, {
+    middleware: gate({
+      rules: { hosts: [], origins: ['http://friend.example'] },
+      credentials: { user: 'u', password: 'pä:ss' },
+    }),
+  });
+  const basic = `Basic ${Buffer.from('u:pä:ss').toString('base64')}`;
+  const refused = await guarded.request('/v2/things');
+  assert.deepEqual(
+    [refused.status, refused.headers.get('www-authenticate'), await refused.text()],
+    [401, 'Basic realm="GNS3 server"', ''],
+  );
+  assert.equal((await guarded.request('/v2/nothing')).status, 401);
+  assert.equal((await guarded.request('/v2/things/7/ws')).status, 401);
+  assert.equal((await guarded.request('/v2/things', { headers: { authorization: `${basic}x` } })).status, 401);
+  const served = await guarded.request('/v2/things', {
+    headers: { authorization: basic, origin: 'http://friend.example' },
+  });
+  assert.equal(served.status, 200);
+  assert.equal(served.headers.get('access-control-allow-origin'), 'http://friend.example');
+  const preflight = await guarded.request('/v2/things', {
+    method: 'OPTIONS',
+    headers: { origin: 'http://friend.example' },
+  });
+  assert.equal(preflight.status, 200);
+  assert.equal(preflight.headers.get('access-control-allow-credentials'), 'true');
+  assert.equal(
+    (await guarded.request('/v2/things', { method: 'OPTIONS', headers: { origin: 'http://evil.example' } })).status,
+    403,
+  );
+  assert.equal(
+    (await guarded.request('/v2/things', { headers: { authorization: basic, origin: 'http://evil.example' } })).status,
+    403,
+  );
+});
