@@ -217,7 +217,7 @@ test('a script in a picture cannot act as a page of this server', async (t) => {
   const { app } = await started(t);
   await upload(app, 'evil.svg', '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
   await upload(app, 'evil.html', '<script>alert(1)</script>');
-  for (const id of ['evil.svg', 'evil.html']) {
+  for (const id of ['evil.svg', 'evil.html', ':/symbols/router.svg']) {
     const { headers } = await app.request(`/v2/symbols/${id}/raw`);
     const policy = headers.get('content-security-policy') ?? '';
     assert.match(policy, /(^|; )sandbox(;|$)/);

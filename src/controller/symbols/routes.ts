@@ -46,6 +46,7 @@ function svgResponse(svg: string): Response {
     headers: {
       'Content-Type': 'image/svg+xml',
       'Content-Length': String(body.byteLength),
+      'Content-Security-Policy': POLICY,
       'X-Content-Type-Options': 'nosniff',
     },
   });

@@ -17,8 +17,10 @@ export function element(name: string, values: Attributes, ...children: Markup[])
     : `<${name}${attributes(values)}>${children.join('')}</${name}>`;
 }
 
+/** Lines and shapes; computed coordinates may have any number of decimals. */
 export function path(d: string, values: Attributes = {}): Markup {
-  return element('path', { ...values, d });
+  const rounded = d.replaceAll(/\d+\.\d{4,}/g, (number) => String(Math.round(Number(number) * 100) / 100));
+  return element('path', { ...values, d: rounded });
 }
 
 export function group(values: Attributes, ...children: Markup[]): Markup {
