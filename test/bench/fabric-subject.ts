@@ -13,17 +13,20 @@ export interface SubjectOrder {
   ports: number[];
   /** Two more UDP ports for the hop between the ends of a cable. */
   hop: [number, number];
+  /** File for a capture at the second port of a hub of the fabric. */
+  capture?: string | undefined;
 }
 
 const host = '127.0.0.1';
 
-async function fabricHub({ peers, ports }: SubjectOrder): Promise<void> {
+async function fabricHub({ peers, ports, capture }: SubjectOrder): Promise<void> {
   const fabric = new Fabric();
   await fabric.start();
   const hub = await fabric.createHub();
   for (const [index, localPort] of ports.entries()) {
     const port = await fabric.createPort({ kind: 'hub', hub });
     await port.connect({ kind: 'udp', localPort, remoteHost: host, remotePort: peers[index]! });
+    if (capture !== undefined && index === 1) await port.startCapture({ file: capture, linkType: 'DLT_EN10MB' });
   }
 }
 

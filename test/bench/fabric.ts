@@ -3,7 +3,9 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { cpus } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cable, Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
 import type { LoadOrder, LoadResult } from './fabric-load.ts';
@@ -34,13 +36,14 @@ async function measure(
   shape: SubjectOrder['shape'],
   size: number,
   rate: number,
+  capture?: string,
 ): Promise<Figure> {
   const range = (first: number): number[] => Array.from({ length: size }, (_, index) => first + index);
   const [peers, ports] = [range(28_000), range(28_100)];
   const subject = fork(new URL('./fabric-subject.ts', import.meta.url));
   const load = fork(new URL('./fabric-load.ts', import.meta.url));
   try {
-    await ask(subject, { kind, shape, peers, ports, hop: [28_200, 28_201] } satisfies SubjectOrder);
+    await ask(subject, { kind, shape, peers, ports, hop: [28_200, 28_201], capture } satisfies SubjectOrder);
     const order: LoadOrder = { peers, targets: ports, frameBytes: FRAME_BYTES, rate, milliseconds: 300 };
     await ask(load, order);
     const before = await ask<number>(subject, 'measure');
@@ -55,10 +58,13 @@ async function measure(
   }
 }
 
-type Row = [string, SubjectOrder['shape'], number];
+type Row = [title: string, shape: SubjectOrder['shape'], size: number, capture?: string];
+
+const directory = mkdtempSync(join(tmpdir(), 'labwire-bench-'));
 
 const rows: Row[] = [
   ['hub, 2 ports', 'hub', 2],
+  ['hub, 2 ports, the fabric captures', 'hub', 2, join(directory, 'hub.pcap')],
   ['hub, 16 ports', 'hub', 16],
   ['cable, fused', 'fused', 2],
   ['cable, UDP hop', 'hop', 2],
@@ -70,9 +76,12 @@ process.stdout.write(
 process.stdout.write(
   '| path | load | fabric frames/s | fabric µs/frame | dgram frames/s | dgram µs/frame | CPU ratio |\n|---|---|---|---|---|---|---|\n',
 );
-for (const [title, shape, size] of rows) {
+for (const [title, shape, size, capture] of rows) {
   for (const rate of [size === 2 ? STEADY : STEADY / 10, 0]) {
-    const [fabric, dgram] = [await measure('fabric', shape, size, rate), await measure('dgram', shape, size, rate)];
+    const [fabric, dgram] = [
+      await measure('fabric', shape, size, rate, capture),
+      await measure('dgram', shape, size, rate),
+    ];
     const cell = ({ delivered, cost, share }: Figure): string =>
       `${Math.round(delivered)}${rate > 0 && share < 0.99 ? ` (${Math.round(share * 100)} %)` : ''} | ${cost.toFixed(2)}`;
     const offered = rate === 0 ? 'flood' : `${rate}/s`;
@@ -81,6 +90,7 @@ for (const [title, shape, size] of rows) {
     );
   }
 }
+rmSync(directory, { recursive: true });
 
 /** A fabric with `count` connected ports at hubs of 16, joined in pairs by fused cables. */
 async function crowd(count: number, firstPort: number): Promise<{ fabric: Fabric; ports: FabricPort[] }> {
