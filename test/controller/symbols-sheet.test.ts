@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { BUILTINS, type BuiltinSymbol } from '../../src/controller/symbols/catalogue.ts';
+import { type BuiltinSymbol, builtinSymbol, builtinSymbols } from '../../src/controller/symbols/catalogue.ts';
 import { drawSymbol } from '../../src/controller/symbols/draw.ts';
 
 const SHEET = new URL('../../docs/symbols.svg', import.meta.url);
@@ -12,12 +12,12 @@ const COLUMNS = 9;
 /** The classic set, and one colour of each affinity glyph, with their names. */
 function contactSheet(): string {
   const colours = ['blue', 'gray', 'green', 'red'];
-  const symbols = [...BUILTINS.values()];
+  const symbols = [...builtinSymbols()];
   const classic = symbols.filter(({ set }) => set === 'classic');
   const affinity = symbols.filter((symbol) => symbol.set === 'affinity' && symbol.theme === 'Affinity-circle-blue');
   const shown = affinity.map(({ id }, index) => {
     const shape = index % 2 === 0 ? 'circle' : 'square';
-    return BUILTINS.get(id.replace('circle/blue', `${shape}/${colours[index % 4]}`))!;
+    return builtinSymbol(id.replace('circle/blue', `${shape}/${colours[index % 4]}`))!;
   });
   const classicRows = Math.ceil(classic.length / COLUMNS);
   const rows = classicRows + Math.ceil(shown.length / COLUMNS);

@@ -161,37 +161,35 @@ export type BuiltinSymbol = BuiltinCommon &
 /** Stands in for every symbol that is not there. */
 export const FALLBACK_ID = ':/symbols/classic/computer.svg';
 
-function* allBuiltins(): Generator<BuiltinSymbol> {
-  for (const shape of SHAPES) {
-    for (const colour of COLOURS) {
-      for (const name of AFFINITY) {
-        const file = `${name}.svg`;
-        const id = `:/symbols/affinity/${shape}/${colour}/${file}`;
-        yield {
-          set: 'affinity',
-          name,
-          shape,
-          colour,
-          id,
-          file,
-          theme: `Affinity-${shape}-${colour}`,
-          size: AFFINITY_SIZE,
-        };
-      }
-    }
-  }
-  for (const [name, [width, height]] of Object.entries(CLASSIC) as [ClassicName, readonly [number, number]][]) {
-    const file = `${name}.svg`;
-    yield { set: 'classic', name, id: `:/symbols/classic/${file}`, file, theme: 'Classic', size: { width, height } };
-  }
+function classic(name: ClassicName): BuiltinSymbol {
+  const [width, height] = CLASSIC[name];
+  const file = `${name}.svg`;
+  return { set: 'classic', name, id: `:/symbols/classic/${file}`, file, theme: 'Classic', size: { width, height } };
 }
 
-/** Every built-in symbol by its id, sorted by theme. */
-export const BUILTINS: ReadonlyMap<string, BuiltinSymbol> = new Map(
-  [...allBuiltins()]
-    .sort((a, b) => (a.theme < b.theme ? -1 : a.theme > b.theme ? 1 : 0))
-    .map((symbol) => [symbol.id, symbol]),
-);
+function affinity(name: AffinityName, shape: AffinityShape, colour: AffinityColour): BuiltinSymbol {
+  const file = `${name}.svg`;
+  const id = `:/symbols/affinity/${shape}/${colour}/${file}`;
+  return { set: 'affinity', name, shape, colour, id, file, theme: `Affinity-${shape}-${colour}`, size: AFFINITY_SIZE };
+}
+
+/** Every built-in symbol, sorted by theme. */
+export function* builtinSymbols(): Generator<BuiltinSymbol> {
+  for (const shape of SHAPES) {
+    for (const colour of COLOURS) for (const name of AFFINITY) yield affinity(name, shape, colour);
+  }
+  for (const name of Object.keys(CLASSIC)) yield classic(name as ClassicName);
+}
+
+const ID = new RegExp(`^:/symbols/(?:classic|affinity/(${SHAPES.join('|')})/(${COLOURS.join('|')}))/([^/]+)\\.svg$`);
+
+/** The built-in symbol of exactly this id. */
+export function builtinSymbol(id: string): BuiltinSymbol | undefined {
+  const [, shape, colour, name = ''] = ID.exec(id) ?? [];
+  if (shape === undefined) return Object.hasOwn(CLASSIC, name) ? classic(name as ClassicName) : undefined;
+  if (!AFFINITY.includes(name as AffinityName)) return undefined;
+  return affinity(name as AffinityName, shape as AffinityShape, colour as AffinityColour);
+}
 
 /** What a device is drawn as, by its role: in the classic set and in the affinity sets. */
 const ROLES: Record<string, [ClassicName, AffinityName]> = {

@@ -2,7 +2,7 @@
 import type { Stats } from 'node:fs';
 import { isAbsolute, posix, relative } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { BUILTINS, type BuiltinSymbol, FALLBACK_ID, type SymbolSize } from './catalogue.ts';
+import { type BuiltinSymbol, builtinSymbol, builtinSymbols, FALLBACK_ID, type SymbolSize } from './catalogue.ts';
 import { CustomFolder, isCustomId } from './custom-folder.ts';
 import { drawSymbol } from './draw.ts';
 
@@ -40,7 +40,7 @@ export class Symbols {
 
   /** All symbols, sorted by theme. */
   async list(): Promise<SymbolEntry[]> {
-    const builtins = [...BUILTINS.values()].map(({ id, file, theme }) => entry(id, file, theme, true));
+    const builtins = [...builtinSymbols()].map(({ id, file, theme }) => entry(id, file, theme, true));
     const custom = (await this.folder.ids()).map((id) => entry(id, posix.basename(id), 'Custom symbols', false));
     return [...builtins, ...custom];
   }
@@ -95,7 +95,7 @@ export class Symbols {
   }
 
   private exact(id: string): Found | undefined {
-    const builtin = BUILTINS.get(id);
+    const builtin = builtinSymbol(id);
     if (builtin !== undefined) return { builtin };
     const stat = this.folder.find(id);
     return stat && { custom: id, stat };
