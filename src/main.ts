@@ -67,6 +67,10 @@ async function main(): Promise<void> {
     case 'version':
       process.stdout.write(`labwired ${version()}\n`);
       return;
+    case 'demo': {
+      const { runDemo } = await import('./demo/demo.ts');
+      return runDemo(command.url, (text) => void process.stdout.write(text));
+    }
     default:
       return serve(command as Configured, processEnvironment());
   }
