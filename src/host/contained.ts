@@ -4,7 +4,7 @@
 // leads to (O_PATH), and the decision is made on the open descriptor: the kernel says in /proc/self/fd where it really
 // is. From then on only the descriptor is used, so that a directory or file swapped for a link in the meantime changes
 // nothing. `/proc/self/fd/<directory>/<name>` stands in for openat(2) and its kin.
-import { constants, type Stats } from 'node:fs';
+import { constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, readlink, rmdir, unlink } from 'node:fs/promises';
 import { Failure, systemCode } from '../failures.ts';
 import { type AtomicFileData, createAtomicFile, fileFailure, isTemporaryName } from './atomic-file.ts';
@@ -104,17 +104,56 @@ export async function removeContained(root: string, path: string): Promise<void>
 export async function* listContained(root: string): AsyncGenerator<{ path: string; stat: Stats }> {
   await using held = new AsyncDisposableStack();
   const top = await openRoot(root, held);
+  for await (const { path, directory, entry } of entriesBelow(top, () => true)) {
+    if (entry === undefined || isTemporaryName(entry.name) || !(entry.isFile() || entry.isSymbolicLink())) continue;
+    const stat = await statFile(top, directory, entry.name);
+    if (stat !== undefined) yield { path, stat };
+  }
+}
+
+/** Something below a directory, as it stands there: a link is a link. `path` is relative, with `/` between its parts. */
+export type ContainedEntry =
+  | { kind: 'file' | 'empty folder' | 'unreadable folder'; path: string }
+  | { kind: 'link'; path: string; target: string };
+
+/**
+ * Everything below `root` that can be copied, in no particular order: regular files, links (followed nowhere), and folders that
+ * hold nothing. Unfinished uploads, pipes, sockets and devices are left out. A folder that `enter` refuses is passed by.
+ */
+export async function* walkContained(
+  root: string,
+  enter: (folder: string) => boolean = () => true,
+): AsyncGenerator<ContainedEntry> {
+  await using held = new AsyncDisposableStack();
+  const top = await openRoot(root, held);
+  for await (const { path, directory, entry, readable } of entriesBelow(top, enter)) {
+    if (entry === undefined) yield { kind: readable ? 'empty folder' : 'unreadable folder', path };
+    else if (isTemporaryName(entry.name)) continue;
+    else if (entry.isFile()) yield { kind: 'file', path };
+    else if (entry.isSymbolicLink()) {
+      const target = await readlink(at(directory, entry.name)).catch(() => undefined);
+      if (target !== undefined) yield { kind: 'link', path, target };
+    }
+  }
+}
+
+/** The entries of all folders below the root that are not folders themselves; a folder without any is told as such. */
+async function* entriesBelow(
+  top: Root,
+  enter: (folder: string) => boolean,
+): AsyncGenerator<{ path: string; directory: FileHandle; entry: Dirent | undefined; readable: boolean }> {
   const pending = [''];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     await using directory = await openFolder(top, folder);
     if (directory === undefined) continue;
-    for (const entry of await readdir(at(directory), { withFileTypes: true }).catch(() => [])) {
+    const entries = await readdir(at(directory), { withFileTypes: true }).catch(() => undefined);
+    if (folder !== '' && !entries?.length) {
+      yield { path: folder, directory, entry: undefined, readable: entries !== undefined };
+    }
+    for (const entry of entries ?? []) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory()) pending.push(path);
-      else if ((entry.isFile() || entry.isSymbolicLink()) && !isTemporaryName(entry.name)) {
-        const stat = await statFile(top, directory, entry.name);
-        if (stat !== undefined) yield { path, stat };
-      }
+      if (!entry.isDirectory()) yield { path, directory, entry, readable: true };
+      else if (enter(path)) pending.push(path);
     }
   }
 }
