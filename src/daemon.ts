@@ -16,6 +16,8 @@ import { Store } from './store/store.ts';
 
 export interface Daemon {
   address: AddressInfo;
+  /** What answers the network; callers in this process may ask it directly. */
+  app: App;
   /** Ends everything that runs and writes everything that is to be kept. */
   stop(): Promise<void>;
 }
@@ -57,5 +59,5 @@ export async function startDaemon(config: Config, shutdown: () => void): Promise
   undo.defer(() => server.stop());
   controller.openAutomatic().catch((error: unknown) => log.error(String(error)));
   const running = undo.move();
-  return { address, stop: () => running.disposeAsync() };
+  return { address, app, stop: () => running.disposeAsync() };
 }

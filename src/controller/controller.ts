@@ -29,6 +29,7 @@ import { ServerSettings } from './server/settings.ts';
 import { settingsRoutes } from './server/settings-routes.ts';
 import { symbolRoutes } from './symbols/routes.ts';
 import { Symbols } from './symbols/symbols.ts';
+import { installBaseConfigurations } from './templates/base-configurations.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { Templates } from './templates/templates.ts';
 
@@ -117,6 +118,7 @@ export class Controller {
     await Promise.all([
       this.computes.start(this.options.local, port),
       this.settings.start(),
+      installBaseConfigurations(this.options.config.Server.configs_path),
       this.symbols.start(),
       this.templates.start(),
       this.projects.start(),

@@ -1,0 +1,120 @@
+// A whole server in this process, for tests of the controller's routes: real store, real fabric, real compute; only the network is left out.
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { type ConfigSources, loadConfig } from '../../src/config/load.ts';
+import { type Daemon, startDaemon } from '../../src/daemon.ts';
+import { configureLog } from '../../src/host/log.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
+type Body = any;
+
+export interface Answer {
+  status: number;
+  json: Body;
+}
+
+configureLog({ write: () => {} });
+
+export class LabServer {
+  readonly state: string;
+  private readonly settings: Record<string, string>;
+  private daemon: Daemon | undefined;
+
+  private constructor(state: string, settings: Record<string, string>) {
+    this.state = state;
+    this.settings = settings;
+  }
+
+  /** Starts a server on a scratch directory; it ends with the test. `settings` are keys of `[Server]`. */
+  static async start(t: TestContext, settings: Record<string, string> = {}): Promise<LabServer> {
+    const server = new LabServer(await scratchDirectory(t), settings);
+    t.after(() => server.stop());
+    await server.start();
+    return server;
+  }
+
+  async start(): Promise<void> {
+    const values = { port: '0', local: 'true', ...this.settings };
+    const flags: ConfigSources['flags'] = Object.entries(values).map(([key, value]) => ({
+      section: 'Server',
+      key,
+      value,
+      flag: key,
+    }));
+    const sources = { flags, environment: {}, workingDirectory: this.state, home: this.state, state: this.state };
+    this.daemon = await startDaemon(loadConfig(sources).config, () => {});
+  }
+
+  async stop(): Promise<void> {
+    await this.daemon?.stop();
+    this.daemon = undefined;
+  }
+
+  async call(method: string, path: string, body?: unknown): Promise<Answer> {
+    assert.ok(this.daemon);
+    const response = await this.daemon.app.request(path, {
+      method,
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      json: response.headers.get('content-type') === 'application/json' ? JSON.parse(text) : text,
+    };
+  }
+
+  /** A GET whose answer lasts. */
+  async stream(path: string): Promise<Response> {
+    assert.ok(this.daemon);
+    return this.daemon.app.request(path);
+  }
+
+  /** A call that must succeed with this status; gives its answer. */
+  async expect(status: number, method: string, path: string, body?: unknown): Promise<Body> {
+    const answer = await this.call(method, path, body);
+    assert.equal(answer.status, status, `${method} ${path}: ${JSON.stringify(answer.json)}`);
+    return answer.json;
+  }
+
+  async project(name = 'lab', more: object = {}): Promise<Body> {
+    return this.expect(201, 'POST', '/v2/projects', { name, ...more });
+  }
+
+  async hub(project: Body, name: string, more: object = {}): Promise<Body> {
+    const body = { name, node_type: 'ethernet_hub', compute_id: 'local', ...more };
+    return this.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, body);
+  }
+
+  async link(project: Body, one: Body, other: Body, more: object = {}): Promise<Body> {
+    const nodes = [one, other].map(([node, port]) => ({ node_id: node.node_id, adapter_number: 0, port_number: port }));
+    return this.expect(201, 'POST', `/v2/projects/${project.project_id}/links`, { nodes, ...more });
+  }
+
+  /** Records what a stream announces, pings and `compute.updated` left out; the list grows as long as the test runs. */
+  async record(path: string): Promise<{ action: string; event: Body }[]> {
+    assert.ok(this.daemon);
+    const socket = await this.daemon.app.openSocket(path);
+    const messages: { action: string; event: Body }[] = [];
+    socket.listen({
+      message: (data) => {
+        const message = JSON.parse(String(data));
+        if (message.action !== 'ping' && message.action !== 'compute.updated') messages.push(message);
+      },
+    });
+    return messages;
+  }
+}
+
+/** Waits until `condition` holds. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  patience = 5_000,
+): Promise<void> {
+  const end = Date.now() + patience;
+  while (!(await condition())) {
+    if (Date.now() > end) assert.fail(`waited ${patience} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,224 @@
+// Projects as their users meet them: what is kept, what is told, what is refused.
+import assert from 'node:assert/strict';
+import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { LabServer, until } from './lab-server.ts';
+
+const UNKNOWN = '11111111-2222-4333-8444-555555555555';
+
+test('a lab is as it was after closing and opening, and after a restart of the server', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { zoom: 80, variables: [{ name: 'A', value: '1' }], auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  const one = await server.hub(project, 'Hub{0}', { x: -7, y: 9, locked: true });
+  const two = await server.hub(project, 'Hub{0}', { label: { text: 'x', x: 1, y: 2 } });
+  const link = await server.link(project, [one, 0], [two, 3], { link_style: { color: 'red' } });
+  await server.expect(201, 'POST', `${path}/drawings`, { svg: '<svg></svg>', x: 5 });
+  const before = await Promise.all(
+    ['nodes', 'links', 'drawings'].map((kind) => server.expect(200, 'GET', `${path}/${kind}`)),
+  );
+  assert.equal(before[0][1].label.text, 'Hub2');
+
+  await server.expect(204, 'POST', `${path}/close`);
+  await server.expect(201, 'POST', `${path}/open`);
+  for (const [index, kind] of ['nodes', 'links', 'drawings'].entries()) {
+    const now = await server.expect(200, 'GET', `${path}/${kind}`);
+    for (const node of [...now, ...before[index]]) if (node.console_type === null) node.console_type = 'none';
+    assert.deepEqual(now, before[index], kind);
+  }
+  await server.stop();
+  await server.start();
+  const [listed] = await server.expect(200, 'GET', '/v2/projects');
+  assert.deepEqual(listed, { ...project, status: 'closed' });
+  await server.expect(201, 'POST', `${path}/open`);
+  const [again] = await server.expect(200, 'GET', `${path}/links`);
+  assert.equal(again.link_id, link.link_id);
+});
+
+test('every operation tells what it did, and nothing else', async (t) => {
+  const server = await LabServer.start(t);
+  const wide = await server.record('/v2/notifications/ws');
+  const project = await server.project('lab', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  const own = await server.record(`${path}/notifications/ws`);
+  const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 30));
+  const told = async (): Promise<string[]> => {
+    await settle();
+    return [...wide.splice(0), ...own.splice(0)].map(({ action }) => action);
+  };
+  await told();
+  const one = await server.hub(project, 'A');
+  const two = await server.hub(project, 'B');
+  assert.deepEqual(await told(), ['node.created', 'node.created']);
+  await server.expect(200, 'PUT', `${path}/nodes/${one.node_id}`, { x: 4 });
+  assert.deepEqual(await told(), ['node.updated']);
+  await server.expect(200, 'PUT', `${path}/nodes/${one.node_id}`, { x: 4 });
+  assert.deepEqual(await told(), []);
+  const link = await server.link(project, [one, 0], [two, 0], { link_style: { width: 2 } });
+  assert.deepEqual(await told(), ['link.updated', 'link.created']);
+  await server.expect(201, 'PUT', `${path}/links/${link.link_id}`, {});
+  assert.deepEqual(await told(), []);
+  await server.expect(201, 'PUT', `${path}/links/${link.link_id}`, { suspend: true });
+  assert.deepEqual(await told(), ['link.updated']);
+  await server.expect(200, 'PUT', path, { zoom: 100 });
+  assert.deepEqual(await told(), []);
+  await server.expect(200, 'PUT', path, { zoom: 101 });
+  assert.deepEqual(await told(), ['project.updated']);
+  await server.expect(204, 'DELETE', `${path}/nodes/${one.node_id}`);
+  assert.deepEqual(await told(), ['link.deleted', 'node.deleted', 'node.deleted']);
+  await server.expect(204, 'POST', `${path}/close`);
+  assert.deepEqual(await told(), ['project.closed']);
+  await server.expect(201, 'POST', `${path}/open`);
+  assert.deepEqual(await told(), ['project.opened', 'node.created']);
+  await server.expect(204, 'DELETE', path);
+  assert.deepEqual(await told(), ['project.closed', 'project.deleted']);
+});
+
+test('the file follows when the lab is quiet and before it is read; no temporary file stays', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project();
+  await server.hub(project, 'A');
+  const file = join(project.path, project.filename);
+  const nodes = async (): Promise<number> => JSON.parse(await readFile(file, 'utf8')).topology.nodes.length;
+  assert.equal(await nodes(), 0);
+  await until(async () => (await nodes()) === 1, 'the file to follow');
+  await server.hub(project, 'B');
+  const read = await server.expect(200, 'GET', `/v2/projects/${project.project_id}/files/${project.filename}`);
+  assert.equal((typeof read === 'string' ? JSON.parse(read) : read).topology.nodes.length, 2);
+  assert.deepEqual(
+    (await readdir(project.path)).filter((name) => name.startsWith('.')),
+    [],
+  );
+});
+
+test('an edit of the file by another program wins, and the lab as it was is kept beside it', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  const told = await server.record(`${path}/notifications/ws`);
+  await server.hub(project, 'A');
+  const file = join(project.path, project.filename);
+  await server.expect(200, 'GET', `${path}/files/${project.filename}`);
+  const document = JSON.parse(await readFile(file, 'utf8'));
+  document.topology.nodes[0].x = 777;
+  await writeFile(`${file}.new`, JSON.stringify(document));
+  await rename(`${file}.new`, file);
+  await server.hub(project, 'B');
+  await server.expect(204, 'POST', `${path}/close`);
+  assert.ok(
+    told.some(({ action, event }) => action === 'log.warning' && /changed by another program/.test(event.message)),
+  );
+  await server.expect(201, 'POST', `${path}/open`);
+  const nodes = await server.expect(200, 'GET', `${path}/nodes`);
+  assert.deepEqual(
+    nodes.map(({ name, x }: { name: string; x: number }) => [name, x]),
+    [['A', 777]],
+  );
+  assert.equal(JSON.parse(await readFile(`${file}.labwire-backup`, 'utf8')).topology.nodes.length, 2);
+});
+
+test('a damaged project stops neither the server nor another project, and says what is wrong', async (t) => {
+  const server = await LabServer.start(t);
+  const good = await server.project('good');
+  const bad = await server.project('bad');
+  await server.stop();
+  await writeFile(join(bad.path, bad.filename), '{"type": "topology", ');
+  await server.start();
+  const list = await server.expect(200, 'GET', '/v2/projects');
+  const damaged = list.find(({ project_id: id }: { project_id: string }) => id === bad.project_id);
+  assert.equal(damaged.name, 'bad');
+  assert.match(damaged.damaged, /bad\.gns3/);
+  const refused = await server.call('POST', `/v2/projects/${bad.project_id}/open`);
+  assert.equal(refused.status, 409);
+  assert.match(refused.json.message, /bad\.gns3/);
+  await server.expect(201, 'POST', `/v2/projects/${good.project_id}/open`);
+  // Mended, it opens without a restart.
+  const text = await readFile(join(good.path, good.filename), 'utf8');
+  await writeFile(join(bad.path, bad.filename), text.replaceAll(good.project_id, bad.project_id));
+  const mended = await server.expect(201, 'POST', `/v2/projects/${bad.project_id}/open`);
+  assert.equal(mended.damaged, undefined);
+});
+
+test('an opening that fails leaves the project closed and its file untouched', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project();
+  const path = `/v2/projects/${project.project_id}`;
+  await server.hub(project, 'A');
+  await server.expect(204, 'POST', `${path}/close`);
+  const file = join(project.path, project.filename);
+  const document = JSON.parse(await readFile(file, 'utf8'));
+  document.topology.nodes.push({
+    ...document.topology.nodes[0],
+    node_id: UNKNOWN,
+    name: 'B',
+    properties: { nonsense: 1 },
+  });
+  await writeFile(file, JSON.stringify(document));
+  const { mtimeMs } = await stat(file);
+  assert.equal((await server.call('POST', `${path}/open`)).status, 400);
+  assert.equal((await server.expect(200, 'GET', path)).status, 'closed');
+  assert.deepEqual(await server.expect(200, 'GET', '/v2/compute/projects'), []);
+  assert.equal((await stat(file)).mtimeMs, mtimeMs);
+});
+
+test('names and directories that are taken or lie elsewhere are refused, and nothing is left', async (t) => {
+  const server = await LabServer.start(t, { local: 'false' });
+  const first = await server.project('a');
+  for (const [body, status] of [
+    [{ name: 'a' }, 409],
+    [{ name: null }, 400],
+    [{ name: 'b', path: '/tmp/labwire-elsewhere' }, 403],
+    [{ name: 'b', path: `${first.path}/../../outside` }, 403],
+    [{ name: 'b', path: first.path }, 403],
+    [{ name: 'b', path: `${first.path}-"x` }, 403],
+  ] as const) {
+    assert.equal((await server.call('POST', '/v2/projects', body)).status, status, JSON.stringify(body));
+  }
+  assert.deepEqual(await readdir(join(server.state, 'projects')), [first.project_id]);
+  assert.equal(
+    (await server.call('POST', '/v2/projects/load', { path: join(first.path, first.filename) })).status,
+    403,
+  );
+  assert.equal(
+    (await server.expect(201, 'POST', '/v2/projects', { name: 'other', project_id: first.project_id })).name,
+    'a',
+  );
+  const slashed = await server.project('a/b\\c');
+  assert.equal(slashed.filename, 'a-b-c.gns3');
+});
+
+test('two at once: the same name is given once, the same port is linked once', async (t) => {
+  const server = await LabServer.start(t);
+  const tries = await Promise.all(
+    Array.from({ length: 5 }, () => server.call('POST', '/v2/projects', { name: 'same' })),
+  );
+  assert.deepEqual(tries.map(({ status }) => status).sort(), [201, 409, 409, 409, 409]);
+  const project = tries.find(({ status }) => status === 201)?.json;
+  const hubs = await Promise.all(Array.from({ length: 6 }, () => server.hub(project, 'H{0}')));
+  assert.equal(new Set(hubs.map(({ name }) => name)).size, 6);
+  const nodes = (other: number): object => ({
+    nodes: [hubs[0], hubs[other]].map((node) => ({ node_id: node.node_id, adapter_number: 0, port_number: 0 })),
+  });
+  const links = await Promise.all(
+    [1, 2, 3, 4, 5].map((other) => server.call('POST', `/v2/projects/${project.project_id}/links`, nodes(other))),
+  );
+  assert.deepEqual(links.map(({ status }) => status).sort(), [201, 409, 409, 409, 409]);
+});
+
+test('auto_close closes the lab some seconds after its last listener left, never before anybody listened', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project();
+  const path = `/v2/projects/${project.project_id}`;
+  const response = await fetchStream(server, `${path}/notifications`);
+  await response.cancel();
+  assert.equal((await server.expect(200, 'GET', path)).status, 'opened');
+  await until(async () => (await server.expect(200, 'GET', path)).status === 'closed', 'auto_close', 8_000);
+});
+
+async function fetchStream(server: LabServer, path: string): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+  const response = await server.stream(path);
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  await reader.read();
+  return reader;
+}
