@@ -4,7 +4,7 @@ import { PortPool } from './pool.ts';
 import { tcpBindable, udpBindable } from './probe.ts';
 
 /** Ports from 1024 on to which browsers refuse to connect (https://fetch.spec.whatwg.org/#port-blocking). */
-const BLOCKED_BY_BROWSERS = new Set([
+export const BLOCKED_BY_BROWSERS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]);
 
