@@ -1,10 +1,9 @@
 // The compute half: the emulators, ports and files of this host, as the API's /v2/compute routes.
-import { mkdir } from 'node:fs/promises';
 import type { Config } from '../config/schema.ts';
 import { EventBus } from '../events/bus.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import { Failure } from '../failures.ts';
-import { fileFailure } from '../host/atomic-file.ts';
+import { makeDirectory } from '../host/directories.ts';
 import { log } from '../host/log.ts';
 import { reapOurs } from '../host/processes.ts';
 import { LoadMeter } from '../host/statistics.ts';
@@ -61,9 +60,7 @@ export class Compute {
   async start(): Promise<void> {
     const { config, instance, captures, fabric } = this.services;
     const directory = config.Server.projects_path;
-    await mkdir(directory, { recursive: true }).catch((thrown: unknown) => {
-      throw fileFailure(thrown, `projects_path ${directory}`);
-    });
+    await makeDirectory(directory, `projects_path ${directory}`);
     const { found, left } = await reapOurs(instance);
     if (found.length > 0) log.warn('ended processes of a former run', { found: found.length, left: left.length });
     captures.start();

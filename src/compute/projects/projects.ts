@@ -1,10 +1,11 @@
 // The projects that are open on this compute.
 import { randomUUID } from 'node:crypto';
-import { access, constants, mkdir, realpath, rmdir } from 'node:fs/promises';
+import { access, constants, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type * as v from 'valibot';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { Failure, systemCode } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
+import { makeDirectory, removeEmptyDirectories } from '../../host/directories.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
 import { diskUsage } from '../../host/statistics.ts';
@@ -96,8 +97,8 @@ export class Projects {
       if (!local && !path.startsWith(directoryPrefix(root))) {
         throw new Failure('forbidden', `path: ${wanted} is outside of ${allowed}, which only local mode allows.`);
       }
-      const made = await mkdir(path, { recursive: true });
-      if (made !== undefined) undo.defer(() => removeEmpty(path, made));
+      const made = await makeDirectory(path, wanted);
+      if (made !== undefined) undo.defer(() => removeEmptyDirectories(path, made));
       await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
       return path;
     } catch (thrown) {
@@ -116,16 +117,6 @@ export class Projects {
 
 function directoryPrefix(path: string): string {
   return path.endsWith(sep) ? path : `${path}${sep}`;
-}
-
-/** Removes directories that hold nothing, from the innermost to the outermost that was made. */
-async function removeEmpty(innermost: string, outermost: string): Promise<void> {
-  try {
-    for (let path = innermost; path.length >= outermost.length; path = dirname(path)) await rmdir(path);
-  } catch (thrown) {
-    // Somebody has put something there meanwhile: then it is theirs.
-    log.debug('a directory stays', { path: innermost, reason: messageOf(thrown) });
-  }
 }
 
 /** The path with every link resolved that exists so far. */

@@ -1,12 +1,11 @@
 // A virtual PC as a node: its console port, its script, its one Ethernet port, and the program while it runs.
-import { mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attachSocket } from '../../../consoles/socket-client.ts';
 import { TelnetServer } from '../../../consoles/telnet-server.ts';
 import type { TerminalExit } from '../../../consoles/terminal.ts';
 import { Failure } from '../../../failures.ts';
-import { fileFailure } from '../../../host/atomic-file.ts';
 import { writeContained } from '../../../host/contained.ts';
+import { makeDirectory, removeEmptyDirectories } from '../../../host/directories.ts';
 import { KeyedLock } from '../../../host/keyed-lock.ts';
 import { childEnvironment, processToken } from '../../../host/processes.ts';
 import type { Connected } from '../../../http/route.ts';
@@ -247,13 +246,8 @@ export class VpcsNode extends Node {
   }
 
   private async makeDirectory(undo: AsyncDisposableStack): Promise<void> {
-    try {
-      const made = await mkdir(this.directory, { recursive: true });
-      // Only its own directory: another node may be using the ones above by now.
-      if (made !== undefined) undo.defer(() => rmdir(this.directory));
-    } catch (thrown) {
-      throw fileFailure(thrown, this.relativeDirectory);
-    }
+    const made = await makeDirectory(this.directory, this.relativeDirectory);
+    if (made !== undefined) undo.defer(() => removeEmptyDirectories(this.directory, made));
   }
 
   private async reserveUdpPort(resources: AsyncDisposableStack): Promise<number> {

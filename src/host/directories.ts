@@ -1,0 +1,49 @@
+// Making and unmaking directories. Node's own recursive mkdir tells the wrong reason on a disk that cannot be written.
+import { mkdir, rmdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Failure, systemCode } from '../failures.ts';
+import { fileFailure } from './atomic-file.ts';
+
+/**
+ * Makes a directory and the ones above it that are missing; answers the outermost that was made, undefined if it was there already.
+ * @param shownAs what messages call it
+ * @throws Failure `conflict` (something else is in its place, a read-only disk), `forbidden`, `out-of-space`
+ */
+export async function makeDirectory(path: string, shownAs = path): Promise<string | undefined> {
+  try {
+    return await makeOne(path, shownAs);
+  } catch (thrown) {
+    if (systemCode(thrown) !== 'ENOENT' || dirname(path) === path) throw fileFailure(thrown, shownAs);
+  }
+  const above = await makeDirectory(dirname(path), shownAs);
+  try {
+    const own = await makeOne(path, shownAs);
+    return above ?? own;
+  } catch (thrown) {
+    throw fileFailure(thrown, shownAs);
+  }
+}
+
+/** Removes what `makeDirectory` made, from the innermost on, as far as nobody has put something there. */
+export async function removeEmptyDirectories(innermost: string, outermost: string): Promise<void> {
+  for (let path = innermost; path.length >= outermost.length; path = dirname(path)) {
+    try {
+      await rmdir(path);
+    } catch (thrown) {
+      if (systemCode(thrown) === 'ENOTEMPTY') return;
+      throw thrown;
+    }
+  }
+}
+
+async function makeOne(path: string, shownAs: string): Promise<string | undefined> {
+  try {
+    await mkdir(path);
+    return path;
+  } catch (thrown) {
+    if (systemCode(thrown) !== 'EEXIST') throw thrown;
+    const there = await stat(path).catch(() => undefined);
+    if (there?.isDirectory()) return undefined;
+    throw new Failure('conflict', `${shownAs}: something else is in the place of this directory; move it away`);
+  }
+}

@@ -1,0 +1,135 @@
+// A whole compute in the test's own process, with files, ports and programs of this host.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Compute } from '../../src/compute/compute.ts';
+import { VpcsPrograms } from '../../src/compute/emulators/vpcs/program.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Config } from '../../src/config/schema.ts';
+import type { Message } from '../../src/events/message.ts';
+import { Fabric } from '../../src/fabric/fabric.ts';
+import { App } from '../../src/http/app.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+
+/** Why tests that need the real program do not run here. */
+export const noVpcs: string | false = await new VpcsPrograms().find('vpcs').then(
+  () => false,
+  () => 'vpcs is not installed',
+);
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are JSON, which tests look into
+export type Body = any;
+
+export interface Answer {
+  status: number;
+  body: Body;
+  headers: Headers;
+}
+
+export interface Settings {
+  local?: boolean;
+  instance?: string;
+  vpcs_path?: string;
+  projects_path?: string;
+  console?: [number, number];
+  udp?: [number, number];
+}
+
+export class Lab {
+  readonly app: App;
+  readonly compute: Compute;
+  readonly config: Config;
+  /** The state directory. */
+  readonly directory: string;
+  /** Everything that was announced. */
+  readonly messages: Message[] = [];
+
+  constructor(compute: Compute, config: Config) {
+    this.compute = compute;
+    this.config = config;
+    this.directory = config.state;
+    this.app = new App(compute.routes);
+    compute.events.follow((message) => this.messages.push(message));
+  }
+
+  /** A request below `/v2/compute`. */
+  async request(method: string, path: string, body?: unknown): Promise<Answer> {
+    const text = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
+    const response = await this.app.request(`/v2/compute${path}`, { method, body: text });
+    const content = await response.text();
+    const json = response.headers.get('content-type') === 'application/json' && content !== '';
+    return { status: response.status, body: json ? JSON.parse(content) : content, headers: response.headers };
+  }
+
+  /** The same, for a request that must succeed. */
+  async expect(status: number, method: string, path: string, body?: unknown): Promise<Body> {
+    const answer = await this.request(method, path, body);
+    assert.equal(answer.status, status, `${method} ${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  /** A new project; answers its path below `/v2/compute`. */
+  async project(id: string = randomUUID()): Promise<string> {
+    await this.expect(201, 'POST', '/projects', { name: 'test', project_id: id });
+    return `/projects/${id}`;
+  }
+
+  /** A new node; answers its path below `/v2/compute`. */
+  async node(project: string, kind: string, body: object = {}): Promise<string> {
+    const made = await this.expect(201, 'POST', `${project}/${kind}/nodes`, { name: 'N1', ...body });
+    return `${project}/${kind}/nodes/${made.node_id}`;
+  }
+
+  /** What was announced since the last call, without the given actions. */
+  events(...without: string[]): string[] {
+    const messages = this.messages.splice(0).filter(({ action }) => !without.includes(action));
+    return messages.map(({ action, event }) => ('status' in event ? `${action} ${event.status}` : action));
+  }
+
+  /** Waits for a message. */
+  async told(action: string, fits: (event: Body) => boolean = () => true): Promise<Body> {
+    for (const end = performance.now() + 10_000; performance.now() < end; await sleep(5)) {
+      const found = this.messages.find((message) => message.action === action && fits(message.event));
+      if (found) return found.event;
+    }
+    throw new Error(`waited in vain for ${action}; told: ${JSON.stringify(this.messages.map(({ line }) => line))}`);
+  }
+}
+
+/** A compute on a directory of its own, stopped when the test ends. */
+export async function startLab(t: TestContext, settings: Settings = {}, state?: string): Promise<Lab> {
+  const directory = state ?? (await scratchDirectory(t));
+  const [consoleFirst, consoleLast] = settings.console ?? [12_000, 13_999];
+  const [udpFirst, udpLast] = settings.udp ?? [14_000, 15_999];
+  const server: Record<string, string | undefined> = {
+    local: String(settings.local ?? false),
+    projects_path: settings.projects_path,
+    console_start_port_range: String(consoleFirst),
+    console_end_port_range: String(consoleLast),
+    udp_start_port_range: String(udpFirst),
+    udp_end_port_range: String(udpLast),
+  };
+  const flags = Object.entries(server).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ section: 'Server' as const, key, value, flag: key }],
+  );
+  if (settings.vpcs_path !== undefined) {
+    flags.push({ section: 'VPCS' as never, key: 'vpcs_path', value: settings.vpcs_path, flag: 'vpcs_path' });
+  }
+  const { config } = loadConfig({
+    flags,
+    environment: {},
+    workingDirectory: directory,
+    home: directory,
+    state: directory,
+  });
+  const fabric = new Fabric();
+  await fabric.start();
+  const compute = new Compute({ config, fabric, instance: settings.instance ?? randomUUID() });
+  await compute.start();
+  t.after(async () => {
+    await compute.stop();
+    await fabric.stop();
+  });
+  return new Lab(compute, config);
+}
