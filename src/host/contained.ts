@@ -113,8 +113,10 @@ export async function* listContained(root: string): AsyncGenerator<{ path: strin
 
 /** Something below a directory, as it stands there: a link is a link. `path` is relative, with `/` between its parts. */
 export type ContainedEntry =
-  | { kind: 'file' | 'empty folder' | 'unreadable folder'; path: string }
-  | { kind: 'link'; path: string; target: string };
+  | { kind: 'empty folder' | 'unreadable folder'; path: string }
+  | { kind: 'link'; path: string; target: string }
+  /** `open` gives the file for reading, as long as the walk has not gone on; the caller closes the handle. */
+  | { kind: 'file'; path: string; open: () => Promise<{ handle: FileHandle; stat: Stats }> };
 
 /**
  * Everything below `root` that can be copied, in no particular order: regular files, links (followed nowhere), and folders that
@@ -129,11 +131,29 @@ export async function* walkContained(
   for await (const { path, directory, entry, readable } of entriesBelow(top, enter)) {
     if (entry === undefined) yield { kind: readable ? 'empty folder' : 'unreadable folder', path };
     else if (isTemporaryName(entry.name)) continue;
-    else if (entry.isFile()) yield { kind: 'file', path };
+    else if (entry.isFile()) yield { kind: 'file', path, open: () => openEntry(directory, entry.name, path) };
     else if (entry.isSymbolicLink()) {
       const target = await readlink(at(directory, entry.name)).catch(() => undefined);
       if (target !== undefined) yield { kind: 'link', path, target };
     }
+  }
+}
+
+/** Opens a regular file in an open directory; not what has taken its place meanwhile. */
+async function openEntry(
+  directory: FileHandle,
+  name: string,
+  path: string,
+): Promise<{ handle: FileHandle; stat: Stats }> {
+  await using undo = new AsyncDisposableStack();
+  try {
+    const handle = undo.use(await open(at(directory, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    const stat = await handle.stat();
+    mustBeRegular(stat, path);
+    undo.move();
+    return { handle, stat };
+  } catch (thrown) {
+    throw fileFailure(thrown, path);
   }
 }
 

@@ -1,0 +1,22 @@
+// What of a project's directory an archive does not carry (interface of release 2.2.57, section 18.3).
+
+const FOLDERS = ['project-files/tmp', 'project-files/captures'];
+
+/** Whether a folder is left out with all that is in it. `path` is relative to the project. */
+export function isExcludedFolder(path: string, { snapshots }: { snapshots: boolean }): boolean {
+  return FOLDERS.includes(path) || (!snapshots && path.split('/').includes('snapshots'));
+}
+
+/** Whether a file, link or empty folder is left out. */
+export function isExcluded(path: string, { snapshots }: { snapshots: boolean }): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (name === '.DS_Store' || name.endsWith('_log.txt') || name.endsWith('.log')) return true;
+  if (!snapshots && path.endsWith('snapshots')) return true;
+  const folders = path.split('/').slice(0, -1);
+  return folders.some((_part, index) => isExcludedFolder(folders.slice(0, index + 1).join('/'), { snapshots }));
+}
+
+/** Topology files: the archive has the project's own under the name `project.gns3`, and no other. */
+export function isTopologyFile(path: string): boolean {
+  return path.endsWith('.gns3');
+}

@@ -1,0 +1,228 @@
+// Makes an archive of a project: its images if they are asked for, its topology, its files here and on other computes (interface of
+// release 2.2.57, section 18.3).
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { Failure } from '../../failures.ts';
+import { walkContained } from '../../host/contained.ts';
+import { log } from '../../host/log.ts';
+import { sorted } from '../../host/sorted.ts';
+import { nameProblem } from '../../store/archive/names.ts';
+import { type ArchiveWriter, type Compression, packArchive } from '../../store/archive/writer.ts';
+import { readTopologyFile } from '../../store/topology/file.ts';
+import type { Topology, TopologyNode } from '../../store/topology/schema.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { Computes } from '../computes/computes.ts';
+import type { Announcer } from '../events.ts';
+import type { LabWriter } from '../projects/lab-writer.ts';
+import type { Project } from '../projects/project.ts';
+import { isExcluded, isExcludedFolder, isTopologyFile } from './exclusions.ts';
+import { fetchFile, filePath, hostMeanwhile, remoteFiles } from './remote-files.ts';
+import { isStaging } from './staging.ts';
+import { baseName, IMAGE_FOLDERS, imageReferences, portableTopology, withoutMacAddresses } from './topology.ts';
+
+export interface ExportOptions {
+  compression: Compression;
+  snapshots: boolean;
+  images: boolean;
+  resetMacAddresses: boolean;
+  keepComputeIds: boolean;
+  /** Also virtual machines that another program keeps: for archives that stay on this host. */
+  anyType: boolean;
+}
+
+/** Bytes that are read at once. */
+const CHUNK = 256 * 1024;
+
+interface RemoteImage {
+  compute: Compute;
+  /** Name in the archive. */
+  name: string;
+  /** Below /v2/compute. */
+  path: string;
+}
+
+interface RemoteFolder {
+  compute: Compute;
+  files: string[];
+}
+
+export class Exports {
+  private readonly computes: Computes;
+  private readonly writer: LabWriter;
+  private readonly announcer: Announcer;
+  private readonly version: string;
+
+  constructor(options: { computes: Computes; writer: LabWriter; announcer: Announcer; version: string }) {
+    this.computes = options.computes;
+    this.writer = options.writer;
+    this.announcer = options.announcer;
+    this.version = options.version;
+  }
+
+  /**
+   * The archive as a stream. All that can be known beforehand fails before the first byte.
+   * @throws Failure `conflict` for running nodes, types that cannot be exported, missing images, unreachable computes
+   */
+  async export(project: Project, options: ExportOptions): Promise<Readable> {
+    refuseRunning(project);
+    await using held = new AsyncDisposableStack();
+    const topology = await this.topologyOf(project);
+    refuseTypes(topology, options.anyType);
+    const remote = await this.remoteFolders(project, topology, held);
+    const images = options.images ? await this.images(topology) : [];
+    const open = held.move();
+    return packArchive(options.compression, async (archive) => {
+      await using _closed = open;
+      for (const image of images) await this.addImage(archive, image);
+      archive.addText('project.gns3', JSON.stringify(sorted(exported(topology, options))));
+      const names = new Set(['project.gns3']);
+      await this.addLocal(project, archive, { options, names, elsewhere: foldersElsewhere(topology) });
+      for (const folder of remote) await this.addRemote(project, archive, { options, names, ...folder });
+    });
+  }
+
+  private async topologyOf({ id, record, state }: Project): Promise<Topology> {
+    if (state !== 'closed') await this.writer.flush(id);
+    return (await readTopologyFile(join(record.path, record.filename), { version: this.version })).topology;
+  }
+
+  private compute(id: string): Compute {
+    const compute = this.computes.list().find((candidate) => candidate.id === id);
+    if (compute) return compute;
+    throw new Failure('conflict', `compute_id: nodes are on the compute ${id}, which is not registered here.`);
+  }
+
+  private async remoteFolders(
+    project: Project,
+    topology: Topology,
+    held: AsyncDisposableStack,
+  ): Promise<RemoteFolder[]> {
+    const ids = new Set(topology.topology.nodes.map((node) => node.compute_id));
+    const folders: RemoteFolder[] = [];
+    for (const id of ids) {
+      if (id === 'local') continue;
+      const compute = this.compute(id);
+      if (!project.hosts.has(compute))
+        await hostMeanwhile(compute, { id: project.id, name: project.record.name }, held);
+      folders.push({ compute, files: await remoteFiles(compute, project.id) });
+    }
+    return folders;
+  }
+
+  /** The images that nodes name, each once; one that its compute does not have fails now rather than in the middle. */
+  private async images(topology: Topology): Promise<RemoteImage[]> {
+    const images = new Map<string, RemoteImage>();
+    for (const node of topology.topology.nodes) {
+      for (const { image } of imageReferences(node)) {
+        const file = baseName(image);
+        const name = `images/${IMAGE_FOLDERS[node.node_type]}/${file}`;
+        const path = `/${node.node_type}/images/${encodeURIComponent(file)}`;
+        if (!images.has(name)) images.set(name, { compute: this.compute(node.compute_id), name, path });
+      }
+    }
+    for (const { compute, name, path } of images.values()) {
+      const answer = await compute.pass('GET', path);
+      await answer.body?.cancel();
+      if (answer.status >= 300 || nameProblem(name) !== undefined) {
+        throw new Failure(
+          'conflict',
+          `include_images: the compute ${compute.description.name} does not have the image ${baseName(name)}; upload it, or export without images.`,
+        );
+      }
+    }
+    return [...images.values()];
+  }
+
+  private async addImage(archive: ArchiveWriter, { compute, name, path }: RemoteImage): Promise<void> {
+    const content = await fetchFile(compute, path);
+    if (!content) throw new Failure('conflict', `The image ${baseName(name)} vanished during the export.`);
+    await archive.addFile(name, content);
+  }
+
+  private async addLocal(
+    project: Project,
+    archive: ArchiveWriter,
+    { options, names, elsewhere }: { options: ExportOptions; names: Set<string>; elsewhere: ReadonlySet<string> },
+  ): Promise<void> {
+    // What is here of a node that is elsewhere was left behind when it went.
+    const enter = (path: string): boolean =>
+      !isExcludedFolder(path, options) && !elsewhere.has(path) && !isStaging(path);
+    for await (const entry of walkContained(project.record.path, enter)) {
+      const { path } = entry;
+      if (isExcluded(path, options) || isTopologyFile(path)) continue;
+      const problem = entry.kind === 'unreadable folder' ? 'permission denied' : nameProblem(path);
+      if (problem !== undefined) {
+        this.skipped(project, path, problem);
+        continue;
+      }
+      names.add(path);
+      if (entry.kind === 'empty folder') archive.addFolder(path);
+      else if (entry.kind === 'link') archive.addLink(path, entry.target);
+      else if (entry.kind === 'file') {
+        try {
+          const { handle, stat } = await entry.open();
+          const content =
+            stat.size === 0
+              ? handle.createReadStream({ end: 0 })
+              : handle.createReadStream({ end: stat.size - 1, highWaterMark: CHUNK });
+          await archive.addFile(path, content, { mode: stat.mode, modified: stat.mtime });
+        } catch (error) {
+          if (!(error instanceof Failure)) throw error;
+          this.skipped(project, path, error.message);
+        }
+      }
+    }
+  }
+
+  private async addRemote(
+    project: Project,
+    archive: ArchiveWriter,
+    { options, names, compute, files }: { options: ExportOptions; names: Set<string> } & RemoteFolder,
+  ): Promise<void> {
+    for (const path of files) {
+      if (isExcluded(path, options) || isTopologyFile(path) || names.has(path)) continue;
+      const problem = nameProblem(path);
+      const content = problem === undefined ? await fetchFile(compute, filePath(project.id, path)) : undefined;
+      names.add(path);
+      if (content) await archive.addFile(path, content);
+      else this.skipped(project, path, problem ?? `the compute ${compute.description.name} no longer has it`);
+    }
+  }
+
+  private skipped(project: Project, path: string, reason: string): void {
+    const message = `The file ${path} is not in the archive: ${reason}.`;
+    log.warn(message, { project: project.id });
+    this.announcer.project.emit('log.warning', { message }, project.id);
+  }
+}
+
+function exported(topology: Topology, { keepComputeIds, resetMacAddresses }: ExportOptions): Topology {
+  const portable = keepComputeIds ? topology : portableTopology(topology);
+  return resetMacAddresses ? withoutMacAddresses(portable) : portable;
+}
+
+/** @throws Failure `conflict` while a node of an emulator does not rest: its files would be halves */
+export function refuseRunning(project: Project): void {
+  const running = [...project.nodes.values()].find(
+    ({ status, alwaysRunning }) => status !== 'stopped' && !alwaysRunning,
+  );
+  if (!running) return;
+  throw new Failure('conflict', `The node "${running.name}" is running: stop all nodes of the project first.`);
+}
+
+function refuseTypes({ topology }: Topology, anyType: boolean): void {
+  for (const { name, node_type: type, properties } of topology.nodes) {
+    if (type === 'virtualbox' && properties?.['linked_clone'] === true) {
+      throw new Failure('conflict', `The node "${name}" is a linked clone of VirtualBox, which no archive can hold.`);
+    }
+    if (!anyType && (type === 'virtualbox' || type === 'vmware')) {
+      throw new Failure('conflict', `The node "${name}" is a virtual machine of ${type}, which stays where it is.`);
+    }
+  }
+}
+
+/** Folders of the nodes that are on other computes. */
+function foldersElsewhere({ topology }: Topology): Set<string> {
+  const remote = topology.nodes.filter((node: TopologyNode) => node.compute_id !== 'local');
+  return new Set(remote.map(({ node_type: type, node_id: id }) => `project-files/${type}/${id}`));
+}

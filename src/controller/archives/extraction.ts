@@ -1,0 +1,65 @@
+// Unpacks a project archive into a directory that holds nothing yet and that nobody else knows.
+import { constants, type StatsFs } from 'node:fs';
+import { mkdir, open, statfs, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Failure } from '../../failures.ts';
+import { fileFailure } from '../../host/atomic-file.ts';
+import type { ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+
+/** Files of containers: absolute links in them mean places within the container, and this host never follows them. */
+const CONTAINER_FILES = /^project-files\/docker\/[^/]+\/./;
+
+export function isContainerFile(name: string): boolean {
+  return CONTAINER_FILES.test(name);
+}
+
+/**
+ * Unpacks the entries for which `place` gives a path below `directory`. Links come last, so that nothing is ever written through one.
+ * @throws Failure `conflict` for damaged contents, `out-of-space` before anything is written if there cannot be enough
+ */
+export async function extract(
+  archive: ArchiveReader,
+  directory: string,
+  place: (entry: ArchiveEntry) => string | undefined,
+): Promise<void> {
+  await requireSpace(directory, archive.size);
+  const made = new Set<string>();
+  const makeFolder = async (folder: string): Promise<void> => {
+    if (made.has(folder)) return;
+    await mkdir(join(directory, folder), { recursive: true });
+    made.add(folder);
+  };
+  const links: [path: string, target: string][] = [];
+  for (const entry of archive.entries.values()) {
+    const path = place(entry);
+    if (path === undefined) continue;
+    try {
+      await makeFolder(entry.kind === 'folder' ? path : dirname(path));
+      if (entry.kind === 'file') await writeNew(join(directory, path), entry, archive);
+      else if (entry.target !== undefined) links.push([path, entry.target]);
+    } catch (error) {
+      throw fileFailure(error, entry.name);
+    }
+  }
+  for (const [path, target] of links) await symlink(target, join(directory, path));
+}
+
+async function writeNew(path: string, entry: ArchiveEntry, archive: ArchiveReader): Promise<void> {
+  // Whoever made the archive has no say in who may change the files: their owner always, others never.
+  await using file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, (entry.mode & 0o755) | 0o600);
+  await file.writeFile(archive.content(entry));
+  await file.utimes(entry.modified, entry.modified);
+}
+
+/** @throws Failure `out-of-space` when the file system of `directory` has less than `bytes` left */
+export async function requireSpace(directory: string, bytes: number): Promise<void> {
+  const { bavail, bsize }: StatsFs = await statfs(directory);
+  const free = bavail * bsize;
+  if (bytes <= free) return;
+  throw new Failure(
+    'out-of-space',
+    `${bytes} bytes are needed in ${directory}, ${free} are free; free some and try again.`,
+  );
+}

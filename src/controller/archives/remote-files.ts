@@ -1,0 +1,62 @@
+// The files of a project on its other computes, by their file routes (interface of release 2.2.57, section 15.8).
+import { Readable } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
+import { Failure } from '../../failures.ts';
+import { walkContained } from '../../host/contained.ts';
+import { refusalOf } from '../computes/answers.ts';
+import type { Compute } from '../computes/compute.ts';
+
+/** Milliseconds: a genuine compute makes a checksum of every file for the list. */
+const LIST_LIMIT = 600_000;
+
+export interface RemoteProject {
+  id: string;
+  name: string;
+}
+
+/** Makes sure that the compute has the project open; what was not open is closed again when `held` is disposed of. */
+export async function hostMeanwhile(
+  compute: Compute,
+  { id, name }: RemoteProject,
+  held: AsyncDisposableStack,
+): Promise<void> {
+  await compute.post('/projects', { body: { name, project_id: id } });
+  held.defer(() => compute.post(`/projects/${id}/close`, { connect: false }).then(noop, noop));
+}
+
+const noop = (): void => {};
+
+/** Paths of the project's files there. */
+export async function remoteFiles(compute: Compute, projectId: string): Promise<string[]> {
+  const list = await compute.get(`/projects/${projectId}/files`, { limit: LIST_LIMIT });
+  if (Array.isArray(list)) return list.map((entry) => String((entry as { path?: unknown }).path));
+  throw new Failure('conflict', `The compute ${compute.description.name} does not list the files of the project.`);
+}
+
+/** A file of a compute; undefined when it is not there (any more). `path` stands below /v2/compute. */
+export async function fetchFile(compute: Compute, path: string): Promise<Readable | undefined> {
+  const answer = await compute.pass('GET', path);
+  if (answer.status >= 300) {
+    const text = await answer.text();
+    if (answer.status === 404) return undefined;
+    throw refusalOf(answer.status, text, `GET ${path}`);
+  }
+  return answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body as WebStream<Uint8Array>);
+}
+
+export function filePath(projectId: string, path: string): string {
+  return `/projects/${projectId}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/** Sends the files of a folder of the project, `folder` being relative to `root`. Links are not sent. */
+export async function pushFolder(compute: Compute, projectId: string, root: string, folder: string): Promise<void> {
+  for await (const entry of walkContained(`${root}/${folder}`)) {
+    if (entry.kind !== 'file') continue;
+    const { handle } = await entry.open();
+    const path = filePath(projectId, `${folder}/${entry.path}`);
+    const body = Readable.toWeb(handle.createReadStream()) as ReadableStream<Uint8Array>;
+    const answer = await compute.pass('POST', path, { body });
+    const text = await answer.text();
+    if (answer.status >= 300) throw refusalOf(answer.status, text, `POST ${path}`);
+  }
+}

@@ -1,0 +1,40 @@
+// Where projects are put together before they are moved into their place as a whole: hidden folders beside the projects. What a
+// killed server leaves in them is removed at its next start.
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemCode } from '../../failures.ts';
+import { fileFailure } from '../../host/atomic-file.ts';
+import { copyTree } from './copying.ts';
+
+const PREFIX = '.labwire-staging-';
+
+/** A new empty folder in `directory`, which goes when `held` is disposed of, whatever is in it then. */
+export async function makeStaging(directory: string, held: AsyncDisposableStack): Promise<string> {
+  const staging = await mkdtemp(join(directory, PREFIX)).catch((error: unknown) => {
+    throw fileFailure(error, directory);
+  });
+  held.defer(() => rm(staging, { recursive: true, force: true }));
+  return staging;
+}
+
+/** Whether a path begins in such a folder. */
+export function isStaging(path: string): boolean {
+  return path.startsWith(PREFIX);
+}
+
+/** Folders that a killed server left in `directory`. */
+export async function stagingsLeft(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => []);
+  return names.filter((name) => name.startsWith(PREFIX)).map((name) => join(directory, name));
+}
+
+/** Moves a folder to a place where there is none, or an empty one; to another file system by copying. */
+export async function moveFolder(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (systemCode(error) !== 'EXDEV') throw fileFailure(error, to);
+    await copyTree(from, to);
+    await rm(from, { recursive: true });
+  }
+}

@@ -1,0 +1,123 @@
+// What becomes of a topology when a lab leaves its server, and when it takes up its life anew under other identifiers. Pure.
+import { randomUUID } from 'node:crypto';
+import { posix } from 'node:path';
+import { Failure } from '../../failures.ts';
+import type { Topology, TopologyCompute, TopologyNode } from '../../store/topology/schema.ts';
+import type { NodeType } from '../../store/vocabulary.ts';
+
+/** Folder of the images path, and of an archive's `images`, by the type of the nodes that use the images. */
+export const IMAGE_FOLDERS: Partial<Record<NodeType, string>> = { qemu: 'QEMU', iou: 'IOU', dynamips: 'IOS' };
+
+export interface ImageReference {
+  /** The node's property that names the image. */
+  property: string;
+  /** File name, or a path on the node's compute. */
+  image: string;
+}
+
+/** The images that a node names in its properties. */
+export function imageReferences({ node_type: type, properties = {} }: TopologyNode): ImageReference[] {
+  if (IMAGE_FOLDERS[type] === undefined) return [];
+  const isReference = (property: string): boolean =>
+    type === 'iou' ? property === 'path' : property.endsWith('image');
+  return Object.entries(properties)
+    .filter((entry): entry is [string, string] => isReference(entry[0]) && typeof entry[1] === 'string')
+    .filter(([, image]) => image !== '')
+    .map(([property, image]) => ({ property, image }));
+}
+
+export function baseName(image: string): string {
+  return posix.basename(image.replaceAll('\\', '/'));
+}
+
+/** Changes the names of images in all nodes. */
+export function withImages(topology: Topology, rename: (node: TopologyNode, image: string) => string): Topology {
+  return mapNodes(topology, (node) => {
+    const renamed = imageReferences(node).map(({ property, image }) => [property, rename(node, image)]);
+    return renamed.length === 0
+      ? node
+      : { ...node, properties: { ...node.properties, ...Object.fromEntries(renamed) } };
+  });
+}
+
+/** A topology that any server understands: everything is on its own compute, images are called by their file names. */
+export function portableTopology(topology: Topology): Topology {
+  const local = mapNodes(topology, (node) => ({ ...node, compute_id: 'local' }));
+  return withImages({ ...local, topology: { ...local.topology, computes: [] } }, (_node, image) => baseName(image));
+}
+
+/** Without the MAC addresses of nodes: each gets new ones where it is opened. */
+export function withoutMacAddresses(topology: Topology): Topology {
+  return mapNodes(topology, (node) => {
+    const found = ['mac_addr', 'mac_address'].filter((property) => node.properties && property in node.properties);
+    if (found.length === 0) return node;
+    return { ...node, properties: { ...node.properties, ...Object.fromEntries(found.map((name) => [name, null])) } };
+  });
+}
+
+export interface NewIdentity {
+  project_id: string;
+  name: string;
+  auto_start: boolean;
+  auto_open: boolean;
+  auto_close: boolean;
+}
+
+export interface Renewed {
+  topology: Topology;
+  /** New identifier of each node by its old one: its folders have to be renamed. */
+  nodeIds: ReadonlyMap<string, string>;
+}
+
+/**
+ * The same lab as another project: new identifiers for nodes, links and drawings. Nodes stay on their compute if `computeOf` knows
+ * it; all others go to this host (where the release deals nodes out over all of its computes, whatever they were made for).
+ * @throws Failure `conflict` when an identifier occurs twice
+ */
+export function renewed(
+  topology: Topology,
+  identity: NewIdentity,
+  computeOf: (id: string) => TopologyCompute | undefined,
+): Renewed {
+  const nodeIds = new Map<string, string>();
+  const { nodes, links, drawings } = topology.topology;
+  for (const { node_id: id } of nodes) {
+    if (id === undefined) continue;
+    if (nodeIds.has(id)) throw new Failure('conflict', `node_id: ${id} occurs twice in the topology.`);
+    nodeIds.set(id, randomUUID());
+  }
+  const computes = new Map<string, TopologyCompute>();
+  const placed = nodes.map((node) => {
+    const compute = node.compute_id === 'local' ? undefined : computeOf(node.compute_id);
+    if (compute) computes.set(compute.compute_id, compute);
+    const { project_id: _project, ...rest } = node;
+    return {
+      ...rest,
+      node_id: node.node_id === undefined ? randomUUID() : (nodeIds.get(node.node_id) as string),
+      compute_id: compute?.compute_id ?? 'local',
+    };
+  });
+  return {
+    nodeIds,
+    topology: {
+      ...topology,
+      ...identity,
+      topology: {
+        computes: [...computes.values()],
+        nodes: placed,
+        links: links.map(({ project_id: _project, ...link }) => ({
+          ...link,
+          link_id: randomUUID(),
+          ...(link.nodes && {
+            nodes: link.nodes.map((end) => ({ ...end, node_id: nodeIds.get(end.node_id) ?? end.node_id })),
+          }),
+        })),
+        drawings: drawings.map(({ project_id: _project, ...drawing }) => ({ ...drawing, drawing_id: randomUUID() })),
+      },
+    },
+  };
+}
+
+function mapNodes(topology: Topology, change: (node: TopologyNode) => TopologyNode): Topology {
+  return { ...topology, topology: { ...topology.topology, nodes: topology.topology.nodes.map(change) } };
+}

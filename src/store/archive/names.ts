@@ -1,0 +1,49 @@
+// Names within a project archive, and the places that links in it lead to. The same rules when writing and when reading: what
+// an archive of ours holds can be read again, and what a hostile one says leads nowhere but into its own directory.
+
+const LONGEST_NAME = 3_000;
+const LONGEST_PART = 255;
+/** Levels; `host/contained.ts` writes no deeper. */
+const DEEPEST = 100;
+/** As many links as Linux follows for one path. */
+const MOST_HOPS = 40;
+
+/** Why a path cannot be the name of an entry; undefined when it can. Relative, `/` between its parts, none at the end. */
+export function nameProblem(path: string): string | undefined {
+  if (path.includes('\0')) return 'it holds a NUL character';
+  if (path.includes('\\')) return "it holds a '\\'";
+  if (path.startsWith('/') || /^[a-zA-Z]:/.test(path)) return 'it is absolute';
+  if (!path.isWellFormed() || path.includes('\uFFFD')) return 'it is not valid text';
+  if (Buffer.byteLength(path) > LONGEST_NAME) return `it is longer than ${LONGEST_NAME} bytes`;
+  const parts = path.split('/');
+  if (parts.length > DEEPEST) return `it is more than ${DEEPEST} levels deep`;
+  if (parts.includes('..') || parts.includes('.') || parts.includes('')) return "a part of it is '..', '.' or empty";
+  if (parts.some((part) => Buffer.byteLength(part) > LONGEST_PART))
+    return `a part is longer than ${LONGEST_PART} bytes`;
+  return undefined;
+}
+
+/**
+ * Whether a link leads to a place inside of the directory that holds all of `links` (name -> target), though other links of the
+ * same archive may be on the way: each part is walked as the kernel would.
+ */
+export function leadsInside(name: string, links: ReadonlyMap<string, string>): boolean {
+  const pending = name.split('/');
+  let place: string[] = [];
+  for (let hops = 0; pending.length > 0; ) {
+    const part = pending.shift() as string;
+    if (part === '' || part === '.') continue;
+    if (part === '..') {
+      if (place.pop() === undefined) return false;
+      continue;
+    }
+    place.push(part);
+    const target = links.get(place.join('/'));
+    if (target === undefined) continue;
+    hops += 1;
+    if (hops > MOST_HOPS || target.startsWith('/') || target.includes('\0')) return false;
+    place = place.slice(0, -1);
+    pending.unshift(...target.split('/'));
+  }
+  return true;
+}

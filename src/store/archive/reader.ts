@@ -1,0 +1,217 @@
+// Reads project archives. Whoever made one may mean harm: every entry is judged before anything of it is used, and whatever is
+// not as it should be refuses the archive as a whole.
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
+import { Failure, messageOf } from '../../failures.ts';
+import { leadsInside, nameProblem } from './names.ts';
+
+/** Far more than labs have; each costs some hundred bytes of memory while the archive is read. */
+const MOST_ENTRIES = 100_000;
+const LONGEST_LINK = 4_095;
+/**
+ * What an archive may unpack to: some gibibytes whatever its own size (empty disks shrink to nothing), and beyond them a hundred
+ * times its size. Deflate can reach a thousand, and hostile archives do.
+ */
+const ALWAYS_ALLOWED = 4 * 1024 ** 3;
+const MOST_RATIO = 100;
+/** Fixed part of the header before each entry's data. */
+const LOCAL_HEADER = 30;
+const ENCRYPTED = 0x0001 | 0x0040 | 0x2000;
+const METHODS: Record<number, string> = { 9: 'deflate64', 12: 'bzip2', 14: 'lzma', 93: 'zstd', 95: 'xz' };
+
+export interface ArchiveEntry {
+  /** Relative, with `/` between its parts, without one at the end. */
+  name: string;
+  kind: 'file' | 'link' | 'folder';
+  /** Bytes of the content, unpacked. */
+  size: number;
+  /** Permission bits. */
+  mode: number;
+  modified: Date;
+  /** Where a link leads to, as it is written in it. */
+  target: string | undefined;
+  raw: Entry;
+}
+
+export class ArchiveReader {
+  /** By name, in the order of the archive. */
+  readonly entries: ReadonlyMap<string, ArchiveEntry>;
+  readonly #zip: ZipFile;
+
+  private constructor(zip: ZipFile, entries: ReadonlyMap<string, ArchiveEntry>) {
+    this.#zip = zip;
+    this.entries = entries;
+  }
+
+  /**
+   * Opens an archive and judges all of it: names, kinds, sizes, places of the data, links. The handle stays the caller's; it must
+   * stay open as long as contents are read.
+   * @param absoluteLinks tells for a link that may lead anywhere
+   * @throws Failure `conflict` that says what is wrong
+   */
+  static async open(
+    handle: FileHandle,
+    { absoluteLinks = () => false }: { absoluteLinks?: (name: string) => boolean } = {},
+  ): Promise<ArchiveReader> {
+    const zip = await fromFdPromise(handle.fd, { autoClose: false, lazyEntries: true, strictFileNames: true }).catch(
+      (error: unknown) => {
+        throw new Failure('conflict', `This is not a project archive: ${messageOf(error)}`, { cause: error });
+      },
+    );
+    const entries = await entriesOf(zip);
+    const { size } = await handle.stat();
+    checkSizes([...entries.values()], size);
+    checkTree(entries);
+    const reader = new ArchiveReader(zip, entries);
+    await reader.#readLinks(absoluteLinks);
+    return reader;
+  }
+
+  /** Bytes of all contents, unpacked. */
+  get size(): number {
+    return sizeOf([...this.entries.values()]);
+  }
+
+  /** The content of a file; fails where it is not what the archive says of it. */
+  async *content({ name, raw }: ArchiveEntry): AsyncGenerator<Buffer> {
+    let checksum = 0;
+    try {
+      for await (const chunk of await this.#zip.openReadStreamPromise(raw)) {
+        checksum = crc32(chunk as Buffer, checksum);
+        yield chunk as Buffer;
+      }
+    } catch (error) {
+      throw damaged(name, messageOf(error), error);
+    }
+    if (checksum !== raw.crc32) throw damaged(name, 'its checksum differs');
+  }
+
+  /** The whole content of a small file. */
+  async bytes(entry: ArchiveEntry): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.content(entry)) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
+  async #readLinks(absoluteLinks: (name: string) => boolean): Promise<void> {
+    const links = new Map<string, string>();
+    for (const entry of this.entries.values()) {
+      if (entry.kind !== 'link') continue;
+      if (entry.size > LONGEST_LINK || entry.size === 0)
+        throw refused(entry.name, 'a link of this length leads nowhere');
+      entry.target = (await this.bytes(entry)).toString('utf8');
+      links.set(entry.name, entry.target);
+    }
+    for (const [name, target] of links) {
+      if (leadsInside(name, links)) continue;
+      if (absoluteLinks(name) && target.startsWith('/') && !target.includes('\0')) continue;
+      throw refused(name, `it is a link that leads out of the project, to ${JSON.stringify(target)}`);
+    }
+  }
+}
+
+async function entriesOf(zip: ZipFile): Promise<Map<string, ArchiveEntry>> {
+  if (zip.entryCount > MOST_ENTRIES) {
+    throw new Failure('conflict', `The archive has ${zip.entryCount} entries; at most ${MOST_ENTRIES} are taken.`);
+  }
+  const entries = new Map<string, ArchiveEntry>();
+  try {
+    for await (const raw of zip.eachEntry()) {
+      const entry = judged(raw);
+      const known = entries.get(entry.name);
+      if (known) mustBeSame(known, entry);
+      else entries.set(entry.name, entry);
+    }
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    throw new Failure('conflict', `The archive is damaged: ${messageOf(error)}`, { cause: error });
+  }
+  return entries;
+}
+
+/** The entry as we see it, if there is nothing against it by itself. */
+function judged(raw: Entry): ArchiveEntry {
+  const name = raw.fileName.replace(/\/$/, '');
+  const problem = nameProblem(name);
+  if (problem !== undefined) throw refused(raw.fileName, problem);
+  if (raw.generalPurposeBitFlag & ENCRYPTED)
+    throw refused(name, 'it is encrypted; make the archive without a password');
+  if (raw.compressionMethod !== 0 && raw.compressionMethod !== 8) {
+    const method = METHODS[raw.compressionMethod] ?? `method ${raw.compressionMethod}`;
+    throw refused(name, `it is compressed by ${method}; export the project again with compression "zip" or "none"`);
+  }
+  return {
+    name,
+    kind: kindOf(raw),
+    size: raw.uncompressedSize,
+    mode: raw.externalFileAttributes >>> 16 === 0 ? 0o644 : (raw.externalFileAttributes >>> 16) & 0o777,
+    modified: raw.getLastModDate(),
+    target: undefined,
+    raw,
+  };
+}
+
+function kindOf(raw: Entry): ArchiveEntry['kind'] {
+  const folder = raw.fileName.endsWith('/');
+  // Only archives made on Unix say more than whether something is a folder.
+  const type = (raw.externalFileAttributes >>> 16) & constants.S_IFMT;
+  if (type === constants.S_IFLNK && !folder) return 'link';
+  if (folder && (type === 0 || type === constants.S_IFDIR) && raw.uncompressedSize === 0) return 'folder';
+  if (!folder && (type === 0 || type === constants.S_IFREG)) return 'file';
+  throw refused(raw.fileName, 'it is neither a file nor a folder nor a link');
+}
+
+/** Some servers write a file twice that they find in two places; that is harmless as long as it is the same. */
+function mustBeSame(one: ArchiveEntry, other: ArchiveEntry): void {
+  if (one.kind === other.kind && one.size === other.size && one.raw.crc32 === other.raw.crc32) return;
+  throw refused(one.name, 'it occurs twice, with different contents');
+}
+
+function sizeOf(entries: readonly ArchiveEntry[]): number {
+  return entries.reduce((sum, { size }) => sum + size, 0);
+}
+
+function checkSizes(entries: readonly ArchiveEntry[], archiveSize: number): void {
+  const size = sizeOf(entries);
+  const most = ALWAYS_ALLOWED + MOST_RATIO * archiveSize;
+  if (size > most) {
+    throw new Failure('conflict', `The archive would unpack to ${size} bytes; one of ${archiveSize} may have ${most}.`);
+  }
+  // Two entries that share data are how a small archive unpacks to a monstrous one.
+  const places = entries
+    .map(({ name, raw }) => ({
+      name,
+      start: raw.relativeOffsetOfLocalHeader,
+      length: LOCAL_HEADER + raw.compressedSize,
+    }))
+    .sort((a, b) => a.start - b.start);
+  for (const [index, { name, start, length }] of places.entries()) {
+    const next = places[index + 1]?.start ?? archiveSize;
+    if (start + length > next)
+      throw refused(name, 'its data overlap with those of another entry, or end after the archive');
+  }
+}
+
+/** Nothing may lie below a file or a link. */
+function checkTree(entries: ReadonlyMap<string, ArchiveEntry>): void {
+  for (const { name } of entries.values()) {
+    for (let end = name.lastIndexOf('/'); end > 0; end = name.lastIndexOf('/', end - 1)) {
+      const above = entries.get(name.slice(0, end));
+      if (above !== undefined && above.kind !== 'folder')
+        throw refused(name, `it lies below ${above.name}, a ${above.kind}`);
+    }
+  }
+}
+
+function refused(name: string, reason: string): Failure {
+  return new Failure(
+    'conflict',
+    `The archive is refused for its entry ${JSON.stringify(name.slice(0, 200))}: ${reason}.`,
+  );
+}
+
+function damaged(name: string, reason: string, cause?: unknown): Failure {
+  return new Failure('conflict', `The archive is damaged in its entry ${JSON.stringify(name)}: ${reason}.`, { cause });
+}

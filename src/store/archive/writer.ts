@@ -1,0 +1,83 @@
+// Writes project archives: zip, as a stream, one entry after the other, whatever their sizes.
+import { PassThrough, type Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+
+export type Compression = 'deflated' | 'stored';
+
+/** What an entry says of its file besides the content. */
+export interface EntryAttributes {
+  /** Permission bits; 0644 when not given. */
+  mode?: number;
+  /** Time of the last change; now when not given. */
+  modified?: Date;
+}
+
+const REGULAR_FILE = 0o100000;
+const SYMBOLIC_LINK = 0o120000;
+
+/** Before this day the format knows no dates. */
+const EARLIEST = new Date(1980, 0, 1);
+
+/** Takes entries as fast as the archive is read: each call resolves when its content has been taken. */
+export class ArchiveWriter {
+  /** The archive; ends after `finish`. */
+  readonly output: Readable;
+  readonly #zip = new ZipFile();
+  readonly #compress: boolean;
+  /** Fails when nobody reads the archive any more. */
+  readonly #broken: Promise<never>;
+
+  constructor(compression: Compression) {
+    this.#compress = compression === 'deflated';
+    // yazl writes to a stream of its own and does not notice when that is destroyed: this one tells.
+    this.output = (this.#zip.outputStream as Readable).pipe(new PassThrough());
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.#broken = promise;
+    promise.catch(() => {});
+    this.#zip.on('error', (error: Error) => this.output.destroy(error));
+    finished(this.output).catch(reject);
+  }
+
+  async addFile(name: string, content: Readable, { mode = 0o644, modified }: EntryAttributes = {}): Promise<void> {
+    const taken = finished(content, { writable: false });
+    this.#zip.addReadStream(content, name, this.#options(REGULAR_FILE | (mode & 0o777), modified));
+    try {
+      await Promise.race([taken, this.#broken]);
+    } finally {
+      taken.catch(() => {});
+      content.destroy();
+    }
+  }
+
+  addText(name: string, text: string): void {
+    this.#zip.addBuffer(Buffer.from(text), name, this.#options(REGULAR_FILE | 0o644));
+  }
+
+  /** A symbolic link; `target` is kept as it is. */
+  addLink(name: string, target: string): void {
+    this.#zip.addBuffer(Buffer.from(target), name, { mode: SYMBOLIC_LINK | 0o777, compress: false });
+  }
+
+  addFolder(name: string): void {
+    this.#zip.addEmptyDirectory(name);
+  }
+
+  finish(): void {
+    this.#zip.end();
+  }
+
+  #options(mode: number, modified = new Date()): { mode: number; mtime: Date; compress: boolean } {
+    return { mode, mtime: modified < EARLIEST ? EARLIEST : modified, compress: this.#compress };
+  }
+}
+
+/** The archive that `fill` makes, as a stream; a failure of `fill` breaks it off. */
+export function packArchive(compression: Compression, fill: (archive: ArchiveWriter) => Promise<void>): Readable {
+  const archive = new ArchiveWriter(compression);
+  fill(archive).then(
+    () => archive.finish(),
+    (error: Error) => archive.output.destroy(error),
+  );
+  return archive.output;
+}
