@@ -39,14 +39,17 @@ export interface Settings {
 export class Lab {
   readonly app: App;
   readonly compute: Compute;
+  /** Stops the compute and its fabric; happens by itself when the test ends. */
+  readonly stop: () => Promise<void>;
   readonly config: Config;
   /** The state directory. */
   readonly directory: string;
   /** Everything that was announced. */
   readonly messages: Message[] = [];
 
-  constructor(compute: Compute, config: Config) {
+  constructor(compute: Compute, config: Config, stop: () => Promise<void>) {
     this.compute = compute;
+    this.stop = stop;
     this.config = config;
     this.directory = config.state;
     this.app = new App(compute.routes);
@@ -127,9 +130,10 @@ export async function startLab(t: TestContext, settings: Settings = {}, state?: 
   await fabric.start();
   const compute = new Compute({ config, fabric, instance: settings.instance ?? randomUUID() });
   await compute.start();
-  t.after(async () => {
+  const stop = async (): Promise<void> => {
     await compute.stop();
     await fabric.stop();
-  });
-  return new Lab(compute, config);
+  };
+  t.after(stop);
+  return new Lab(compute, config, stop);
 }

@@ -1,0 +1,103 @@
+// Which routes a kind of node has: the table of the interface of release 2.2.57, section 24.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { KINDS } from '../../src/compute/emulators/registry.ts';
+import { type Lab, startLab } from './support.ts';
+
+const PORT = '/adapters/0/ports/0';
+
+/** Method and path below the node, and what an unknown node answers there: 404 of the route, 405, or the router's own 404. */
+const TABLE: Record<string, [string, string, 'route' | 405 | 'router'][]> = {
+  ethernet_hub: [
+    ['GET', '', 'route'],
+    ['PUT', '', 'route'],
+    ['DELETE', '', 'route'],
+    ['POST', '', 405],
+    ['POST', '/start', 'route'],
+    ['POST', '/stop', 'route'],
+    ['POST', '/suspend', 'route'],
+    ['GET', '/start', 405],
+    ['POST', '/reload', 'router'],
+    ['POST', '/resume', 'router'],
+    ['POST', '/duplicate', 'route'],
+    ['POST', '/console/reset', 'router'],
+    ['GET', '/console/ws', 'router'],
+    ['POST', `${PORT}/nio`, 'route'],
+    ['PUT', `${PORT}/nio`, 405],
+    ['DELETE', `${PORT}/nio`, 'route'],
+    ['POST', `${PORT}/start_capture`, 'route'],
+    ['POST', `${PORT}/stop_capture`, 'route'],
+    ['GET', `${PORT}/pcap`, 'route'],
+  ],
+  vpcs: [
+    ['GET', '', 'route'],
+    ['PUT', '', 'route'],
+    ['DELETE', '', 'route'],
+    ['POST', '/start', 'route'],
+    ['POST', '/stop', 'route'],
+    ['POST', '/suspend', 'route'],
+    ['POST', '/reload', 'route'],
+    ['POST', '/resume', 'router'],
+    ['POST', '/pause', 'router'],
+    ['POST', '/duplicate', 'route'],
+    ['POST', '/console/reset', 'route'],
+    ['POST', `${PORT}/nio`, 'route'],
+    ['PUT', `${PORT}/nio`, 'route'],
+    ['DELETE', `${PORT}/nio`, 'route'],
+    ['POST', `${PORT}/start_capture`, 'route'],
+    ['POST', `${PORT}/stop_capture`, 'route'],
+    ['GET', `${PORT}/pcap`, 'route'],
+  ],
+};
+
+const BODIES: Record<string, object> = {
+  '/duplicate': { destination_node_id: randomUUID() },
+  [`${PORT}/nio`]: { type: 'nio_udp', lport: 15_000, rhost: '127.0.0.1', rport: 15_001 },
+  [`${PORT}/start_capture`]: { capture_file_name: 'x' },
+};
+
+async function outcome(lab: Lab, method: string, path: string, body: object | undefined): Promise<string | number> {
+  const { status, headers } = await lab.request(method, path, body);
+  if (status !== 404) return status;
+  return headers.get('content-type') === 'application/json' ? 'route' : 'router';
+}
+
+async function project(t: TestContext): Promise<{ lab: Lab; path: string }> {
+  const lab = await startLab(t);
+  return { lab, path: await lab.project() };
+}
+
+test('every kind that this compute runs is in the table', () => {
+  assert.deepEqual(
+    KINDS.map(({ type }) => type),
+    Object.keys(TABLE),
+  );
+});
+
+for (const [kind, rows] of Object.entries(TABLE)) {
+  test(`${kind} nodes have the routes that clients know, and no others`, async (t) => {
+    const { lab, path } = await project(t);
+    const node = `${path}/${kind}/nodes/${randomUUID()}`;
+    for (const [method, suffix, expected] of rows) {
+      const body = method === 'GET' || method === 'DELETE' ? undefined : (BODIES[suffix] ?? {});
+      assert.equal(await outcome(lab, method, `${node}${suffix}`, body), expected, `${method} ${suffix}`);
+    }
+    assert.equal(await outcome(lab, 'GET', `${path}/${kind}/nodes`, undefined), 405);
+  });
+}
+
+test('requests about one node are served one after the other, about others at once', async (t) => {
+  const { lab, path } = await project(t);
+  const [pc, hub] = [await lab.node(path, 'vpcs'), await lab.node(path, 'ethernet_hub')];
+  const names = Array.from({ length: 20 }, (_, n) => `N${n}`);
+  await Promise.all(names.flatMap((name) => [pc, hub].map((node) => lab.expect(200, 'PUT', node, { name }))));
+  for (const node of [pc, hub]) {
+    const id = node.split('/').at(-1);
+    const told = lab.messages.map(({ event }) => event as { node_id?: string; name?: string });
+    assert.deepEqual(
+      told.filter((event) => event.node_id === id).map(({ name }) => name),
+      names,
+    );
+  }
+});
