@@ -1,0 +1,68 @@
+// What a check is, and how a list of them is run: side by side, each within its time, none of them able to spoil the others.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoadedConfig } from '../config/load.ts';
+import { messageOf } from '../failures.ts';
+
+/** `warning`: the server runs, but not as well as it could. `missing`: it does not start, or its nodes do not. */
+export type State = 'ok' | 'warning' | 'missing';
+
+export interface Verdict {
+  state: State;
+  detail: string;
+  /** What to do about it; for `warning` and `missing`. */
+  fix?: string;
+}
+
+export interface Finding extends Verdict {
+  subject: string;
+}
+
+/** What the checks look at. */
+export interface Patient {
+  loaded: LoadedConfig;
+  /** Process id of the daemon that has the state directory, if there is one. */
+  daemon: number | undefined;
+  /** Directory in which addons may be put down, when one is named. */
+  addonDirectory: string | undefined;
+}
+
+export interface Check {
+  subject: string;
+  /** Changes nothing on the host. Undefined when there is nothing to look at. */
+  examine(patient: Patient): Verdict | undefined | Promise<Verdict | undefined>;
+}
+
+export const ok = (detail: string): Verdict => ({ state: 'ok', detail });
+export const warning = (detail: string, fix: string): Verdict => ({ state: 'warning', detail, fix });
+export const missing = (detail: string, fix: string): Verdict => ({ state: 'missing', detail, fix });
+
+/** Milliseconds that one check may take. */
+export const CHECK_MILLISECONDS = 800;
+
+async function examined(check: Check, patient: Patient, milliseconds: number): Promise<Verdict | undefined> {
+  const tooLong = new AbortController();
+  const limit = sleep(milliseconds, undefined, { signal: tooLong.signal }).then(() =>
+    warning(`no result within ${milliseconds} ms`, 'try again when the host is less busy'),
+  );
+  limit.catch(() => {});
+  try {
+    return await Promise.race([check.examine(patient), limit]);
+  } catch (thrown) {
+    return warning(`cannot be examined: ${messageOf(thrown)}`, 'run labwired doctor as the user that runs the server');
+  } finally {
+    tooLong.abort();
+  }
+}
+
+/** The findings in the order of the checks. */
+export async function runChecks(
+  checks: readonly Check[],
+  patient: Patient,
+  milliseconds = CHECK_MILLISECONDS,
+): Promise<Finding[]> {
+  const verdicts = await Promise.all(checks.map((check) => examined(check, patient, milliseconds)));
+  return checks.flatMap(({ subject }, index) => {
+    const verdict = verdicts[index];
+    return verdict ? [{ subject, ...verdict }] : [];
+  });
+}

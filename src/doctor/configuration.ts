@@ -1,0 +1,21 @@
+// The configuration: which files were read, and what in them is odd.
+import { stat } from 'node:fs/promises';
+import { type Check, ok, type Patient, warning } from './check.ts';
+
+const READABLE_BY_ALL = 0o004;
+
+async function readableByAll(files: readonly string[]): Promise<string | undefined> {
+  for (const file of files) if (((await stat(file)).mode & READABLE_BY_ALL) !== 0) return file;
+  return undefined;
+}
+
+export const configuration: Check = {
+  subject: 'configuration',
+  async examine({ loaded: { config, files, warnings } }: Patient) {
+    const read = files.length === 0 ? 'no file: defaults, flags and variables' : files.join(', ');
+    if (warnings.length > 0) return warning(`${read}; ${warnings.join('; ')}`, 'remove or correct what is not known');
+    const open = config.Server.password === '' ? undefined : await readableByAll(files);
+    if (open !== undefined) return warning(`${open} holds a password and everybody may read it`, `chmod o-r ${open}`);
+    return ok(read);
+  },
+};

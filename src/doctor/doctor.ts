@@ -1,0 +1,62 @@
+// What is there and what is missing on this host. Looks only, changes nothing.
+import type { ProcessEnvironment } from '../config/environment.ts';
+import { type ConfigSources, type LoadedConfig, loadConfig } from '../config/load.ts';
+import { Failure } from '../failures.ts';
+import { version } from '../host/version.ts';
+import { type Check, type Finding, missing, runChecks } from './check.ts';
+import { configuration } from './configuration.ts';
+import { directories, logFile, stateDirectory } from './directories.ts';
+import { capabilities, kernel, kvm, socketBuffers, terminalDevice, tun, user } from './host.ts';
+import { fileWatches, memory, openFiles, processes, terminals } from './limits.ts';
+import { certificate, consoleAccess, listenAddress } from './listening.ts';
+import { cablePorts, consolePorts } from './port-ranges.ts';
+import { addons, vpcs } from './programs.ts';
+import { jsonReport, textReport, worst } from './report.ts';
+import { runningDaemon } from './running-daemon.ts';
+
+/** All there is to look at, in the order of the report. */
+const CHECKS: readonly Check[] = [
+  ...[kernel, user, configuration],
+  ...[listenAddress, certificate, consoleAccess, consolePorts, cablePorts],
+  ...[stateDirectory, ...directories, logFile],
+  ...[vpcs, addons],
+  ...[terminalDevice, terminals, openFiles, processes, fileWatches, memory, socketBuffers],
+  ...[kvm, tun, capabilities],
+];
+
+/** What the command line says. */
+export interface DoctorOptions extends Pick<ConfigSources, 'flags' | 'file' | 'state'> {
+  /** A report for scripts. */
+  json: boolean;
+}
+
+export interface Diagnosis {
+  report: string;
+  /** 0: everything needed is there; 1: something is missing. */
+  exitCode: 0 | 1;
+}
+
+/** Examines the host for a server with this configuration; takes less than a second. */
+export async function runDoctor(
+  { flags, file, state, json }: DoctorOptions,
+  { sources, addonDirectory }: Pick<ProcessEnvironment, 'sources' | 'addonDirectory'>,
+): Promise<Diagnosis> {
+  const findings = await examine({ ...sources, flags, file, state }, addonDirectory);
+  const report = (json ? jsonReport : textReport)(version(), findings);
+  return { report, exitCode: worst(findings) === 'missing' ? 1 : 0 };
+}
+
+async function examine(sources: ConfigSources, addonDirectory: string | undefined): Promise<Finding[]> {
+  let loaded: LoadedConfig;
+  try {
+    loaded = loadConfig(sources);
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown;
+    // Without it nothing else can be judged: neither ports nor directories are known.
+    return [
+      { subject: configuration.subject, ...missing(thrown.message, 'correct it, then run labwired doctor again') },
+    ];
+  }
+  const daemon = await runningDaemon(loaded.config.state);
+  return await runChecks(CHECKS, { loaded, daemon, addonDirectory });
+}

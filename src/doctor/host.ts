@@ -1,0 +1,93 @@
+// The system itself: kernel, user, network buffers, devices.
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { release, userInfo } from 'node:os';
+import { systemCode } from '../failures.ts';
+import { type Check, missing, ok, warning } from './check.ts';
+import { numberIn, textOf } from './kernel-files.ts';
+
+/** The oldest Linux on which Node 24 is supported (its BUILDING.md). */
+const OLDEST_KERNEL = [4, 18] as const;
+
+export const kernel: Check = {
+  subject: 'kernel',
+  examine() {
+    const [major = 0, minor = 0] = release().split('.').map(Number.parseFloat);
+    const [oldMajor, oldMinor] = OLDEST_KERNEL;
+    const detail = `Linux ${release()}`;
+    if (major > oldMajor || (major === oldMajor && minor >= oldMinor)) return ok(detail);
+    return warning(detail, `update the system: Linux ${OLDEST_KERNEL.join('.')} or newer is needed`);
+  },
+};
+
+export const user: Check = {
+  subject: 'user',
+  examine() {
+    const { uid, username } = userInfo();
+    if (uid !== 0) return ok(username);
+    return warning(
+      'root, and so are all nodes that it starts',
+      'run the server as another user; bin/install makes one',
+    );
+  },
+};
+
+/** As src/fabric asks for each socket of a cable. */
+const SOCKET_BUFFER_BYTES = 1 << 20;
+
+export const socketBuffers: Check = {
+  subject: 'socket buffers',
+  examine() {
+    const names = ['net.core.rmem_max', 'net.core.wmem_max'];
+    const sizes = names.map((name) => [name, numberIn(`/proc/sys/${name.replaceAll('.', '/')}`)] as const);
+    const small = sizes.filter(([, size]) => size !== undefined && size < SOCKET_BUFFER_BYTES);
+    const detail = sizes.map(([name, size]) => `${name} ${size?.toLocaleString('en') ?? 'unknown'}`).join(', ');
+    if (small.length === 0) return ok(detail);
+    const settings = small.map(([name]) => `${name}=${SOCKET_BUFFER_BYTES}`).join(' ');
+    return warning(`${detail}: bursts on cables to other programs may lose frames`, `sysctl -w ${settings}`);
+  },
+};
+
+export const terminalDevice: Check = {
+  subject: '/dev/ptmx',
+  async examine() {
+    const error = await access('/dev/ptmx', constants.R_OK | constants.W_OK).catch(systemCode);
+    if (error === undefined) return ok('can be opened: consoles have their terminals');
+    return missing(`cannot be opened (${error}): no node gets a console`, 'mount devpts, or give the container one');
+  },
+};
+
+/** A device that node types of later versions need, told for those who plan with them. */
+function device(path: string, purpose: string): Check {
+  return {
+    subject: path,
+    async examine() {
+      const error = await access(path, constants.R_OK | constants.W_OK).catch(systemCode);
+      const found = error === undefined ? 'there' : error === 'ENOENT' ? 'not there' : `there, but not for this user`;
+      return ok(`${found}; ${purpose}`);
+    },
+  };
+}
+
+export const kvm = device('/dev/kvm', 'no node type of this version needs it');
+export const tun = device('/dev/net/tun', 'no node type of this version needs it');
+
+/** Bits of linux/capability.h. */
+const CAPABILITIES = { CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n };
+
+/** Which of the two are effective, by the line CapEff of /proc/self/status. */
+export function effectiveCapabilities(status: string): string[] {
+  const mask = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
+  return Object.entries(CAPABILITIES)
+    .filter(([, bit]) => (mask >> bit) & 1n)
+    .map(([name]) => name);
+}
+
+export const capabilities: Check = {
+  subject: 'capabilities',
+  examine() {
+    const held = effectiveCapabilities(textOf('/proc/self/status') ?? '');
+    const names = held.length === 0 ? 'neither CAP_NET_ADMIN nor CAP_NET_RAW' : held.join(' and ');
+    return ok(`${names}; no node type of this version needs them`);
+  },
+};

@@ -1,0 +1,60 @@
+// The ranges of ports for consoles and cables: how many are free, and whether the kernel gives them to others.
+import { BLOCKED_BY_BROWSERS } from '../compute/ports/ports.ts';
+import type { Config } from '../config/schema.ts';
+import { type Check, missing, ok, type Verdict, warning } from './check.ts';
+import { numberRanges, sockets, textOf } from './kernel-files.ts';
+
+/** A lab that is not small: with fewer ports people will hit the end of the range. */
+const MANY = 200;
+
+interface Range {
+  protocol: 'tcp' | 'udp';
+  /** Beginning of the keys in [Server]: `console` of `console_start_port_range`. */
+  key: 'console' | 'udp';
+  avoided: ReadonlySet<number>;
+}
+
+/** The ports of a range that the kernel may give to any program for outgoing traffic. */
+export function sharedWithKernel(
+  first: number,
+  last: number,
+  local: string,
+  reserved: string,
+): [number, number] | undefined {
+  const [low = 1, high = 0] = local.split(/\s+/).map(Number);
+  const [from, to] = [Math.max(first, low), Math.min(last, high)];
+  if (from > to) return undefined;
+  const covered = numberRanges(reserved).some(([start, end]) => start <= from && end >= to);
+  return covered ? undefined : [from, to];
+}
+
+function examineRange({ protocol, key, avoided }: Range, { Server }: Config): Verdict {
+  const [first, last] = [Server[`${key}_start_port_range`], Server[`${key}_end_port_range`]];
+  const keys = `${key}_start_port_range and ${key}_end_port_range in [Server]`;
+  const inRange = (port: number): boolean => port >= first && port <= last;
+  const rows = sockets(protocol)?.filter(({ listening }) => protocol === 'udp' || listening);
+  const used = new Set([...(rows ?? []).map(({ port }) => port), ...avoided].filter(inRange));
+  const free = last - first + 1 - used.size;
+  const detail = `${first} to ${last}, ${free} of them free`;
+  if (free === 0) return missing(detail, `choose another range with ${keys}`);
+  if (free < MANY) return warning(detail, `choose a wider range with ${keys}`);
+  const local = textOf('/proc/sys/net/ipv4/ip_local_port_range') ?? '';
+  const shared = sharedWithKernel(first, last, local, textOf('/proc/sys/net/ipv4/ip_local_reserved_ports') ?? '');
+  if (shared === undefined) return ok(detail);
+  const ports = shared.join('-');
+  return warning(
+    `${detail}; the kernel gives ${ports} to outgoing connections of any program, too`,
+    `choose another range with ${keys}, or sysctl -w net.ipv4.ip_local_reserved_ports=${ports}`,
+  );
+}
+
+export const consolePorts: Check = {
+  subject: 'console ports (TCP)',
+  examine: ({ loaded: { config } }) =>
+    examineRange({ protocol: 'tcp', key: 'console', avoided: BLOCKED_BY_BROWSERS }, config),
+};
+
+export const cablePorts: Check = {
+  subject: 'cable ports (UDP)',
+  examine: ({ loaded: { config } }) => examineRange({ protocol: 'udp', key: 'udp', avoided: new Set() }, config),
+};

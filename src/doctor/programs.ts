@@ -1,0 +1,41 @@
+// The programs that nodes run, and the native code that is loaded while the server runs.
+import { VpcsPrograms } from '../compute/emulators/vpcs/program.ts';
+import { Failure, messageOf } from '../failures.ts';
+import { useAddonDirectory } from '../host/addons.ts';
+import { isPackaged } from '../host/assets.ts';
+import { loadKoffi } from '../host/koffi.ts';
+import { CHECK_MILLISECONDS, type Check, missing, ok } from './check.ts';
+
+/** Less than a check may take, so that a program that hangs is named. */
+const PROBE_MILLISECONDS = CHECK_MILLISECONDS - 100;
+
+export const vpcs: Check = {
+  subject: 'vpcs',
+  async examine({ loaded: { config } }) {
+    try {
+      const { path, version } = await new VpcsPrograms(undefined, PROBE_MILLISECONDS).find(config.VPCS.vpcs_path);
+      return ok(`${path}, version ${version}`);
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown;
+      const [problem = '', fix = 'apt install vpcs'] = thrown.message.split('; ');
+      return missing(problem, fix);
+    }
+  },
+};
+
+export const addons: Check = {
+  subject: 'native addons',
+  async examine({ addonDirectory }) {
+    if (addonDirectory) useAddonDirectory(addonDirectory);
+    try {
+      loadKoffi();
+      await Promise.all([import('sqlite3'), import('node-pty')]);
+      return ok(`koffi, node-pty and sqlite3 load${isPackaged() ? ' from this executable' : ''}`);
+    } catch (thrown) {
+      const fix = isPackaged()
+        ? 'set LABWIRE_ADDON_DIR to a directory that can be written and is not mounted noexec'
+        : 'npm ci, then npm run addons';
+      return missing(messageOf(thrown).split('\n', 1)[0]!, fix);
+    }
+  },
+};
