@@ -6,7 +6,7 @@ import { Failure, messageOf } from './failures.ts';
 export const HELP = `labwired: a network-lab server in one executable (GNS3 API v2)
 
   labwired [serve] [options]   run the server (default)
-  labwired doctor  [options]   what is there and what is missing on this host
+  labwired doctor  [options]   what is there and what is missing on this host; --json for scripts
   labwired demo URL            build a small lab on a running server and show it
   labwired version             print the version
 
@@ -51,6 +51,7 @@ const IGNORED_FLAGS = {
 
 const OTHER_FLAGS = {
   config: { type: 'string' },
+  json: { type: 'boolean' },
   state: { type: 'string' },
   pid: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
@@ -64,6 +65,8 @@ export type Command =
       file?: string;
       state?: string;
       pidFile?: string;
+      /** Of `doctor`: a report for scripts. */
+      json: boolean;
       ignored: string[];
     }
   | { name: 'demo'; url: string }
@@ -96,6 +99,9 @@ export function parseCommand(words: readonly string[]): Command {
     throw new Failure('invalid', `There is no command "${name}". See labwired --help`);
   if (rest.length > 0)
     throw new Failure('invalid', `"${rest[0]}" is not expected after "${name}". See labwired --help`);
+  if (values.json && name !== 'doctor') {
+    throw new Failure('invalid', '--json is an option of labwired doctor. See labwired --help');
+  }
   const flags: ConfigSources['flags'] = [];
   for (const [flag, { key }] of Object.entries(FLAG_KEYS)) {
     const value = values[flag as keyof typeof FLAG_KEYS];
@@ -107,6 +113,7 @@ export function parseCommand(words: readonly string[]): Command {
     ...(values.config === undefined ? {} : { file: values.config }),
     ...(values.state === undefined ? {} : { state: values.state }),
     ...(values.pid === undefined ? {} : { pidFile: values.pid }),
+    json: values.json ?? false,
     ignored: Object.keys(IGNORED_FLAGS).filter((flag) => values[flag as keyof typeof IGNORED_FLAGS] !== undefined),
   };
 }

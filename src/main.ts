@@ -8,6 +8,9 @@ import { useAddonDirectory } from './host/addons.ts';
 import { configureLog, log, logToFile } from './host/log.ts';
 import { version } from './host/version.ts';
 
+/** Exit code for a command line that is not understood. */
+const WRONG_USAGE = 2;
+
 type Configured = Extract<Command, { name: 'serve' | 'doctor' }>;
 
 function configure(command: Configured, { sources, journal }: ProcessEnvironment): LoadedConfig {
@@ -59,7 +62,13 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
 }
 
 async function main(): Promise<void> {
-  const command = parseCommand(process.argv.slice(2));
+  let command: Command;
+  try {
+    command = parseCommand(process.argv.slice(2));
+  } catch (error) {
+    process.exitCode = WRONG_USAGE;
+    throw error;
+  }
   switch (command.name) {
     case 'help':
       process.stdout.write(HELP);
@@ -71,14 +80,21 @@ async function main(): Promise<void> {
       const { runDemo } = await import('./demo/demo.ts');
       return runDemo(command.url, (text) => void process.stdout.write(text));
     }
-    default:
-      return serve(command as Configured, processEnvironment());
+    case 'doctor': {
+      const { runDoctor } = await import('./doctor/doctor.ts');
+      const { report, exitCode } = await runDoctor(command, processEnvironment());
+      // Not before the report is out; a check that ran out of time may still hold something open.
+      process.stdout.write(report, () => process.exit(exitCode));
+      return;
+    }
+    case 'serve':
+      return serve(command, processEnvironment());
   }
 }
 
 main().catch((error: unknown) => {
   process.stderr.write(`labwired: ${error instanceof Failure ? messageOf(error) : (error as Error).stack}\n`);
-  process.exitCode = 1;
+  process.exitCode ??= 1;
   // Whatever was started before the failure must not keep a daemon alive that does not serve.
-  setTimeout(() => process.exit(1), 1_000).unref();
+  setTimeout(() => process.exit(), 1_000).unref();
 });
