@@ -1,0 +1,76 @@
+// Plays every scenario against the real server and compares what does not pass with expected-gaps.json.
+//   npm run test:conformance [-- --from-source] [-- --only 'link/*']
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Daemon } from '../system/daemon.ts';
+import { executable, FROM_SOURCE } from '../system/executable.ts';
+import { type Gap, judge, type Played } from './judge.ts';
+
+/** What this server is meant to have: a scenario that misses it has failed. */
+const REQUIRED = 'loopback,local,vpcs';
+
+/** Areas whose scenarios name fixed UDP ports or emulators that want the host for themselves: one after the other. */
+const EMULATORS =
+  /^(atm-switch|cloud|docker|dynamips|ethernet-hub|ethernet-switch|frame-relay-switch|iou|nat|other-emulators|qemu|vpcs)$/;
+
+const { values: options } = parseArgs({
+  options: { 'from-source': { type: 'boolean' }, only: { type: 'string', multiple: true, default: [] } },
+});
+
+/** Plays areas on a daemon of their own, whose ports start at these. */
+async function play(areas: readonly string[], consolePort: number, udpPort: number): Promise<Played[]> {
+  if (areas.length === 0) return [];
+  await using daemon = new Daemon({
+    program: options['from-source'] ? FROM_SOURCE : executable(),
+    flags: ['--local'],
+    environment: {
+      LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: `${consolePort}`,
+      LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: `${consolePort + 2400}`,
+      LABWIRE_SERVER_UDP_START_PORT_RANGE: `${udpPort}`,
+      LABWIRE_SERVER_UDP_END_PORT_RANGE: `${udpPort + 2400}`,
+    },
+  });
+  await daemon.start();
+  const result = join(daemon.directory, 'result.json');
+  const words = ['--url', daemon.url, '--require', REQUIRED, '--json', result];
+  const selection = [...areas.map((area) => ['--area', area]), ...options.only.map((glob) => ['--only', glob])];
+  const player = spawn(process.execPath, [join(import.meta.dirname, 'replay.mjs'), ...words, ...selection.flat()], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [code] = await once(player, 'exit');
+  // With --only a whole lane may have nothing to play.
+  if (code === 2 && options.only.length > 0) return [];
+  if (code !== 0 && code !== 1) throw new Error(`the player failed with exit code ${code}\n${daemon.log}`);
+  return (JSON.parse(readFileSync(result, 'utf8')) as { scenarios: Played[] }).scenarios;
+}
+
+/** What the installed vpcs says of itself. */
+async function vpcsVersion(): Promise<string> {
+  const child = spawn('vpcs', ['-v'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  child.on('error', () => {});
+  return (await child.stdout.toArray()).join('');
+}
+
+const areas = readdirSync(join(import.meta.dirname, 'scenarios')).sort();
+const gaps = JSON.parse(readFileSync(join(import.meta.dirname, 'expected-gaps.json'), 'utf8')) as Record<string, Gap>;
+const [played, vpcs] = await Promise.all([
+  Promise.all([
+    play(
+      areas.filter((area) => !EMULATORS.test(area)),
+      5000,
+      20_000,
+    ),
+    play(
+      areas.filter((area) => EMULATORS.test(area)),
+      7500,
+      22_500,
+    ),
+  ]),
+  vpcsVersion(),
+]);
+const { lines, passed, failed, skipped } = judge(played.flat(), gaps, { vpcs, complete: options.only.length === 0 });
+process.stdout.write(`${lines.join('\n')}\n\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+process.exitCode = failed > 0 ? 1 : 0;

@@ -1,0 +1,246 @@
+// A daemon of a test's own: the real program on a free port and a scratch directory, gone afterwards whatever happens.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { executable } from './executable.ts';
+import { killAllIn } from './processes.ts';
+
+const READY_MILLISECONDS = 15_000;
+
+export interface DaemonOptions {
+  /** Words that start the program; without them the executable. */
+  program?: readonly string[];
+  /** Text of the configuration file. */
+  config?: string;
+  /** After `--host`, `--port`, `--state` and `--config`. */
+  flags?: readonly string[];
+  environment?: Readonly<Record<string, string>>;
+  host?: string;
+  /** Of the request that the daemon is asked with; `https` takes any certificate. */
+  scheme?: 'http' | 'https';
+}
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  /** The parsed body; undefined unless it is JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by tests, member by member
+  json: any;
+}
+
+export interface Question {
+  /** Sent as JSON, or as it is when it is text or bytes. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+let daemons = 0;
+
+/**
+ * Console and UDP ports of a daemon: a hundred of its own, since another daemon would hand out the same ones. Below those
+ * that the kernel gives to clients and apart from the defaults, which a daemon in use here may have.
+ */
+function portRanges(): Record<string, string> {
+  const first = 10_000 + ((process.pid * 4 + daemons++) % 100) * 100;
+  return Object.fromEntries(
+    ['CONSOLE', 'UDP'].flatMap((kind) => [
+      [`LABWIRE_SERVER_${kind}_START_PORT_RANGE`, `${first}`],
+      [`LABWIRE_SERVER_${kind}_END_PORT_RANGE`, `${first + 99}`],
+    ]),
+  );
+}
+
+/** How a daemon ended. */
+export interface Ending {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  milliseconds: number;
+}
+
+/** A TCP port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Asks again and again until the answer fits; gives it. */
+export async function eventually<T>(
+  what: string,
+  ask: () => T | Promise<T>,
+  fits: (answer: T) => boolean = Boolean,
+  milliseconds = 10_000,
+): Promise<T> {
+  const deadline = performance.now() + milliseconds;
+  for (;;) {
+    const answer = await ask();
+    if (fits(answer)) return answer;
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}; last: ${JSON.stringify(answer)}`);
+    await sleep(10);
+  }
+}
+
+export class Daemon implements AsyncDisposable {
+  /** Everything of this daemon is below it. */
+  readonly directory = realpathSync(mkdtempSync(join(tmpdir(), 'labwire-system-')));
+  readonly state = join(this.directory, 'state');
+  /** For the daemon's temporary files. */
+  readonly temporary = join(this.directory, 'tmp');
+  readonly configFile = join(this.directory, 'labwired.conf');
+  /** What the daemon wrote to standard error, all its lives together. */
+  log = '';
+  port = 0;
+  private readonly options: DaemonOptions;
+  private readonly ranges = portRanges();
+  private child: ChildProcess | undefined;
+
+  constructor(options: DaemonOptions = {}) {
+    this.options = options;
+  }
+
+  get pid(): number {
+    return this.child!.pid!;
+  }
+
+  get url(): string {
+    const { host = '127.0.0.1', scheme = 'http' } = this.options;
+    return `${scheme}://${host}:${this.port}`;
+  }
+
+  /** Starts the program without waiting for anything; the port stays the same from life to life. */
+  async spawn(): Promise<ChildProcess> {
+    const { program = executable(), config = '', flags = [], environment = {}, host = '127.0.0.1' } = this.options;
+    this.port ||= await freePort();
+    mkdirSync(this.temporary, { recursive: true });
+    writeFileSync(this.configFile, config);
+    const [command, ...words] = program as [string, ...string[]];
+    const own = ['--host', host, '--port', `${this.port}`, '--state', this.state, '--config', this.configFile];
+    const child = spawn(command, [...words, ...own, ...flags], {
+      cwd: this.directory,
+      env: { PATH: process.env['PATH'], HOME: this.directory, TMPDIR: this.temporary, ...this.ranges, ...environment },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.log += text;
+    });
+    this.child = child;
+    return child;
+  }
+
+  /** Starts the program; resolves when it says that it is ready. */
+  async start(): Promise<this> {
+    const before = this.log.length;
+    const child = await this.spawn();
+    const ended = once(child, 'close').then(() => true);
+    const deadline = performance.now() + READY_MILLISECONDS;
+    while (!/ ready url=/.test(this.log.slice(before))) {
+      if ((await Promise.race([ended, sleep(2)])) || performance.now() > deadline) {
+        throw new Error(`the daemon did not start:\n${this.log.slice(before)}`);
+      }
+    }
+    return this;
+  }
+
+  /** For a daemon that is expected to refuse: how it ended, and what it said. */
+  async refusal(): Promise<Ending & { said: string }> {
+    const before = this.log.length;
+    const start = performance.now();
+    const [code, signal] = await once(await this.spawn(), 'close');
+    return { code, signal, milliseconds: performance.now() - start, said: this.log.slice(before) };
+  }
+
+  async end(signal: NodeJS.Signals): Promise<Ending> {
+    const child = this.child!;
+    const start = performance.now();
+    const closed = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
+    child.kill(signal);
+    await closed;
+    return { code: child.exitCode, signal: child.signalCode, milliseconds: performance.now() - start };
+  }
+
+  /** kill -9. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  /** An answer of whatever status. The path is sent as it stands. */
+  ask(method: string, path: string, { body, headers = {} }: Question = {}): Promise<Answer> {
+    const plain = typeof body === 'string' || body instanceof Uint8Array;
+    const bytes = body === undefined || plain ? body : JSON.stringify(body);
+    const { host = '127.0.0.1', scheme = 'http' } = this.options;
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const request = (scheme === 'http' ? httpRequest : httpsRequest)({
+      ...{ host, port: this.port, method, path, headers, rejectUnauthorized: false },
+    });
+    request.on('error', reject);
+    request.on('response', async (response) => {
+      try {
+        const text = Buffer.concat(await response.toArray()).toString();
+        const isJson = response.headers['content-type']?.startsWith('application/json') && text !== '';
+        const { statusCode: status = 0, headers } = response;
+        resolve({ status, headers, text, json: isJson ? JSON.parse(text) : undefined });
+      } catch (error) {
+        reject(error);
+      }
+    });
+    request.end(bytes);
+    return promise;
+  }
+
+  /** The JSON of an answer; a status that tells of a failure is an error. */
+  async get(path: string): Promise<Answer['json']> {
+    return this.succeed('GET', path);
+  }
+
+  async post(path: string, body?: unknown): Promise<Answer['json']> {
+    return this.succeed('POST', path, body);
+  }
+
+  async put(path: string, body: unknown): Promise<Answer['json']> {
+    return this.succeed('PUT', path, body);
+  }
+
+  async delete(path: string): Promise<void> {
+    await this.succeed('DELETE', path);
+  }
+
+  private async succeed(method: string, path: string, body?: unknown): Promise<Answer['json']> {
+    const { status, text, json } = await this.ask(method, path, { body });
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
+    return json;
+  }
+
+  /** Kills what is left and removes everything. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child) await this.kill();
+    killAllIn(this.directory);
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** A started daemon that ends with the test; when the test fails its log is shown. */
+export async function startDaemon(t: TestContext, options: DaemonOptions = {}): Promise<Daemon> {
+  const daemon = ownDaemon(t, options);
+  return daemon.start();
+}
+
+/** The same, not started yet. */
+export function ownDaemon(t: TestContext, options: DaemonOptions = {}): Daemon {
+  const daemon = new Daemon(options);
+  t.after(async () => {
+    if (!(t as { passed?: boolean }).passed) t.diagnostic(`log of the daemon:\n${daemon.log}`);
+    await daemon[Symbol.asyncDispose]();
+  });
+  return daemon;
+}
