@@ -1,7 +1,7 @@
 // What can be done with projects: create, change, open, close, delete, load; and the projects that there are.
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, realpath, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
@@ -16,6 +16,7 @@ import type { Topology } from '../../store/topology/schema.ts';
 import { startAll, stopAll } from '../nodes/actions.ts';
 import type { LabWriter } from './lab-writer.ts';
 import { closeOnComputes, type OpeningParts, openLab } from './opening.ts';
+import { exists, fileNameOf, isBelow, mustBeVacant, type PlaceRules, placeFor } from './places.ts';
 import { Project } from './project.ts';
 import { hasFile, scanProjects } from './scan.ts';
 import type { ProjectCreate, ProjectUpdate } from './schema.ts';
@@ -32,6 +33,8 @@ const AUTO_CLOSE = 5_000;
 export class Projects {
   private readonly options: ProjectsOptions;
   private readonly projects = new Map<string, Project>();
+  /** Names of projects that are being made. */
+  private readonly reserved = new Set<string>();
   private readonly lock = new KeyedLock();
 
   constructor(options: ProjectsOptions) {
@@ -40,6 +43,11 @@ export class Projects {
 
   private get version(): string {
     return this.options.config.Server.version;
+  }
+
+  private get rules(): PlaceRules {
+    const { projects_path: root, local } = this.options.config.Server;
+    return { root, local };
   }
 
   private announce(action: string, project: Project): void {
@@ -171,19 +179,18 @@ export class Projects {
     });
   }
 
+  private isTaken(name: string): boolean {
+    return this.reserved.has(name) || this.list().some(({ record }) => record.name === name);
+  }
+
   private refuseTakenName(name: string): void {
-    const taken = this.list().find(({ record }) => record.name === name);
-    if (taken) throw new Failure('conflict', `name: there is already a project "${name}"; choose another name.`);
+    if (!this.isTaken(name)) return;
+    throw new Failure('conflict', `name: there is already a project "${name}"; choose another name.`);
   }
 
   /** Makes the project's directory; it must lie below the projects directory unless clients may name paths. */
   private async makeDirectory(given: ProjectCreate, id: string, undo: AsyncDisposableStack): Promise<string> {
-    const { projects_path: root, local } = this.options.config.Server;
-    const path = resolve(root, given.path ?? id);
-    if (path.includes('"')) throw new Failure('forbidden', 'path: must not contain a quotation mark.');
-    if (!local && !(await isBelow(root, path))) {
-      throw new Failure('forbidden', `path: must lie below ${root}; only a server in local mode takes other places.`);
-    }
+    const path = await placeFor(id, given.path, this.rules);
     if (given.path && !given.project_id && (await exists(path))) {
       throw new Failure(
         'forbidden',
@@ -199,11 +206,34 @@ export class Projects {
     return path;
   }
 
+  /** Where a project that comes from elsewhere may be put; nothing is there yet. @throws Failure `forbidden`, `conflict` */
+  async vacantPlace(id: string, path: string | undefined): Promise<string> {
+    const place = await placeFor(id, path, this.rules);
+    await mustBeVacant(place);
+    return place;
+  }
+
+  /** The name, or with a number behind it if a project or something in the projects directory is called so; kept while `held` lasts. */
+  async reserveName(wanted: string, held: AsyncDisposableStack): Promise<string> {
+    const names = new Set(await readdir(this.options.config.Server.projects_path).catch(() => []));
+    let name = wanted;
+    for (let number = 1; names.has(name) || this.isTaken(name); number += 1) name = `${wanted}-${number}`;
+    this.reserved.add(name);
+    held.defer(() => void this.reserved.delete(name));
+    return name;
+  }
+
+  /** Takes up a closed project whose directory is in its place. */
+  async adopt(record: ProjectRecord): Promise<Project> {
+    await this.options.store.projects.put(record);
+    return this.register(record);
+  }
+
   /** Changes settings; without a real change nothing happens. */
   async update(project: Project, given: ProjectUpdate): Promise<Project> {
     if (given.name != null && given.name !== project.record.name) this.refuseTakenName(given.name);
     const record = { ...project.record, ...givenSettings(given as GivenSettings) };
-    if (given.path) record.path = await this.movedTo(given.path);
+    if (given.path) record.path = await this.movedTo(project, given.path);
     if (isDeepStrictEqual(record, project.record)) return project;
     if (project.state === 'closed' && project.damaged === undefined) await this.rewriteClosed(record);
     await this.options.writer.putProject(record);
@@ -215,10 +245,8 @@ export class Projects {
     return project;
   }
 
-  private async movedTo(path: string): Promise<string> {
-    const { projects_path: root, local } = this.options.config.Server;
-    const target = resolve(root, path);
-    if (!local && !(await isBelow(root, target))) throw new Failure('forbidden', `path: must lie below ${root}.`);
+  private async movedTo(project: Project, path: string): Promise<string> {
+    const target = await placeFor(project.id, path, this.rules);
     try {
       await mkdir(target, { recursive: true });
     } catch (error) {
@@ -277,6 +305,41 @@ export class Projects {
       startAll(project).catch((error: unknown) =>
         log.warn('auto_start failed', { project: project.id, error: messageOf(error) }),
       );
+    }
+  }
+
+  /**
+   * Closes an open project, lets `change` exchange its files, and opens it again; clients hear of the opening alone. When the change
+   * or the opening fails, the steps that `change` registered are undone and the project opens as it was.
+   */
+  async reopen(project: Project, change: (undo: AsyncDisposableStack) => Promise<void>): Promise<void> {
+    await this.options.writer.flush(project.id);
+    project.requireOpen();
+    project.state = 'opening';
+    project.opening = this.exchange(project, change).finally(() => {
+      project.opening = undefined;
+    });
+    await project.opening;
+  }
+
+  private async exchange(project: Project, change: (undo: AsyncDisposableStack) => Promise<void>): Promise<void> {
+    await using undo = new AsyncDisposableStack();
+    try {
+      await stopAll(project).catch(() => {});
+      await closeOnComputes(project);
+      await this.options.writer.end(project.id);
+      project.clear();
+      await change(undo);
+      await this.openNow(project);
+      undo.move();
+    } catch (error) {
+      await undo.disposeAsync();
+      project.state = 'opening';
+      await this.openNow(project).catch((second: unknown) => {
+        log.error('a project does not open as it was', { project: project.id, error: messageOf(second) });
+        this.announce('project.closed', project);
+      });
+      throw error;
     }
   }
 
@@ -363,32 +426,5 @@ export class Projects {
           log.warn('auto_close failed', { project: project.id, error: messageOf(error) }),
         );
     }, AUTO_CLOSE).unref();
-  }
-}
-
-/** File name of a new project; a slash in the name must not lead elsewhere. */
-function fileNameOf(name: string): string {
-  return `${name.replaceAll(/[/\\\0]/g, '-')}.gns3`;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Whether `path`, links resolved as far as it exists, lies strictly below `root`. */
-async function isBelow(root: string, path: string): Promise<boolean> {
-  const real = await resolved(path);
-  const base = await resolved(root);
-  return real.startsWith(base.endsWith(sep) ? base : base + sep);
-}
-
-async function resolved(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    return join(await resolved(dirname(path)), basename(path));
   }
 }

@@ -1,0 +1,65 @@
+// Where projects are on this disk, and where they may be.
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { Failure, systemCode } from '../../failures.ts';
+import { fileFailure } from '../../host/atomic-file.ts';
+
+export interface PlaceRules {
+  /** The projects directory. */
+  root: string;
+  /** Whether clients may name paths elsewhere on this machine. */
+  local: boolean;
+}
+
+/**
+ * Where a project is to be: at the path that a client names (relative to the projects directory), or in a folder called after its id.
+ * @throws Failure `forbidden` where it must not be
+ */
+export async function placeFor(id: string, path: string | null | undefined, rules: PlaceRules): Promise<string> {
+  const place = resolve(rules.root, path ?? id);
+  if (place.includes('"')) throw new Failure('forbidden', 'path: must not contain a quotation mark.');
+  if (!rules.local && !(await isBelow(rules.root, place))) {
+    throw new Failure(
+      'forbidden',
+      `path: must lie below ${rules.root}; only a server in local mode takes other places.`,
+    );
+  }
+  return place;
+}
+
+/** @throws Failure `conflict` unless there is nothing at the place, or an empty folder */
+export async function mustBeVacant(place: string): Promise<void> {
+  const names = await readdir(place).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw fileFailure(error, place);
+  });
+  if (names.length === 0) return;
+  throw new Failure('conflict', `path: ${place} holds something already; name another folder, or empty this one.`);
+}
+
+/** File name of a new project; a slash in the name must not lead elsewhere. */
+export function fileNameOf(name: string): string {
+  return `${name.replaceAll(/[/\\\0]/g, '-')}.gns3`;
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether `path`, links resolved as far as it exists, lies strictly below `root`. */
+export async function isBelow(root: string, path: string): Promise<boolean> {
+  const real = await resolved(path);
+  const base = await resolved(root);
+  return real.startsWith(base.endsWith(sep) ? base : base + sep);
+}
+
+async function resolved(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return join(await resolved(dirname(path)), basename(path));
+  }
+}
