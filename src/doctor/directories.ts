@@ -55,12 +55,12 @@ function reasonOf(thrown: unknown): string {
   return REASONS[systemCode(thrown) ?? ''] ?? messageOf(thrown);
 }
 
-/** Whom to ask for a directory: root can give one away, another owner's had better be used as that owner. */
+/** What the owner of the place can do, beside choosing another one. */
 function remedy(directory: string, { status }: Place): string {
-  const owner = userName(status.uid);
-  return status.uid === 0 || status.uid === process.getuid!()
-    ? `let root make it: install -d -o ${userName(process.getuid!())} ${directory}`
-    : `run labwired as ${owner} (sudo -u ${owner})`;
+  const [owner, own] = [userName(status.uid), userName(process.getuid!())];
+  return status.uid === 0 || owner === own
+    ? `let root give it to ${own}: install -d -o ${own} ${directory}`
+    : `run labwired as ${owner}: sudo -u ${owner} labwired`;
 }
 
 /** Whether the directory can be used, or made, by this user: nothing is tried, only asked. */
@@ -76,7 +76,7 @@ async function usable(directory: string, key: string): Promise<Verdict> {
   try {
     await access(place.path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (thrown) {
-    return missing(`${directory}: ${reasonOf(thrown)}`, `${remedy(directory, place)}, or ${another}`);
+    return missing(`${directory}: ${reasonOf(thrown)}`, `${another}, or ${remedy(directory, place)}`);
   }
   if (place.path !== directory) return ok(`${directory}, made at the first start`);
   const mode = (place.status.mode & 0o7777).toString(8).padStart(4, '0');

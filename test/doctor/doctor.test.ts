@@ -1,0 +1,251 @@
+// The doctor on this host: what he finds, what he says to do, and that he leaves everything as it was.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { loadConfig } from '../../src/config/load.ts';
+import { startDaemon } from '../../src/daemon.ts';
+import { type Check, type Finding, ok, type Patient, runChecks } from '../../src/doctor/check.ts';
+import { runDoctor } from '../../src/doctor/doctor.ts';
+import { textReport } from '../../src/doctor/report.ts';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+async function scratch(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'labwire-doctor-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+interface Asked {
+  home: string;
+  state?: string;
+  environment?: Record<string, string>;
+}
+
+/** Asks the doctor; gives his findings by their subject, and the exit code. */
+async function ask({ home, state = join(home, 'state'), environment = {} }: Asked) {
+  const sources = { environment: { LABWIRE_SERVER_PORT: '0', ...environment }, workingDirectory: home, home };
+  const { report, exitCode } = await runDoctor(
+    { flags: [], state, json: true },
+    { sources, addonDirectory: undefined },
+  );
+  const { findings } = JSON.parse(report) as { findings: Finding[] };
+  return { exitCode, findings, of: (subject: string) => findings.find((finding) => finding.subject === subject) };
+}
+
+/** A script that stands in for the program vpcs. */
+async function program(directory: string, script: string): Promise<string> {
+  const path = join(directory, 'vpcs');
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+test('a host with everything gets no complaint about what is there, and nothing on it is changed', async (t) => {
+  const home = await scratch(t);
+  const path = await program(home, 'echo "Welcome to Virtual PC Simulator, version 0.8.3"');
+  const before = await readdir(home);
+  const { of, findings } = await ask({ home, environment: { LABWIRE_VPCS_VPCS_PATH: path } });
+  assert.deepEqual(of('vpcs'), { subject: 'vpcs', state: 'ok', detail: `${path}, version 0.8.3` });
+  assert.equal(of('listen address')?.state, 'ok');
+  assert.match(of('state directory')?.detail ?? '', /state, made at the first start, [\d,]+ MiB free$/);
+  assert.equal(of('native addons')?.state, 'ok');
+  for (const { subject, state, fix } of findings) assert.equal(fix === undefined, state === 'ok', subject);
+  assert.deepEqual(await readdir(home), before);
+});
+
+test('a missing program is named with its fix, and a script sees it by the exit code', async (t) => {
+  const home = await scratch(t);
+  const { of, exitCode } = await ask({ home, environment: { LABWIRE_VPCS_VPCS_PATH: '/nowhere/vpcs' } });
+  assert.equal(exitCode, 1);
+  assert.equal(of('vpcs')?.state, 'missing');
+  assert.match(of('vpcs')?.detail ?? '', /\/nowhere\/vpcs/);
+  assert.match(of('vpcs')?.fix ?? '', /apt install vpcs.*vpcs_path/);
+});
+
+test('a program that hangs is named; it does not hold up the report', async (t) => {
+  const home = await scratch(t);
+  const path = await program(home, 'exec sleep 60');
+  const { of } = await ask({ home, environment: { LABWIRE_VPCS_VPCS_PATH: path } });
+  assert.equal(of('vpcs')?.state, 'missing');
+  assert.match(of('vpcs')?.detail ?? '', /did not answer/);
+});
+
+test('a configuration that stops the server is told with its place, an odd one with its line', async (t) => {
+  const home = await scratch(t);
+  const file = join(home, 'gns3_server.conf');
+  await writeFile(file, '[Server]\nport = many\n');
+  const broken = await ask({ home, environment: { LABWIRE_SERVER_PORT: 'many' } });
+  assert.equal(broken.exitCode, 1);
+  assert.equal(broken.findings.length, 1);
+  assert.match(broken.of('configuration')?.detail ?? '', /LABWIRE_SERVER_PORT.*whole number/);
+
+  await writeFile(file, '[Server]\nspeed = fast\n');
+  const odd = await ask({ home });
+  assert.equal(odd.of('configuration')?.state, 'warning');
+  assert.match(odd.of('configuration')?.detail ?? '', /gns3_server\.conf line 2: .*"speed"/);
+
+  await writeFile(file, '[Server]\npassword = secret\n');
+  await chmod(file, 0o644);
+  assert.equal((await ask({ home })).of('configuration')?.fix, `chmod o-r ${file}`);
+  await chmod(file, 0o640);
+  assert.equal((await ask({ home })).of('configuration')?.state, 'ok');
+});
+
+test('a port that another program has is told apart from the one of the running server', async (t) => {
+  const home = await scratch(t);
+  const listen =
+    "require('net').createServer().listen(0, '127.0.0.1', function () { console.log(this.address().port) })";
+  const other = spawn(process.execPath, ['-e', listen], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => other.kill());
+  const taken = String((await once(other.stdout, 'data'))[0]).trim();
+  const stopped = await ask({ home, environment: { LABWIRE_SERVER_PORT: taken } });
+  assert.equal(stopped.of('listen address')?.state, 'missing');
+  assert.match(stopped.of('listen address')?.fix ?? '', /--port/);
+
+  const state = join(home, 'state');
+  const environment = { LABWIRE_SERVER_PORT: '0' };
+  const { config } = loadConfig({ flags: [], environment, workingDirectory: home, home, state });
+  const { address, stop } = await startDaemon(config, () => {});
+  t.after(stop);
+  const own = await ask({ home, environment: { LABWIRE_SERVER_PORT: String(address.port) } });
+  assert.equal(own.of('listen address')?.state, 'ok');
+  assert.match(own.of('listen address')?.detail ?? '', new RegExp(`running labwired \\(pid ${process.pid}\\)`));
+  assert.match(own.of('state directory')?.detail ?? '', new RegExp(`running labwired \\(pid ${process.pid}\\)`));
+  const foreign = await ask({ home, environment: { LABWIRE_SERVER_PORT: taken } });
+  assert.equal(foreign.of('listen address')?.state, 'missing', 'another program, though a server runs elsewhere');
+});
+
+test('a pid file that a killed server has left behind is no running server', async (t) => {
+  if (!existsSync('/proc/locks')) return t.skip('this kernel does not tell who holds locks');
+  const home = await scratch(t);
+  const state = join(home, 'state');
+  await mkdir(state, { mode: 0o700 });
+  await writeFile(join(state, 'labwired.pid'), `${process.pid}\n`);
+  await writeFile(join(state, 'labwired.lock'), '');
+  const { of } = await ask({ home });
+  assert.doesNotMatch(of('state directory')?.detail ?? '', /running/);
+});
+
+test('an address that the network can reach is not taken without a password, and consoles are warned of', async (t) => {
+  const home = await scratch(t);
+  const open = { LABWIRE_SERVER_HOST: '0.0.0.0' };
+  const refused = await ask({ home, environment: open });
+  assert.equal(refused.of('listen address')?.state, 'missing');
+  assert.match(refused.of('listen address')?.fix ?? '', /auth, user and password/);
+  assert.equal(refused.of('console access')?.state, 'warning');
+  const insecure = await ask({ home, environment: { ...open, LABWIRE_SERVER_INSECURE: 'true' } });
+  assert.equal(insecure.of('listen address')?.state, 'warning');
+  const credentials = { LABWIRE_SERVER_AUTH: 'true', LABWIRE_SERVER_USER: 'ann', LABWIRE_SERVER_PASSWORD: 'secret' };
+  assert.equal((await ask({ home, environment: { ...open, ...credentials } })).of('listen address')?.state, 'ok');
+  const nowhere = await ask({
+    home,
+    environment: { LABWIRE_SERVER_HOST: '192.0.2.1', LABWIRE_SERVER_INSECURE: 'true' },
+  });
+  assert.match(nowhere.of('listen address')?.detail ?? '', /no address of this machine/);
+});
+
+test('a state directory that cannot be one, or that everybody can look into, is told', async (t) => {
+  const home = await scratch(t);
+  await writeFile(join(home, 'file'), '');
+  const file = await ask({ home, state: join(home, 'file/state') });
+  assert.equal(file.of('state directory')?.state, 'missing');
+  assert.match(file.of('state directory')?.detail ?? '', /is a file/);
+  assert.equal(file.of('projects directory'), undefined, 'what is below is not told as well');
+  await mkdir(join(home, 'state'));
+  await chmod(join(home, 'state'), 0o755);
+  const { of } = await ask({ home });
+  assert.equal(of('state directory')?.state, 'warning');
+  assert.match(of('state directory')?.fix ?? '', /^chmod o-rwx /);
+});
+
+test('a port range that is used up or narrow is told before a lab finds out', async (t) => {
+  const home = await scratch(t);
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  t.after(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const { of } = await ask({
+    home,
+    environment: {
+      LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: String(port),
+      LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: String(port + 10),
+    },
+  });
+  assert.equal(of('console ports (TCP)')?.state, 'warning');
+  assert.ok(Number(/ (\d+) of them free/.exec(of('console ports (TCP)')?.detail ?? '')?.[1]) <= 10);
+});
+
+test('a certificate that cannot be used is told', async (t) => {
+  const home = await scratch(t);
+  assert.equal((await ask({ home })).of('certificate'), undefined);
+  const files = { LABWIRE_SERVER_CERTFILE: join(home, 'c.pem'), LABWIRE_SERVER_CERTKEY: join(home, 'k.pem') };
+  const { of } = await ask({ home, environment: { LABWIRE_SERVER_SSL: 'true', ...files } });
+  assert.equal(of('certificate')?.state, 'missing');
+  assert.match(of('certificate')?.detail ?? '', /c\.pem/);
+});
+
+test('a check that fails or never ends is told as such, and the others are not lost', async () => {
+  const checks: Check[] = [
+    { subject: 'hangs', examine: () => new Promise(() => {}) },
+    {
+      subject: 'fails',
+      examine: () => {
+        throw new Error('no luck');
+      },
+    },
+    { subject: 'does not apply', examine: () => undefined },
+    { subject: 'works', examine: () => ok('fine') },
+  ];
+  const findings = await runChecks(checks, {} as Patient, 20);
+  assert.deepEqual(
+    findings.map(({ subject, state }) => `${subject}: ${state}`),
+    ['hangs: warning', 'fails: warning', 'works: ok'],
+  );
+  assert.match(findings[1]?.detail ?? '', /no luck/);
+});
+
+test('the report for people is aligned, with what to do below each problem', () => {
+  const report = textReport('1.2.3', [
+    { subject: 'vpcs', state: 'missing', detail: 'not there', fix: 'apt install vpcs' },
+    { subject: 'memory', state: 'ok', detail: 'plenty' },
+  ]);
+  assert.equal(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours, when the tests run on a terminal
+    report.replace(/\u001b\[\d+m/g, ''),
+    [
+      'labwired 1.2.3',
+      '',
+      'missing  vpcs    not there',
+      '                 -> apt install vpcs',
+      'ok       memory  plenty',
+      '',
+      '1 ok, 0 warning, 1 missing',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('the command line tells its outcome by the exit code, and writes nothing but the report', async (t) => {
+  const home = await scratch(t);
+  const doctor = (...words: string[]) =>
+    spawnSync(process.execPath, [main, 'doctor', ...words], {
+      encoding: 'utf8',
+      cwd: home,
+      env: { HOME: home, LABWIRE_SERVER_LOG: join(home, 'labwired.log'), LABWIRE_VPCS_VPCS_PATH: '/nowhere/vpcs' },
+    });
+  const report = doctor('--json', '--state', join(home, 'state'), '--port', '0');
+  assert.equal(report.status, 1, report.stderr);
+  assert.equal(JSON.parse(report.stdout).state, 'missing');
+  assert.equal(report.stderr, '');
+  assert.deepEqual(await readdir(home), [], 'neither a log nor a state directory');
+  const wrong = doctor('--jsn');
+  assert.equal(wrong.status, 2);
+  assert.match(wrong.stderr, /--jsn.*labwired --help/);
+});
