@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fabric, FabricPort, LinkType } from '../../fabric/fabric.ts';
 import { Failure } from '../../failures.ts';
 import { openContainedForRead, writeContained } from '../../host/contained.ts';
-import type { NodeProject } from './node.ts';
+import type { NodeProject } from './owner.ts';
 
 const DIRECTORY = 'project-files/captures';
 /** Milliseconds between two looks at a file whose end was reached. */

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { listContained, openContainedForRead, writeContained } from '../../host/contained.ts';
-import type { NodeProject } from './node.ts';
+import type { NodeProject } from './owner.ts';
 
 /** Texts that the server itself works on are scripts and configurations; what is longer is none. */
 const TEXT_LIMIT = 1024 * 1024;

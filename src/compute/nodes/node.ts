@@ -1,17 +1,10 @@
 // What every kind of node has in common. A kind's folder adds what is special about it.
-import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
 import type { Services } from '../services.ts';
+import type { NodeProject } from './owner.ts';
 import type { NodePort } from './port.ts';
 
 export type NodeStatus = 'stopped' | 'started' | 'suspended';
-
-/** The project as its nodes know it. */
-export interface NodeProject {
-  readonly id: string;
-  /** Its directory. */
-  readonly path: string;
-}
 
 export interface NodeIdentity {
   readonly id: string;
@@ -70,9 +63,9 @@ export abstract class Node {
   }
 }
 
-/** Where a node's own files are: `project-files/<module>/<node_id>` in the project's directory. */
-export function nodeDirectory(project: NodeProject, module: string, nodeId: string): string {
-  return join(project.path, 'project-files', module, nodeId);
+/** Where a node's own files are, below the project's directory. */
+export function nodeDirectory(module: string, nodeId: string): string {
+  return `project-files/${module}/${nodeId}`;
 }
 
 /** The failure for numbers that a node has no port for. */

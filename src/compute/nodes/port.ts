@@ -5,7 +5,7 @@ import type { Services } from '../services.ts';
 import type { Capture } from './captures.ts';
 import { impairmentsOf } from './filters.ts';
 import { cableOf, mustBePluggable, type Nio, type PluggableNio } from './nio.ts';
-import type { Node } from './node.ts';
+import type { PortOwner } from './owner.ts';
 import { refusing } from './refusing.ts';
 
 /** What the ports of a kind of node have in common. */
@@ -23,7 +23,7 @@ interface Attached {
 
 export class NodePort {
   private readonly label: string;
-  private readonly node: Node;
+  private readonly node: PortOwner;
   private readonly rules: PortRules;
   private readonly services: Services;
   private device: Device | null;
@@ -31,7 +31,7 @@ export class NodePort {
   private closed = false;
 
   /** @param label `adapter/port`, for messages */
-  constructor(node: Node, label: string, rules: PortRules, services: Services, device: Device | null = null) {
+  constructor(node: PortOwner, label: string, rules: PortRules, services: Services, device: Device | null = null) {
     this.node = node;
     this.label = label;
     this.rules = rules;

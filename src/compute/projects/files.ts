@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { getMimeType } from 'hono/utils/mime';
 import { Failure } from '../../failures.ts';
 import { listContained, openContainedForRead, writeContained } from '../../host/contained.ts';
-import type { NodeProject } from '../nodes/node.ts';
+import type { NodeProject } from '../nodes/owner.ts';
 
 export interface ProjectFile {
   /** Relative to the project's directory, with `/` between its parts. */

@@ -7,7 +7,8 @@ import { fileFailure } from '../../host/atomic-file.ts';
 import { log } from '../../host/log.ts';
 import type { Variables } from '../../store/vocabulary.ts';
 import type { NodeKind } from '../nodes/kind.ts';
-import { type Node, type NodeProject, nodeDirectory } from '../nodes/node.ts';
+import { type Node, nodeDirectory } from '../nodes/node.ts';
+import type { NodeProject } from '../nodes/owner.ts';
 import type { Services } from '../services.ts';
 import { DirectoryWatcher } from './watcher.ts';
 
@@ -86,8 +87,8 @@ export class Project implements NodeProject {
   async deleteNode(kind: NodeKind, node: Node): Promise<void> {
     await node.close();
     if (kind.module !== undefined) {
-      const directory = nodeDirectory(this, kind.module, node.id);
-      await removeDirectory(directory, `project-files/${kind.module}/${node.id}`);
+      const directory = nodeDirectory(kind.module, node.id);
+      await removeDirectory(join(this.path, directory), directory);
     }
     this.nodes.delete(node.id);
     this.services.events.emit('node.deleted', node.describe(), this.id);

@@ -1,5 +1,5 @@
 // Which virtual PC of a project has which MAC address.
-import type { NodeProject } from '../../nodes/node.ts';
+import type { NodeProject } from '../../nodes/owner.ts';
 import { chooseMacByte } from './command.ts';
 
 /** From a project to its PCs' last MAC bytes by node identifier; a project that is gone takes its entry along. */

@@ -10,7 +10,7 @@ import { KeyedLock } from '../../../host/keyed-lock.ts';
 import { childEnvironment, processToken } from '../../../host/processes.ts';
 import type { Connected } from '../../../http/route.ts';
 import { copyFiles, readText } from '../../nodes/files.ts';
-import { Node, type NodeIdentity, noSuchPort } from '../../nodes/node.ts';
+import { Node, type NodeIdentity, nodeDirectory, noSuchPort } from '../../nodes/node.ts';
 import { NodePort, type PortRules } from '../../nodes/port.ts';
 import { refusing } from '../../nodes/refusing.ts';
 import { consoleHost } from '../../ports/ports.ts';
@@ -149,7 +149,7 @@ export class VpcsNode extends Node {
   }
 
   private get relativeDirectory(): string {
-    return `project-files/${MODULE}/${this.id}`;
+    return nodeDirectory(MODULE, this.id);
   }
 
   private get directory(): string {
