@@ -70,7 +70,8 @@ async function bundle(entry, outfile) {
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    charset: 'utf8',
+    // One byte a character: V8 keeps the source, and any character beyond Latin-1 would double it.
+    charset: 'ascii',
     legalComments: 'none',
     logLevel: 'warning',
     metafile: true,
@@ -147,6 +148,9 @@ function forgetPlace(file, place) {
   writeFileSync(file, bytes);
 }
 
+/** A small nursery: 5 MB less of a daemon that mostly idles, for collections that are short but more frequent under load. */
+const V8_OPTIONS = ['--max-semi-space-size=1'];
+
 /** pkg's SEA mode, with the Node that npm has brought. */
 async function pack(place, script, assets, nodePackage) {
   // Not by pkg's command line: that takes static files only together with its own layer over node:fs, which would then stand
@@ -158,7 +162,7 @@ async function pack(place, script, assets, nodePackage) {
     fillCache(process.env.HOME, nodePackage);
     await sea(script, {
       targets: [{ nodeRange: `node${process.versions.node}`, platform: 'linux', arch, output: fresh }],
-      seaConfig: { assets, execArgvExtension: 'none' },
+      seaConfig: { assets, execArgvExtension: 'none', execArgv: V8_OPTIONS },
     });
     forgetPlace(fresh, place);
     chmodSync(fresh, 0o755);

@@ -31,14 +31,21 @@ export async function startDaemon(config: Config, shutdown: () => void): Promise
       `host = ${host} is open to the network without a password: set auth, user and password in [Server], or start with --insecure.`,
     );
   }
+  const started = (part: string): void => log.debug(`started ${part}`, { milliseconds: Math.round(performance.now()) });
   await using undo = new AsyncDisposableStack();
-  const store = undo.use(await Store.open({ stateDirectory: config.state }));
+  started('program');
   const fabric = new Fabric();
-  await fabric.start();
   undo.defer(() => fabric.stop());
+  // Side by side: the fabric's thread starts on another core while the database is opened here.
+  const [frames, opened] = await Promise.allSettled([fabric.start(), Store.open({ stateDirectory: config.state })]);
+  if (opened.status === 'rejected') throw opened.reason;
+  const store = undo.use(opened.value);
+  if (frames.status === 'rejected') throw frames.reason;
+  started('store and fabric');
   const compute = new Compute({ config, fabric, instance: store.instance });
   await compute.start();
   undo.defer(() => compute.stop());
+  started('compute');
   // A node of the compute is locked whichever way a request comes: from the controller, or from the network.
   const lock = new KeyedLock();
   const controller = new Controller({ config, store, local: new App(compute.routes, { lock }), shutdown });
@@ -55,8 +62,10 @@ export async function startDaemon(config: Config, shutdown: () => void): Promise
   const server = new HttpServer(app, { host, port, tls: ssl ? { certificate: certfile, key: certkey } : undefined });
   await controller.start(port);
   undo.defer(() => controller.stop());
+  started('controller');
   const address = await server.start();
   undo.defer(() => server.stop());
+  started('server');
   controller.openAutomatic().catch((error: unknown) => log.error(String(error)));
   const running = undo.move();
   return { address, app, stop: () => running.disposeAsync() };

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { writeSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
-import { type IPty, spawn } from 'node-pty';
+import type { IPty } from 'node-pty';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { closeOnExec, prepareCloseOnExec } from '../host/descriptors.ts';
 import { log } from '../host/log.ts';
@@ -104,16 +104,18 @@ export class Terminal extends EventEmitter<TerminalEvents> {
         `cannot start '${program}': no such executable file; install it or correct its path`,
       );
     }
+    // Not before there is a program to run: a daemon without nodes needs neither the package nor its addon.
+    const { spawn } = await import('node-pty');
     const found = await stat(directory).catch(() => undefined);
     if (!found?.isDirectory()) {
       throw new Failure('conflict', `cannot start '${program}': its working directory '${directory}' does not exist`);
     }
     prepareCloseOnExec();
     if (this.#pty) return;
-    this.#launch(path);
+    this.#launch(path, spawn);
   }
 
-  #launch(path: string): void {
+  #launch(path: string, spawn: typeof import('node-pty').spawn): void {
     const {
       arguments: args,
       directory,

@@ -2,6 +2,7 @@
 // The same application answers the network (through server.ts) and callers in this process (`request`, `openSocket`).
 import { upgradeWebSocket } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { TrieRouter } from 'hono/router/trie-router';
 import { answerText } from '../events/json.ts';
 import { Failure } from '../failures.ts';
 import { KeyedLock } from '../host/keyed-lock.ts';
@@ -41,27 +42,28 @@ export interface AppOptions {
   lock?: KeyedLock;
 }
 
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
+
 export class App {
   readonly hono: Hono<{ Bindings: AppEnvironment }>;
   private readonly lock: KeyedLock;
 
   constructor(routes: readonly Route[], { middleware = [], lock = new KeyedLock() }: AppOptions = {}) {
     this.lock = lock;
-    this.hono = new Hono<{ Bindings: AppEnvironment }>({ getPath: pathOf });
+    this.hono = new Hono<{ Bindings: AppEnvironment }>({ getPath: pathOf, router: new TrieRouter() });
     for (const handler of middleware) this.hono.use(handler);
-    const methods = new Map<string, string[]>();
+    const allowed = (path: string): string[] =>
+      // Whatever the path is, the middleware matches; a route is what matches beyond it.
+      METHODS.filter((method) => this.hono.router.match(method, path)[0].length > middleware.length);
     for (const route of routes) {
-      const shape = honoPath(route.pattern);
-      methods.set(shape, [...(methods.get(shape) ?? []), route.method]);
-    }
-    for (const route of routes) {
-      const allowed = methods.get(honoPath(route.pattern)) ?? [];
       this.hono.on(route.method, honoPath(route.pattern), (context) =>
-        context.req.method === 'HEAD' ? methodNotAllowed(allowed) : this.dispatch(route, context),
+        context.req.method === 'HEAD' ? methodNotAllowed(allowed(context.req.path)) : this.dispatch(route, context),
       );
     }
-    for (const [shape, allowed] of methods) this.hono.all(shape, () => methodNotAllowed(allowed));
-    this.hono.notFound(unknownPath);
+    this.hono.notFound((context) => {
+      const methods = allowed(context.req.path);
+      return methods.length > 0 ? methodNotAllowed(methods) : unknownPath();
+    });
     this.hono.onError((error) => renderFailure(error));
   }
 

@@ -194,6 +194,8 @@ export class Database implements AsyncDisposable {
       await all('PRAGMA journal_mode = WAL');
       await run('PRAGMA synchronous = NORMAL');
       await run('PRAGMA foreign_keys = ON');
+      // KiB of pages kept: the rows of a change and their index; whole labs are read in order, once.
+      await run('PRAGMA cache_size = -512');
       for (const [index, script] of migrations.entries()) {
         if (index >= version) await this.#migrate(script, index + 1);
       }

@@ -1,6 +1,6 @@
 // Announces what anybody does to the files of a project's directory: files, not folders; links are not followed.
 import { relative } from 'node:path';
-import { type FSWatcher, watch } from 'chokidar';
+import type { FSWatcher } from 'chokidar';
 import { messageOf, systemCode } from '../../failures.ts';
 import { isTemporaryName } from '../../host/atomic-file.ts';
 import { log } from '../../host/log.ts';
@@ -45,6 +45,8 @@ export class DirectoryWatcher {
 
   /** Begins to watch. What is there already is not announced. */
   async start(): Promise<void> {
+    // Not before there is a project to watch: a daemon without labs stays small.
+    const { watch } = await import('chokidar');
     const watcher = watch(this.directory, {
       ignoreInitial: true,
       followSymlinks: false,
