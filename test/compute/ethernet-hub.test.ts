@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, symlink } from 'node:fs/promises';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { freePort, Peer } from '../fabric/peers.ts';
-import { scratchDirectory } from '../store/scratch.ts';
+import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { type Body, type Lab, startLab } from './support.ts';
 
 const EIGHT = Array.from({ length: 8 }, (_, n) => ({ name: `Ethernet${n}`, port_number: n }));
@@ -341,4 +341,22 @@ test('two captures never write the same file, and one without a NIO is refused',
   await lab.expect(409, 'POST', `${port(5)}/stop_capture`);
   await lab.expect(400, 'POST', `${port(0)}/start_capture`, { ...body, data_link_type: 'DLT_X' });
   await lab.expect(400, 'POST', `${port(0)}/start_capture`, {});
+});
+
+test('a capture that fills the disk ends with an error that names the port, and can be begun again when there is room', async (t) => {
+  const disk = await scratchFileSystem(t, '1M');
+  if (disk === undefined) return;
+  const lab = await startLab(t, { projects_path: join(disk, 'projects') });
+  const hub = await lab.node(await lab.project(), 'ethernet_hub', { name: 'Hub' });
+  const [a, toA] = await connected(t, lab, hub, 0);
+  const port = `${hub}/adapters/0/ports/0`;
+  await lab.expect(200, 'POST', `${port}/start_capture`, { capture_file_name: 'c.pcap' });
+  const stream = await lab.app.request(`/v2/compute${port}/pcap`);
+  await writeFile(join(disk, 'ballast'), Buffer.alloc(2_000_000)).catch(() => {});
+  for (let n = 0; n < 20; n += 1) await a.send(toA, Buffer.alloc(1400, n));
+  assert.match((await lab.told('log.error')).message, /port 0\/0 of Hub has ended.*c\.pcap/);
+  await lab.expect(409, 'GET', `${port}/pcap`);
+  assert.equal((await stream.arrayBuffer()).byteLength >= 24, true, 'its readers are told the end');
+  await rm(join(disk, 'ballast'));
+  await lab.expect(200, 'POST', `${port}/start_capture`, { capture_file_name: 'c.pcap' });
 });

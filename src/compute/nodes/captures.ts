@@ -105,11 +105,16 @@ function fileNameOf(name: string): string {
 /** The file of a capture from its beginning; ends when the capture has ended and everything was told. */
 export async function followCapture({ project, name, ended }: Capture): Promise<Response> {
   const { handle } = await openContainedForRead(project.path, name);
+  let buffer = Buffer.allocUnsafe(READ_SIZE);
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const chunk = await nextChunk(handle, ended);
-        if (chunk) return controller.enqueue(chunk);
+        const size = await readOn(handle, buffer, ended);
+        if (size > 0) {
+          controller.enqueue(buffer.subarray(0, size));
+          buffer = Buffer.allocUnsafe(READ_SIZE);
+          return;
+        }
         controller.close();
         await handle.close();
       },
@@ -122,14 +127,13 @@ export async function followCapture({ project, name, ended }: Capture): Promise<
   });
 }
 
-/** What comes next in the file, waiting for it as long as the capture runs. */
-async function nextChunk(handle: FileHandle, ended: AbortSignal): Promise<Uint8Array | undefined> {
+/** Reads what comes next in the file, waiting for it as long as the capture runs; 0 at the end. */
+async function readOn(handle: FileHandle, buffer: Buffer, ended: AbortSignal): Promise<number> {
   for (;;) {
     // Asked before reading: what is written until the end is there in the last read.
     const last = ended.aborted;
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_SIZE), 0, READ_SIZE);
-    if (bytesRead > 0) return buffer.subarray(0, bytesRead);
-    if (last) return undefined;
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length);
+    if (bytesRead > 0 || last) return bytesRead;
     await sleep(FOLLOW_INTERVAL, undefined, { signal: ended }).catch(() => {});
   }
 }
