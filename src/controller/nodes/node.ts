@@ -42,15 +42,11 @@ const ALWAYS_RUNNING: readonly NodeType[] = [
   'atm_switch',
 ];
 
+/** Texts that a node is created with; from then on they are its compute's files. */
+const CREATION_TEXTS = ['startup_config_content', 'private_config_content', 'startup_script'];
+
 /** Members of a compute's node object that are no properties. */
-const DROPPED = new Set([
-  'node_id',
-  'project_id',
-  'console_host',
-  'startup_config_content',
-  'private_config_content',
-  'startup_script',
-]);
+const DROPPED = new Set(['node_id', 'project_id', 'console_host', ...CREATION_TEXTS]);
 
 /** Members of `properties` that only the controller understands; computes refuse them. */
 const CONTROLLER_ONLY = new Set([
@@ -121,6 +117,13 @@ export class Node {
       status: this.status,
       ports: this.ports,
     };
+  }
+
+  /** What the compute is told again when it hears of a change: not the texts, whose files the user may have edited since. */
+  get lastingProperties(): Record<string, unknown> {
+    return Object.fromEntries(
+      Object.entries(this.record.properties).filter(([member]) => !CREATION_TEXTS.includes(member)),
+    );
   }
 
   private consoleHost(): string {

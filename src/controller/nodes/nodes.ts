@@ -147,7 +147,7 @@ export class Nodes {
       const forCompute = this.assign(project, node, given);
       node.updatePorts();
       if (forCompute) {
-        const body = node.computeBody(given.properties ?? node.record.properties);
+        const body = node.computeBody(given.properties ?? node.lastingProperties);
         const answer = await node.compute.put(node.path, { body });
         node.absorb(answer as Record<string, unknown>, (wanted) => this.rename(project, node, wanted));
       }
