@@ -1,6 +1,4 @@
 // The controller: labs as their users see them. Puts its nouns together and gives their routes.
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { messageOf } from '../failures.ts';
 import { log } from '../host/log.ts';
@@ -8,6 +6,9 @@ import { LoadMeter } from '../host/statistics.ts';
 import type { Route } from '../http/route.ts';
 import type { Store } from '../store/store.ts';
 import { applianceRoutes } from './appliances/appliances.ts';
+import { Exports } from './archives/exporting.ts';
+import { Imports } from './archives/importing.ts';
+import { archiveRoutes } from './archives/routes.ts';
 import type { ComputeMessage } from './computes/compute.ts';
 import { Computes } from './computes/computes.ts';
 import { computeRoutes } from './computes/routes.ts';
@@ -20,6 +21,8 @@ import { linkRoutes } from './links/routes.ts';
 import { Nodes } from './nodes/nodes.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import type { NodeCreate } from './nodes/schema.ts';
+import { Duplicates } from './projects/duplicate.ts';
+import { duplicateRoutes } from './projects/duplicate-routes.ts';
 import { LabWriter } from './projects/lab-writer.ts';
 import type { Project } from './projects/project.ts';
 import { Projects } from './projects/projects.ts';
@@ -27,6 +30,10 @@ import { projectRoutes } from './projects/routes.ts';
 import { serverRoutes } from './server/routes.ts';
 import { ServerSettings } from './server/settings.ts';
 import { settingsRoutes } from './server/settings-routes.ts';
+import { recoverExchanges } from './snapshots/exchange.ts';
+import { Restores } from './snapshots/restoring.ts';
+import { snapshotRoutes } from './snapshots/routes.ts';
+import { Snapshots } from './snapshots/snapshots.ts';
 import { symbolRoutes } from './symbols/routes.ts';
 import { Symbols } from './symbols/symbols.ts';
 import { installBaseConfigurations } from './templates/base-configurations.ts';
@@ -83,9 +90,16 @@ export class Controller {
       nodes: this.nodes,
       computes: this.computes,
     });
+    const { version, local, projects_path: projectsPath, images_path: imagesPath } = config.Server;
+    const { projects, computes } = this;
+    const exports = new Exports({ computes, writer, announcer, version });
+    const imports = new Imports({ projects, computes, announcer, projectsPath, imagesPath, version });
+    const duplicates = new Duplicates({ projects, writer, exports, imports, projectsPath, version });
+    const restores = new Restores({ projects, computes, projectsPath, version });
+    const snapshots = new Snapshots({ exports, restores, announcer });
+    const countSnapshots = async (project: Project): Promise<number> => (await snapshots.list(project)).length;
     const load = new LoadMeter();
     const usage = (): object => load.usage();
-    const { version, local } = config.Server;
     this.routes = [
       ...serverRoutes({
         version,
@@ -99,7 +113,10 @@ export class Controller {
       ...settingsRoutes(this.settings),
       ...applianceRoutes({ directory: config.Server.appliances_path }),
       ...computeRoutes(this.computes),
-      ...projectRoutes({ projects: this.projects, writer, announcer, usage, local, snapshots: snapshotCount }),
+      ...projectRoutes({ projects: this.projects, writer, announcer, usage, local, snapshots: countSnapshots }),
+      ...archiveRoutes({ projects, exports, imports }),
+      ...duplicateRoutes({ projects, duplicates, local }),
+      ...snapshotRoutes({ projects, snapshots }),
       ...nodeRoutes({ projects: this.projects, nodes: this.nodes, computes: this.computes }),
       ...linkRoutes({ projects: this.projects, links }),
       ...drawingRoutes({ projects: this.projects, drawings }),
@@ -115,6 +132,10 @@ export class Controller {
 
   /** Takes up what is stored; `port` is the one that this server listens on. */
   async start(port: number): Promise<void> {
+    const { config, store } = this.options;
+    // Before anybody looks at the files of a project.
+    await recoverExchanges(config.Server.projects_path);
+    for (const { path } of await store.projects.list()) await recoverExchanges(path);
     await Promise.all([
       this.computes.start(this.options.local, port),
       this.settings.start(),
@@ -150,10 +171,4 @@ export class Controller {
       log.error('a change of a node cannot be kept', { project: project.id, error: messageOf(error) });
     });
   }
-}
-
-/** Snapshots of a project on disk. */
-async function snapshotCount({ record }: Project): Promise<number> {
-  const names = await readdir(join(record.path, 'snapshots')).catch(() => []);
-  return names.filter((name) => name.endsWith('.gns3project')).length;
 }

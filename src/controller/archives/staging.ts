@@ -1,8 +1,8 @@
 // Where projects are put together before they are moved into their place as a whole: hidden folders beside the projects. What a
 // killed server leaves in them is removed at its next start.
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { systemCode } from '../../failures.ts';
+import { dirname, join } from 'node:path';
+import { Failure, systemCode } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
 import { copyTree } from './copying.ts';
 
@@ -28,13 +28,26 @@ export async function stagingsLeft(directory: string): Promise<string[]> {
   return names.filter((name) => name.startsWith(PREFIX)).map((name) => join(directory, name));
 }
 
-/** Moves a folder to a place where there is none, or an empty one; to another file system by copying. */
+/**
+ * Moves a folder as a whole to a place where there is nothing, or an empty folder.
+ * @throws Failure `conflict` when something has come there meanwhile
+ */
 export async function moveFolder(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
-    if (systemCode(error) !== 'EXDEV') throw fileFailure(error, to);
-    await copyTree(from, to);
-    await rm(from, { recursive: true });
+    const code = systemCode(error) ?? '';
+    if (code === 'EXDEV') return moveAcross(from, to);
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(code)) throw fileFailure(error, to);
+    throw new Failure('conflict', `${to} holds something already; choose another place.`, { cause: error });
   }
+}
+
+/** To another file system: the copy is made beside the place. */
+async function moveAcross(from: string, to: string): Promise<void> {
+  await using held = new AsyncDisposableStack();
+  const copy = join(await makeStaging(dirname(to), held), 'copy');
+  await copyTree(from, copy);
+  await moveFolder(copy, to);
+  await rm(from, { recursive: true });
 }

@@ -1,5 +1,8 @@
-// What a compute's answer means to the controller's own client (interface of release 2.2.57, section 15.4).
+// What a compute's answer means to the controller's own client (interface of release 2.2.57, section 15.4). Computes may be of any
+// make, broken or worse: no answer is trusted to end, to be JSON, or to have the form that was asked for.
 import { Failure, type FailureCode } from '../../failures.ts';
+import { parseJsonBounded } from '../../store/json.ts';
+import { ComputeUnreachable } from './transport.ts';
 
 const CODES: Record<number, FailureCode> = {
   400: 'invalid',
@@ -13,6 +16,13 @@ const CODES: Record<number, FailureCode> = {
   504: 'time-out',
   507: 'out-of-space',
 };
+
+/** Bytes of JSON that a compute may answer with: a list of a million files has about as much. */
+const ANSWER_LIMIT = 64 * 1024 * 1024;
+/** Bytes of a refusal that are read. */
+const REFUSAL_LIMIT = 64 * 1024;
+/** Characters of a refusal without a message that its client is shown. */
+const EXCERPT = 500;
 
 /** A compute's refusal, with what only the controller itself may use of it. */
 export class ComputeRefusal extends Failure {
@@ -40,8 +50,60 @@ function members(text: string): Record<string, unknown> {
 /** The failure that an answer of 300 and above means. `call` is the method and the path below /v2/compute. */
 export function refusalOf(status: number, text: string, call: string): ComputeRefusal {
   const body = members(text);
-  const said = typeof body['message'] === 'string' ? body['message'] : text.slice(0, 500) || `status ${status}`;
+  const said = typeof body['message'] === 'string' ? body['message'] : text.slice(0, EXCERPT) || `status ${status}`;
   const message = status === 404 ? `${call} on the compute: ${said}` : said;
   const missing = body['exception'] === 'ImageMissingError' ? String(body['image']) : undefined;
   return new ComputeRefusal(CODES[status] ?? 'internal', message, status, missing);
+}
+
+/**
+ * The text of an answer. A refusal is cut off at 64 KiB; more than 64 MiB of anything else is a failure.
+ * @throws Failure `conflict`, ComputeUnreachable when it breaks off
+ */
+export async function answerText(answer: Response, call: string): Promise<string> {
+  const refused = answer.status >= 300;
+  const limit = refused ? REFUSAL_LIMIT : ANSWER_LIMIT;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    // Leaving the loop early cancels the stream, and with it the connection.
+    for await (const chunk of answer.body ?? []) {
+      chunks.push(chunk);
+      size += chunk.byteLength;
+      if (size > limit) break;
+    }
+  } catch (error) {
+    throw new ComputeUnreachable(`The compute's answer to ${call} broke off.`, { cause: error });
+  }
+  if (size > limit && !refused) {
+    throw new Failure('conflict', `The compute answered ${call} with more than ${ANSWER_LIMIT / 1024 / 1024} MiB.`);
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, Math.min(size, limit));
+}
+
+/**
+ * What an answer says; undefined when it is empty.
+ * @throws ComputeRefusal for a refusal, Failure `conflict` for what is not JSON
+ */
+export async function answerJson(answer: Response, call: string): Promise<unknown> {
+  const text = await answerText(answer, call);
+  if (answer.status >= 300) throw refusalOf(answer.status, text, call);
+  if (text === '') return undefined;
+  try {
+    return parseJsonBounded(text);
+  } catch (error) {
+    throw new Failure('conflict', `The compute answered ${call} with something that is not JSON.`, { cause: error });
+  }
+}
+
+/** @throws Failure `conflict` unless a compute answered with an object */
+export function mustBeObject(value: unknown, call: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new Failure('conflict', `The compute answered ${call} with something that is not an object.`);
+}
+
+/** @throws Failure `conflict` unless a compute answered with a list of objects */
+export function mustBeList(value: unknown, call: string): Record<string, unknown>[] {
+  if (Array.isArray(value) && value.every((entry) => typeof entry === 'object' && entry !== null)) return value;
+  throw new Failure('conflict', `The compute answered ${call} with something that is not a list.`);
 }

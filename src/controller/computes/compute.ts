@@ -1,9 +1,13 @@
 // One compute as the controller knows it: where it is, whether it is connected, what it can do, how busy it is; and the calls to it.
-import { Failure, messageOf } from '../../failures.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { MessageSocket, SocketData } from '../../http/sockets.ts';
-import { refusalOf } from './answers.ts';
-import type { ComputeTransport } from './transport.ts';
+import { parseJsonBounded } from '../../store/json.ts';
+import { answerJson, answerText, mustBeList } from './answers.ts';
+import { type Capabilities, introduce } from './handshake.ts';
+import { DEFAULT_LIMIT, watched, within } from './limits.ts';
+import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 export interface ComputeDescription {
   compute_id: string;
@@ -12,13 +16,6 @@ export interface ComputeDescription {
   host: string;
   port: number;
   user: string | null;
-}
-
-/** What a compute says that it can do. */
-export interface Capabilities {
-  version: string | null;
-  node_types: string[];
-  platform?: string;
 }
 
 /** A message of a compute's notification socket. */
@@ -33,34 +30,62 @@ export interface ComputeListener {
   changed(compute: Compute): void;
   /** Something other than a ping was announced. */
   announced(compute: Compute, message: ComputeMessage): void;
+  /** It is connected, anew perhaps: calls to it wait until this has settled, except those that are made by it. Never rejects. */
+  joined(compute: Compute): Promise<void>;
+  /** It was looked for in vain for as long as labs wait for it. */
+  gaveUp(compute: Compute): void;
 }
 
 export interface CallOptions {
   /** JSON body; an empty object is sent as no body, as genuine controllers do. */
   body?: object;
-  /** Milliseconds; 0 for no limit. 120,000 when not given. */
+  /** Milliseconds for everything, connecting included; 0 for no limit. 120,000 when not given. */
   limit?: number;
   /** Fails at once instead of connecting first when the compute is not connected. */
   connect?: boolean;
 }
 
-const DEFAULT_LIMIT = 120_000;
+export interface PassOptions {
+  body?: ReadableStream<Uint8Array> | null;
+  signal?: AbortSignal;
+  /** Milliseconds without progress: from the last part of the body that went out to the head of the answer. As in CallOptions. */
+  limit?: number;
+}
+
 const BASE = '/v2/compute';
 const NOTHING: Capabilities = { version: null, node_types: [] };
 
+/** Milliseconds until the next attempt: after a loss, when nobody answers, and when somebody has to put something right first. */
+const AFTER_LOSS = 1_000;
+const UNREACHABLE_AGAIN = 5_000;
+const REFUSED_AGAIN = 30_000;
+/** Attempts in a row after which labs no longer wait for a compute. */
+const PATIENCE = 10;
+
+/**
+ * Set for everything that is done to take a compute up again. Such calls neither wait for that nor connect: two computes that come back
+ * at the same time would wait for each other.
+ */
+const takingUp = new AsyncLocalStorage<true>();
+
 export class Compute {
-  readonly description: ComputeDescription;
-  /** Where consoles of this compute's nodes are dialled; the configured address, wildcard included. */
+  /** Where consoles of this compute's nodes are dialled: the address that was given first, wildcard included. */
   readonly consoleHost: string;
+  description: ComputeDescription;
   connected = false;
   lastError: string | null = null;
   capabilities: Capabilities = NOTHING;
   private usage: { cpu: number | null; memory: number | null } = { cpu: null, memory: null };
-  private readonly transport: ComputeTransport;
+  private transport: ComputeTransport;
   private readonly listener: ComputeListener;
   private readonly version: string;
   private socket: MessageSocket | undefined;
   private connecting: Promise<void> | undefined;
+  private takenUp: Promise<void> = Promise.resolve();
+  private interfaces: Promise<Record<string, unknown>[]> | undefined;
+  private retry: NodeJS.Timeout | undefined;
+  private failures = 0;
+  private stopped = false;
 
   constructor(
     description: ComputeDescription,
@@ -77,6 +102,10 @@ export class Compute {
     return this.description.compute_id;
   }
 
+  get name(): string {
+    return this.description.name;
+  }
+
   /** The object that clients see (`Compute`); never with the password. */
   json(): object {
     return {
@@ -89,33 +118,63 @@ export class Compute {
     };
   }
 
-  /** Asks what the compute can do, checks its version, and listens to its notifications. */
+  /**
+   * Connects unless it is connected; one attempt at a time. From now on the connection is kept up: lost or not made, it is tried again.
+   * @throws ComputeUnreachable, Failure `conflict` when something has to be put right
+   */
   async connect(): Promise<void> {
     if (this.connected) return;
-    this.connecting ??= this.handshake().finally(() => {
+    this.connecting ??= this.attempt().finally(() => {
       this.connecting = undefined;
     });
     await this.connecting;
   }
 
-  disconnect(): void {
+  /** Another name, address or user; the connection is made anew, a little later or with the next call. */
+  change(description: ComputeDescription, transport: ComputeTransport): void {
+    const { transport: old } = this;
+    this.description = description;
+    this.transport = transport;
+    this.lastError = null;
+    this.failures = 0;
+    this.forget();
+    old.close?.();
+    this.listener.changed(this);
+    this.retryIn(AFTER_LOSS);
+  }
+
+  /** Ends the connection for good. */
+  stop(): void {
+    this.stopped = true;
+    clearTimeout(this.retry);
     this.socket?.close(1000, '');
+    this.transport.close?.();
     this.lost();
   }
 
-  private async handshake(): Promise<void> {
-    const answer = await this.transport.request(`${BASE}/capabilities`);
-    const capabilities = (await answer.json()) as Capabilities;
-    const release = (text: string | null | undefined): string => (text ?? '').split('-')[0] as string;
-    if (release(capabilities.version) !== release(this.version)) {
-      this.lastError = `The compute ${this.description.name} has version ${capabilities.version}, this server ${this.version}: both must be the same.`;
-      throw new Failure('conflict', this.lastError);
+  private async attempt(): Promise<void> {
+    clearTimeout(this.retry);
+    const { transport } = this;
+    const isCurrent = (): boolean => transport === this.transport && !this.stopped;
+    try {
+      const { capabilities, socket } = await introduce(transport, { name: this.name, version: this.version });
+      if (!isCurrent()) {
+        socket.close(1000, '');
+        throw new ComputeUnreachable(`The compute ${this.name} was changed meanwhile.`);
+      }
+      this.join(capabilities, socket);
+    } catch (error) {
+      if (isCurrent()) this.missed(error);
+      throw error;
     }
-    const socket = await this.transport.openSocket(`${BASE}/notifications/ws`);
+  }
+
+  private join(capabilities: Capabilities, socket: MessageSocket): void {
     this.socket = socket;
     this.capabilities = capabilities;
     this.connected = true;
     this.lastError = null;
+    this.failures = 0;
     socket.listen({
       message: (data) => this.received(data),
       close: () => {
@@ -123,22 +182,49 @@ export class Compute {
       },
     });
     this.listener.changed(this);
+    this.takenUp = this.takenUp.then(() => takingUp.run(true, () => this.listener.joined(this)));
+  }
+
+  private missed(error: unknown): void {
+    const unreachable = error instanceof ComputeUnreachable;
+    const before = this.lastError;
+    this.lastError = unreachable ? null : messageOf(error);
+    if (this.lastError !== before) this.listener.changed(this);
+    this.retryIn(unreachable ? UNREACHABLE_AGAIN : REFUSED_AGAIN);
+  }
+
+  private retryIn(delay: number): void {
+    clearTimeout(this.retry);
+    if (this.stopped) return;
+    this.retry = setTimeout(() => {
+      this.connect().catch((error: unknown) => {
+        // What clients ask for in vain does not count: they may ask often.
+        this.failures += 1;
+        if (this.failures === 1) log.warn('a compute is not there', { compute: this.id, reason: messageOf(error) });
+        if (this.failures === PATIENCE && error instanceof ComputeUnreachable) this.listener.gaveUp(this);
+      });
+    }, delay);
+    this.retry.unref();
   }
 
   private lost(): void {
     if (!this.connected) return;
+    this.forget();
+    this.listener.changed(this);
+    this.retryIn(AFTER_LOSS);
+  }
+
+  private forget(): void {
     this.socket = undefined;
     this.connected = false;
+    this.interfaces = undefined;
     this.usage = { cpu: null, memory: null };
-    this.listener.changed(this);
   }
 
   private received(data: SocketData): void {
-    let message: ComputeMessage;
-    try {
-      message = JSON.parse(typeof data === 'string' ? data : Buffer.from(data).toString('utf8')) as ComputeMessage;
-    } catch (error) {
-      log.warn('a compute sent a notification that is not JSON', { compute: this.id, error: messageOf(error) });
+    const message = messageIn(data);
+    if (!message) {
+      log.warn('a compute sent a notification that is none', { compute: this.id });
       return;
     }
     if (message.action !== 'ping') {
@@ -150,50 +236,52 @@ export class Compute {
     this.listener.changed(this);
   }
 
-  /** A request whose answer is passed on as it comes, whatever its status. `path` stands below /v2/compute. */
-  async pass(
-    method: string,
-    path: string,
-    options: { body?: ReadableStream<Uint8Array> | null; signal?: AbortSignal; connect?: boolean } = {},
-  ): Promise<Response> {
-    if (!this.connected && options.connect !== false) await this.connect();
-    return this.transport.request(BASE + path, {
-      method,
-      headers: { 'Content-Type': options.body ? 'application/octet-stream' : 'application/json' },
-      ...(options.body ? { body: options.body } : {}),
-      ...(options.signal ? { signal: options.signal } : {}),
+  private async ready(connect: boolean): Promise<void> {
+    const ours = takingUp.getStore() === true;
+    if (!this.connected) {
+      if (ours || !connect) throw new ComputeUnreachable(`The compute ${this.name} is not connected.`);
+      await this.connect();
+    }
+    if (!ours && connect) await this.takenUp;
+  }
+
+  /**
+   * A request whose answer is passed on, whatever its status: what a GET brings as it comes, everything else read to its bounded end.
+   * `path` stands below /v2/compute.
+   */
+  async pass(method: string, path: string, { body, signal, limit = DEFAULT_LIMIT }: PassOptions = {}): Promise<Response> {
+    const call = `${method} ${path}`;
+    return within(limit, call, async (late, progress) => {
+      await this.ready(true);
+      const answer = await this.transport.request(BASE + path, {
+        method,
+        headers: { 'Content-Type': body ? 'application/octet-stream' : 'application/json' },
+        signal: AbortSignal.any([signal, late].filter((one) => one !== undefined)),
+        ...(body ? { body: watched(body, progress) } : {}),
+      });
+      if (method === 'GET' && answer.status < 300) return answer;
+      const { status, headers } = answer;
+      return new Response((await answerText(answer, call)) || null, { status, headers });
     });
   }
 
   /**
    * A request with JSON both ways; an empty answer is undefined.
-   * @throws ComputeRefusal for what the compute refuses, Failure `time-out` past the limit
+   * @throws ComputeRefusal for what the compute refuses, ComputeUnreachable, also past the limit
    */
-  async call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
-    if (!this.connected) {
-      if (options.connect === false)
-        throw new Failure('conflict', `The compute ${this.description.name} is not connected.`);
-      await this.connect();
-    }
-    const body = options.body && Object.keys(options.body).length > 0 ? JSON.stringify(options.body) : null;
-    const request = this.transport.request(BASE + path, {
-      method,
-      headers: { 'Content-Type': 'application/json' },
-      ...(body === null ? {} : { body }),
+  async call(method: string, path: string, { body, limit = DEFAULT_LIMIT, connect = true }: CallOptions = {}): Promise<unknown> {
+    const call = `${method} ${path}`;
+    const text = body && Object.keys(body).length > 0 ? JSON.stringify(body) : null;
+    return within(limit, call, async (signal) => {
+      await this.ready(connect);
+      const answer = await this.transport.request(BASE + path, {
+        method,
+        headers: { 'Content-Type': 'application/json' },
+        ...(text === null ? {} : { body: text }),
+        ...(signal ? { signal } : {}),
+      });
+      return answerJson(answer, call);
     });
-    const limit = options.limit ?? DEFAULT_LIMIT;
-    const answer = limit === 0 ? await request : await within(request, limit, `${method} ${path}`);
-    const text = await answer.text();
-    if (answer.status >= 300) throw refusalOf(answer.status, text, `${method} ${path}`);
-    if (text === '') return undefined;
-    try {
-      return JSON.parse(text);
-    } catch {
-      throw new Failure(
-        'conflict',
-        `The compute ${this.description.name} answered ${method} ${path} with something that is not JSON.`,
-      );
-    }
   }
 
   get = (path: string, options?: CallOptions): Promise<unknown> => this.call('GET', path, options);
@@ -201,22 +289,30 @@ export class Compute {
   put = (path: string, options?: CallOptions): Promise<unknown> => this.call('PUT', path, options);
   delete = (path: string, options?: CallOptions): Promise<unknown> => this.call('DELETE', path, options);
 
-  openSocket(path: string): Promise<MessageSocket> {
+  async openSocket(path: string): Promise<MessageSocket> {
+    await this.ready(true);
     return this.transport.openSocket(BASE + path);
+  }
+
+  /** Its network interfaces, asked for once a connection. */
+  networkInterfaces(): Promise<Record<string, unknown>[]> {
+    const path = '/network/interfaces';
+    this.interfaces ??= this.get(path).then((list) => mustBeList(list, `GET ${path}`));
+    this.interfaces.catch(() => {
+      this.interfaces = undefined;
+    });
+    return this.interfaces;
   }
 }
 
-async function within<T>(work: Promise<T>, limit: number, call: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new Failure('time-out', `${call}: the compute did not answer within ${limit / 1000} s.`)),
-      limit,
-    );
-  });
+function messageIn(data: SocketData): ComputeMessage | undefined {
   try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
+    const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
+    const { action, event, project_id: project } = parseJsonBounded(text) as Record<string, unknown>;
+    if (typeof action !== 'string' || typeof event !== 'object' || event === null) return undefined;
+    const message = { action, event: event as Record<string, unknown> };
+    return typeof project === 'string' ? { ...message, project_id: project } : message;
+  } catch {
+    return undefined;
   }
 }

@@ -1,11 +1,25 @@
 // How the controller reaches a compute: requests and sockets below /v2/compute. The compute of this process is reached without a
-// network (an App is such a transport), a remote one over HTTP; everything above is the same for both.
+// network (an App is such a transport), a remote one over HTTP (remote.ts); everything above is the same for both.
+import { Failure } from '../../failures.ts';
 import type { RequestOptions } from '../../http/app.ts';
 import type { MessageSocket } from '../../http/sockets.ts';
 
 export interface ComputeTransport {
-  /** @throws Failure `conflict` when the compute cannot be reached */
+  /** `target` is path and query, used exactly as written. @throws ComputeUnreachable */
   request(target: string, options?: RequestOptions): Promise<Response>;
-  /** @throws Failure with the compute's refusal */
+  /** @throws Failure with the compute's refusal, ComputeUnreachable */
   openSocket(target: string): Promise<MessageSocket>;
+  /** Ends what is under way and gives connections back. */
+  close?(): void;
+}
+
+/** Nothing that could be understood as an answer came from the compute: clients are told 409, as by the release. */
+export class ComputeUnreachable extends Failure {
+  /** It did not answer in time; a few verbs tell their clients so. */
+  readonly late: boolean;
+
+  constructor(message: string, details: { late?: boolean; cause?: unknown } = {}) {
+    super('conflict', message, { cause: details.cause });
+    this.late = details.late ?? false;
+  }
 }

@@ -333,7 +333,9 @@ export class Projects {
       await this.openNow(project);
       undo.move();
     } catch (error) {
-      await undo.disposeAsync();
+      await undo.disposeAsync().catch((second: unknown) => {
+        log.error('files of a project cannot be put back', { project: project.id, error: messageOf(second) });
+      });
       project.state = 'opening';
       await this.openNow(project).catch((second: unknown) => {
         log.error('a project does not open as it was', { project: project.id, error: messageOf(second) });

@@ -1,0 +1,102 @@
+// Images that come with an archive: each is put into the images path under its type, and never over another image, which disks of
+// other labs may be built upon.
+import { createHash } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
+import { chmod, copyFile, link, lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { systemCode } from '../../failures.ts';
+import { fileFailure } from '../../host/atomic-file.ts';
+import { IMAGE_FOLDERS } from './topology.ts';
+
+const PLACES = new RegExp(`^images/(${Object.values(IMAGE_FOLDERS).join('|')})/([^/]+)$`);
+/** Computes believe a checksum that stands beside an image: one of a stranger would vouch for anything. */
+const CHECKSUM = '.md5sum';
+/** Emulators run some images as programs. */
+const MODE = 0o700;
+
+export interface ArchivedImage {
+  /** `QEMU`, `IOU` or `IOS`. */
+  folder: string;
+  file: string;
+}
+
+/** The image that an entry of an archive is, if it is one; false for what is to be passed by. */
+export function archivedImage(name: string): ArchivedImage | false | undefined {
+  const [, folder, file] = PLACES.exec(name) ?? [];
+  if (folder === undefined || file === undefined) return undefined;
+  return file.endsWith(CHECKSUM) ? false : { folder, file };
+}
+
+/**
+ * Puts the images of `from` (`<folder>/<file>`) into the images path. What is put there goes again when `undo` is disposed of.
+ * @returns new file names by `<folder>/<file>`, for those whose name another image has
+ */
+export async function placeImages(
+  from: string,
+  images: string,
+  undo: AsyncDisposableStack,
+): Promise<Map<string, string>> {
+  const renamed = new Map<string, string>();
+  for (const folder of Object.values(IMAGE_FOLDERS)) {
+    for (const file of await readdir(join(from, folder)).catch(() => [])) {
+      const name = await placeImage(join(from, folder, file), join(images, folder), file, undo);
+      if (name !== file) renamed.set(`${folder}/${file}`, name);
+    }
+  }
+  return renamed;
+}
+
+async function placeImage(source: string, folder: string, file: string, undo: AsyncDisposableStack): Promise<string> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await chmod(source, MODE);
+    const { name, ext } = posix.parse(file);
+    for (let number = 0, candidate = file; ; number += 1, candidate = `${name}-${number}${ext}`) {
+      const target = join(folder, candidate);
+      if (await putNew(source, target)) {
+        undo.defer(() => rm(target, { force: true }));
+        return candidate;
+      }
+      if (await isSame(source, target)) return candidate;
+    }
+  } catch (error) {
+    throw fileFailure(error, file);
+  }
+}
+
+/** Puts a whole file at a place where there is none; false if there is one. */
+async function putNew(source: string, target: string): Promise<boolean> {
+  try {
+    await link(source, target);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    if (!['EXDEV', 'EPERM', 'EMLINK'].includes(systemCode(error) ?? '')) throw error;
+  }
+  // Another file system: a copy is not there as a whole at once, so it gets its name when it is.
+  const part = `${target}.labwire-part`;
+  try {
+    await copyFile(source, part, constants.COPYFILE_FICLONE);
+    await link(part, target);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(part, { force: true });
+  }
+}
+
+async function isSame(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([lstat(one), lstat(other)]);
+  if (!b.isFile() || a.size !== b.size) return false;
+  const [first, second] = await Promise.all([checksum(one), checksum(other)]);
+  return first === second;
+}
+
+async function checksum(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}

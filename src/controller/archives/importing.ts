@@ -1,0 +1,188 @@
+// Makes a project of an archive (interface of release 2.2.57, section 18.4). It is put together in a folder of its own and comes to
+// its place as a whole: a failure at any step leaves nothing behind.
+import { mkdir, open, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Failure } from '../../failures.ts';
+import { fileFailure } from '../../host/atomic-file.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
+import { log } from '../../host/log.ts';
+import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
+import { writeTopologyFile } from '../../store/topology/file.ts';
+import type { Topology } from '../../store/topology/schema.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { Computes } from '../computes/computes.ts';
+import type { Announcer } from '../events.ts';
+import { fileNameOf } from '../projects/places.ts';
+import type { Project } from '../projects/project.ts';
+import type { Projects } from '../projects/projects.ts';
+import { type GivenSettings, newSettings } from '../projects/settings.ts';
+import { computesOf, describeCompute } from './computes.ts';
+import { isTopologyFile } from './exclusions.ts';
+import { extract, isContainerFile } from './extraction.ts';
+import { archivedImage, placeImages } from './images.ts';
+import { moveNodeFolders, renameNodeFolders } from './node-files.ts';
+import { PROJECT_FILE, readProject, takeTopology } from './project-file.ts';
+import { hostMeanwhile } from './remote-files.ts';
+import { repackSnapshots } from './repacking.ts';
+import { makeStaging, moveFolder } from './staging.ts';
+import { baseName, IMAGE_FOLDERS, type NewIdentity, renewed, withImages } from './topology.ts';
+
+export interface ImportsOptions {
+  projects: Projects;
+  computes: Computes;
+  announcer: Announcer;
+  /** Directories of the projects and of the images. */
+  projectsPath: string;
+  imagesPath: string;
+  version: string;
+}
+
+/** Where an imported project goes and how it is called. */
+export interface ImportPlan extends Pick<NewIdentity, 'auto_start' | 'auto_open' | 'auto_close'> {
+  /** Identifier of the new project. */
+  id: string;
+  /** Name that is wanted; the archive's own when not given. */
+  name: string | undefined;
+  /** Its directory, which is not there yet or empty. */
+  place: string;
+}
+
+export class Imports {
+  private readonly options: ImportsOptions;
+  private readonly lock = new KeyedLock();
+
+  constructor(options: ImportsOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Makes a closed project of an archive that arrives as a stream; a known id gives the project that there is.
+   * @throws Failure `conflict` for anything that is wrong with the archive, `time-out` when the client leaves too early
+   */
+  async receive(
+    id: string,
+    content: ReadableStream<Uint8Array> | null,
+    { name, path, signal }: { name: string | undefined; path: string | undefined; signal: AbortSignal },
+  ): Promise<Project> {
+    if (path?.includes('.gns3')) {
+      throw new Failure('conflict', 'path: is the folder of the project; it must not contain ".gns3".');
+    }
+    return this.lock.run(id, async () => {
+      const known = this.options.projects.find(id);
+      if (known) {
+        await content?.cancel();
+        return known;
+      }
+      const place = await this.options.projects.vacantPlace(id, path);
+      await using held = new AsyncDisposableStack();
+      const staging = await makeStaging(this.options.projectsPath, held);
+      const archive = join(staging, 'archive');
+      await spool(content, archive, signal);
+      return this.unpack(archive, { id, name, place, auto_start: false, auto_open: false, auto_close: true });
+    });
+  }
+
+  /** The same for an archive on this disk. */
+  async unpack(archive: string, plan: ImportPlan): Promise<Project> {
+    const { projects, projectsPath } = this.options;
+    await using held = new AsyncDisposableStack();
+    await using undo = new AsyncDisposableStack();
+    await using handle = await open(archive);
+    const reader = await ArchiveReader.open(handle, { absoluteLinks: isContainerFile });
+    const wanted = await wantedName(reader, plan);
+    const staging = await makeStaging(projectsPath, held);
+    await extract(reader, staging, placeOf);
+    const directory = join(staging, 'project');
+    const stored = await takeTopology(directory, this.options.version);
+    const name = await projects.reserveName(wanted, held);
+    const { auto_start, auto_open, auto_close } = plan;
+    const identity = { project_id: plan.id, name, auto_start, auto_open, auto_close };
+    const { topology, nodeIds } = renewed(stored, identity, (id) => describeCompute(this.options.computes, id));
+    await renameNodeFolders(directory, nodeIds);
+    const images = await placeImages(join(staging, 'images'), this.options.imagesPath, undo);
+    await repackSnapshots(directory, identity, (message) => this.warn(plan.id, message));
+    await this.moveToComputes(directory, topology, held, undo);
+    const filename = fileNameOf(name);
+    await writeTopologyFile(join(directory, filename), withPlacedImages(topology, images));
+    await putInPlace(directory, plan.place, undo);
+    const settings = newSettings(name, topology as GivenSettings);
+    const project = await projects.adopt({ ...settings, project_id: plan.id, path: plan.place, filename });
+    undo.move();
+    return project;
+  }
+
+  private async moveToComputes(
+    directory: string,
+    topology: Topology,
+    held: AsyncDisposableStack,
+    undo: AsyncDisposableStack,
+  ): Promise<void> {
+    const computes = computesOf(this.options.computes, topology);
+    const { project_id: id, name } = topology;
+    for (const compute of computes.values()) {
+      await hostMeanwhile(compute, { id, name }, held);
+      undo.defer(() => removeFrom(compute, id));
+    }
+    await moveNodeFolders(directory, topology, computes);
+  }
+
+  private warn(projectId: string, message: string): void {
+    log.warn(message, { project: projectId });
+    this.options.announcer.project.emit('log.warning', { message }, projectId);
+  }
+}
+
+async function removeFrom(compute: Compute, projectId: string): Promise<void> {
+  await compute.delete(`/projects/${projectId}`, { connect: false }).catch((error: unknown) => {
+    log.warn('files of a failed import stay on a compute', {
+      compute: compute.id,
+      project: projectId,
+      error: String(error),
+    });
+  });
+}
+
+/** Writes what arrives to a file, never holding it in memory. */
+async function spool(content: ReadableStream<Uint8Array> | null, path: string, signal: AbortSignal): Promise<void> {
+  try {
+    await using file = await open(path, 'wx', 0o600);
+    await file.writeFile(content ?? '');
+  } catch (error) {
+    if (signal.aborted) throw new Failure('time-out', 'The upload broke off; nothing was imported.', { cause: error });
+    throw fileFailure(error, 'the archive');
+  }
+}
+
+/** Name that the project is to have, if it is free. Only a complete topology has both a name and an identifier. */
+async function wantedName(reader: ArchiveReader, plan: ImportPlan): Promise<string> {
+  const { name, project_id: id } = await readProject(reader);
+  if (typeof name !== 'string' || name === '' || typeof id !== 'string') {
+    throw new Failure('conflict', `${PROJECT_FILE} of the archive lacks a name or a project_id.`);
+  }
+  return id === plan.id ? name : (plan.name ?? name);
+}
+
+/** Where an entry is unpacked to: images apart from the project, no topology besides its own. */
+function placeOf({ name, kind }: ArchiveEntry): string | undefined {
+  if (name === PROJECT_FILE) return `project/${name}`;
+  const image = archivedImage(name);
+  if (image) return kind === 'file' ? `images/${image.folder}/${image.file}` : undefined;
+  return image === false || isTopologyFile(name) ? undefined : `project/${name}`;
+}
+
+function withPlacedImages(topology: Topology, renames: ReadonlyMap<string, string>): Topology {
+  return withImages(topology, ({ node_type: type, compute_id: compute }, image) => {
+    const renamed = renames.get(`${IMAGE_FOLDERS[type]}/${baseName(image)}`);
+    return compute === 'local' && renamed !== undefined ? renamed : image;
+  });
+}
+
+/** Moves a project that is complete to where it belongs. */
+export async function putInPlace(directory: string, place: string, undo: AsyncDisposableStack): Promise<void> {
+  const made = await mkdir(dirname(place), { recursive: true }).catch((error: unknown) => {
+    throw fileFailure(error, place);
+  });
+  if (made !== undefined) undo.defer(() => rm(made, { recursive: true, force: true }));
+  await moveFolder(directory, place);
+  undo.defer(() => rm(place, { recursive: true, force: true }));
+}

@@ -1,0 +1,48 @@
+// Folders of nodes in a project's directory: project-files/<module>/<node_id>.
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileFailure } from '../../host/atomic-file.ts';
+import type { Topology } from '../../store/topology/schema.ts';
+import type { Compute } from '../computes/compute.ts';
+import { pushFolder } from './remote-files.ts';
+
+const FILES = 'project-files';
+
+/** Names of the folders in `project-files`, one for each module. */
+async function modules(directory: string): Promise<string[]> {
+  const entries = await readdir(join(directory, FILES), { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+/** Gives the folders of nodes the names of their new identifiers. */
+export async function renameNodeFolders(directory: string, nodeIds: ReadonlyMap<string, string>): Promise<void> {
+  for (const module of await modules(directory)) {
+    const folder = join(directory, FILES, module);
+    for (const name of await readdir(folder)) {
+      const id = nodeIds.get(name);
+      if (id === undefined) continue;
+      await rename(join(folder, name), join(folder, id)).catch((error: unknown) => {
+        throw fileFailure(error, `${FILES}/${module}/${name}`);
+      });
+    }
+  }
+}
+
+/** Moves the folders of nodes that are elsewhere to their computes, which have the project open. */
+export async function moveNodeFolders(
+  directory: string,
+  { project_id: projectId, topology }: Topology,
+  computes: ReadonlyMap<string, Compute>,
+): Promise<void> {
+  for (const { compute_id: computeId, node_id: id } of topology.nodes) {
+    const compute = computes.get(computeId);
+    if (compute === undefined) continue;
+    for (const module of await modules(directory)) {
+      const folder = `${FILES}/${module}/${id}`;
+      const found = await stat(join(directory, folder)).catch(() => undefined);
+      if (!found?.isDirectory()) continue;
+      await pushFolder(compute, projectId, directory, folder);
+      await rm(join(directory, folder), { recursive: true });
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// The topology in an archive.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure, messageOf } from '../../failures.ts';
+import type { ArchiveReader } from '../../store/archive/reader.ts';
+import { type JsonObject, parseJsonBounded } from '../../store/json.ts';
+import { readTopologyFile } from '../../store/topology/file.ts';
+import type { Topology } from '../../store/topology/schema.ts';
+
+/** Name of the topology in an archive. */
+export const PROJECT_FILE = 'project.gns3';
+
+/** Bytes; as much as a topology file on disk may have. */
+const LARGEST_PROJECT = 128 * 1024 * 1024;
+
+/** The topology of an archive as the JSON that it is. @throws Failure `conflict` when there is none, or no readable one */
+export async function readProject(archive: ArchiveReader): Promise<JsonObject> {
+  const entry = archive.entries.get(PROJECT_FILE);
+  if (entry?.kind !== 'file')
+    throw new Failure('conflict', `The archive has no ${PROJECT_FILE}: it is not of a project.`);
+  if (entry.size > LARGEST_PROJECT)
+    throw new Failure('conflict', `${PROJECT_FILE} has more than ${LARGEST_PROJECT} bytes.`);
+  const text = (await archive.bytes(entry)).toString('utf8');
+  let project: unknown;
+  try {
+    project = parseJsonBounded(text);
+  } catch (error) {
+    throw new Failure('conflict', `${PROJECT_FILE} of the archive: ${messageOf(error)}`, { cause: error });
+  }
+  if (typeof project !== 'object' || project === null || Array.isArray(project)) {
+    throw new Failure('conflict', `${PROJECT_FILE} of the archive is not a JSON object.`);
+  }
+  return project as JsonObject;
+}
+
+/**
+ * Takes the topology out of a directory that an archive was unpacked into; an older one is brought up to date, with the files there.
+ * @throws Failure `conflict`
+ */
+export async function takeTopology(directory: string, version: string): Promise<Topology> {
+  const file = join(directory, PROJECT_FILE);
+  const { topology, upgradedFrom } = await readTopologyFile(file, { version });
+  await rm(file);
+  if (upgradedFrom !== undefined) await rm(`${file}.backup${upgradedFrom}`);
+  return topology;
+}

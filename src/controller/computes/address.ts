@@ -1,0 +1,33 @@
+// Where a compute is, and who the controller is there (interface of release 2.2.57, section 15.1).
+import { isIP } from 'node:net';
+import { Failure } from '../../failures.ts';
+
+export interface ComputeAddress {
+  protocol: 'http' | 'https';
+  host: string;
+  port: number;
+}
+
+/** The host to connect to: wildcards stand for this machine. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+/** `<protocol>://<host>:<port>`, IPv6 literals bracketed. Not checked for form. */
+export function originOf({ protocol, host, port }: ComputeAddress): string {
+  const reachable = reachableHost(host);
+  return `${protocol}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** @throws Failure `conflict` for a host or port that no URL can have */
+export function mustBeAddress(address: ComputeAddress): void {
+  const origin = originOf(address);
+  const { host, port } = address;
+  const isName = isIP(host) !== 0 || /^[\p{L}\p{N}._-]+$/u.test(host);
+  if (isName && port >= 1 && port <= 65535 && URL.canParse(origin)) return;
+  throw new Failure(
+    'conflict',
+    `${origin} is no address: give host as a name or an IP address without brackets, and port from 1 to 65535.`,
+  );
+}

@@ -1,0 +1,83 @@
+// Getting to know a compute: what it can do, whether it is of our release, and its notifications (interface of release 2.2.57,
+// section 15.2).
+import { Failure } from '../../failures.ts';
+import type { MessageSocket } from '../../http/sockets.ts';
+import { answerJson, ComputeRefusal } from './answers.ts';
+import { within } from './limits.ts';
+import type { ComputeTransport } from './transport.ts';
+
+/** What a compute says that it can do. */
+export interface Capabilities {
+  version: string | null;
+  node_types: string[];
+  platform?: string;
+}
+
+/** Milliseconds for each of the two steps. */
+const LIMIT = 10_000;
+
+export interface Introduction {
+  capabilities: Capabilities;
+  /** Its notifications. */
+  socket: MessageSocket;
+}
+
+/**
+ * Asks a compute what it can do and opens its notifications. `name` is the compute's, `version` this server's.
+ * @throws ComputeUnreachable, which may pass by itself; Failure `conflict` for what somebody has to put right
+ */
+export async function introduce(
+  transport: ComputeTransport,
+  { name, version }: { name: string; version: string },
+): Promise<Introduction> {
+  try {
+    const call = 'GET /capabilities';
+    const told = await within(LIMIT, call, async (signal) =>
+      answerJson(
+        await transport.request('/v2/compute/capabilities', {
+          headers: { 'Content-Type': 'application/json' },
+          ...(signal ? { signal } : {}),
+        }),
+        call,
+      ),
+    );
+    const capabilities = understood(told, name);
+    mustBeOfRelease(capabilities.version, { name, version });
+    const socket = await within(LIMIT, 'WebSocket /notifications/ws', () =>
+      transport.openSocket('/v2/compute/notifications/ws'),
+    );
+    return { capabilities, socket };
+  } catch (error) {
+    throw error instanceof ComputeRefusal ? notAServer(name, error) : error;
+  }
+}
+
+function notAServer(name: string, { status, message }: ComputeRefusal): Failure {
+  if (status === 401) {
+    return new Failure('conflict', `The compute ${name} does not accept this user and password: correct them.`);
+  }
+  if (status === 503) return new Failure('conflict', `The compute ${name} is not ready to serve: ${message}`);
+  return new Failure('conflict', `At the address of the compute ${name} is no such server: ${message}`);
+}
+
+/** Only the members that clients may see; anything else would break their list of computes. */
+function understood(told: unknown, name: string): Capabilities {
+  const { version, node_types: types, platform } = (told ?? {}) as Record<string, unknown>;
+  if (typeof version !== 'string' || version === '') {
+    throw new Failure('conflict', `At the address of the compute ${name} is no such server: it tells no version.`);
+  }
+  return {
+    version,
+    node_types: Array.isArray(types) ? types.filter((type) => typeof type === 'string') : [],
+    ...(typeof platform === 'string' ? { platform } : {}),
+  };
+}
+
+function mustBeOfRelease(theirs: string | null, { name, version: ours }: { name: string; version: string }): void {
+  const release = (text: string | null): string => (text ?? '').split('-')[0] as string;
+  if (release(theirs) === release(ours)) return;
+  throw new Failure(
+    'conflict',
+    `The compute ${name} has version ${theirs}, this server ${ours}: both must be the same release.`,
+  );
+}

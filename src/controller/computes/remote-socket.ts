@@ -1,0 +1,131 @@
+// A WebSocket of a remote compute: notifications, consoles.
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import WebSocket from 'ws';
+import { messageOf, systemCode } from '../../failures.ts';
+import { type MessageSocket, type SocketData, SocketInbox } from '../../http/sockets.ts';
+import { refusalOf } from './answers.ts';
+import { ComputeUnreachable } from './transport.ts';
+
+/** Milliseconds that the opening may take. */
+const OPENING = 10_000;
+/** Milliseconds between the pings of the protocol, and how many may stay without any sign of life. */
+const HEARTBEAT = 10_000;
+const MISSED = 2;
+/** Bytes of one message; a node's properties with its configuration are far below. */
+const MESSAGE_LIMIT = 16 * 1024 * 1024;
+/** Bytes that may wait: for the listener before no more is read, and for the compute before it is given up. */
+const BACKLOG = 1024 * 1024;
+const UNSENT = 16 * 1024 * 1024;
+/** Milliseconds after which a listener that was too slow is looked at again. */
+const PATIENCE = 20;
+/** Characters of a refusal's body that are read. */
+const REFUSAL = 64 * 1024;
+
+export interface RemoteSocketOptions {
+  headers: Record<string, string>;
+  /** Closes the socket. */
+  signal: AbortSignal;
+  /** Called when nothing came for as long as two pings. */
+  vanished: () => void;
+}
+
+/** @throws ComputeRefusal, ComputeUnreachable */
+export async function openRemoteSocket(
+  url: string,
+  { headers, signal, vanished }: RemoteSocketOptions,
+): Promise<MessageSocket> {
+  const socket = new WebSocket(url, {
+    headers,
+    rejectUnauthorized: false,
+    handshakeTimeout: OPENING,
+    maxPayload: MESSAGE_LIMIT,
+    perMessageDeflate: false,
+  });
+  const inbox = new SocketInbox();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  socket.on('open', resolve);
+  socket.on('unexpected-response', (request, answer) => {
+    refusedOpening(answer, request, new URL(url).pathname).then(reject, reject);
+  });
+  socket.on('error', (error) => {
+    const reason = systemCode(error) ?? messageOf(error);
+    reject(new ComputeUnreachable(`The compute does not open ${url}: ${reason}.`, { cause: error }));
+  });
+  socket.on('message', (data: Buffer, isBinary) => {
+    inbox.message(isBinary ? data : data.toString('utf8'));
+    if (inbox.backlog > BACKLOG) waitForListener(socket, inbox);
+  });
+  socket.on('close', (code, reason) => {
+    inbox.close(code, reason.toString());
+  });
+  await promise;
+  closeWith(signal, socket);
+  keepAlive(socket, vanished);
+  return {
+    send: (data: SocketData) => {
+      if (socket.readyState !== WebSocket.OPEN) return;
+      if (socket.bufferedAmount > UNSENT) socket.terminate();
+      else socket.send(data);
+    },
+    get bufferedAmount() {
+      return socket.bufferedAmount;
+    },
+    close: (code, reason) => socket.close(code, reason),
+    listen: (listener) => inbox.listen(listener),
+  };
+}
+
+/** Reads no more until the listener has passed on most of what it was given: the compute sees that and waits, too. */
+function waitForListener(socket: WebSocket, inbox: SocketInbox): void {
+  if (socket.isPaused) return;
+  socket.pause();
+  const look = (): void => {
+    if (inbox.backlog > BACKLOG / 2 && socket.readyState === WebSocket.OPEN) setTimeout(look, PATIENCE);
+    else socket.resume();
+  };
+  setTimeout(look, PATIENCE);
+}
+
+function closeWith(signal: AbortSignal, socket: WebSocket): void {
+  const close = (): void => socket.close(1000);
+  if (signal.aborted) close();
+  signal.addEventListener('abort', close, { once: true });
+  socket.on('close', () => signal.removeEventListener('abort', close));
+}
+
+function keepAlive(socket: WebSocket, vanished: () => void): void {
+  let missed = 0;
+  const alive = (): void => {
+    missed = 0;
+  };
+  for (const sign of ['message', 'ping', 'pong'] as const) socket.on(sign, alive);
+  const timer = setInterval(() => {
+    // What is not read cannot tell that the other side lives.
+    if (socket.isPaused) return alive();
+    if (missed >= MISSED) {
+      vanished();
+      return socket.terminate();
+    }
+    missed += 1;
+    socket.ping();
+  }, HEARTBEAT);
+  timer.unref();
+  socket.on('close', () => clearInterval(timer));
+}
+
+/** What a compute says that answers like a web server instead; it has as long as for the opening. */
+async function refusedOpening(answer: IncomingMessage, request: ClientRequest, path: string): Promise<Error> {
+  let text = '';
+  const timer = setTimeout(() => request.destroy(), OPENING);
+  try {
+    for await (const chunk of answer.setEncoding('utf8')) {
+      text += chunk;
+      if (text.length > REFUSAL) break;
+    }
+  } catch {
+    // The status says enough.
+  }
+  clearTimeout(timer);
+  request.destroy();
+  return refusalOf(answer.statusCode ?? 0, text, `WebSocket ${path}`);
+}

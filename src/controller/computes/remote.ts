@@ -1,0 +1,139 @@
+// A compute reached over HTTP or HTTPS. Node's own `http` and not `fetch`: a URL of `fetch` folds dot segments and escapes of a path that
+// must arrive as it is, its answers break off after five minutes of silence (a quiet capture), and it cannot take a certificate that
+// nobody signed without a package of its own.
+//
+// Certificates are not checked, as by release 2.2.57: computes make their own. HTTPS keeps listeners out, not impostors.
+import { setMaxListeners } from 'node:events';
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { Readable } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
+import { messageOf, systemCode } from '../../failures.ts';
+import type { RequestOptions } from '../../http/app.ts';
+import { basicHeader, type Credentials } from '../../http/authentication.ts';
+import type { MessageSocket } from '../../http/sockets.ts';
+import { type ComputeAddress, originOf, reachableHost } from './address.ts';
+import { openRemoteSocket } from './remote-socket.ts';
+import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
+
+/** Milliseconds that a connection is kept for the next request: less than any server keeps it (Node's own 5,000). */
+const IDLE = 4_000;
+/** Milliseconds of silence after which the kernel asks whether the other side is still there, each second and ten times. */
+export const KEEP_ALIVE = 10_000;
+/** Methods that may be repeated when a kept connection turns out to be closed. */
+const REPEATABLE = ['GET', 'PUT', 'DELETE'];
+/** Statuses whose answers have no body. */
+const BODILESS = [204, 205, 304];
+
+/** A kept connection was closed by the other side before it could have read the request. */
+class StaleConnection extends Error {}
+
+export class RemoteTransport implements ComputeTransport {
+  private readonly address: ComputeAddress;
+  private readonly headers: Record<string, string>;
+  private readonly agent: HttpAgent;
+  private readonly calls = new Set<ClientRequest>();
+  private readonly ending = new AbortController();
+
+  constructor(address: ComputeAddress, credentials: Credentials | undefined) {
+    this.address = { ...address };
+    this.headers = credentials ? { Authorization: basicHeader(credentials) } : {};
+    const options = { keepAlive: true, timeout: IDLE, noDelay: true };
+    this.agent =
+      address.protocol === 'https' ? new HttpsAgent({ ...options, rejectUnauthorized: false }) : new HttpAgent(options);
+    // Every console that is open listens to it.
+    setMaxListeners(0, this.ending.signal);
+  }
+
+  async request(target: string, options: RequestOptions = {}): Promise<Response> {
+    try {
+      return await this.send(target, options);
+    } catch (error) {
+      if (error instanceof StaleConnection) return this.send(target, options);
+      throw error;
+    }
+  }
+
+  openSocket(target: string): Promise<MessageSocket> {
+    const origin = originOf(this.address).replace(/^http/, 'ws');
+    return openRemoteSocket(`${origin}${target}`, {
+      headers: this.headers,
+      signal: this.ending.signal,
+      // A host that is gone answers nothing else either, and some calls have no limit.
+      vanished: () => this.endCalls(new Error('it no longer answers')),
+    });
+  }
+
+  close(): void {
+    this.endCalls(new Error('the connection was given up'));
+    this.ending.abort();
+    this.agent.destroy();
+  }
+
+  private endCalls(reason: Error): void {
+    for (const call of this.calls) call.destroy(reason);
+  }
+
+  private send(target: string, { method = 'GET', headers = {}, body, signal }: RequestOptions): Promise<Response> {
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const { protocol, host, port } = this.address;
+    const request = (protocol === 'https' ? requestHttps : requestHttp)({
+      ...{ host: reachableHost(host), port, method, path: target, agent: this.agent },
+      headers: { ...headers, ...this.headers },
+      ...(signal ? { signal } : {}),
+    });
+    this.calls.add(request);
+    request.on('close', () => this.calls.delete(request));
+    request.on('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE));
+    const source = body instanceof ReadableStream ? Readable.fromWeb(body as WebStream<Uint8Array>) : undefined;
+    request.on('response', (answer) => {
+      const { statusCode: status = 0 } = answer;
+      // Who refuses before the end does not want the rest.
+      if (status >= 300 && source && !request.writableFinished) {
+        source.unpipe(request);
+        source.destroy();
+        answer.once('close', () => request.destroy());
+      }
+      if (status >= 200 && status <= 599) return resolve(responseOf(answer, status));
+      request.destroy();
+      reject(this.unreachable(new Error(`status ${status} is none`)));
+    });
+    request.on('error', (error) => {
+      source?.destroy();
+      const repeatable = REPEATABLE.includes(method) && source === undefined;
+      if (signal?.aborted) reject(signal.reason);
+      else if (request.reusedSocket && repeatable && isClosed(error)) reject(new StaleConnection());
+      else reject(this.unreachable(error));
+    });
+    if (source) {
+      source.on('error', (error) => request.destroy(error));
+      source.pipe(request);
+    } else request.end(body as string | Uint8Array | null | undefined);
+    return promise;
+  }
+
+  private unreachable(error: Error): ComputeUnreachable {
+    const reason = systemCode(error) ?? messageOf(error);
+    return new ComputeUnreachable(`The compute at ${originOf(this.address)} cannot be reached: ${reason}.`, {
+      cause: error,
+    });
+  }
+}
+
+function isClosed(error: Error): boolean {
+  return ['ECONNRESET', 'EPIPE'].includes(systemCode(error) ?? '');
+}
+
+/** Status, type, length and body of an answer; the body arrives at the pace at which it is read. */
+function responseOf(answer: IncomingMessage, status: number): Response {
+  const headers = new Headers();
+  for (const name of ['content-type', 'content-length'] as const) {
+    const value = answer.headers[name];
+    if (value !== undefined) headers.set(name, value);
+  }
+  if (BODILESS.includes(status)) {
+    answer.resume();
+    return new Response(null, { status, headers });
+  }
+  return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers });
+}

@@ -1,0 +1,100 @@
+// Brings a project back to a snapshot (interface of release 2.2.57, section 10). Everything that can fail is done before the running
+// lab is touched; if it fails later after all, the lab comes back as it was. Unlike in the release, nodes stay on their computes, and
+// the topology that is written is always the one that is opened, however the project was renamed.
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../../failures.ts';
+import { openContainedForRead } from '../../host/contained.ts';
+import { log } from '../../host/log.ts';
+import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
+import { writeTopologyFile } from '../../store/topology/file.ts';
+import type { Topology } from '../../store/topology/schema.ts';
+import { computesOf, describeCompute } from '../archives/computes.ts';
+import { isTopologyFile } from '../archives/exclusions.ts';
+import { extract, isContainerFile } from '../archives/extraction.ts';
+import { moveNodeFolders, renameNodeFolders } from '../archives/node-files.ts';
+import { PROJECT_FILE, takeTopology } from '../archives/project-file.ts';
+import { SNAPSHOTS } from '../archives/repacking.ts';
+import { makeStaging } from '../archives/staging.ts';
+import { renewed } from '../archives/topology.ts';
+import type { Computes } from '../computes/computes.ts';
+import type { Node } from '../nodes/node.ts';
+import { hostProject } from '../nodes/nodes.ts';
+import type { Project } from '../projects/project.ts';
+import type { Projects } from '../projects/projects.ts';
+import { exchangeFiles, NEW, TOPOLOGY } from './exchange.ts';
+
+export interface RestoresOptions {
+  projects: Projects;
+  computes: Computes;
+  projectsPath: string;
+  version: string;
+}
+
+export class Restores {
+  private readonly options: RestoresOptions;
+
+  constructor(options: RestoresOptions) {
+    this.options = options;
+  }
+
+  /** Restores an open project from an archive in its directory. */
+  async restore(project: Project, archive: string): Promise<void> {
+    await using held = new AsyncDisposableStack();
+    const staging = await makeStaging(await this.stagingPlace(project.record.path), held);
+    const topology = await this.prepare(project, archive, staging);
+    const computes = computesOf(this.options.computes, topology);
+    // Their nodes have new identifiers, so that nothing there is overwritten.
+    for (const compute of computes.values()) await hostProject(project, compute);
+    await moveNodeFolders(join(staging, NEW), topology, computes);
+    await writeTopologyFile(join(staging, TOPOLOGY), topology);
+    const gone = [...project.nodes.values()].filter(({ compute }) => compute.id !== 'local');
+    const { path, filename } = project.record;
+    await this.options.projects.reopen(project, (undo) => exchangeFiles({ staging, path, filename }, undo));
+    for (const node of gone) await removeElsewhere(project, node);
+  }
+
+  /** Unpacks the archive as `new`; answers the topology that the project is to have. */
+  private async prepare({ record }: Project, archive: string, staging: string): Promise<Topology> {
+    const { handle } = await openContainedForRead(record.path, archive);
+    await using _closed = handle;
+    const reader = await ArchiveReader.open(handle, { absoluteLinks: isContainerFile });
+    await extract(reader, staging, placeOf);
+    const directory = join(staging, NEW);
+    const stored = await takeTopology(directory, this.options.version);
+    const { project_id, name, auto_start, auto_open, auto_close } = record;
+    const identity = { project_id, name, auto_start, auto_open, auto_close };
+    const { topology, nodeIds } = renewed(stored, identity, (id) => describeCompute(this.options.computes, id));
+    await renameNodeFolders(directory, nodeIds);
+    return topology;
+  }
+
+  /** A directory on the project's file system: where it can be, one that nobody watches. */
+  private async stagingPlace(path: string): Promise<string> {
+    const { projectsPath } = this.options;
+    const [common, own] = await Promise.all([stat(projectsPath), stat(path)]);
+    return common.dev === own.dev ? projectsPath : path;
+  }
+}
+
+/** The topology and the lab's own files; neither other snapshots nor other topologies. */
+function placeOf({ name }: ArchiveEntry): string | undefined {
+  const isOther = isTopologyFile(name) && name !== PROJECT_FILE;
+  if (isOther || name.split('/')[0] === SNAPSHOTS) return undefined;
+  return `${NEW}/${name}`;
+}
+
+/** Removes the files of a node that is no longer in the lab: its compute removes them with the node, which it does not know any more. */
+async function removeElsewhere(project: Project, node: Node): Promise<void> {
+  const { console: _console, ...body } = node.computeBody(node.record.properties);
+  try {
+    await hostProject(project, node.compute);
+    await node.compute.post(`/projects/${project.id}/${node.type}/nodes`, { body: { ...body, node_id: node.id } });
+    await node.compute.delete(node.path);
+  } catch (error) {
+    log.warn('files of a node of before the restoration stay on its compute', {
+      node: node.id,
+      error: messageOf(error),
+    });
+  }
+}

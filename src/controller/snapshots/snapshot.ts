@@ -1,0 +1,70 @@
+// A snapshot: an archive in the project's folder `snapshots`, whose name says everything else (interface of release 2.2.57, section 10).
+import { createHash } from 'node:crypto';
+import { Failure } from '../../failures.ts';
+import { SNAPSHOT_EXTENSION, SNAPSHOTS } from '../archives/repacking.ts';
+
+export interface Snapshot {
+  snapshot_id: string;
+  project_id: string;
+  name: string;
+  /** Seconds since 1970. */
+  created_at: number;
+  /** Path of the archive, relative to the project. */
+  file: string;
+}
+
+/** `<name>_<DDMMYY>_<HHMMSS>`, in UTC. */
+const FILE_NAME = new RegExp(`^(.+)_(\\d\\d)(\\d\\d)(\\d\\d)_(\\d\\d)(\\d\\d)(\\d\\d)${SNAPSHOT_EXTENSION}$`, 's');
+const LONGEST_FILE_NAME = 255;
+
+/** The object that clients see (`Snapshot`). */
+export function snapshotJson({ snapshot_id, project_id, name, created_at }: Snapshot): object {
+  return { snapshot_id, project_id, name, created_at };
+}
+
+/**
+ * A snapshot that is yet to be made.
+ * @throws Failure `conflict` for a name that no file can have
+ */
+export function newSnapshot(projectId: string, name: string, now: Date): Snapshot {
+  const fileName = `${name}_${stampOf(now)}${SNAPSHOT_EXTENSION}`;
+  if (/[/\\\0]/.test(name) || !name.isWellFormed()) {
+    throw new Failure('conflict', 'name: becomes a part of a file name; leave out "/", "\\" and NUL.');
+  }
+  if (Buffer.byteLength(fileName) > LONGEST_FILE_NAME) {
+    throw new Failure('conflict', `name: the file name "${fileName}" has more than ${LONGEST_FILE_NAME} bytes.`);
+  }
+  return snapshotOf(projectId, fileName) as Snapshot;
+}
+
+/** The snapshot in a file of this name; undefined when it is none. */
+export function snapshotOf(projectId: string, fileName: string): Snapshot | undefined {
+  const [, name, day, month, year, hours, minutes, seconds] = FILE_NAME.exec(fileName) ?? [];
+  if (name === undefined) return undefined;
+  // Two digits of a year mean 1969 to 2068, as everywhere.
+  const century = Number(year) < 69 ? '20' : '19';
+  const time = new Date(`${century}${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
+  if (Number.isNaN(time.getTime()) || !fileName.includes(stampOf(time))) return undefined;
+  return {
+    snapshot_id: idOf(projectId, fileName),
+    project_id: projectId,
+    name,
+    created_at: time.getTime() / 1000,
+    file: `${SNAPSHOTS}/${fileName}`,
+  };
+}
+
+function stampOf(time: Date): string {
+  const [, year, month, day, hours, minutes, seconds] = /^\d\d(\d\d)-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)/.exec(
+    time.toISOString(),
+  ) as RegExpExecArray;
+  return `${day}${month}${year}_${hours}${minutes}${seconds}`;
+}
+
+/** A name-based UUID (version 5): as long as the file is there it has the same one, on every server and after every restart. */
+function idOf(projectId: string, fileName: string): string {
+  const bytes = createHash('sha1').update(`${projectId}/${SNAPSHOTS}/${fileName}`).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x50;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

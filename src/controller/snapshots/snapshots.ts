@@ -1,0 +1,89 @@
+// What can be done with snapshots: create, list, delete, restore. The files say which there are; nothing else has to be kept.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../failures.ts';
+import { removeContained, writeContained } from '../../host/contained.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
+import { type Exports, refuseRunning } from '../archives/exporting.ts';
+import { SNAPSHOTS } from '../archives/repacking.ts';
+import type { Announcer } from '../events.ts';
+import type { Project } from '../projects/project.ts';
+import type { Restores } from './restoring.ts';
+import { newSnapshot, type Snapshot, snapshotJson, snapshotOf } from './snapshot.ts';
+
+export interface SnapshotsOptions {
+  exports: Exports;
+  restores: Restores;
+  announcer: Announcer;
+}
+
+export class Snapshots {
+  private readonly options: SnapshotsOptions;
+  private readonly lock = new KeyedLock();
+
+  constructor(options: SnapshotsOptions) {
+    this.options = options;
+  }
+
+  /** Oldest first; those of one second by their names. */
+  async list({ id, record }: Project): Promise<Snapshot[]> {
+    const names = await readdir(join(record.path, SNAPSHOTS)).catch(() => []);
+    return names
+      .map((name) => snapshotOf(id, name))
+      .filter((snapshot) => snapshot !== undefined)
+      .sort((a, b) => a.created_at - b.created_at || (a.name < b.name ? -1 : 1));
+  }
+
+  /** @throws Failure `not-found` */
+  async get(project: Project, id: string): Promise<Snapshot> {
+    const snapshot = (await this.list(project)).find(({ snapshot_id }) => snapshot_id === id);
+    if (snapshot) return snapshot;
+    throw new Failure('not-found', `snapshot_id: the project "${project.record.name}" has no snapshot ${id}.`);
+  }
+
+  /**
+   * Keeps the lab as it is now.
+   * @throws Failure `forbidden` for a closed project, `conflict` for a taken name and running nodes
+   */
+  create(project: Project, name: string): Promise<Snapshot> {
+    project.requireOpen();
+    return this.lock.run(project.id, async () => {
+      const taken = (await this.list(project)).some((snapshot) => snapshot.name === name);
+      if (taken) throw new Failure('conflict', `name: there is already a snapshot "${name}"; choose another name.`);
+      refuseRunning(project);
+      const snapshot = newSnapshot(project.id, name, new Date());
+      const archive = await this.options.exports.export(project, {
+        compression: 'stored',
+        snapshots: false,
+        images: false,
+        keepComputeIds: true,
+        resetMacAddresses: false,
+        anyType: true,
+      });
+      await writeContained(project.record.path, snapshot.file, archive, { createParents: true });
+      return snapshot;
+    });
+  }
+
+  /** @throws Failure `forbidden` for a closed project, `not-found` */
+  delete(project: Project, id: string): Promise<void> {
+    project.requireOpen();
+    return this.lock.run(project.id, async () => {
+      const { file } = await this.get(project, id);
+      await removeContained(project.record.path, file);
+    });
+  }
+
+  /**
+   * Brings the lab back to what it was, with new identifiers of its nodes, links and drawings.
+   * @throws Failure `forbidden` for a closed project, `not-found`; the lab is as it was then
+   */
+  restore(project: Project, id: string): Promise<void> {
+    project.requireOpen();
+    return this.lock.run(project.id, async () => {
+      const snapshot = await this.get(project, id);
+      await this.options.restores.restore(project, snapshot.file);
+      this.options.announcer.project.emit('snapshot.restored', snapshotJson(snapshot), project.id);
+    });
+  }
+}
