@@ -14,12 +14,12 @@ export function isPackaged(): boolean {
 }
 
 /**
- * The file that build.mjs has stored in the executable as `key`: `addons/<file>`, `assets/<path>`, `workers/<name>.js`. A copy,
- * since the image itself is read-only memory.
+ * The file that build.mjs has stored in the executable as `key`: `addons/<file>`, `assets/<path>`, `workers/<name>.js`. What is
+ * given is the executable's image itself, not a copy: memory that can only be read.
  */
 export function embedded(key: string): Buffer | undefined {
   try {
-    return Buffer.from(sea.getAsset(key));
+    return Buffer.from(sea.getRawAsset(key) as ArrayBuffer);
   } catch (error) {
     if (systemCode(error) === 'ERR_SINGLE_EXECUTABLE_APPLICATION_ASSET_NOT_FOUND') return undefined;
     throw error;
@@ -30,7 +30,10 @@ export function embedded(key: string): Buffer | undefined {
 export function asset(name: string): Buffer | undefined {
   // The packed names are a closed list; a path on disk is not, so nothing that climbs is looked up at all.
   if (name.split('/').includes('..')) return undefined;
-  if (isPackaged()) return embedded(`assets/${name}`);
+  if (isPackaged()) {
+    const image = embedded(`assets/${name}`);
+    return image && Buffer.from(image); // a copy, which a caller may change
+  }
   try {
     return readFileSync(join(SOURCES, name));
   } catch (error) {
