@@ -78,7 +78,7 @@ async function usable(directory: string, key: string): Promise<Verdict> {
   } catch (thrown) {
     return missing(`${directory}: ${reasonOf(thrown)}`, `${another}, or ${remedy(directory, place)}`);
   }
-  if (place.path !== directory) return ok(`${directory}, made at the first start`);
+  if (place.path !== directory) return ok(`${directory}, made when it is needed`);
   const mode = (place.status.mode & 0o7777).toString(8).padStart(4, '0');
   return ok(`${directory}, owner ${userName(place.status.uid)}, mode ${mode}`);
 }
@@ -113,7 +113,7 @@ async function examineState({ loaded: { config }, daemon }: Patient): Promise<Ve
 
 export const stateDirectory: Check = { subject: 'state directory', examine: examineState };
 
-function directory(name: 'projects' | 'symbols' | 'configs'): Check {
+function directory(name: 'projects' | 'images' | 'symbols' | 'configs'): Check {
   const key = `${name}_path` as const;
   return {
     subject: `${name} directory`,
@@ -127,7 +127,7 @@ function directory(name: 'projects' | 'symbols' | 'configs'): Check {
   };
 }
 
-export const directories: readonly Check[] = [directory('projects'), directory('symbols'), directory('configs')];
+export const directories: readonly Check[] = (['projects', 'images', 'symbols', 'configs'] as const).map(directory);
 
 export const logFile: Check = {
   subject: 'log file',

@@ -54,7 +54,7 @@ test('a host with everything gets no complaint about what is there, and nothing 
   const { of, findings } = await ask({ home, environment: { LABWIRE_VPCS_VPCS_PATH: path } });
   assert.deepEqual(of('vpcs'), { subject: 'vpcs', state: 'ok', detail: `${path}, version 0.8.3` });
   assert.equal(of('listen address')?.state, 'ok');
-  assert.match(of('state directory')?.detail ?? '', /state, made at the first start, [\d,]+ MiB free$/);
+  assert.match(of('state directory')?.detail ?? '', /state, made when it is needed, [\d,]+ MiB free$/);
   assert.equal(of('native addons')?.state, 'ok');
   for (const { subject, state, fix } of findings) assert.equal(fix === undefined, state === 'ok', subject);
   assert.deepEqual(await readdir(home), before);
