@@ -1,4 +1,4 @@
-// A snapshot: an archive in the project's folder `snapshots`, whose name says everything else (interface of release 2.2.57, section 10).
+// A snapshot: an archive in the project's folder `snapshots`, which says everything else (interface of release 2.2.57, section 10).
 import { createHash } from 'node:crypto';
 import { Failure } from '../../failures.ts';
 import { SNAPSHOT_EXTENSION, SNAPSHOTS } from '../archives/repacking.ts';
@@ -23,10 +23,10 @@ export function snapshotJson({ snapshot_id, project_id, name, created_at }: Snap
 }
 
 /**
- * A snapshot that is yet to be made.
+ * Name of the file of a snapshot that is yet to be made.
  * @throws Failure `conflict` for a name that no file can have
  */
-export function newSnapshot(projectId: string, name: string, now: Date): Snapshot {
+export function snapshotFileName(name: string, now: Date): string {
   const fileName = `${name}_${stampOf(now)}${SNAPSHOT_EXTENSION}`;
   if (/[/\\\0]/.test(name) || !name.isWellFormed()) {
     throw new Failure('conflict', 'name: becomes a part of a file name; leave out "/", "\\" and NUL.');
@@ -34,11 +34,11 @@ export function newSnapshot(projectId: string, name: string, now: Date): Snapsho
   if (Buffer.byteLength(fileName) > LONGEST_FILE_NAME) {
     throw new Failure('conflict', `name: the file name "${fileName}" has more than ${LONGEST_FILE_NAME} bytes.`);
   }
-  return snapshotOf(projectId, fileName) as Snapshot;
+  return fileName;
 }
 
-/** The snapshot in a file of this name; undefined when it is none. */
-export function snapshotOf(projectId: string, fileName: string): Snapshot | undefined {
+/** The snapshot in a file of this name and time of the last change (milliseconds since 1970); undefined when it is none. */
+export function snapshotOf(projectId: string, fileName: string, changed: number): Snapshot | undefined {
   const [, name, day, month, year, hours, minutes, seconds] = FILE_NAME.exec(fileName) ?? [];
   if (name === undefined) return undefined;
   // Two digits of a year mean 1969 to 2068, as everywhere.
@@ -46,7 +46,7 @@ export function snapshotOf(projectId: string, fileName: string): Snapshot | unde
   const time = new Date(`${century}${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
   if (Number.isNaN(time.getTime()) || !fileName.includes(stampOf(time))) return undefined;
   return {
-    snapshot_id: idOf(projectId, fileName),
+    snapshot_id: `${lineOf(projectId, fileName)}${Math.round(changed).toString(16).padStart(12, '0').slice(-12)}`,
     project_id: projectId,
     name,
     created_at: time.getTime() / 1000,
@@ -61,10 +61,20 @@ function stampOf(time: Date): string {
   return `${day}${month}${year}_${hours}${minutes}${seconds}`;
 }
 
-/** A name-based UUID (version 5): as long as the file is there it has the same one, on every server and after every restart. */
-function idOf(projectId: string, fileName: string): string {
-  const bytes = createHash('sha1').update(`${projectId}/${SNAPSHOTS}/${fileName}`).digest().subarray(0, 16);
-  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x50;
+/** Whether an identifier is one that this snapshot has or once had. */
+export function isIdOf(id: string, { snapshot_id: current }: Snapshot): boolean {
+  const line = current.slice(0, -12);
+  return id.toLowerCase().startsWith(line) && /^[0-9a-f]{12}$/i.test(id.slice(line.length));
+}
+
+/**
+ * The part that all identifiers of a snapshot have in common: a UUID of version 8 (RFC 9562) without its last group. It follows from the
+ * names, so it outlives restarts, and needs no place of its own. The last group is the time of the file's last change: a restoration
+ * sets that, since the release's clients find a new identifier after one; those from before stay valid.
+ */
+function lineOf(projectId: string, fileName: string): string {
+  const bytes = createHash('sha256').update(`${projectId}/${fileName}`).digest().subarray(0, 10);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})$/, '$1-$2-$3-$4-');
 }

@@ -1,15 +1,15 @@
 // What can be done with snapshots: create, list, delete, restore. The files say which there are; nothing else has to be kept.
-import { readdir } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { removeContained, writeContained } from '../../host/contained.ts';
+import { openContainedForRead, removeContained, writeContained } from '../../host/contained.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { type Exports, refuseRunning } from '../archives/exporting.ts';
 import { SNAPSHOTS } from '../archives/repacking.ts';
 import type { Announcer } from '../events.ts';
 import type { Project } from '../projects/project.ts';
 import type { Restores } from './restoring.ts';
-import { newSnapshot, type Snapshot, snapshotJson, snapshotOf } from './snapshot.ts';
+import { isIdOf, type Snapshot, snapshotFileName, snapshotJson, snapshotOf } from './snapshot.ts';
 
 export interface SnapshotsOptions {
   exports: Exports;
@@ -27,16 +27,18 @@ export class Snapshots {
 
   /** Oldest first; those of one second by their names. */
   async list({ id, record }: Project): Promise<Snapshot[]> {
-    const names = await readdir(join(record.path, SNAPSHOTS)).catch(() => []);
-    return names
-      .map((name) => snapshotOf(id, name))
+    const folder = join(record.path, SNAPSHOTS);
+    const found = (await readdir(folder).catch(() => [])).map(async (fileName) => {
+      const status = await lstat(join(folder, fileName)).catch(() => undefined);
+      return status && snapshotOf(id, fileName, status.mtimeMs);
+    });
+    return (await Promise.all(found))
       .filter((snapshot) => snapshot !== undefined)
       .sort((a, b) => a.created_at - b.created_at || (a.name < b.name ? -1 : 1));
   }
 
-  /** @throws Failure `not-found` */
-  async get(project: Project, id: string): Promise<Snapshot> {
-    const snapshot = (await this.list(project)).find(({ snapshot_id }) => snapshot_id === id);
+  private async get(project: Project, id: string): Promise<Snapshot> {
+    const snapshot = (await this.list(project)).find((candidate) => isIdOf(id, candidate));
     if (snapshot) return snapshot;
     throw new Failure('not-found', `snapshot_id: the project "${project.record.name}" has no snapshot ${id}.`);
   }
@@ -48,10 +50,10 @@ export class Snapshots {
   create(project: Project, name: string): Promise<Snapshot> {
     project.requireOpen();
     return this.lock.run(project.id, async () => {
-      const taken = (await this.list(project)).some((snapshot) => snapshot.name === name);
-      if (taken) throw new Failure('conflict', `name: there is already a snapshot "${name}"; choose another name.`);
+      const isTaken = (await this.list(project)).some((snapshot) => snapshot.name === name);
+      if (isTaken) throw new Failure('conflict', `name: there is already a snapshot "${name}"; choose another name.`);
       refuseRunning(project);
-      const snapshot = newSnapshot(project.id, name, new Date());
+      const fileName = snapshotFileName(name, new Date());
       const archive = await this.options.exports.export(project, {
         compression: 'stored',
         snapshots: false,
@@ -60,8 +62,8 @@ export class Snapshots {
         resetMacAddresses: false,
         anyType: true,
       });
-      await writeContained(project.record.path, snapshot.file, archive, { createParents: true });
-      return snapshot;
+      await writeContained(project.record.path, `${SNAPSHOTS}/${fileName}`, archive, { createParents: true });
+      return (await this.list(project)).find((snapshot) => snapshot.name === name) as Snapshot;
     });
   }
 
@@ -83,7 +85,15 @@ export class Snapshots {
     return this.lock.run(project.id, async () => {
       const snapshot = await this.get(project, id);
       await this.options.restores.restore(project, snapshot.file);
+      await renew(project, snapshot);
       this.options.announcer.project.emit('snapshot.restored', snapshotJson(snapshot), project.id);
     });
   }
+}
+
+/** Gives a snapshot another identifier, though it may have been made or restored a moment ago. */
+async function renew({ record }: Project, { file }: Snapshot): Promise<void> {
+  const { handle, stat } = await openContainedForRead(record.path, file);
+  await using opened = handle;
+  await opened.utimes(stat.atime, Math.max(Date.now(), Math.round(stat.mtimeMs) + 1) / 1000);
 }
