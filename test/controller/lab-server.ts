@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test';
 import { type ConfigSources, loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon.ts';
 import { configureLog } from '../../src/host/log.ts';
+import type { RequestOptions } from '../../src/http/app.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -68,6 +69,12 @@ export class LabServer {
   async stream(path: string): Promise<Response> {
     assert.ok(this.daemon);
     return this.daemon.app.request(path);
+  }
+
+  /** A request whose body or answer is a file. */
+  async request(path: string, options: RequestOptions = {}): Promise<Response> {
+    assert.ok(this.daemon);
+    return this.daemon.app.request(path, options);
   }
 
   /** A call that must succeed with this status; gives its answer. */

@@ -78,7 +78,7 @@ export class Imports {
       const staging = await makeStaging(this.options.projectsPath, held);
       const archive = join(staging, 'archive');
       await spool(content, archive, signal);
-      return this.unpack(archive, { id, name, place, auto_start: false, auto_open: false, auto_close: true });
+      return await this.unpack(archive, { id, name, place, auto_start: false, auto_open: false, auto_close: true });
     });
   }
 

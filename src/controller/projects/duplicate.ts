@@ -106,6 +106,6 @@ export class Duplicates {
       resetMacAddresses,
     });
     await writeFileAtomically(archive, content);
-    return this.options.imports.unpack(archive, { id, name, place, ...QUIET });
+    return await this.options.imports.unpack(archive, { id, name, place, ...QUIET });
   }
 }
