@@ -27,8 +27,8 @@ const QUIET = 1000;
 
 /** Captures grow with every frame; that they exist is news, that they grow is not. */
 const GROWING = /^project-files\/captures\//;
-/** The topology and its companions, which the controller writes. */
-const TOPOLOGY = /^[^/]+\.gns3(\.backup.*)?$/;
+/** The topology with its companions, and the snapshots, which the controller writes. */
+const CONTROLLERS = /^([^/]+\.gns3(\.backup.*)?|snapshots(\/.*)?)$/;
 
 export class DirectoryWatcher {
   private readonly directory: string;
@@ -96,7 +96,7 @@ export class DirectoryWatcher {
 
   private isOurs(path: string): boolean {
     const name = this.name(path);
-    return TOPOLOGY.test(name) || isTemporaryName(name.slice(name.lastIndexOf('/') + 1));
+    return CONTROLLERS.test(name) || isTemporaryName(name.slice(name.lastIndexOf('/') + 1));
   }
 
   private changed(file: WatchedFile): void {

@@ -50,7 +50,10 @@ export class Restores {
     await writeTopologyFile(join(staging, TOPOLOGY), topology);
     const gone = [...project.nodes.values()].filter(({ compute }) => compute.id !== 'local');
     const { path, filename } = project.record;
-    await this.options.projects.reopen(project, (undo) => exchangeFiles({ staging, path, filename }, undo));
+    await this.options.projects.reopen(project, async (undo) => {
+      await exchangeFiles({ staging, path, filename }, undo);
+      await renew(path, archive);
+    });
     for (const node of gone) await removeElsewhere(project, node);
   }
 
@@ -97,4 +100,11 @@ async function removeElsewhere(project: Project, node: Node): Promise<void> {
       error: messageOf(error),
     });
   }
+}
+
+/** Gives a snapshot another identifier, though it may have been made or restored a moment ago. */
+async function renew(directory: string, archive: string): Promise<void> {
+  const { handle, stat: status } = await openContainedForRead(directory, archive);
+  await using opened = handle;
+  await opened.utimes(status.atime, Math.max(Date.now(), Math.round(status.mtimeMs) + 1) / 1000);
 }

@@ -2,7 +2,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { openContainedForRead, removeContained, writeContained } from '../../host/contained.ts';
+import { removeContained, writeContained } from '../../host/contained.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { type Exports, refuseRunning } from '../archives/exporting.ts';
 import { SNAPSHOTS } from '../archives/repacking.ts';
@@ -85,15 +85,7 @@ export class Snapshots {
     return this.lock.run(project.id, async () => {
       const snapshot = await this.get(project, id);
       await this.options.restores.restore(project, snapshot.file);
-      await renew(project, snapshot);
       this.options.announcer.project.emit('snapshot.restored', snapshotJson(snapshot), project.id);
     });
   }
-}
-
-/** Gives a snapshot another identifier, though it may have been made or restored a moment ago. */
-async function renew({ record }: Project, { file }: Snapshot): Promise<void> {
-  const { handle, stat } = await openContainedForRead(record.path, file);
-  await using opened = handle;
-  await opened.utimes(stat.atime, Math.max(Date.now(), Math.round(stat.mtimeMs) + 1) / 1000);
 }
