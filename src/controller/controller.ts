@@ -9,8 +9,11 @@ import { applianceRoutes } from './appliances/appliances.ts';
 import { Exports } from './archives/exporting.ts';
 import { Imports } from './archives/importing.ts';
 import { archiveRoutes } from './archives/routes.ts';
-import type { ComputeMessage } from './computes/compute.ts';
+import type { Compute, ComputeMessage } from './computes/compute.ts';
 import { Computes } from './computes/computes.ts';
+import { IdlePcSearches } from './computes/idle-pc.ts';
+import { MissingImages } from './computes/missing-images.ts';
+import { Recovery } from './computes/recovery.ts';
 import { computeRoutes } from './computes/routes.ts';
 import type { ComputeTransport } from './computes/transport.ts';
 import { Drawings } from './drawings/drawings.ts';
@@ -56,6 +59,7 @@ export class Controller {
   private readonly computes: Computes;
   private readonly projects: Projects;
   private readonly nodes: Nodes;
+  private readonly recovery: Recovery;
   private readonly settings: ServerSettings;
   private readonly symbols: Symbols;
   private readonly templates: Templates;
@@ -71,7 +75,17 @@ export class Controller {
     });
     const links = new Links({ announcer, writer });
     const drawings = new Drawings({ announcer, writer });
-    this.computes = new Computes({ config, announcer, announced: (message) => this.announced(message) });
+    this.computes = new Computes({
+      config,
+      documents: store.documents,
+      announcer,
+      listener: {
+        announced: (compute, message) => this.announced(compute, message),
+        joined: (compute) => this.recovery.run(compute, this.projects.list()),
+        gaveUp: (compute) => void this.giveUp(compute),
+      },
+      closeProjects: (compute) => this.projects.closeUsing(compute),
+    });
     this.settings = new ServerSettings(store.documents);
     this.symbols = new Symbols({ directory: config.Server.symbols_path });
     this.templates = new Templates({
@@ -79,7 +93,15 @@ export class Controller {
       emit: (action, template) => announcer.controller.emit(action, template),
       builtins: config.Server.enable_builtin_templates,
     });
-    this.nodes = new Nodes({ announcer, writer, links, symbols: this.symbols, configs: config.Server.configs_path });
+    this.nodes = new Nodes({
+      announcer,
+      writer,
+      links,
+      symbols: this.symbols,
+      configs: config.Server.configs_path,
+      images: new MissingImages({ computes: this.computes, announcer }),
+    });
+    this.recovery = new Recovery({ nodes: this.nodes, links, announcer });
     this.projects = new Projects({
       config,
       store,
@@ -112,7 +134,7 @@ export class Controller {
       }),
       ...settingsRoutes(this.settings),
       ...applianceRoutes({ directory: config.Server.appliances_path }),
-      ...computeRoutes(this.computes),
+      ...computeRoutes(this.computes, new IdlePcSearches({ projects, nodes: this.nodes })),
       ...projectRoutes({ projects: this.projects, writer, announcer, usage, local, snapshots: countSnapshots }),
       ...archiveRoutes({ projects, exports, imports }),
       ...duplicateRoutes({ projects, duplicates, local }),
@@ -160,15 +182,23 @@ export class Controller {
   }
 
   /** A compute tells something other than a ping: its nodes' changes become ours, everything else goes to the listeners of the project. */
-  private announced(message: ComputeMessage): void {
+  private announced(compute: Compute, message: ComputeMessage): void {
     if (message.action !== 'node.updated') {
       this.announcer.project.emit(message.action, message.event, message.project_id);
       return;
     }
     const project = this.projects.find(String(message.event['project_id']));
     if (!project) return;
-    this.nodes.computeUpdated(project, message).catch((error: unknown) => {
+    this.nodes.computeUpdated(project, compute, message).catch((error: unknown) => {
       log.error('a change of a node cannot be kept', { project: project.id, error: messageOf(error) });
+    });
+  }
+
+  /** A compute is gone for good, as far as anybody can tell: its labs are closed, and can be opened when it is there again. */
+  private async giveUp(compute: Compute): Promise<void> {
+    log.warn('a compute stays away; its projects are closed', { compute: compute.id });
+    await this.projects.closeUsing(compute).catch((error: unknown) => {
+      log.error('a project of a compute that is away cannot be closed', { error: messageOf(error) });
     });
   }
 }

@@ -43,6 +43,8 @@ export interface CallOptions {
   limit?: number;
   /** Fails at once instead of connecting first when the compute is not connected. */
   connect?: boolean;
+  /** Ends the call. */
+  signal?: AbortSignal;
 }
 
 export interface PassOptions {
@@ -224,7 +226,7 @@ export class Compute {
   private received(data: SocketData): void {
     const message = messageIn(data);
     if (!message) {
-      log.warn('a compute sent a notification that is none', { compute: this.id });
+      log.debug('a compute sent a notification that is none', { compute: this.id });
       return;
     }
     if (message.action !== 'ping') {
@@ -249,14 +251,18 @@ export class Compute {
    * A request whose answer is passed on, whatever its status: what a GET brings as it comes, everything else read to its bounded end.
    * `path` stands below /v2/compute.
    */
-  async pass(method: string, path: string, { body, signal, limit = DEFAULT_LIMIT }: PassOptions = {}): Promise<Response> {
+  async pass(
+    method: string,
+    path: string,
+    { body, signal, limit = DEFAULT_LIMIT }: PassOptions = {},
+  ): Promise<Response> {
     const call = `${method} ${path}`;
     return within(limit, call, async (late, progress) => {
       await this.ready(true);
       const answer = await this.transport.request(BASE + path, {
         method,
         headers: { 'Content-Type': body ? 'application/octet-stream' : 'application/json' },
-        signal: AbortSignal.any([signal, late].filter((one) => one !== undefined)),
+        ...both(signal, late),
         ...(body ? { body: watched(body, progress) } : {}),
       });
       if (method === 'GET' && answer.status < 300) return answer;
@@ -269,16 +275,20 @@ export class Compute {
    * A request with JSON both ways; an empty answer is undefined.
    * @throws ComputeRefusal for what the compute refuses, ComputeUnreachable, also past the limit
    */
-  async call(method: string, path: string, { body, limit = DEFAULT_LIMIT, connect = true }: CallOptions = {}): Promise<unknown> {
+  async call(
+    method: string,
+    path: string,
+    { body, limit = DEFAULT_LIMIT, connect = true, signal }: CallOptions = {},
+  ): Promise<unknown> {
     const call = `${method} ${path}`;
     const text = body && Object.keys(body).length > 0 ? JSON.stringify(body) : null;
-    return within(limit, call, async (signal) => {
+    return within(limit, call, async (late) => {
       await this.ready(connect);
       const answer = await this.transport.request(BASE + path, {
         method,
         headers: { 'Content-Type': 'application/json' },
         ...(text === null ? {} : { body: text }),
-        ...(signal ? { signal } : {}),
+        ...both(signal, late),
       });
       return answerJson(answer, call);
     });
@@ -303,6 +313,11 @@ export class Compute {
     });
     return this.interfaces;
   }
+}
+
+function both(one: AbortSignal | undefined, other: AbortSignal | undefined): { signal?: AbortSignal } {
+  const signal = one && other ? AbortSignal.any([one, other]) : (one ?? other);
+  return signal ? { signal } : {};
 }
 
 function messageIn(data: SocketData): ComputeMessage | undefined {

@@ -1,53 +1,79 @@
-// The computes that the controller knows. The one of this process, `local`, is always there.
+// The computes that the controller knows: the one of this process, `local`, and those that were registered (interface of release 2.2.57,
+// sections 5 and 23.1).
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import * as v from 'valibot';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf } from '../../failures.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
+import type { Documents } from '../../store/documents.ts';
+import type { TopologyCompute } from '../../store/topology/schema.ts';
 import type { Announcer } from '../events.ts';
-import { Compute, type ComputeMessage } from './compute.ts';
-import type { ComputeTransport } from './transport.ts';
+import { mustBeAddress } from './address.ts';
+import { Compute, type ComputeDescription, type ComputeListener } from './compute.ts';
+import { RemoteTransport } from './remote.ts';
+import { type ComputeCreate, type ComputeUpdate, StoredCompute } from './schema.ts';
+import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
+
+/** Ids that only the server itself gives, and the name that the release keeps for its own virtual machine. */
+const RESERVED_IDS = ['local', 'vm'];
+const RESERVED_NAME = 'gns3vm';
+
+/** Characters of a user that a made-up name shows. */
+const USER_SHOWN = 14;
+
+export interface ComputesOptions {
+  config: Config;
+  documents: Documents;
+  announcer: Announcer;
+  listener: Pick<ComputeListener, 'announced' | 'joined' | 'gaveUp'>;
+  /** Closes the open projects that have nodes there. */
+  closeProjects: (compute: Compute) => Promise<void>;
+}
 
 export class Computes {
   private readonly computes = new Map<string, Compute>();
-  private readonly config: Config;
-  private readonly announcer: Announcer;
-  private readonly announced: (message: ComputeMessage) => void;
+  private readonly passwords = new WeakMap<Compute, string | null>();
+  private readonly lock = new KeyedLock();
+  private readonly options: ComputesOptions;
+  private readonly listener: ComputeListener;
 
-  /** `announced` receives what computes tell besides pings. */
-  constructor(options: { config: Config; announcer: Announcer; announced: (message: ComputeMessage) => void }) {
-    this.config = options.config;
-    this.announcer = options.announcer;
-    this.announced = options.announced;
+  constructor(options: ComputesOptions) {
+    this.options = options;
+    this.listener = {
+      ...options.listener,
+      changed: (compute) => this.announce('compute.updated', compute),
+    };
   }
 
-  /** Registers the compute of this process and connects to it. */
+  private announce(action: 'compute.created' | 'compute.updated' | 'compute.deleted', compute: Compute): void {
+    this.options.announcer.controller.emit(action, compute.json());
+  }
+
+  /** Registers the compute of this process and connects to it; the stored ones follow, and are waited for by nobody. */
   async start(local: ComputeTransport, port: number): Promise<void> {
-    const { host, protocol, user, version } = this.config.Server;
-    const compute = new Compute(
-      {
-        compute_id: 'local',
-        name: hostname() === 'gns3vm' ? 'Main server' : hostname(),
-        protocol,
-        host: host === '0.0.0.0' ? '127.0.0.1' : host,
-        port,
-        user: user || null,
-      },
-      {
-        transport: local,
-        version,
-        consoleHost: host,
-        listener: {
-          changed: (changed) => this.announcer.controller.emit('compute.updated', changed.json()),
-          announced: (_compute, message) => this.announced(message),
-        },
-      },
-    );
+    const { host, protocol, user, version } = this.options.config.Server;
+    const description = {
+      compute_id: 'local',
+      name: hostname() === 'gns3vm' ? 'Main server' : hostname(),
+      protocol,
+      host: host === '0.0.0.0' ? '127.0.0.1' : host,
+      port,
+      user: user || null,
+    };
+    const compute = new Compute(description, { transport: local, version, consoleHost: host, listener: this.listener });
     this.computes.set(compute.id, compute);
     await compute.connect();
+    for (const { id, body } of await this.options.documents.list('computes')) {
+      const stored = v.safeParse(StoredCompute, body);
+      if (stored.success) this.register(stored.output).connect().catch(noop);
+      else log.error('a stored compute is damaged; it is left out', { compute: id });
+    }
   }
 
   stop(): void {
-    for (const compute of this.computes.values()) compute.disconnect();
+    for (const compute of this.computes.values()) compute.stop();
   }
 
   /** In the order of registration, `local` first. */
@@ -61,13 +87,109 @@ export class Computes {
     return compute;
   }
 
-  /** Load of every compute; one that refuses is left out. */
+  /**
+   * Registers a compute and connects to it; one that is known is only connected to. One that cannot be reached is looked for from now on.
+   * @throws Failure `invalid` (reserved ids), `conflict`: a name that is taken, or what has to be put right at the compute, which is
+   *   registered then all the same
+   */
+  async create(given: ComputeCreate): Promise<Compute> {
+    const id = given.compute_id ?? randomUUID();
+    const { compute, known } = await this.lock.run('register', () => this.registered(id, given));
+    await compute.connect().catch(ignoreUnreachable);
+    this.announce(known ? 'compute.updated' : 'compute.created', compute);
+    return compute;
+  }
+
+  private async registered(id: string, given: ComputeCreate): Promise<{ compute: Compute; known: boolean }> {
+    const known = this.computes.get(id);
+    if (known) return { compute: known, known: true };
+    if (RESERVED_IDS.includes(id))
+      throw new Failure('invalid', `compute_id: "${id}" is the server's own; choose another.`);
+    if (given.name === RESERVED_NAME)
+      throw new Failure('invalid', `name: "${RESERVED_NAME}" is reserved; choose another.`);
+    if (given.name !== undefined && this.list().some(({ name }) => name === given.name)) {
+      throw new Failure('conflict', `name: there is already a compute "${given.name}"; choose another name.`);
+    }
+    const { user, password } = credentialsOf(given.user, given.password);
+    const { protocol, host, port } = given;
+    const name = given.name ?? nameFor({ protocol, host, port, user });
+    const stored = { compute_id: id, name, protocol, host, port, user, password };
+    await this.options.documents.put('computes', id, stored);
+    return { compute: this.register(stored), known: false };
+  }
+
+  private register({ password, ...description }: StoredCompute): Compute {
+    const compute = new Compute(description, {
+      transport: transportTo(description, password),
+      version: this.options.config.Server.version,
+      consoleHost: description.host,
+      listener: this.listener,
+    });
+    this.computes.set(compute.id, compute);
+    this.passwords.set(compute, password);
+    return compute;
+  }
+
+  /**
+   * Registers the computes that a topology names and its nodes use, if they are not known. Without credentials, which are in no topology.
+   * One whose name is taken gets its id for a name.
+   */
+  async adopt(given: readonly TopologyCompute[]): Promise<void> {
+    for (const { compute_id: id, name, protocol, host, port } of given) {
+      await this.lock.run('register', async () => {
+        if (this.computes.has(id) || RESERVED_IDS.includes(id)) return;
+        const taken = name === RESERVED_NAME || this.list().some((compute) => compute.name === name);
+        const wanted = { protocol, host, port, ...(taken ? { name: id } : { name }) };
+        const { compute } = await this.registered(id, wanted);
+        this.announce('compute.created', compute);
+        log.info('a project brought a compute with it', { compute: id, host, port });
+      });
+    }
+  }
+
+  /** Changes what is given; the connection is made anew. What is said of `local` lasts until the end of this process. */
+  async update(id: string, given: ComputeUpdate): Promise<Compute> {
+    return this.lock.run('register', async () => {
+      const compute = this.get(id);
+      const { description: before } = compute;
+      const { user, password } = credentialsOf(
+        given.user === undefined ? before.user : given.user,
+        given.password === undefined ? this.passwords.get(compute) : given.password,
+      );
+      const { name = before.name, protocol = before.protocol, host = before.host, port = before.port } = given;
+      const description = { compute_id: id, name, protocol, host, port, user };
+      if (id === 'local') {
+        compute.description = description;
+        this.announce('compute.updated', compute);
+        return compute;
+      }
+      await this.options.documents.put('computes', id, { ...description, password });
+      this.passwords.set(compute, password);
+      compute.change(description, transportTo(description, password));
+      return compute;
+    });
+  }
+
+  /** Closes the projects that use a compute and forgets it; one that is not known is not missed. */
+  async delete(id: string): Promise<void> {
+    await this.lock.run('register', async () => {
+      const compute = this.computes.get(id);
+      if (!compute) return;
+      await this.options.closeProjects(compute);
+      await this.options.documents.delete('computes', id);
+      this.computes.delete(id);
+      compute.stop();
+      this.announce('compute.deleted', compute);
+    });
+  }
+
+  /** Load of every compute that is connected; one that refuses is left out. */
   async statistics(): Promise<object[]> {
     const entries = await Promise.all(
       this.list().map(async (compute) => {
         try {
-          const statistics = await compute.get('/statistics');
-          return { compute_id: compute.id, compute_name: compute.description.name, statistics };
+          const statistics = await compute.get('/statistics', { connect: false });
+          return { compute_id: compute.id, compute_name: compute.name, statistics };
         } catch (error) {
           log.warn('a compute does not tell its load', { compute: compute.id, error: messageOf(error) });
           return undefined;
@@ -76,4 +198,34 @@ export class Computes {
     );
     return entries.filter((entry) => entry !== undefined);
   }
+}
+
+const noop = (): void => {};
+
+function ignoreUnreachable(error: unknown): void {
+  if (!(error instanceof ComputeUnreachable)) throw error;
+}
+
+/** Trimmed; no user means no authentication. */
+function credentialsOf(
+  user: string | null | undefined,
+  password: string | null | undefined,
+): { user: string | null; password: string | null } {
+  return { user: user?.trim() || null, password: password?.trim() ?? null };
+}
+
+function nameFor({ protocol, host, port, user }: Omit<ComputeDescription, 'compute_id' | 'name'>): string {
+  const shown = user && user.length > USER_SHOWN ? `${user.slice(0, USER_SHOWN - 3)}...` : user;
+  return `${protocol}://${shown ? `${shown}@` : ''}${host}:${port}`;
+}
+
+/** The way to a compute; an address that is none shows when it is used first. */
+function transportTo(description: ComputeDescription, password: string | null): ComputeTransport {
+  try {
+    mustBeAddress(description);
+  } catch (error) {
+    return { request: () => Promise.reject(error), openSocket: () => Promise.reject(error) };
+  }
+  const { user } = description;
+  return new RemoteTransport(description, user === null ? undefined : { user, password: password ?? '' });
 }

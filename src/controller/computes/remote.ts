@@ -8,7 +8,7 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request a
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
-import { messageOf, systemCode } from '../../failures.ts';
+import { Failure, messageOf, systemCode } from '../../failures.ts';
 import type { RequestOptions } from '../../http/app.ts';
 import { basicHeader, type Credentials } from '../../http/authentication.ts';
 import type { MessageSocket } from '../../http/sockets.ts';
@@ -101,7 +101,7 @@ export class RemoteTransport implements ComputeTransport {
     request.on('error', (error) => {
       source?.destroy();
       const repeatable = REPEATABLE.includes(method) && source === undefined;
-      if (signal?.aborted) reject(signal.reason);
+      if (signal?.aborted) reject(endedBy(signal));
       else if (request.reusedSocket && repeatable && isClosed(error)) reject(new StaleConnection());
       else reject(this.unreachable(error));
     });
@@ -118,6 +118,11 @@ export class RemoteTransport implements ComputeTransport {
       cause: error,
     });
   }
+}
+
+/** Past the time limit the reason says so; otherwise the controller's own client has gone. */
+function endedBy({ reason }: AbortSignal): Failure {
+  return reason instanceof Failure ? reason : new Failure('time-out', 'The client has gone.', { cause: reason });
 }
 
 function isClosed(error: Error): boolean {

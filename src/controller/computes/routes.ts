@@ -1,41 +1,67 @@
 // Computes over HTTP, and calls passed on to them (interface of release 2.2.57, sections 5 and 23.1).
 import { type Route, route } from '../../http/route.ts';
-import { refusalOf } from './answers.ts';
-import type { Compute } from './compute.ts';
+import { originOf } from './address.ts';
+import { answerJson, mustBeList } from './answers.ts';
 import type { Computes } from './computes.ts';
+import type { IdlePcSearches } from './idle-pc.ts';
+import { PASSED_ON_LIMIT } from './limits.ts';
+import { ComputeCreate, ComputeUpdate, IdlePcSearch } from './schema.ts';
 
-export function computeRoutes(computes: Computes): Route[] {
+export function computeRoutes(computes: Computes, idlePc: IdlePcSearches): Route[] {
   return [
+    route('POST /v2/computes', { body: ComputeCreate, status: 201 }, async ({ body }) =>
+      (await computes.create(body)).json(),
+    ),
+
     route('GET /v2/computes', {}, () => computes.list().map((compute) => compute.json())),
+
     route('GET /v2/computes/{compute_id}', {}, ({ params }) => computes.get(params.compute_id).json()),
+
+    route('PUT /v2/computes/{compute_id}', { body: ComputeUpdate }, async ({ params, body }) =>
+      (await computes.update(params.compute_id, body)).json(),
+    ),
+
+    route('DELETE /v2/computes/{compute_id}', { status: 204 }, async ({ params }) => {
+      await computes.delete(params.compute_id);
+      return undefined;
+    }),
+
     route('GET /v2/computes/{compute_id}/ports', {}, async ({ params }) =>
       json(await computes.get(params.compute_id).get('/network/ports')),
     ),
+
+    route('POST /v2/computes/{compute_id}/auto_idlepc', { body: IdlePcSearch }, async ({ params, body }) =>
+      idlePc.run(computes.get(params.compute_id), body),
+    ),
+
     // Before the passed-on GET, which would take it for an emulator called "endpoint".
-    route('GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}', { raw: true }, ({ params }) => ({
-      endpoint: `${baseUrl(computes.get(params.compute_id))}/${params.emulator}/${params.action}`,
-    })),
-    route('GET /v2/computes/{compute_id}/{emulator}/images', {}, async ({ params }) => {
-      const list = (await computes.get(params.compute_id).get(`/${params.emulator}/images`)) as Record<
-        string,
-        string
-      >[];
-      const key = (entry: Record<string, string>): string => entry['filename'] ?? entry['image'] ?? '';
+    route('GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}', { raw: true }, ({ params }) => {
+      const { description } = computes.get(params.compute_id);
+      return { endpoint: `${originOf(description)}/v2/compute/${params.emulator}/${params.action}` };
+    }),
+
+    route('GET /v2/computes/{compute_id}/{emulator}/images', {}, async ({ params, signal }) => {
+      const path = pathTo(params.emulator, 'images');
+      const answer = await computes.get(params.compute_id).get(path, { limit: PASSED_ON_LIMIT, signal });
+      const list = mustBeList(answer, `GET ${path}`);
+      const key = (entry: Record<string, unknown>): string => String(entry['filename'] ?? entry['image'] ?? '');
       return list.sort((a, b) => (key(a) < key(b) ? -1 : 1));
     }),
-    route('GET /v2/computes/{compute_id}/{emulator}/{action:.+}', {}, async ({ params }) =>
-      json(await computes.get(params.compute_id).get(`/${params.emulator}/${encoded(params.action)}`)),
-    ),
+
+    route('GET /v2/computes/{compute_id}/{emulator}/{action:.+}', {}, async ({ params, signal }) => {
+      const path = pathTo(params.emulator, params.action);
+      return json(await computes.get(params.compute_id).get(path, { limit: PASSED_ON_LIMIT, signal }));
+    }),
+
     ...(['POST', 'PUT'] as const).map((method) =>
       route(
         `${method} /v2/computes/{compute_id}/{emulator}/{action:.+}`,
         { raw: true },
         async ({ params, stream, signal }) => {
-          const path = `/${params.emulator}/${encoded(params.action)}`;
-          const answer = await computes.get(params.compute_id).pass(method, path, { body: stream, signal });
-          const text = await answer.text();
-          if (answer.status >= 300) throw refusalOf(answer.status, text, `${method} ${path}`);
-          return json(text === '' ? undefined : JSON.parse(text));
+          const path = pathTo(params.emulator, params.action);
+          const options = { body: stream, signal, limit: PASSED_ON_LIMIT };
+          const answer = await computes.get(params.compute_id).pass(method, path, options);
+          return json(await answerJson(answer, `${method} ${path}`));
         },
       ),
     ),
@@ -47,12 +73,7 @@ function json(value: unknown): object {
   return (value ?? {}) as object;
 }
 
-/** A decoded path as a compute wants it on the wire. */
-function encoded(path: string): string {
-  return path.split('/').map(encodeURIComponent).join('/');
-}
-
-function baseUrl({ description: { protocol, host, port } }: Compute): string {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `${protocol}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/v2/compute`;
+/** Decoded parts of a path as a compute wants them on the wire. */
+function pathTo(emulator: string, action: string): string {
+  return `/${[emulator, ...action.split('/')].map(encodeURIComponent).join('/')}`;
 }

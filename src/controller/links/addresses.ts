@@ -2,6 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Failure } from '../../failures.ts';
+import { reachableHost } from '../computes/address.ts';
 import type { Compute } from '../computes/compute.ts';
 
 interface Interface {
@@ -11,8 +12,7 @@ interface Interface {
 
 /** The address of a compute's host; `0.0.0.0` when its name cannot be resolved. */
 async function addressOf(compute: Compute): Promise<string> {
-  const { host } = compute.description;
-  const plain = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const plain = reachableHost(compute.description.host);
   if (isIP(plain)) return plain;
   return lookup(plain).then(
     ({ address }) => address,
@@ -36,9 +36,13 @@ export function sameNetwork(one: Interface, other: Interface): boolean {
 }
 
 async function interfacesOf(compute: Compute, first: string): Promise<Interface[]> {
-  const list = (await compute.get('/network/interfaces')) as Interface[];
-  const usable = list.filter(({ ip_address, netmask }) => ip_address && netmask);
+  const usable = (await compute.networkInterfaces()).filter(isUsable);
   return usable.sort((a, b) => Number(b.ip_address === first) - Number(a.ip_address === first));
+}
+
+function isUsable(entry: object): entry is Interface & Record<string, unknown> {
+  const { ip_address: address, netmask } = entry as Partial<Interface>;
+  return typeof address === 'string' && address !== '' && typeof netmask === 'string' && netmask !== '';
 }
 
 /**
@@ -59,6 +63,6 @@ export async function commonAddresses(one: Compute, other: Compute): Promise<[st
   }
   throw new Failure(
     'conflict',
-    `The computes ${one.description.name} and ${other.description.name} have no network in common: register each under an address that the other reaches.`,
+    `The computes ${one.name} and ${other.name} have no network in common: register each under an address that the other reaches.`,
   );
 }

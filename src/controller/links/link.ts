@@ -1,18 +1,16 @@
 // A link of a project: its ends, what it does to frames, whether it is captured, and the object that clients see.
 import type { Label } from '../../store/vocabulary.ts';
-import type { Compute } from '../computes/compute.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Port } from '../nodes/port.ts';
 import { FILTERING, type Filters, knownFilters } from './filters.ts';
 
-/** One end: a port of a node, and the UDP port of its side once the link is wired. */
+/** One end: a port of a node. */
 export interface LinkEnd {
   node: Node;
   port: Port;
   label: Label;
-  udpPort?: number;
-  /** Address under which the other side reaches this one. */
-  host?: string;
+  /** While the end is wired: its UDP port, and the address under which the other side reaches it. */
+  wire?: { host: string; port: number } | undefined;
 }
 
 /** What the topology file keeps of a link. */
@@ -96,7 +94,8 @@ export class Link {
     return this.suspended ? { frequency_drop: [-1] } : knownFilters(this.filters);
   }
 
-  get computes(): Compute[] {
-    return this.ends.map(({ node }) => node.compute);
+  /** Both of the ends that are wired are so. */
+  get wired(): boolean {
+    return this.ends.length >= 2 && this.ends.slice(0, 2).every((end) => end.wire !== undefined);
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../../failures.ts';
 import type { LabChange } from '../../store/labs.ts';
+import { ComputeRefusal } from '../computes/answers.ts';
 import type { Announcer } from '../events.ts';
 import type { Node } from '../nodes/node.ts';
 import type { LabWriter } from '../projects/lab-writer.ts';
@@ -11,7 +12,7 @@ import type { Project } from '../projects/project.ts';
 import { type Filters, normalizedFilters } from './filters.ts';
 import { defaultEndLabel, Link, type LinkEnd } from './link.ts';
 import type { LinkBody, LinkCapture, LinkEndBody } from './schema.ts';
-import { capturePath, rewire, unwire, wire } from './wiring.ts';
+import { capturePath, renewWire, rewire, unwire, wire } from './wiring.ts';
 
 /** Node types whose captures are preferred: they run as long as they exist. */
 const CLOUDS: readonly string[] = ['cloud', 'nat'];
@@ -76,7 +77,7 @@ export class Links {
       // Before the computes are asked, so that a second request for one of these ports is refused meanwhile.
       project.attach(link);
       await wire(link);
-      undo.defer(() => unwire(link).catch(() => {}));
+      undo.defer(() => unwire(link).catch(noop));
     }
     await keep();
     undo.move();
@@ -119,43 +120,53 @@ export class Links {
   async update(project: Project, link: Link, given: LinkBody): Promise<Link> {
     const filters = given.filters === undefined ? link.filters : normalizedFilters(given.filters);
     const labels = (given.nodes ?? []).map((body) => ({ node: project.node(body.node_id), body }));
-    if (!isDeepStrictEqual(filters, link.filters)) {
-      await this.change(link, () => {
-        link.filters = filters;
-      });
-    }
-    if (given.link_style !== undefined && !isDeepStrictEqual(given.link_style, link.style)) {
-      link.style = given.link_style;
-      this.announce('link.updated', link);
-    }
-    if (given.suspend !== undefined && given.suspend !== link.suspended) {
+    const before = structuredClone(link.record);
+    try {
+      if (!isDeepStrictEqual(filters, link.filters)) await this.change(link, { filters });
+      if (given.link_style !== undefined && !isDeepStrictEqual(given.link_style, link.style)) {
+        link.style = given.link_style;
+        this.announce('link.updated', link);
+      }
       const { suspend } = given;
-      await this.change(link, () => {
-        link.suspended = suspend;
-      });
-    }
-    if (labels.length > 0) {
+      if (suspend !== undefined && suspend !== link.suspended) await this.change(link, { suspended: suspend });
       for (const { node, body } of labels) {
         const end = link.ends.find((candidate) => candidate.node === node);
         if (end && body.label && Object.keys(body.label).length > 0) end.label = body.label;
       }
-      this.announce('link.updated', link);
+      if (labels.length > 0) this.announce('link.updated', link);
+    } finally {
+      // What came before a failure has happened and was announced.
+      if (!isDeepStrictEqual(before, link.record)) await this.persist(project, link);
     }
-    await this.persist(project, link);
     return link;
   }
 
   /** A change that the computes must follow; one that they refuse is taken back. */
-  private async change(link: Link, set: () => void): Promise<void> {
+  private async change(link: Link, wanted: Partial<Pick<Link, 'filters' | 'suspended'>>): Promise<void> {
     const { filters, suspended } = link;
-    set();
+    Object.assign(link, wanted);
     try {
       await rewire(link);
     } catch (error) {
       Object.assign(link, { filters, suspended });
+      await rewire(link).catch(noop);
       throw error;
     }
     if (link.created) this.announce('link.updated', link);
+  }
+
+  /**
+   * Wires a link anew, after nodes at its ends were made anew; a capture of it has ended.
+   * @throws Failure of a compute; the link is there all the same, and can be renewed again
+   */
+  async renew(link: Link, lost: ReadonlySet<Node>): Promise<void> {
+    const end = link.capture?.end;
+    if (link.capture && end) {
+      if (!lost.has(end.node)) await end.node.compute.post(capturePath(end, 'stop_capture')).catch(noop);
+      link.capture.end = undefined;
+      this.announce('link.updated', link);
+    }
+    await renewWire(link, lost);
   }
 
   async delete(project: Project, link: Link): Promise<void> {
@@ -170,13 +181,14 @@ export class Links {
    */
   async deleteAll(project: Project, links: readonly Link[]): Promise<LabChange[]> {
     for (const link of links) {
-      await unwire(link).catch(() => {});
+      await unwire(link).catch(noop);
       this.forget(project, link);
     }
     return links.map((link) => ({ delete: 'link', id: link.id }));
   }
 
   private forget(project: Project, link: Link): void {
+    link.capture = undefined;
     project.detach(link);
     project.links.delete(link.id);
     this.announce('link.deleted', link);
@@ -198,10 +210,16 @@ export class Links {
     return link;
   }
 
+  /** Ends the capture; the link without one is announced and given all the same. */
   async stopCapture(link: Link): Promise<Link> {
     const end = link.capture?.end;
     if (link.capture && end) {
-      await end.node.compute.post(capturePath(end, 'stop_capture'));
+      try {
+        await end.node.compute.post(capturePath(end, 'stop_capture'));
+      } catch (error) {
+        // A compute that refuses knows of no capture (any more).
+        if (!(error instanceof ComputeRefusal)) throw error;
+      }
       link.capture.end = undefined;
     }
     this.announce('link.updated', link);
@@ -212,7 +230,8 @@ export class Links {
   async pcap(link: Link, signal: AbortSignal): Promise<Response> {
     const end = link.capture?.end;
     if (!end) throw new Failure('conflict', 'The link is not captured: start a capture first.');
-    return end.node.compute.pass('GET', capturePath(end, 'pcap'), { signal });
+    // Without a limit: an emulator may say nothing before the first frame.
+    return end.node.compute.pass('GET', capturePath(end, 'pcap'), { signal, limit: 0 });
   }
 
   /** A node changed: the capture at a node that no longer runs has ended. */
@@ -223,6 +242,8 @@ export class Links {
     }
   }
 }
+
+const noop = (): void => {};
 
 /** The release's order: a device that always runs before an emulator, this host before others; a node that does not run never. */
 function capturingEnd(link: Link): LinkEnd | undefined {

@@ -1,11 +1,13 @@
 // The wires of a link: the NIOs at both of its ends, made and taken away on the computes (interface of release 2.2.57, section 15.7).
-import type { ComputeRefusal } from '../computes/answers.ts';
+import { Failure } from '../../failures.ts';
+import { ComputeRefusal } from '../computes/answers.ts';
 import type { Node } from '../nodes/node.ts';
 import { commonAddresses } from './addresses.ts';
 import type { Link, LinkEnd } from './link.ts';
 
-/** Types whose computes have no route to change a NIO. */
+/** Types whose computes have no route to change a NIO; those of frame relay and ATM switches in the release have none either. */
 const FIXED_NIO: readonly string[] = ['ethernet_switch', 'ethernet_hub'];
+const NO_SUCH_METHOD = 405;
 
 /** Milliseconds that an update of the second end may take, as in the release. */
 const SECOND_UPDATE_LIMIT = 221_000;
@@ -14,16 +16,12 @@ function nioPath({ node, port }: LinkEnd): string {
   return `${node.path}/adapters/${port.adapter_number}/ports/${port.port_number}/nio`;
 }
 
-function isWired(end: LinkEnd): end is LinkEnd & { udpPort: number; host: string } {
-  return end.udpPort !== undefined && end.host !== undefined;
-}
-
 /** What one end's compute is told: where the other end is, and what to do to frames if this is the filtering end. */
 function nio(link: Link, end: LinkEnd, other: LinkEnd): object {
   return {
-    lport: end.udpPort,
-    rhost: other.host,
-    rport: other.udpPort,
+    lport: end.wire?.port,
+    rhost: other.wire?.host,
+    rport: other.wire?.port,
     type: 'nio_udp',
     filters: link.filteringEnd === end ? link.activeFilters : {},
     suspend: link.suspended,
@@ -31,20 +29,36 @@ function nio(link: Link, end: LinkEnd, other: LinkEnd): object {
 }
 
 async function reservePort(node: Node): Promise<number> {
-  const answer = (await node.compute.post(`/projects/${node.projectId}/ports/udp`)) as { udp_port: number };
-  return answer.udp_port;
+  const path = `/projects/${node.projectId}/ports/udp`;
+  const { udp_port: port } = ((await node.compute.post(path)) ?? {}) as Record<string, unknown>;
+  if (typeof port === 'number') return port;
+  throw new Failure('conflict', `The compute ${node.compute.name} answered POST ${path} without a UDP port.`);
 }
 
 /** Wires the first two ends; what was made before a failure is taken away again. */
 export async function wire(link: Link): Promise<void> {
   const [one, other] = link.ends as [LinkEnd, LinkEnd];
   await using undo = new AsyncDisposableStack();
-  [one.host, other.host] = await commonAddresses(one.node.compute, other.node.compute);
-  one.udpPort = await reservePort(one.node);
-  other.udpPort = await reservePort(other.node);
-  await one.node.compute.post(nioPath(one), { body: nio(link, one, other) });
-  undo.defer(() => one.node.compute.delete(nioPath(one)).then(noop, noop));
-  await other.node.compute.post(nioPath(other), { body: nio(link, other, one) });
+  const [host, otherHost] = await commonAddresses(one.node.compute, other.node.compute);
+  undo.defer(() => {
+    one.wire = undefined;
+    other.wire = undefined;
+  });
+  one.wire = { host, port: await reservePort(one.node) };
+  other.wire = { host: otherHost, port: await reservePort(other.node) };
+  for (const [end, far] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    try {
+      await end.node.compute.post(nioPath(end), { body: nio(link, end, far) });
+    } catch (error) {
+      // Unless it was refused it may be there all the same.
+      if (!(error instanceof ComputeRefusal)) await removeNio(end, false).catch(noop);
+      throw error;
+    }
+    undo.defer(() => removeNio(end, false).catch(noop));
+  }
   undo.move();
 }
 
@@ -53,24 +67,50 @@ const noop = (): void => {};
 /** Tells both ends of changed filters, or of a suspension. */
 export async function rewire(link: Link): Promise<void> {
   const [one, other] = link.ends;
-  if (!one || !other || !isWired(one) || !isWired(other)) return;
-  if (!FIXED_NIO.includes(one.node.type)) await one.node.compute.put(nioPath(one), { body: nio(link, one, other) });
-  if (!FIXED_NIO.includes(other.node.type)) {
-    await other.node.compute.put(nioPath(other), { body: nio(link, other, one), limit: SECOND_UPDATE_LIMIT });
+  if (!one?.wire || !other?.wire) return;
+  await changeNio(one, { body: nio(link, one, other) });
+  await changeNio(other, { body: nio(link, other, one), limit: SECOND_UPDATE_LIMIT });
+}
+
+async function changeNio(end: LinkEnd, options: { body: object; limit?: number }): Promise<void> {
+  if (FIXED_NIO.includes(end.node.type)) return;
+  try {
+    await end.node.compute.put(nioPath(end), options);
+  } catch (error) {
+    if (!(error instanceof ComputeRefusal && error.status === NO_SUCH_METHOD)) throw error;
   }
 }
 
-/** Takes both NIOs away; one that is not there is not missed. */
+async function removeNio(end: LinkEnd, connect = true): Promise<void> {
+  try {
+    await end.node.compute.delete(nioPath(end), { connect });
+  } catch (error) {
+    if (!(error instanceof ComputeRefusal && error.status === 404)) throw error;
+  }
+}
+
+/** Takes both NIOs away; one that is not there is not missed. What fails can be tried again. */
 export async function unwire(link: Link): Promise<void> {
   const failures: unknown[] = [];
-  for (const end of link.ends.filter(isWired)) {
+  for (const end of link.ends) {
+    if (!end.wire) continue;
     try {
-      await end.node.compute.delete(nioPath(end));
+      await removeNio(end);
+      end.wire = undefined;
     } catch (error) {
-      if ((error as Partial<ComputeRefusal>).status !== 404) failures.push(error);
+      failures.push(error);
     }
   }
   if (failures.length > 0) throw failures[0];
+}
+
+/** Wires the link anew, `lost` being nodes that were made anew and know nothing of it. */
+export async function renewWire(link: Link, lost: ReadonlySet<Node>): Promise<void> {
+  for (const end of link.ends) {
+    if (end.wire && !lost.has(end.node)) await removeNio(end).catch(noop);
+    end.wire = undefined;
+  }
+  await wire(link);
 }
 
 /** Path of an end's capture routes on its compute. */

@@ -1,6 +1,7 @@
 // Starting, stopping and the like: one node, or all of a project, at most three at a time (interface of release 2.2.57, section 7.7).
 import { Failure } from '../../failures.ts';
 import { eachOf } from '../../host/each-of.ts';
+import { ComputeUnreachable } from '../computes/transport.ts';
 import type { Project } from '../projects/project.ts';
 import type { Node } from './node.ts';
 
@@ -11,13 +12,17 @@ const ACTION_LIMIT = 240_000;
 const RESET_LIMIT = 120_000;
 const AT_ONCE = 3;
 
-/** Tells the node's compute; a stop never fails. */
+/** Tells the node's compute; of a stop only that it takes too long is a failure. */
 export async function act(node: Node, action: Action, body: object = {}): Promise<void> {
-  const options = { limit: ACTION_LIMIT, ...(action === 'start' ? { body } : {}) };
-  if (action !== 'stop') return void (await node.compute.post(`${node.path}/${action}`, options));
-  await node.compute.post(`${node.path}/stop`, { ...options, connect: false }).catch((error: unknown) => {
-    if (error instanceof Failure && error.code === 'time-out') throw error;
-  });
+  const stop = action === 'stop';
+  const options = { limit: ACTION_LIMIT, connect: !stop, ...(action === 'start' ? { body } : {}) };
+  try {
+    await node.compute.post(`${node.path}/${action}`, options);
+  } catch (error) {
+    const late = error instanceof ComputeUnreachable && error.late;
+    if (late) throw new Failure('time-out', error.message, { cause: error });
+    if (!stop) throw error;
+  }
 }
 
 /** Runs an action for all nodes in their order; all are tried, then one of the failures is reported. */

@@ -5,7 +5,8 @@ import type { Compute } from '../computes/compute.ts';
 import type { Port } from './port.ts';
 import { portsOf } from './ports.ts';
 
-export type NodeStatus = 'stopped' | 'started' | 'suspended';
+const STATUSES = ['stopped', 'started', 'suspended'] as const;
+export type NodeStatus = (typeof STATUSES)[number];
 
 /** What the topology file keeps of a node (interface of release 2.2.57, section 18.1). */
 export interface NodeRecord {
@@ -154,11 +155,11 @@ export class Node {
       if (DROPPED.has(member)) continue;
       if (member === 'name') {
         if (typeof value === 'string' && value !== record.name) record.name = rename(value);
-      } else if (member === 'console') record.console = value as number | null;
-      else if (member === 'console_type') record.console_type = value as string | null;
-      else if (member === 'command_line') this.commandLine = value as string | null;
-      else if (member === 'node_directory') this.directory = value as string | null;
-      else if (member === 'status') this.status = value as NodeStatus;
+      } else if (member === 'console') record.console = isPort(value) ? value : null;
+      else if (member === 'console_type') record.console_type = textOrNull(value);
+      else if (member === 'command_line') this.commandLine = textOrNull(value);
+      else if (member === 'node_directory') this.directory = textOrNull(value);
+      else if (member === 'status') this.status = isStatus(value) ? value : this.status;
       else record.properties[member] = value;
     }
     const stored = !isDeepStrictEqual(before, record);
@@ -186,4 +187,17 @@ export class Node {
     }
     return body;
   }
+}
+
+function isStatus(value: unknown): value is NodeStatus {
+  return STATUSES.some((status) => status === value);
+}
+
+/** A topology with anything else for a console could not be read again. */
+function isPort(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 65535;
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }

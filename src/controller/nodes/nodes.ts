@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../../failures.ts';
+import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { Compute, ComputeMessage } from '../computes/compute.ts';
+import type { MissingImages } from '../computes/missing-images.ts';
 import type { Announcer } from '../events.ts';
 import type { Links } from '../links/links.ts';
 import type { LabWriter } from '../projects/lab-writer.ts';
@@ -49,6 +51,7 @@ export interface NodesOptions {
   symbols: SymbolSource;
   /** Directory of base configurations. */
   configs: string;
+  images: MissingImages;
 }
 
 export class Nodes {
@@ -108,15 +111,41 @@ export class Nodes {
     const name = project.names.allocate(given.name);
     undo.defer(() => project.names.release(name));
     const node = new Node(project.id, compute, nodeRecord(given, name, this.options.symbols));
-    await hostProject(project, compute);
     const texts = await takeBaseConfigs(node.record.properties, this.options.configs);
-    const body = { ...node.computeBody({ ...node.record.properties, ...texts }), node_id: node.id };
-    const limit = node.type === 'docker' ? 0 : CREATION_LIMIT;
-    const answer = await compute.post(`/projects/${project.id}/${node.type}/nodes`, { body, limit });
+    await this.place(project, node, { ...node.record.properties, ...texts });
     undo.defer(() => compute.delete(node.path).then(noop, noop));
-    node.absorb(answer as Record<string, unknown>, (wanted) => this.rename(project, node, wanted));
-    node.updatePorts();
     return node;
+  }
+
+  /** Makes a node anew on its compute, as it is known here, after the compute has forgotten it. Its files are there still. */
+  async renew(project: Project, node: Node): Promise<void> {
+    node.status = 'stopped';
+    try {
+      await this.place(project, node, node.lastingProperties);
+      await this.options.writer.apply(project.record, [{ node: node.record }]);
+    } finally {
+      this.options.announcer.project.emit('node.updated', node.json(), project.id);
+    }
+  }
+
+  /** Makes the node on its compute, and takes over what that says of it. */
+  private async place(project: Project, node: Node, properties: Record<string, unknown>): Promise<void> {
+    const { compute, type } = node;
+    await hostProject(project, compute);
+    const body = { ...node.computeBody(properties), node_id: node.id };
+    const limit = type === 'docker' ? 0 : CREATION_LIMIT;
+    const path = `/projects/${project.id}/${type}/nodes`;
+    try {
+      const need = { compute, type, projectId: project.id };
+      const answer = await this.options.images.supply(need, () => compute.post(path, { body, limit }));
+      const object = mustBeObject(answer, `POST ${path}`);
+      node.absorb(object, (wanted) => this.rename(project, node, wanted));
+    } catch (error) {
+      // Unless it was refused it may be there all the same.
+      if (!(error instanceof ComputeRefusal)) await compute.delete(node.path, { connect: false }).catch(noop);
+      throw error;
+    }
+    node.updatePorts();
   }
 
   private rename(project: Project, node: Node, wanted: string): string {
@@ -148,8 +177,8 @@ export class Nodes {
       node.updatePorts();
       if (forCompute) {
         const body = node.computeBody(given.properties ?? node.lastingProperties);
-        const answer = await node.compute.put(node.path, { body });
-        node.absorb(answer as Record<string, unknown>, (wanted) => this.rename(project, node, wanted));
+        const answer = mustBeObject(await node.compute.put(node.path, { body }), `PUT ${node.path}`);
+        node.absorb(answer, (wanted) => this.rename(project, node, wanted));
       }
       if (isDeepStrictEqual(before, node.record)) return node;
       await this.options.writer.apply(project.record, [{ node: node.record }]);
@@ -241,10 +270,20 @@ export class Nodes {
   }
 
   /** A compute announces that one of its nodes changed. */
-  async computeUpdated(project: Project, message: ComputeMessage): Promise<void> {
-    const node = project.nodes.get(String(message.event['node_id']));
-    if (!node || project.state === 'closed') return;
-    const { stored } = node.absorb(message.event, (wanted) => this.rename(project, node, wanted));
+  async computeUpdated(project: Project, compute: Compute, { event }: ComputeMessage): Promise<void> {
+    const node = project.nodes.get(String(event['node_id']));
+    if (node?.compute !== compute || project.state === 'closed') return;
+    const { stored } = node.absorb(event, (wanted) => this.rename(project, node, wanted));
+    await this.changed(project, node, stored);
+  }
+
+  /** Takes over what a compute answers of a node; nothing is announced when that is known already. */
+  async compare(project: Project, node: Node, object: Record<string, unknown>): Promise<void> {
+    const { stored, seen } = node.absorb(object, (wanted) => this.rename(project, node, wanted));
+    if (seen) await this.changed(project, node, stored);
+  }
+
+  private async changed(project: Project, node: Node, stored: boolean): Promise<void> {
     if (stored) await this.options.writer.apply(project.record, [{ node: node.record }]);
     this.options.announcer.project.emit('node.updated', node.json(), project.id);
     await this.options.links.nodeChanged(project, node);

@@ -47,11 +47,18 @@ export async function openLab(project: Project, parts: OpeningParts, undo: Async
   const file = await readTopologyFile(path, { version: parts.version });
   const given = { ...file.topology, ...NOT_REREAD } as GivenSettings;
   project.record = { ...project.record, ...givenSettings(given) };
+  await adoptComputes(file.topology, parts);
   await buildNodes(project, file.topology, parts);
   await buildLinks(project, file.topology.topology.links, parts);
   for (const drawing of file.topology.topology.drawings) await parts.drawings.recreate(project, drawing);
   await keep(project, file, parts);
   return true;
+}
+
+/** Computes that a topology brings with it are registered when its nodes need them. */
+async function adoptComputes({ topology }: Topology, { computes }: OpeningParts): Promise<void> {
+  const used = new Set(topology.nodes.map((node) => node.compute_id));
+  await computes.adopt(topology.computes.filter(({ compute_id: id }) => used.has(id)));
 }
 
 async function buildNodes(project: Project, { topology }: Topology, { computes, nodes }: OpeningParts): Promise<void> {

@@ -13,6 +13,7 @@ import type { ProjectRecord } from '../../store/projects.ts';
 import { topologyOf } from '../../store/topology/document.ts';
 import { readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
 import type { Topology } from '../../store/topology/schema.ts';
+import type { Compute } from '../computes/compute.ts';
 import { startAll, stopAll } from '../nodes/actions.ts';
 import type { LabWriter } from './lab-writer.ts';
 import { closeOnComputes, type OpeningParts, openLab } from './opening.ts';
@@ -360,6 +361,12 @@ export class Projects {
       this.announce('project.closed', project);
       project.clear();
     }
+  }
+
+  /** Closes the open projects that use a compute. */
+  async closeUsing(compute: Compute): Promise<void> {
+    const using = this.list().filter(({ state, hosts }) => state !== 'closed' && hosts.has(compute));
+    await Promise.all(using.map((project) => this.close(project)));
   }
 
   /** Deletes a project with its directory. */

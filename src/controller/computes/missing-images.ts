@@ -1,0 +1,70 @@
+// Images that a compute misses and this server has: sent there when a node needs them (interface of release 2.2.57, section 15.5).
+import { posix } from 'node:path';
+import { log } from '../../host/log.ts';
+import type { NodeType } from '../../store/vocabulary.ts';
+import type { Announcer } from '../events.ts';
+import { answerJson, ComputeRefusal } from './answers.ts';
+import type { Compute } from './compute.ts';
+import type { Computes } from './computes.ts';
+
+/** Types of nodes whose computes take images. */
+const TYPES: readonly NodeType[] = ['dynamips', 'iou', 'qemu'];
+/** Images that one node may miss: a machine has four disks, a CD and a kernel. */
+const ROUNDS = 6;
+
+export interface Need {
+  compute: Compute;
+  type: NodeType;
+  projectId: string;
+}
+
+export class MissingImages {
+  private readonly computes: Computes;
+  private readonly announcer: Announcer;
+
+  constructor({ computes, announcer }: { computes: Computes; announcer: Announcer }) {
+    this.computes = computes;
+    this.announcer = announcer;
+  }
+
+  /**
+   * Does `work`, and again each time that the compute missed an image which it could be sent.
+   * @throws what `work` throws when an image is here neither
+   */
+  async supply<T>(need: Need, work: () => Promise<T>): Promise<T> {
+    const sent = new Set<string>();
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        const missing = error instanceof ComputeRefusal ? error.missingImage : undefined;
+        if (missing === undefined || sent.has(missing) || sent.size === ROUNDS) throw error;
+        if (!(await this.send(need, missing))) throw error;
+        sent.add(missing);
+      }
+    }
+  }
+
+  /**
+   * Our own compute looks for the image and hands it over: whatever path a stranger names, nothing but an image leaves this host.
+   * @returns whether it was here
+   */
+  private async send({ compute, type, projectId }: Need, missing: string): Promise<boolean> {
+    const name = posix.basename(missing.replaceAll('\\', '/'));
+    const ours = this.computes.list().find(({ id }) => id === 'local');
+    if (!ours || ours === compute || !TYPES.includes(type) || name === '') return false;
+    const path = `/${type}/images/${encodeURIComponent(name)}`;
+    const image = await ours.pass('GET', path);
+    if (image.status !== 200) return false;
+    this.tell(projectId, `The compute ${compute.name} misses the image ${name}: uploading it.`);
+    const answer = await compute.pass('POST', path, { body: image.body ?? new Blob([]).stream() });
+    await answerJson(answer, `POST ${path}`);
+    this.tell(projectId, `The image ${name} is on the compute ${compute.name} now.`);
+    return true;
+  }
+
+  private tell(projectId: string, message: string): void {
+    log.info(message, { project: projectId });
+    this.announcer.project.emit('log.info', { message }, projectId);
+  }
+}

@@ -1,0 +1,104 @@
+// A compute that is there again may have been restarted: then it knows nothing of the nodes that it had. They are made anew, stopped,
+// with their ids, names, consoles and files, and wired anew; its users lose no more than what ran.
+import { Failure, messageOf } from '../../failures.ts';
+import { eachOf } from '../../host/each-of.ts';
+import { log } from '../../host/log.ts';
+import type { Announcer } from '../events.ts';
+import type { Link } from '../links/link.ts';
+import type { Links } from '../links/links.ts';
+import type { Node } from '../nodes/node.ts';
+import type { Nodes } from '../nodes/nodes.ts';
+import type { Project } from '../projects/project.ts';
+import { mustBeList, mustBeObject } from './answers.ts';
+import type { Compute } from './compute.ts';
+
+/** Nodes that a compute is asked for at the same time. */
+const AT_ONCE = 8;
+
+export class Recovery {
+  private readonly nodes: Nodes;
+  private readonly links: Links;
+  private readonly announcer: Announcer;
+
+  constructor({ nodes, links, announcer }: { nodes: Nodes; links: Links; announcer: Announcer }) {
+    this.nodes = nodes;
+    this.links = links;
+    this.announcer = announcer;
+  }
+
+  /** Brings the open projects that use a compute and what it knows of them together again. Never rejects. */
+  async run(compute: Compute, projects: readonly Project[]): Promise<void> {
+    const concerned = projects.filter((project) => project.state === 'opened' && project.hosts.has(compute));
+    if (concerned.length === 0) return;
+    try {
+      const known = new Set(
+        mustBeList(await compute.get('/projects'), 'GET /projects').map((entry) => entry['project_id']),
+      );
+      for (const project of concerned) await this.takeUp(project, compute, known.has(project.id));
+    } catch (error) {
+      log.warn('a compute is there again, but does not tell its projects', {
+        compute: compute.id,
+        reason: messageOf(error),
+      });
+    }
+  }
+
+  private async takeUp(project: Project, compute: Compute, known: boolean): Promise<void> {
+    const theirs = [...project.nodes.values()].filter((node) => node.compute === compute);
+    const lost = new Set(known ? await this.compare(project, theirs) : theirs);
+    if (!known) project.hosts.delete(compute);
+    for (const node of lost) {
+      await this.attempt(project, `The node ${node.name} could not be brought back`, () =>
+        this.nodes.renew(project, node),
+      );
+    }
+    const concerned = (link: Link): boolean =>
+      link.created &&
+      link.ends.some(({ node }) => node.compute === compute) &&
+      (!link.wired || link.ends.some(({ node }) => lost.has(node)));
+    for (const link of [...project.links.values()].filter(concerned)) {
+      const [one, other] = link.ends.map(({ node }) => node.name);
+      await this.attempt(project, `The link from ${one} to ${other} could not be wired again`, () =>
+        this.links.renew(link, lost),
+      );
+    }
+    if (lost.size > 0) {
+      this.tell(
+        project,
+        'log.warning',
+        `The compute ${compute.name} was restarted: its nodes are there again, stopped.`,
+      );
+    }
+    // Closed meanwhile: what was made after that is not to stay.
+    if (project.state !== 'opened') await compute.post(`/projects/${project.id}/close`).catch(() => {});
+  }
+
+  /** What happened to the nodes while nobody listened; gives those that are no longer there. */
+  private async compare(project: Project, nodes: readonly Node[]): Promise<Node[]> {
+    const lost: Node[] = [];
+    await eachOf(nodes, AT_ONCE, async (node) => {
+      try {
+        const object = mustBeObject(await node.compute.get(node.path), `GET ${node.path}`);
+        await this.nodes.compare(project, node, object);
+      } catch (error) {
+        if (error instanceof Failure && error.code === 'not-found') lost.push(node);
+        else log.warn('a node cannot be compared', { node: node.id, reason: messageOf(error) });
+      }
+    });
+    return nodes.filter((node) => lost.includes(node));
+  }
+
+  private async attempt(project: Project, failed: string, work: () => Promise<void>): Promise<void> {
+    if (project.state !== 'opened') return;
+    try {
+      await work();
+    } catch (error) {
+      this.tell(project, 'log.error', `${failed}: ${messageOf(error)}`);
+    }
+  }
+
+  private tell(project: Project, action: 'log.error' | 'log.warning', message: string): void {
+    log.warn(message, { project: project.id });
+    this.announcer.project.emit(action, { message }, project.id);
+  }
+}
