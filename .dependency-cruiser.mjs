@@ -13,7 +13,7 @@ visitor.Visitor.prototype.visitStatement = function (statement) {
 
 /** Each floor's rooms, by the path of their files. */
 const floors = [
-  { 'the entrance': '^src/[^/]+[.]ts$' },
+  { 'the entrance': '^src/([^/]+[.]ts$|(doctor|demo|pages)/)' },
   { controller: '^src/controller/', compute: '^src/compute/' },
   { http: '^src/http/' },
   { fabric: '^src/fabric/', consoles: '^src/consoles/' },

@@ -10,6 +10,7 @@ import { log } from './host/log.ts';
 import { App } from './http/app.ts';
 import { DOCUMENTED_ORIGINS, gate } from './http/gate.ts';
 import { isLoopback, ownNames } from './http/guard.ts';
+import { recorder } from './http/recording.ts';
 import { HttpServer } from './http/server.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { Store } from './store/store.ts';
@@ -58,6 +59,9 @@ export async function startDaemon(config: Config, shutdown: () => void): Promise
       credentials: auth ? { user, password } : undefined,
     }),
     lock,
+    record: config.Server.record
+      ? recorder(config.Server.record, `${config.Server.protocol}://${host}:${port}`)
+      : undefined,
   });
   const server = new HttpServer(app, { host, port, tls: ssl ? { certificate: certfile, key: certkey } : undefined });
   await controller.start(port);

@@ -8,7 +8,9 @@ import { Failure } from '../failures.ts';
 import { KeyedLock } from '../host/keyed-lock.ts';
 import { log } from '../host/log.ts';
 import { MalformedBody, mergeQuery, queryMembers, readJsonBody } from './body.ts';
+import { breakingOff } from './broken-answers.ts';
 import { methodNotAllowed, renderFailure, unknownPath } from './errors.ts';
+import type { RecordedRequest } from './recording.ts';
 import type { Answer, Connected, HttpRoute, Route, RouteRequest, SocketRoute } from './route.ts';
 import { type MessageSocket, SocketInbox, socketPair } from './sockets.ts';
 import { type Schema, validated } from './validation.ts';
@@ -22,6 +24,8 @@ export interface AppEnvironment {
   target?: string;
   /** Set by the network server when the request may become a WebSocket. */
   incoming?: unknown;
+  /** The network's side of the answer. */
+  outgoing?: { destroy(): void };
   /** For callers in this process: takes the place of the network's upgrade. */
   connect?: (connected: Connected) => void;
 }
@@ -40,6 +44,8 @@ export interface AppOptions {
   middleware?: readonly MiddlewareHandler[];
   /** Shared between applications that serve the same nodes. */
   lock?: KeyedLock;
+  /** Called with every JSON request, before it is checked. */
+  record?: ((request: RecordedRequest) => void) | undefined;
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
@@ -47,9 +53,11 @@ const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 export class App {
   readonly hono: Hono<{ Bindings: AppEnvironment }>;
   private readonly lock: KeyedLock;
+  private readonly record: AppOptions['record'];
 
-  constructor(routes: readonly Route[], { middleware = [], lock = new KeyedLock() }: AppOptions = {}) {
+  constructor(routes: readonly Route[], { middleware = [], lock = new KeyedLock(), record }: AppOptions = {}) {
     this.lock = lock;
+    this.record = record;
     this.hono = new Hono<{ Bindings: AppEnvironment }>({ getPath: pathOf, router: new TrieRouter() });
     for (const handler of middleware) this.hono.use(handler);
     const allowed = (path: string): string[] =>
@@ -103,12 +111,16 @@ export class App {
       refused.request = request.query;
       if (route.kind === 'socket') return await this.upgrade(route, request, context);
       if (!route.options.raw) {
-        const body = mergeQuery(await readJsonBody(context.req.raw.body), request.query);
+        const sent = await readJsonBody(context.req.raw.body);
+        this.record?.({ method: route.method, target: targetOf(context.req.raw, context.env), body: sent });
+        const body = mergeQuery(sent, request.query);
         refused.request = body;
         request.body = route.options.body ? validatedBody(route.options.body, body) : body;
       }
       const answer = await this.inTurn(route, request);
-      return render(answer, route);
+      const response = render(answer, route);
+      const { outgoing } = context.env;
+      return answer instanceof Response && outgoing ? breakingOff(response, outgoing, route.pattern) : response;
     } catch (error) {
       if (error instanceof MalformedBody) refused.request = error.request;
       const response = renderFailure(error, refused);

@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import { Failure } from '../../src/failures.ts';
 import { App } from '../../src/http/app.ts';
 import { gate } from '../../src/http/gate.ts';
+import { curlLine, type RecordedRequest } from '../../src/http/recording.ts';
 import { route, socketRoute } from '../../src/http/route.ts';
 
 const Thing = v.strictObject({
@@ -164,6 +165,20 @@ test('a WebSocket route within the process opens, echoes, and refuses with the r
   await assert.rejects(app.openSocket('/v2/things/none/ws'), /no such thing/);
   const plain = await app.request('/v2/things/7/ws');
   assert.equal(plain.status, 400);
+});
+
+test('a recorded request can be pasted into a shell, whatever it holds', async () => {
+  const requests: RecordedRequest[] = [];
+  const recorded = new App(routes, { record: (request) => requests.push(request) });
+  await recorded.request('/v2/things?x=1', { method: 'POST', body: `{"name":"it's"}` });
+  await recorded.request('/v2/things');
+  assert.deepEqual(
+    requests.map((request) => curlLine('http://127.0.0.1:3080', request)),
+    [
+      `curl -X POST 'http://127.0.0.1:3080/v2/things?x=1' -d '{"name":"it'\\''s"}'`,
+      `curl -X GET 'http://127.0.0.1:3080/v2/things'`,
+    ],
+  );
 });
 
 test('the gate asks for the password on every route and answers preflights of allowed origins only', async () => {
