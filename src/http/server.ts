@@ -64,10 +64,15 @@ export class HttpServer {
       perMessageDeflate: { serverNoContextTakeover: true, threshold: 1024 },
     });
     const server = createAdaptorServer({
-      fetch: (request, environment) => {
+      fetch: async (request, environment) => {
         const env = environment as unknown as AppEnvironment & { incoming: WireMessage };
-        env.target = env.incoming.target;
-        return this.app.hono.fetch(request, env);
+        const { incoming } = env;
+        env.target = incoming.target;
+        const response = await this.app.hono.fetch(request, env);
+        // The adaptor discards what is left of a body that was refused, so that the next request on this connection is heard;
+        // the stream through which the body was read would stop it.
+        if (!incoming.readableEnded) incoming.removeAllListeners('data');
+        return response;
       },
       websocket: { server: sockets as unknown as WebSocketServerLike },
       overrideGlobalObjects: false,
