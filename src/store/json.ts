@@ -28,6 +28,10 @@ export function parseJsonBounded(text: string, options: { maxDepth?: number } = 
   }
 }
 
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Indented by four, members sorted by name, as all JSON that people read here. */
 export function formatJson(value: unknown): string {
   return JSON.stringify(sorted(value), undefined, 4);

@@ -189,8 +189,8 @@ test('what is wrong in a file is named with its place and what would fit', () =>
     [{ revision: '9' }, /revision: expected an integer/],
     [{ revision: 9.5 }, /revision: expected an integer/],
     [{ revision: -1 }, /revision: expected an integer/],
-    [{ revision: 4 }, /revision: 4 is of a 1\.x release .*open and save/],
-    [{ revision: undefined }, /revision: 0 is of a 1\.x release/],
+    [{ revision: 4 }, /topology\.nodes: nodes of the type "undefined" have no counterpart/],
+    [{ revision: undefined, name: undefined }, /name: is required/],
   ] as const) {
     assert.throws(() => parseTopology(changed(changes)), failure('conflict', message));
   }

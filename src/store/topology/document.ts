@@ -2,11 +2,11 @@
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { describeIssue } from '../issues.ts';
-import { formatJson, type JsonObject, parseJsonBounded } from '../json.ts';
+import { formatJson, isObject, type JsonObject, parseJsonBounded } from '../json.ts';
 import type { LabContents } from '../labs.ts';
 import type { ProjectRecord } from '../projects.ts';
 import { PROJECT_SETTINGS, REVISION, Topology } from './schema.ts';
-import { type DynamipsFiles, isObject, upgradeTopology } from './upgrade.ts';
+import { type DynamipsFiles, upgradeTopology } from './upgrade.ts';
 
 /** Complaints of one message; a file that is of another kind altogether would give thousands. */
 const MOST_COMPLAINTS = 5;
@@ -29,6 +29,8 @@ export interface ParsedTopology {
   revision: number;
   /** What an upgrade has to move in the project directory. */
   moves: DynamipsFiles[];
+  /** Only of a file of 1.x. */
+  pictures?: string[];
 }
 
 /** Reads the text of a .gns3 file, upgrading it in memory. `Failure('conflict')` says what is wrong where. */
@@ -40,8 +42,8 @@ export function parseTopology(text: string): ParsedTopology {
     throw thrown instanceof Failure ? new Failure('conflict', thrown.message, { cause: thrown }) : thrown;
   }
   if (!isObject(document)) throw new Failure('conflict', 'a topology is one JSON object; this is another value');
-  const { document: upgraded, from, moves } = upgradeTopology(document);
-  return { topology: checkTopology(upgraded), revision: from, moves };
+  const { document: upgraded, from, ...files } = upgradeTopology(document);
+  return { topology: checkTopology(upgraded), revision: from, ...files };
 }
 
 /** The text of the file: sorted members, indented by four. `Failure('conflict')` if it would not be readable again. */

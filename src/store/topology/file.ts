@@ -7,6 +7,7 @@ import { fileFailure, writeFileAtomically } from '../../host/atomic-file.ts';
 import { type ParsedTopology, parseTopology, serializeTopology } from './document.ts';
 import { moveDynamipsFiles } from './dynamips-files.ts';
 import { REVISION, type Topology } from './schema.ts';
+import { moveLegacyFiles } from './upgrade-legacy-files.ts';
 
 /** Bytes; labs of thousands of nodes have a few MiB. */
 const LARGEST_FILE = 128 * 1024 * 1024;
@@ -29,12 +30,13 @@ export interface TopologyFile {
  */
 export async function readTopologyFile(path: string, options: { version: string }): Promise<TopologyFile> {
   const { bytes, fingerprint: found } = await readWhole(path);
-  const { topology, revision, moves } = parse(path, bytes);
+  const { topology, revision, moves, pictures } = parse(path, bytes);
   if (revision === REVISION) return { topology, fingerprint: found, upgradedFrom: undefined };
   const upgraded = { ...topology, version: options.version };
   try {
     await writeFileAtomically(`${path}.backup${revision}`, bytes);
     await moveDynamipsFiles(dirname(path), moves);
+    if (pictures !== undefined) await moveLegacyFiles(dirname(path), pictures);
     return { topology: upgraded, fingerprint: await writeTopologyFile(path, upgraded), upgradedFrom: revision };
   } catch (thrown) {
     throw notLoadable(thrown);

@@ -1,8 +1,9 @@
 // Older revisions of the topology file, one step after the other. Every function is pure; what has to happen to files
 // is only described.
 import { Failure } from '../../failures.ts';
-import type { JsonObject } from '../json.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { REVISION } from './schema.ts';
+import { upgradeLegacy } from './upgrade-legacy.ts';
 
 /** The first revision that releases 2.0 and later wrote; what is older has another form altogether. */
 const OLDEST = 5;
@@ -19,13 +20,15 @@ export interface Upgraded {
   from: number;
   /** For `moveDynamipsFiles`. */
   moves: DynamipsFiles[];
+  /** Paths of pictures, of a file of 1.x; for `moveLegacyFiles`. */
+  pictures?: string[];
 }
 
-/** Brings a document to revision 9. `Failure('conflict')` for a revision of the 1.x releases or a later one. */
+/** Brings a document to revision 9. `Failure('conflict')` for a later revision, and for what has no counterpart. */
 export function upgradeTopology(document: JsonObject): Upgraded {
   const from = document['revision'] ?? 0;
   if (typeof from !== 'number' || !Number.isSafeInteger(from) || from < 0) {
-    throw new Failure('conflict', `revision: expected an integer from ${OLDEST} to ${REVISION}`);
+    throw new Failure('conflict', `revision: expected an integer from 0 to ${REVISION}`);
   }
   if (from > REVISION) {
     throw new Failure(
@@ -33,20 +36,17 @@ export function upgradeTopology(document: JsonObject): Upgraded {
       `revision: ${from} is of a later release (known are up to ${REVISION}); open it with that release`,
     );
   }
-  if (from < OLDEST) {
-    throw new Failure(
-      'conflict',
-      `revision: ${from} is of a 1.x release (known are ${OLDEST} to ${REVISION}); open and save the project once with GNS3 2.2, then take that file`,
-    );
-  }
+  const legacy = from < OLDEST ? upgradeLegacy(document) : undefined;
+  const known = legacy?.document ?? document;
   const steps = [from5to6, undefined, from7to8, from8to9];
-  let upgraded = document;
-  for (const step of steps.slice(from - OLDEST)) if (step !== undefined) upgraded = step(upgraded);
+  let upgraded = known;
+  for (const step of steps.slice(Math.max(0, from - OLDEST))) if (step !== undefined) upgraded = step(upgraded);
   return {
     document: cleanUp({ ...upgraded, revision: REVISION }),
     from,
     // Revision 7 gave each dynamips node a folder of its own; the document itself stayed as it was.
-    moves: from < 7 ? nodesOf(document).flatMap(dynamipsFilesOf) : [],
+    moves: from < 7 ? nodesOf(known).flatMap(dynamipsFilesOf) : [],
+    ...(legacy && { pictures: legacy.pictures }),
   };
 }
 
@@ -105,10 +105,6 @@ function dynamipsFilesOf(node: JsonObject): DynamipsFiles[] {
   return isOf(node, 'dynamips') && typeof nodeId === 'string' && typeof dynamipsId === 'number'
     ? [{ nodeId, dynamipsId }]
     : [];
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The nodes, as far as there are any: what is malformed is left for the schema to name. */

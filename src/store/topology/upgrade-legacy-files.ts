@@ -1,0 +1,81 @@
+// What a project of 1.x had elsewhere in its directory: snapshots as folders, pictures anywhere, notes under another name.
+import { lstat, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../failures.ts';
+import { fileFailure } from '../../host/atomic-file.ts';
+import { openContainedForRead, walkContained, writeContained } from '../../host/contained.ts';
+import { nameProblem } from '../archive/names.ts';
+import { packArchive } from '../archive/writer.ts';
+import { pictureName } from './upgrade-legacy-drawings.ts';
+
+const OLD_SNAPSHOTS = 'project-files/snapshots';
+const PICTURES = 'project-files/images';
+const OLD_NOTES = 'instructions.txt';
+const NOTES = 'README.txt';
+
+/** Brings the files to where this release has them; may be repeated after an interruption. Nothing outside of the project is touched. */
+export async function moveLegacyFiles(directory: string, pictures: readonly string[]): Promise<void> {
+  await packSnapshots(directory);
+  for (const picture of pictures) await copyPicture(directory, picture);
+  if ((await kindOf(directory, OLD_NOTES)) === 'file' && (await kindOf(directory, NOTES)) === 'nothing') {
+    await rename(join(directory, OLD_NOTES), join(directory, NOTES)).catch((error: unknown) => {
+      throw fileFailure(error, OLD_NOTES);
+    });
+  }
+}
+
+/** Each folder becomes an archive of its name; then it goes. */
+async function packSnapshots(directory: string): Promise<void> {
+  if (
+    (await kindOf(directory, 'project-files')) !== 'folder' ||
+    (await kindOf(directory, OLD_SNAPSHOTS)) !== 'folder'
+  ) {
+    return;
+  }
+  for (const name of await readdir(join(directory, OLD_SNAPSHOTS))) {
+    const folder = `${OLD_SNAPSHOTS}/${name}`;
+    if ((await kindOf(directory, folder)) !== 'folder') continue;
+    const archive = packArchive('stored', async (writer) => {
+      let hasTopology = false;
+      for await (const entry of walkContained(join(directory, folder))) {
+        const isTopology = /^[^/]+\.gns3$/.test(entry.path);
+        if (nameProblem(entry.path) !== undefined || (isTopology && hasTopology)) continue;
+        hasTopology ||= isTopology;
+        // The topology has the same name in all archives.
+        const path = isTopology ? 'project.gns3' : entry.path;
+        if (entry.kind === 'empty folder') writer.addFolder(path);
+        else if (entry.kind === 'link') writer.addLink(path, entry.target);
+        else if (entry.kind === 'file') {
+          const { handle, stat } = await entry.open();
+          await writer.addFile(path, handle.createReadStream(), { mode: stat.mode, modified: stat.mtime });
+        } else throw new Failure('conflict', `${folder}/${path}: permission denied; make it readable`);
+      }
+    });
+    await writeContained(directory, `snapshots/${name}.gns3project`, archive, { createParents: true });
+    await rm(join(directory, folder), { recursive: true });
+  }
+  // Whatever else is in it keeps it.
+  await rmdir(join(directory, OLD_SNAPSHOTS)).catch(() => {});
+}
+
+/** Pictures were named by their path on the machine where the lab was drawn, or within the project. */
+async function copyPicture(directory: string, picture: string): Promise<void> {
+  const name = pictureName(picture);
+  for (const place of [picture, `project-files/${picture}`, `images/${name}`, `${PICTURES}/${name}`]) {
+    const found = await openContainedForRead(directory, place).catch(() => undefined);
+    if (found === undefined) continue;
+    await using handle = found.handle;
+    if (place !== `${PICTURES}/${name}`) {
+      await writeContained(directory, `${PICTURES}/${name}`, handle.createReadStream({ autoClose: false }), {
+        createParents: true,
+      });
+    }
+    return;
+  }
+}
+
+async function kindOf(directory: string, path: string): Promise<'folder' | 'file' | 'nothing' | 'other'> {
+  const status = await lstat(join(directory, path)).catch(() => undefined);
+  if (status === undefined) return 'nothing';
+  return status.isDirectory() ? 'folder' : status.isFile() ? 'file' : 'other';
+}
