@@ -1,4 +1,4 @@
-// Packs the daemon into one executable: node build.mjs [--target linux-x64|linux-arm64] [--out FILE] [--entry FILE] [--worker FILE]
+// Packs the daemon into one executable: node build.mjs [--target linux-x64|linux-arm64] [--out FILE] [--entry FILE]
 //
 // esbuild makes one script of src/main.ts and one of each worker; @yao-pkg/pkg in SEA mode puts the script, the addons and the
 // static files into a copy of the pinned Node. Two builds of the same sources give the same bytes, wherever they are made.
@@ -27,7 +27,6 @@ const { values: options } = parseArgs({
     target: { type: 'string', default: own },
     out: { type: 'string' },
     entry: { type: 'string', default: join(root, 'src/main.ts') },
-    worker: { type: 'string', default: join(root, 'src/fabric/worker.ts') },
   },
 });
 const arch = options.target.replace(/^linux-/, '');
@@ -35,6 +34,9 @@ const out = resolve(
   options.out ?? join(root, 'dist', options.target === own ? 'labwired' : `labwired-${options.target}`),
 );
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** Threads, by the name under which src/host/workers.ts asks for their scripts. */
+const WORKERS = { fabric: 'src/fabric/worker.ts', checksum: 'src/host/checksum-worker.ts' };
 
 /** The packages that look for their addon on disk are handed our loader instead. */
 const addonPlugin = {
@@ -70,8 +72,11 @@ async function bundle(entry, outfile) {
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    // One byte a character: V8 keeps the source, and any character beyond Latin-1 would double it.
+    // V8 keeps the source: without comments and indentation it is a third smaller, and without a character beyond Latin-1,
+    // which comments have, half of that. Names stay, so that traces can be read.
     charset: 'ascii',
+    minifyWhitespace: true,
+    lineLimit: 160,
     legalComments: 'none',
     logLevel: 'warning',
     metafile: true,
@@ -182,9 +187,13 @@ const addons = Object.entries(buildAddons(arch)).map(([name, file]) => [`addons/
 const place = mkdtempSync('/tmp/labwired-build-');
 try {
   const script = join(place, 'labwired.cjs');
-  const worker = join(place, 'fabric.cjs');
-  const inputs = [...(await bundle(options.entry, script)), ...(await bundle(options.worker, worker))];
-  const assets = { ...Object.fromEntries(addons), ...staticFiles(), 'workers/fabric.js': worker };
+  const inputs = await bundle(options.entry, script);
+  const assets = { ...Object.fromEntries(addons), ...staticFiles() };
+  for (const [name, source] of Object.entries(WORKERS)) {
+    const worker = join(place, `${name}.cjs`);
+    inputs.push(...(await bundle(join(root, source), worker)));
+    assets[`workers/${name}.js`] = worker;
+  }
   mkdirSync(dirname(out), { recursive: true });
   await pack(place, script, Object.fromEntries(Object.entries(assets).sort()), nodePackage);
   writeFileSync(`${out}.licenses`, licences(inputs, nodePackage));

@@ -17,7 +17,7 @@ export type FailureCode =
 export interface FailureDetails {
   /** Class name that release 2.2.57 gives in the member `exception`, such as `VPCSError`. */
   exception?: string;
-  /** Name of the missing image (`image-missing` only). */
+  /** Name of an image that is missing; the answer then has the release's `exception` for that. */
   image?: string;
   cause?: unknown;
 }

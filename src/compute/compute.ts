@@ -11,6 +11,8 @@ import { type Route, route } from '../http/route.ts';
 import { NODE_TYPES } from '../store/vocabulary.ts';
 import { KINDS } from './emulators/registry.ts';
 import type { ComputeEvents } from './events.ts';
+import { Images } from './images/images.ts';
+import { imageRoutes } from './images/routes.ts';
 import { networkRoutes } from './network/routes.ts';
 import { Captures } from './nodes/captures.ts';
 import { nodeRoutes } from './nodes/routes.ts';
@@ -34,6 +36,7 @@ export class Compute {
   readonly events = new EventBus<ComputeEvents>();
   private readonly services: Services;
   private readonly projects: Projects;
+  private readonly images: Images;
 
   constructor({ config, fabric, instance }: ComputeOptions) {
     const ports = new Ports(config);
@@ -41,6 +44,7 @@ export class Compute {
     this.services = { config, fabric, ports, captures, events: this.events, instance };
     const projects = new Projects(this.services);
     this.projects = projects;
+    this.images = new Images(config);
     const load = new LoadMeter();
     this.routes = [
       ...serverRoutes({
@@ -51,6 +55,7 @@ export class Compute {
       }),
       ...networkRoutes(config, ports, projects),
       ...projectRoutes(projects, this.events, load),
+      ...imageRoutes(this.images),
       ...KINDS.flatMap((kind) => nodeRoutes(kind, projects)),
       ...absentKindRoutes(),
     ];
@@ -64,6 +69,7 @@ export class Compute {
     const { found, left } = await reapOurs(instance);
     if (found.length > 0) log.warn('ended processes of a former run', { found: found.length, left: left.length });
     captures.start();
+    void this.images.start();
     fabric.on('crashed', ({ message }) => this.events.emit('log.error', { message }));
   }
 

@@ -1,9 +1,9 @@
 // The main thread's end of the worker: requests and answers, captured records, its start, its end and its death.
 
 import { closeSync, writeSync } from 'node:fs';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { Failure, messageOf } from '../failures.ts';
-import { embedded, isPackaged } from '../host/assets.ts';
+import { startWorker } from '../host/workers.ts';
 import type { CaptureFile } from './capture-file.ts';
 import { type Report, type Request, SIGNAL, type Verb, type Verbs, type WorkerData } from './protocol.ts';
 
@@ -17,14 +17,6 @@ const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 1 };
 
 /** What an eventfd takes: a number of 8 bytes. */
 const ONE = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
-
-function startWorker(workerData: WorkerData): Worker {
-  // Without execArgv a worker takes over options of the process that make no sense for it, such as --input-type.
-  const options = { name: 'fabric', workerData, resourceLimits: LIMITS, execArgv: [] };
-  const source = isPackaged() ? embedded('workers/fabric.js') : undefined;
-  if (source !== undefined) return new Worker(source.toString(), { ...options, eval: true });
-  return new Worker(new URL('./worker.ts', import.meta.url), options);
-}
 
 export class FabricThread {
   /** Open captures, by their number. */
@@ -49,7 +41,9 @@ export class FabricThread {
 
   async start(): Promise<void> {
     this.#signals.fill(0);
-    const worker = startWorker({ signals: this.#signals });
+    const workerData: WorkerData = { signals: this.#signals };
+    const source = new URL('./worker.ts', import.meta.url);
+    const worker = startWorker('fabric', { source, workerData, resourceLimits: LIMITS });
     const ready = Promise.withResolvers<void>();
     let reason = 'its thread has ended';
     worker.on('message', (report: Report) => {

@@ -65,9 +65,25 @@ export class AtomicFile implements AsyncDisposable {
     this.#shownAs = shownAs;
   }
 
-  /** Appends a piece, or all pieces of a stream. The first error is kept: every later call fails with it, too. */
-  async write(data: AtomicFileData): Promise<void> {
-    await this.#step(() => this.#handle.writeFile(data as Uint8Array));
+  /** For reading what is written so far; until `commit` or `abort`. */
+  get descriptor(): number {
+    return this.#handle.fd;
+  }
+
+  /**
+   * Appends a piece, or all pieces of a stream, telling how many bytes of it are written. The first error is kept: every
+   * later call fails with it, too.
+   */
+  async write(data: AtomicFileData, progress: (written: number) => void = () => {}): Promise<void> {
+    await this.#step(async () => {
+      if (typeof data === 'string' || data instanceof Uint8Array) await this.#handle.writeFile(data);
+      else await writePieces(this.#handle, data, progress);
+    });
+  }
+
+  /** Waits until the disk has what is written so far; `commit` does the same. */
+  async sync(): Promise<void> {
+    await this.#step(() => this.#handle.sync());
   }
 
   /** Puts the file in its place, durably; answers its status (inode, size, times) as it stands there. */
@@ -114,6 +130,47 @@ export class AtomicFile implements AsyncDisposable {
 /** Bytes, text (written as UTF-8), or a stream of them (Node's or the web's). */
 export type AtomicFileData = string | Uint8Array | AsyncIterable<Uint8Array | string>;
 
+/** Bytes that are gathered before they are written. */
+const GATHERED = 256 * 1024;
+
+/** Appends all pieces of a stream: what comes while one write is under way is gathered for the next. */
+async function writePieces(
+  handle: FileHandle,
+  pieces: AsyncIterable<Uint8Array | string>,
+  progress: (written: number) => void,
+): Promise<void> {
+  let [gathering, spare] = [Buffer.allocUnsafeSlow(GATHERED), Buffer.allocUnsafeSlow(GATHERED)];
+  let filled = 0;
+  let written = 0;
+  let writing = Promise.resolve();
+  const write = async (): Promise<void> => {
+    const full = gathering.subarray(0, filled);
+    await handle.writeFile(full);
+    written += full.length;
+    progress(written);
+  };
+  const next = async (): Promise<void> => {
+    await writing;
+    writing = write();
+    // It is awaited by the next write or at the end; should the stream break off before, that is what the caller is told.
+    writing.catch(() => {});
+    [gathering, spare] = [spare, gathering];
+    filled = 0;
+  };
+  for await (const piece of pieces) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    for (let taken = 0; taken < bytes.length; ) {
+      const part = bytes.subarray(taken, taken + GATHERED - filled);
+      gathering.set(part, filled);
+      taken += part.length;
+      filled += part.length;
+      if (filled === GATHERED) await next();
+    }
+  }
+  await next();
+  await writing;
+}
+
 /** Begins a file at `path`, whose folder must exist. */
 export async function createAtomicFile(path: string, options: AtomicFileOptions = {}): Promise<AtomicFile> {
   const shownAs = options.shownAs ?? path;
@@ -121,11 +178,11 @@ export async function createAtomicFile(path: string, options: AtomicFileOptions 
   // called.
   const name = `.${[...basename(path)].slice(0, 50).join('')}.${randomBytes(6).toString('hex')}.labwire-tmp`;
   const temporary = join(dirname(path), name);
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   beingWritten.add(name);
   let handle: FileHandle;
   try {
-    handle = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, options.mode ?? 0o644);
+    handle = await open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, options.mode ?? 0o644);
   } catch (thrown) {
     beingWritten.delete(name);
     throw fileFailure(thrown, shownAs);

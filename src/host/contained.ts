@@ -7,7 +7,7 @@
 import { constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, readlink, rmdir, unlink } from 'node:fs/promises';
 import { Failure, systemCode } from '../failures.ts';
-import { type AtomicFileData, createAtomicFile, fileFailure, isTemporaryName } from './atomic-file.ts';
+import { type AtomicFile, type AtomicFileData, createAtomicFile, fileFailure, isTemporaryName } from './atomic-file.ts';
 
 /** open(2): only a place in the file system, no access. Not among Node's constants; the same on x64 and arm64. */
 const O_PATH = 0o10000000;
@@ -47,6 +47,20 @@ export async function openContainedForRead(root: string, path: string): Promise<
   }
 }
 
+export interface WriteOptions {
+  /** Makes missing directories on the way; without it they are a `not-found`. */
+  createParents: boolean;
+  /** Permission bits; those of the file that is replaced, or 0644 less the umask, when not given. */
+  mode?: number;
+  /** Writes the data into the file and commits it; on the way it may do more with it. */
+  fill?: (file: AtomicFile, data: AtomicFileData) => Promise<unknown>;
+}
+
+async function writeWhole(file: AtomicFile, data: AtomicFileData): Promise<void> {
+  await file.write(data);
+  await file.commit();
+}
+
 /**
  * Creates or replaces a regular file below `root`, as a whole or not at all: if the data break off, neither the file
  * nor a parent directory made for it stays. A link that stays inside is written through. Failures as for reading, and
@@ -56,25 +70,25 @@ export async function writeContained(
   root: string,
   path: string,
   data: AtomicFileData,
-  options: { createParents: boolean },
+  { createParents, mode: wanted, fill = writeWhole }: WriteOptions,
 ): Promise<void> {
   await using held = new AsyncDisposableStack();
   const top = await openRoot(root, held);
   await using made = new AsyncDisposableStack();
   const segments = segmentsOf(path);
-  const direct = await openTarget(top, segments, path, held, options.createParents ? made : undefined);
+  const direct = await openTarget(top, segments, path, held, createParents ? made : undefined);
   const target =
     direct.leadsTo === undefined ? direct : await openTarget(top, direct.leadsTo.split('/'), path, held, undefined);
   if (target.leadsTo !== undefined) throw outside(path);
   if (isTemporaryName(target.name)) {
     throw new Failure('forbidden', `${path}: such names are kept for unfinished uploads; choose another`);
   }
+  const mode = wanted ?? target.mode;
   await using file = await createAtomicFile(at(target.directory, target.name), {
     shownAs: path,
-    ...(target.mode === undefined ? {} : { mode: target.mode }),
+    ...(mode === undefined ? {} : { mode }),
   });
-  await file.write(data);
-  await file.commit();
+  await fill(file, data);
   made.move();
 }
 
@@ -99,12 +113,15 @@ export async function removeContained(root: string, path: string): Promise<void>
 /**
  * Every regular file below `root`, in no particular order, `path` relative to it with `/` between its parts. Links to
  * directories are not followed, links to files only if those are inside; unfinished uploads and what cannot be read or
- * vanishes meanwhile are left out.
+ * vanishes meanwhile are left out. A folder that `enter` refuses is passed by.
  */
-export async function* listContained(root: string): AsyncGenerator<{ path: string; stat: Stats }> {
+export async function* listContained(
+  root: string,
+  enter: (folder: string) => boolean = () => true,
+): AsyncGenerator<{ path: string; stat: Stats }> {
   await using held = new AsyncDisposableStack();
   const top = await openRoot(root, held);
-  for await (const { path, directory, entry } of entriesBelow(top, () => true)) {
+  for await (const { path, directory, entry } of entriesBelow(top, enter)) {
     if (entry === undefined || isTemporaryName(entry.name) || !(entry.isFile() || entry.isSymbolicLink())) continue;
     const stat = await statFile(top, directory, entry.name);
     if (stat !== undefined) yield { path, stat };

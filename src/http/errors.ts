@@ -33,7 +33,7 @@ export function renderFailure(thrown: unknown, refused?: RefusedRequest): Respon
   const status = STATUS[failure.code];
   const body: Record<string, unknown> = { message: failure.message, status };
   if (failure.exception !== undefined) body['exception'] = failure.exception;
-  if (failure.code === 'image-missing') Object.assign(body, { exception: 'ImageMissingError', image: failure.image });
+  if (failure.image !== undefined) Object.assign(body, { exception: 'ImageMissingError', image: failure.image });
   if (failure.code === 'invalid' && refused) Object.assign(body, refused);
   return new Response(answerText(body), { status, headers: { 'Content-Type': 'application/json' } });
 }

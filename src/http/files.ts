@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { getMimeType } from 'hono/utils/mime';
 import { Failure } from '../failures.ts';
-import { openContainedForRead, writeContained } from '../host/contained.ts';
+import { openContainedForRead, type WriteOptions, writeContained } from '../host/contained.ts';
 
 /**
  * A file below `root` as a response; its type follows from its name.
@@ -29,24 +29,18 @@ async function contentOf(handle: FileHandle, size: number): Promise<ReadableStre
   return null;
 }
 
-export interface Upload {
+export interface Upload extends WriteOptions {
   content: ReadableStream<Uint8Array> | null;
   signal: AbortSignal;
-  /** Makes missing directories on the way; without it they are a `not-found`. */
-  createParents: boolean;
 }
 
 /**
  * Creates or replaces a file below `root` as a whole.
  * @throws Failure `forbidden`, `not-found`, `conflict` (a directory), `out-of-space`, `time-out` when the client leaves too early
  */
-export async function uploadFile(
-  root: string,
-  path: string,
-  { content, signal, createParents }: Upload,
-): Promise<void> {
+export async function uploadFile(root: string, path: string, { content, signal, ...options }: Upload): Promise<void> {
   try {
-    await writeContained(root, path, content ?? '', { createParents });
+    await writeContained(root, path, content ?? '', options);
   } catch (thrown) {
     if (thrown instanceof Failure || !signal.aborted) throw thrown;
     throw new Failure('time-out', `${path}: the upload broke off; nothing was written.`, { cause: thrown });

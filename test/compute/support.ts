@@ -32,6 +32,7 @@ export interface Settings {
   instance?: string;
   vpcs_path?: string;
   projects_path?: string;
+  additional_images_path?: string;
   console?: [number, number];
   udp?: [number, number];
 }
@@ -108,6 +109,7 @@ export async function startLab(t: TestContext, settings: Settings = {}, state?: 
   const server: Record<string, string | undefined> = {
     local: String(settings.local ?? false),
     projects_path: settings.projects_path,
+    additional_images_path: settings.additional_images_path,
     console_start_port_range: String(consoleFirst),
     console_end_port_range: String(consoleLast),
     udp_start_port_range: String(udpFirst),

@@ -1,0 +1,106 @@
+// Checksums of images: made once for a content, remembered by path, size and time, and kept beside the image as
+// `<image>.md5sum`, for the next life of this server and for other programs.
+import type { Stats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure, messageOf } from '../../failures.ts';
+import type { AtomicFile, AtomicFileData } from '../../host/atomic-file.ts';
+import { md5Of, RunningChecksum } from '../../host/checksum.ts';
+import { openContainedForRead, removeContained, writeContained } from '../../host/contained.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
+import { log } from '../../host/log.ts';
+
+/** What the name of a checksum's file ends with. */
+export const SIDECAR = '.md5sum';
+const MD5 = /^[0-9a-f]{32}$/i;
+/** Images whose checksums are remembered at most; of more, those known longest are read from their files again. */
+const MOST_KNOWN = 10_000;
+
+interface Known {
+  /** What changes with the content. */
+  stamp: string;
+  md5sum: string;
+}
+
+export class ImageChecksums {
+  private readonly known = new Map<string, Known>();
+  /** One at a time per image, so that a checksum never stands beside another content than its own. */
+  private readonly lock = new KeyedLock();
+
+  /** The checksum of an image below `root` that `handle` has open. */
+  async of(root: string, path: string, handle: FileHandle): Promise<string> {
+    const place = join(root, path);
+    return this.lock.run(place, async () => {
+      const stamp = stampOf(await handle.stat());
+      const known = this.known.get(place);
+      if (known?.stamp === stamp) return known.md5sum;
+      const kept = await this.kept(root, path, handle);
+      const md5sum = kept ?? (await md5Of(handle.fd));
+      // Somebody may be writing it, or have put another in its place, meanwhile.
+      if ((await stampAt(root, path)) !== stamp) return md5sum;
+      this.remember(place, { stamp, md5sum });
+      if (kept === undefined) await keep(root, path, md5sum);
+      return md5sum;
+    });
+  }
+
+  /** Writes an image and puts it in its place together with its checksum, which is made while the data come in. */
+  async store(root: string, path: string, file: AtomicFile, data: AtomicFileData): Promise<void> {
+    using checksum = new RunningChecksum(file.descriptor);
+    await file.write(data, (written) => checksum.advance(written));
+    const [md5sum] = await Promise.all([checksum.finish(), file.sync()]);
+    const place = join(root, path);
+    await this.lock.run(place, async () => {
+      await removeContained(root, path + SIDECAR).catch((thrown: unknown) => {
+        if (!(thrown instanceof Failure && thrown.code === 'not-found')) throw thrown;
+      });
+      await file.commit();
+      await keep(root, path, md5sum);
+      const stamp = await stampAt(root, path);
+      if (stamp !== undefined) this.remember(place, { stamp, md5sum });
+    });
+  }
+
+  /** What stands beside the image, unless the image is newer. */
+  private async kept(root: string, path: string, image: FileHandle): Promise<string | undefined> {
+    try {
+      const { handle, stat } = await openContainedForRead(root, path + SIDECAR);
+      await using file = handle;
+      if (stat.size !== 32 || stat.mtimeMs < (await image.stat()).mtimeMs) return undefined;
+      const text = await file.readFile('latin1');
+      return MD5.test(text) ? text.toLowerCase() : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  private remember(place: string, known: Known): void {
+    this.known.delete(place);
+    this.known.set(place, known);
+    const [oldest] = this.known.keys();
+    if (this.known.size > MOST_KNOWN && oldest !== undefined) this.known.delete(oldest);
+  }
+}
+
+function stampOf({ ino, size, mtimeMs }: Stats): string {
+  return `${ino} ${size} ${mtimeMs}`;
+}
+
+async function stampAt(root: string, path: string): Promise<string | undefined> {
+  try {
+    const { handle, stat } = await openContainedForRead(root, path);
+    await handle.close();
+    return stampOf(stat);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Beside the image, if that can be: a folder of images may be read-only. */
+async function keep(root: string, path: string, md5sum: string): Promise<void> {
+  try {
+    await writeContained(root, path + SIDECAR, md5sum, { createParents: false });
+  } catch (thrown) {
+    log.debug('a checksum is not kept', { image: join(root, path), reason: messageOf(thrown) });
+  }
+}

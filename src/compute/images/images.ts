@@ -1,0 +1,150 @@
+// The images on this host: found in the folders of the configuration, listed with checksums, taken in as a whole or not at all.
+import { readdir } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import type { Config } from '../../config/schema.ts';
+import { Failure, messageOf } from '../../failures.ts';
+import { removeLeftovers } from '../../host/atomic-file.ts';
+import { listContained, openContainedForRead, type WriteOptions } from '../../host/contained.ts';
+import { makeDirectory } from '../../host/directories.ts';
+import { eachOf } from '../../host/each-of.ts';
+import { log } from '../../host/log.ts';
+import { ImageChecksums, SIDECAR } from './checksums.ts';
+import { HEAD_BYTES, IMAGE_KINDS, type ImageKind } from './kinds.ts';
+
+export interface ImageEntry {
+  filename: string;
+  /** Relative to the kind's own folder, or absolute. */
+  path: string;
+  md5sum: string;
+  /** Bytes. */
+  filesize: number;
+}
+
+/** A file below one of the folders. */
+export interface ImagePlace {
+  root: string;
+  /** Relative to `root`. */
+  path: string;
+}
+
+/** Images that are looked into at the same time. */
+const AT_ONCE = 4;
+/** Emulators run some images as programs, and nobody else has to read them. */
+const MODE = 0o700;
+
+export class Images {
+  private readonly imagesPath: string;
+  private readonly additional: readonly string[];
+  private readonly checksums = new ImageChecksums();
+
+  constructor({ Server }: Config) {
+    this.imagesPath = Server.images_path;
+    this.additional = Server.additional_images_path;
+  }
+
+  /** Removes what uploads have left behind that a former life of the server did not finish. */
+  async start(): Promise<void> {
+    for (const kind of IMAGE_KINDS) {
+      const folder = this.folder(kind);
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+      const below = entries
+        .filter((entry) => entry.isDirectory())
+        .map(({ parentPath, name }) => join(parentPath, name));
+      for (const directory of entries.length === 0 ? [] : [folder, ...below]) {
+        await removeLeftovers(directory).catch((thrown: unknown) => {
+          log.warn('unfinished uploads stay', { directory, reason: messageOf(thrown) });
+        });
+      }
+    }
+  }
+
+  /** Images of a kind, sorted by name; of two with one name the first in the order of the folders. */
+  async list(kind: ImageKind): Promise<ImageEntry[]> {
+    const places = new Map<string, ImagePlace>();
+    for (const root of this.folders(kind)) {
+      const flat = root === this.imagesPath || root === this.folder(kind);
+      for await (const { path } of filesBelow(root, () => !flat)) {
+        const name = posix.basename(path);
+        if (name.startsWith('.') || name.endsWith(SIDECAR) || places.has(name)) continue;
+        places.set(name, { root, path });
+      }
+    }
+    const found: ImageEntry[] = [];
+    await eachOf([...places.values()], AT_ONCE, async (place) => {
+      const entry = await this.describe(kind, place).catch((thrown: unknown) => {
+        log.warn('an image cannot be read', { image: join(place.root, place.path), reason: messageOf(thrown) });
+        return undefined;
+      });
+      if (entry !== undefined) found.push(entry);
+    });
+    return found.sort((a, b) => (a.filename < b.filename ? -1 : 1));
+  }
+
+  /**
+   * Where the image of this name is, at any depth of any folder; undefined if there is none.
+   * @throws Failure `forbidden` for a name that leads elsewhere
+   */
+  async find(kind: ImageKind, filename: string): Promise<ImagePlace | undefined> {
+    const name = posix.normalize(filename);
+    if (name.startsWith('.') || name.includes('/')) {
+      throw new Failure(
+        'forbidden',
+        `filename: ${filename} is not the plain name of an image; leave out folders (they are searched) and leading dots.`,
+      );
+    }
+    for (const root of this.folders(kind)) {
+      const byDepth = new Map<number, string>();
+      for await (const { path } of filesBelow(root)) {
+        const parts = path.split('/');
+        if (parts.at(-1) === name) byDepth.set(parts.length, path);
+      }
+      const path = byDepth.get(Math.min(...byDepth.keys()));
+      if (path !== undefined) return { root, path };
+    }
+    return undefined;
+  }
+
+  /** Where an image that is uploaded goes, and how it is written: its checksum is beside it as soon as it is there. */
+  async incoming(kind: ImageKind, filename: string): Promise<ImagePlace & { options: WriteOptions }> {
+    const root = this.folder(kind);
+    const path = posix.normalize(filename);
+    await makeDirectory(root, `images_path ${root}`);
+    return {
+      root,
+      path,
+      options: { createParents: true, mode: MODE, fill: (file, data) => this.checksums.store(root, path, file, data) },
+    };
+  }
+
+  private folder({ folder }: ImageKind): string {
+    return join(this.imagesPath, folder);
+  }
+
+  private folders(kind: ImageKind): string[] {
+    return [this.folder(kind), ...this.additional, this.imagesPath];
+  }
+
+  /** Undefined for a file that is no image of this kind. */
+  private async describe(kind: ImageKind, { root, path }: ImagePlace): Promise<ImageEntry | undefined> {
+    const { handle, stat } = await openContainedForRead(root, path);
+    await using file = handle;
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    if (bytesRead < HEAD_BYTES || !kind.accepts(buffer)) return undefined;
+    return {
+      filename: posix.basename(path),
+      path: root === this.folder(kind) ? path : join(root, path),
+      md5sum: await this.checksums.of(root, path, file),
+      filesize: stat.size,
+    };
+  }
+}
+
+/** Every file below a folder, if there is such a folder. */
+async function* filesBelow(root: string, enter?: (folder: string) => boolean): AsyncGenerator<{ path: string }> {
+  try {
+    yield* listContained(root, enter);
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown;
+    if (thrown.code !== 'not-found') log.warn('a folder of images cannot be read', { root, reason: thrown.message });
+  }
+}

@@ -1,0 +1,35 @@
+// /v2/compute/{emulator}/images: images of an emulator, listed, uploaded and downloaded (interface of release 2.2.57, sections 16.7 and 23.6).
+import { Failure } from '../../failures.ts';
+import { downloadFile, uploadFile } from '../../http/files.ts';
+import { type Route, route } from '../../http/route.ts';
+import type { Images } from './images.ts';
+import { IMAGE_KINDS, type ImageKind } from './kinds.ts';
+
+export function imageRoutes(images: Images): Route[] {
+  return IMAGE_KINDS.flatMap((kind) => {
+    const collection = `/v2/compute/${kind.emulator}/images` as const;
+    const image = `${collection}/{filename:.+}` as const;
+    return [
+      route(`GET ${collection}`, {}, () => images.list(kind)),
+
+      route(`POST ${image}`, { raw: true, status: 204 }, async ({ params, stream, signal }) => {
+        const { root, path, options } = await images.incoming(kind, params.filename);
+        await uploadFile(root, path, { content: stream, signal, ...options });
+        return undefined;
+      }),
+
+      route(`GET ${image}`, { raw: true }, async ({ params }) => {
+        const place = await images.find(kind, params.filename);
+        if (place === undefined) throw missing(kind, params.filename);
+        return downloadFile(place.root, place.path);
+      }),
+    ];
+  });
+}
+
+/** The release answers 409 for all kinds; for IOU images the governing document wants the 404 of everything that is missing. */
+function missing({ emulator }: ImageKind, name: string): Failure {
+  const message = `filename: this compute has no ${emulator} image ${name}; upload it with POST to this address.`;
+  const code = emulator === 'iou' ? 'not-found' : 'image-missing';
+  return new Failure(code, message, { image: name });
+}

@@ -1,0 +1,60 @@
+// The thread that checksums are made in: reads files by descriptor, as far as they are there, several at a time.
+import { createHash } from 'node:crypto';
+import { read } from 'node:fs';
+import { promisify } from 'node:util';
+import { parentPort } from 'node:worker_threads';
+import { messageOf } from '../failures.ts';
+import type { ChecksumAnswer, ChecksumRequest } from './checksum.ts';
+
+const PIECE = 256 * 1024;
+const readAt = promisify(read);
+
+class Job {
+  readonly #hash = createHash('md5');
+  readonly #buffer = Buffer.allocUnsafeSlow(PIECE);
+  #position = 0;
+  #working: Promise<void> = Promise.resolve();
+
+  /** Takes in the file up to `length`; one step follows the other. */
+  advance(descriptor: number, length: number): Promise<void> {
+    this.#working = this.#working.then(() => this.#readUpTo(descriptor, length));
+    return this.#working;
+  }
+
+  digest(): string {
+    return this.#hash.digest('hex');
+  }
+
+  async #readUpTo(descriptor: number, length: number): Promise<void> {
+    while (this.#position < length) {
+      const wanted = Math.min(PIECE, length - this.#position);
+      const { bytesRead } = await readAt(descriptor, this.#buffer, 0, wanted, this.#position);
+      if (bytesRead === 0) return;
+      this.#hash.update(this.#buffer.subarray(0, bytesRead));
+      this.#position += bytesRead;
+    }
+  }
+}
+
+const jobs = new Map<number, Job>();
+
+function answer(message: ChecksumAnswer): void {
+  jobs.delete(message.id);
+  parentPort!.postMessage(message);
+}
+
+parentPort!.on('message', (request: ChecksumRequest) => {
+  const { id } = request;
+  if ('forget' in request) {
+    jobs.delete(id);
+    return;
+  }
+  const job = jobs.get(id) ?? new Job();
+  jobs.set(id, job);
+  job.advance(request.descriptor, request.length).then(
+    () => {
+      if (request.last) answer({ id, md5sum: job.digest() });
+    },
+    (thrown: unknown) => answer({ id, failure: messageOf(thrown) }),
+  );
+});

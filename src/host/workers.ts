@@ -1,0 +1,19 @@
+// Worker threads: their scripts come out of the executable, or, run from source, from beside their callers.
+import { type ResourceLimits, Worker } from 'node:worker_threads';
+import { embedded, isPackaged } from './assets.ts';
+
+export interface WorkerSettings {
+  /** The script when the sources run unpacked. */
+  source: URL;
+  workerData?: unknown;
+  resourceLimits: ResourceLimits;
+}
+
+/** Starts the worker that build.mjs packs as `workers/<name>.js`. */
+export function startWorker(name: string, { source, workerData, resourceLimits }: WorkerSettings): Worker {
+  // Without execArgv a worker takes over options of the process that make no sense for it, such as --input-type.
+  const options = { name, workerData, resourceLimits, execArgv: [] };
+  const packed = isPackaged() ? embedded(`workers/${name}.js`) : undefined;
+  if (packed !== undefined) return new Worker(packed.toString(), { ...options, eval: true });
+  return new Worker(source, options);
+}
