@@ -166,6 +166,7 @@ export class Controller {
       this.templates.start(),
       this.projects.start(),
     ]);
+    this.computes.connect();
   }
 
   /** What may take longer than a client waits for the first answer. */

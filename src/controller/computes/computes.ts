@@ -51,7 +51,7 @@ export class Computes {
     this.options.announcer.controller.emit(action, compute.json());
   }
 
-  /** Registers the compute of this process and connects to it; the stored ones follow, and are waited for by nobody. */
+  /** Registers the compute of this process, and connects to it, and the stored ones. */
   async start(local: ComputeTransport, port: number): Promise<void> {
     const { host, protocol, user, version } = this.options.config.Server;
     const description = {
@@ -67,9 +67,14 @@ export class Computes {
     await compute.connect();
     for (const { id, body } of await this.options.documents.list('computes')) {
       const stored = v.safeParse(StoredCompute, body);
-      if (stored.success) this.register(stored.output).connect().catch(noop);
+      if (stored.success) this.register(stored.output);
       else log.error('a stored compute is damaged; it is left out', { compute: id });
     }
+  }
+
+  /** Begins to connect to all that are not, and waits for none. The projects must be known: some may have nodes there. */
+  connect(): void {
+    for (const compute of this.computes.values()) compute.connect().catch(noop);
   }
 
   stop(): void {

@@ -26,20 +26,23 @@ export class Recovery {
     this.announcer = announcer;
   }
 
-  /** Brings the open projects that use a compute and what it knows of them together again. Never rejects. */
+  /** Brings the projects that use a compute and what it knows of them together again. Never rejects. */
   async run(compute: Compute, projects: readonly Project[]): Promise<void> {
-    const concerned = projects.filter((project) => project.state === 'opened' && project.hosts.has(compute));
-    if (concerned.length === 0) return;
+    const open = projects.filter((project) => project.state === 'opened' && project.hosts.has(compute));
+    const leftOpen = projects.filter((project) => project.leftOpen && !project.hosts.has(compute));
+    // The one of this process ends with it.
+    if (compute.id === 'local' || (open.length === 0 && leftOpen.length === 0)) return;
     try {
-      const known = new Set(
-        mustBeList(await compute.get('/projects'), 'GET /projects').map((entry) => entry['project_id']),
-      );
-      for (const project of concerned) await this.takeUp(project, compute, known.has(project.id));
+      const list = mustBeList(await compute.get('/projects'), 'GET /projects');
+      const known = new Set(list.map((entry) => entry['project_id']));
+      for (const { id } of leftOpen.filter((project) => known.has(project.id))) {
+        log.info('a project of a former run is closed on a compute', { project: id, compute: compute.id });
+        await compute.post(`/projects/${id}/close`);
+      }
+      for (const project of open) await this.takeUp(project, compute, known.has(project.id));
     } catch (error) {
-      log.warn('a compute is there again, but does not tell its projects', {
-        compute: compute.id,
-        reason: messageOf(error),
-      });
+      const reason = messageOf(error);
+      log.warn('a compute is there again, but cannot be taken up', { compute: compute.id, reason });
     }
   }
 

@@ -14,6 +14,8 @@ export class Project {
   state: ProjectState = 'closed';
   /** Why the topology file cannot be read, when it cannot: such a project is listed, but does not open. */
   damaged: string | undefined;
+  /** It was open when a former life of this server ended without closing it: its computes may still have its nodes. */
+  leftOpen = false;
   /** Settles when the opening under way has ended. */
   opening: Promise<void> | undefined;
   readonly nodes = new Map<string, Node>();

@@ -59,7 +59,8 @@ export class Projects {
   async start(): Promise<void> {
     const { store, writer, config } = this.options;
     await mkdir(config.Server.projects_path, { recursive: true });
-    for (const { project_id: id } of await store.labs.list()) {
+    const leftOpen = (await store.labs.list()).map(({ project_id: id }) => id);
+    for (const id of leftOpen) {
       await writer.end(id).catch((error: unknown) => {
         log.error('the lab of the last run cannot be written to its file; it is kept in the database', {
           project: id,
@@ -68,6 +69,7 @@ export class Projects {
       });
     }
     await this.scan();
+    for (const project of this.list()) project.leftOpen = leftOpen.includes(project.id);
   }
 
   private async scan(): Promise<void> {
@@ -281,9 +283,13 @@ export class Projects {
 
   private async openNow(project: Project): Promise<void> {
     await using undo = new AsyncDisposableStack();
+    undo.defer(() => {
+      project.state = 'closed';
+    });
+    // The file is what is read: changes that could not be written when the lab was closed (a full disk) come first.
+    await this.options.writer.flush(project.id);
     undo.defer(async () => {
       project.clear();
-      project.state = 'closed';
       await this.options.store.labs.end(project.id);
     });
     const before = project.record;
@@ -299,6 +305,7 @@ export class Projects {
     }
     undo.move();
     project.damaged = undefined;
+    project.leftOpen = false;
     project.state = 'opened';
     if (!found) return;
     this.announce('project.opened', project);

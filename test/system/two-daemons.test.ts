@@ -1,0 +1,187 @@
+// A controller and a compute that are two daemons on two hosts: labs reach across, and survive the end of either.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import WebSocket from 'ws';
+import { answerTo } from '../../src/demo/pc-console.ts';
+import { capturedFrames } from '../../src/demo/pcap-stream.ts';
+import { type Daemon, eventually, ownDaemon } from './daemon.ts';
+import { executable } from './executable.ts';
+import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
+import { noNamespaces, TwoHosts } from './two-daemons-network.ts';
+
+const skip = missing('ip', 'vpcs') || noNamespaces();
+const CREDENTIALS = { user: 'labwire', password: 'not a secret' };
+
+interface Pair {
+  hosts: TwoHosts;
+  controller: Daemon;
+  compute: Daemon;
+}
+
+/** The compute asks for a password and listens on its address; the controller listens on all of its own. */
+async function startPair(t: TestContext): Promise<Pair> {
+  const hosts = TwoHosts.make(t);
+  const { user, password } = CREDENTIALS;
+  const compute = ownDaemon(t, {
+    program: [...hosts.compute.inside, ...executable()],
+    host: hosts.addresses.compute,
+    config: `[Server]\nauth = true\nuser = ${user}\npassword = ${password}\n`,
+  });
+  const controller = ownDaemon(t, {
+    program: [...hosts.controller.inside, ...executable()],
+    host: hosts.controllerAddress,
+    flags: ['--host', '0.0.0.0', '--insecure'],
+  });
+  await Promise.all([compute.start(), controller.start()]);
+  return { hosts, controller, compute };
+}
+
+function register({ controller, compute, hosts }: Pair, more: object = {}): Promise<{ connected: boolean }> {
+  const { compute: host } = hosts.addresses;
+  const body = { compute_id: 'other', name: 'Other', protocol: 'http', host, port: compute.port, ...CREDENTIALS };
+  return controller.post('/v2/computes', { ...body, ...more });
+}
+
+interface Across {
+  lab: Lab;
+  here: NodeObject;
+  there: NodeObject;
+  link: LinkObject;
+}
+
+/** A PC on each host, 10.0.0.1 on the controller's, and a link between them; both started. */
+async function labAcross(controller: Daemon): Promise<Across> {
+  const lab = await Lab.create(controller, 'Across');
+  const script = (last: number): object => ({ properties: { startup_script: `ip 10.0.0.${last}/24\n` } });
+  const here = await lab.pc('Here', script(1));
+  const there = await lab.pc('There', { compute_id: 'other', ...script(2) });
+  const link = await lab.link(here, there);
+  await controller.post(`${lab.path}/nodes/start`);
+  return { lab, here, there, link };
+}
+
+/** Types a line at a node's console by the controller's WebSocket, when the prompt is there; gives the answer. */
+async function type({ daemon, path }: Lab, node: NodeObject, line: string): Promise<string> {
+  const socket = new WebSocket(`${daemon.url.replace('http', 'ws')}${path}/nodes/${node.node_id}/console/ws`);
+  let output = '';
+  socket.on('message', (data) => {
+    output += String(data);
+  });
+  try {
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    socket.send('\r');
+    await eventually(
+      `the prompt of ${node.name}`,
+      () => output,
+      (text) => /> ?$/.test(text),
+    );
+    output = '';
+    socket.send(`${line}\r`);
+    const answer = await eventually(`the answer to ${line}`, () => answerTo(line, output), Boolean, 20_000);
+    return (answer ?? []).join('\n');
+  } finally {
+    socket.terminate();
+  }
+}
+
+const REACHED = /10\.0\.0\.2 icmp_seq=2 ttl=/;
+
+async function pings(lab: Lab, from: NodeObject): Promise<boolean> {
+  return REACHED.test(await type(lab, from, 'ping 10.0.0.2 -c 2 -w 500'));
+}
+
+test('a lab across two hosts pings, is captured at the far end, and obeys filters', { skip }, async (t) => {
+  const pair = await startPair(t);
+  assert.equal((await register(pair)).connected, true);
+  const { controller } = pair;
+  const { lab, here, there, link } = await labAcross(controller);
+  assert.ok(await pings(lab, here));
+  assert.match(await type(lab, there, 'show ip'), /10\.0\.0\.2/);
+
+  const url = `${lab.path}/links/${link.link_id}`;
+  // Only the far end runs: that is where the capture is taken.
+  await controller.post(`${lab.path}/nodes/${here.node_id}/stop`);
+  const captured = await controller.post(`${url}/start_capture`, { capture_file_name: 'far.pcap' });
+  assert.equal(captured.capture_compute_id, 'other');
+  const ended = new AbortController();
+  t.after(() => ended.abort());
+  const stream = await fetch(`${controller.url}${url}/pcap`, { signal: ended.signal });
+  const frames = capturedFrames(stream.body!);
+  await type(lab, there, 'ping 10.0.0.1 -c 1 -w 200');
+  const first = await frames.next();
+  // What asks for the address of PC Here, or is sent to it.
+  assert.match(Buffer.from(first.value!.bytes).toString('hex', 12), /^080[06]/);
+  await controller.post(`${url}/stop_capture`);
+  await lab.start(here);
+
+  for (const [filters, passes] of [
+    [{ frequency_drop: [-1] }, false],
+    [{}, true],
+    [{ packet_loss: [100] }, false],
+    [{ delay: [20, 0] }, true],
+  ] as const) {
+    await controller.put(url, { filters });
+    assert.equal(await pings(lab, here), passes, JSON.stringify(filters));
+  }
+  await controller.put(url, { suspend: true });
+  assert.equal(await pings(lab, here), false);
+  await controller.put(url, { suspend: false });
+  assert.ok(await pings(lab, here));
+
+  const ports = async (): Promise<number> => (await controller.get('/v2/computes/other/ports')).udp_ports.length;
+  const before = await ports();
+  await controller.delete(url);
+  assert.equal(await ports(), before - 1);
+});
+
+test('a compute that is killed and started again has its nodes back, stopped, and wired as before', {
+  skip,
+}, async (t) => {
+  const pair = await startPair(t);
+  await register(pair);
+  const { controller, compute } = pair;
+  const { lab, here, there } = await labAcross(controller);
+  await type(lab, there, 'save');
+  assert.ok(await pings(lab, here));
+  const before = await lab.nodes();
+
+  await compute.kill();
+  await eventually(
+    'the loss',
+    () => controller.get('/v2/computes/other'),
+    ({ connected }) => !connected,
+  );
+  // Who asks meanwhile is told at once.
+  const { status, json } = await controller.ask('POST', `${lab.path}/nodes/${there.node_id}/start`);
+  assert.equal(status, 409);
+  assert.match(json.message, /cannot be reached|not connected/);
+  // The node of this host is none of that compute's concern.
+  assert.match(await type(lab, here, 'show ip'), /10\.0\.0\.1/);
+
+  await compute.start();
+  await eventually(
+    'the node',
+    () => lab.node(there),
+    ({ status }) => status === 'stopped',
+    20_000,
+  );
+  const without = ({ status, command_line, ...rest }: NodeObject & { command_line?: string }): object => rest;
+  assert.deepEqual((await lab.nodes()).map(without), before.map(without));
+  await lab.start(there);
+  await eventually('the ping', () => pings(lab, here), Boolean, 20_000);
+});
+
+test('a controller that is killed and started again finds its computes and opens its labs', { skip }, async (t) => {
+  const pair = await startPair(t);
+  await register(pair);
+  const { controller } = pair;
+  const { lab, here, there } = await labAcross(controller);
+  await type(lab, there, 'save');
+  await type(lab, here, 'save');
+  await controller.kill();
+  await controller.start();
+  await controller.post(`${lab.path}/open`);
+  await controller.post(`${lab.path}/nodes/start`);
+  await eventually('the ping', () => pings(lab, here), Boolean, 20_000);
+  assert.equal((await controller.get('/v2/computes/other')).user, CREDENTIALS.user);
+});
