@@ -1,11 +1,11 @@
 // What can be done with projects: create, change, open, close, delete, load; and the projects that there are.
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
-import { fileFailure } from '../../host/atomic-file.ts';
+import { makeDirectory } from '../../host/directories.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
 import { parseJsonBounded } from '../../store/json.ts';
@@ -58,7 +58,7 @@ export class Projects {
   /** Writes what a crash left unwritten, and finds the projects that there are. */
   async start(): Promise<void> {
     const { store, writer, config } = this.options;
-    await mkdir(config.Server.projects_path, { recursive: true });
+    await makeDirectory(config.Server.projects_path);
     const leftOpen = (await store.labs.list()).map(({ project_id: id }) => id);
     for (const id of leftOpen) {
       await writer.end(id).catch((error: unknown) => {
@@ -200,12 +200,8 @@ export class Projects {
         `path: ${path} exists already; name a folder that does not, or load the project in it.`,
       );
     }
-    try {
-      const made = await mkdir(path, { recursive: true });
-      if (made !== undefined) undo.defer(() => rm(made, { recursive: true, force: true }));
-    } catch (error) {
-      throw fileFailure(error, path);
-    }
+    const made = await makeDirectory(path);
+    if (made !== undefined) undo.defer(() => rm(made, { recursive: true, force: true }));
     return path;
   }
 
@@ -250,11 +246,7 @@ export class Projects {
 
   private async movedTo(project: Project, path: string): Promise<string> {
     const target = await placeFor(project.id, path, this.rules);
-    try {
-      await mkdir(target, { recursive: true });
-    } catch (error) {
-      throw fileFailure(error, target);
-    }
+    await makeDirectory(target);
     return target;
   }
 
