@@ -160,13 +160,18 @@ export class Daemon implements AsyncDisposable {
     return { code, signal, milliseconds: performance.now() - start, said: this.log.slice(before) };
   }
 
-  async end(signal: NodeJS.Signals): Promise<Ending> {
+  /** Resolves when it has ended, at once when it has already. */
+  async ending(): Promise<Ending> {
     const child = this.child!;
     const start = performance.now();
-    const closed = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
-    child.kill(signal);
-    await closed;
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     return { code: child.exitCode, signal: child.signalCode, milliseconds: performance.now() - start };
+  }
+
+  async end(signal: NodeJS.Signals): Promise<Ending> {
+    const ending = this.ending();
+    this.child!.kill(signal);
+    return ending;
   }
 
   /** kill -9. */
