@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Compute } from './compute/compute.ts';
 import type { Config } from './config/schema.ts';
 import { Controller } from './controller/controller.ts';
-import { Fabric } from './fabric/fabric.ts';
+import { type StartingFabric, startFabric } from './fabric/fabric.ts';
 import { Failure } from './failures.ts';
 import { KeyedLock } from './host/keyed-lock.ts';
 import { log } from './host/log.ts';
@@ -23,8 +23,22 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-/** Starts the server; what was started before a failure is stopped again. `shutdown` is called when a client asks for the end. */
-export async function startDaemon(config: Config, shutdown: () => void): Promise<Daemon> {
+/**
+ * Starts the server; what was started before a failure is stopped again. `shutdown` is called when a client asks for the end.
+ * The fabric may be on its way already.
+ */
+export async function startDaemon(
+  config: Config,
+  shutdown: () => void,
+  { fabric, moving }: StartingFabric = startFabric(),
+): Promise<Daemon> {
+  await using undo = new AsyncDisposableStack();
+  undo.defer(() =>
+    moving.then(
+      () => fabric.stop(),
+      () => {},
+    ),
+  ); // what has not started needs no stop
   const { host, port, auth, user, password, insecure, ssl, certfile, certkey } = config.Server;
   if (!auth && !insecure && !isLoopback(host)) {
     throw new Failure(
@@ -33,15 +47,9 @@ export async function startDaemon(config: Config, shutdown: () => void): Promise
     );
   }
   const started = (part: string): void => log.debug(`started ${part}`, { milliseconds: Math.round(performance.now()) });
-  await using undo = new AsyncDisposableStack();
   started('program');
-  const fabric = new Fabric();
-  undo.defer(() => fabric.stop());
-  // Side by side: the fabric's thread starts on another core while the database is opened here.
-  const [frames, opened] = await Promise.allSettled([fabric.start(), Store.open({ stateDirectory: config.state })]);
-  if (opened.status === 'rejected') throw opened.reason;
-  const store = undo.use(opened.value);
-  if (frames.status === 'rejected') throw frames.reason;
+  const store = undo.use(await Store.open({ stateDirectory: config.state }));
+  await moving;
   started('store and fabric');
   const compute = new Compute({ config, fabric, instance: store.instance });
   await compute.start();

@@ -27,6 +27,8 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   for (const warning of warnings) log.warn(warning);
   for (const flag of command.ignored) log.warn(`--${flag} is left to systemd and journald; it is ignored`);
   if (environment.addonDirectory) useAddonDirectory(environment.addonDirectory);
+  const { startFabric } = await import('./fabric/fabric.ts');
+  const fabric = startFabric(); // while the rest of the program is read
   const { createNotifier } = await import('./host/notify.ts');
   const { startDaemon } = await import('./daemon.ts');
   const notifier = createNotifier(environment.notify);
@@ -42,7 +44,8 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
     notifier.close();
     process.exit(0);
   };
-  const daemon = await startDaemon(config, () => void setTimeout(() => void stop('a client asked for it'), 50));
+  const shutdown = () => void setTimeout(() => void stop('a client asked for it'), 50);
+  const daemon = await startDaemon(config, shutdown, fabric);
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, () => void stop(signal));
   process.on('unhandledRejection', (error) =>
     log.error('unhandled rejection', { error: String(error instanceof Error ? error.stack : error) }),
@@ -59,6 +62,8 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
     state: config.state,
     files: files.join(',') || 'none',
   });
+  const { releaseStartupMemory } = await import('./host/memory.ts');
+  setTimeout(releaseStartupMemory, 1_000).unref(); // not in the way of the first requests
 }
 
 async function main(): Promise<void> {
