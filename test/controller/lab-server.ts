@@ -52,6 +52,12 @@ export class LabServer {
     this.daemon = undefined;
   }
 
+  /** Where it listens. */
+  get port(): number {
+    assert.ok(this.daemon);
+    return this.daemon.address.port;
+  }
+
   async call(method: string, path: string, body?: unknown): Promise<Answer> {
     assert.ok(this.daemon);
     const response = await this.daemon.app.request(path, {
