@@ -26,11 +26,11 @@ export class IdlePcSearches {
     return this.lock.run(NAME, async () => {
       // What a search left whose server was killed.
       for (const project of this.projects.list()) {
-        if (project.record.name === NAME) await this.projects.delete(project);
+        if (project.record.name === NAME) await this.projects.delete(project, { abandon: true });
       }
       await using undo = new AsyncDisposableStack();
       const project = await this.projects.create({ name: NAME });
-      undo.defer(() => this.projects.delete(project));
+      undo.defer(() => this.projects.delete(project, { abandon: true }));
       const node = await this.nodes.create(project, compute, {
         compute_id: compute.id,
         name: NAME,

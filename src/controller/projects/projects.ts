@@ -19,6 +19,7 @@ import type { LabWriter } from './lab-writer.ts';
 import { closeOnComputes, type OpeningParts, openLab } from './opening.ts';
 import { exists, fileNameOf, isBelow, mustBeVacant, type PlaceRules, placeFor } from './places.ts';
 import { Project } from './project.ts';
+import { deleteOnComputes } from './removal.ts';
 import { hasFile, scanProjects } from './scan.ts';
 import type { ProjectCreate, ProjectUpdate } from './schema.ts';
 import { type GivenSettings, givenSettings, newSettings } from './settings.ts';
@@ -368,8 +369,8 @@ export class Projects {
     await Promise.all(using.map((project) => this.close(project)));
   }
 
-  /** Deletes a project with its directory. */
-  async delete(project: Project): Promise<void> {
+  /** Deletes a project with its directory; with `abandon` whatever stays behind on computes that are not there. */
+  async delete(project: Project, { abandon = false } = {}): Promise<void> {
     const { path } = project.record;
     if (!(await isBelow(this.options.config.Server.projects_path, path))) {
       throw new Failure(
@@ -377,9 +378,8 @@ export class Projects {
         `The directory ${path} is not below the projects directory: close the project and delete the directory yourself.`,
       );
     }
-    for (const compute of project.hosts) {
-      if (compute.id !== 'local') await compute.delete(`/projects/${project.id}`);
-    }
+    const { computes } = this.options;
+    await deleteOnComputes(project, { computes, version: this.version, abandon });
     const wasOpen = project.state !== 'closed';
     await this.close(project).catch((error: unknown) =>
       log.warn('closing before deletion', { project: project.id, error: messageOf(error) }),

@@ -1,0 +1,58 @@
+// Removing what a project has on computes other than this host's (interface of release 2.2.57, section 6.6).
+import { join } from 'node:path';
+import { Failure, messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
+import { readTopologyFile } from '../../store/topology/file.ts';
+import { computesOf } from '../archives/computes.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { Computes } from '../computes/computes.ts';
+import { ComputeUnreachable } from '../computes/transport.ts';
+import { hostProject } from '../nodes/nodes.ts';
+import type { Project } from './project.ts';
+
+/** The computes on which a project has files, besides the one of this process; of a closed one as its topology says. */
+async function remoteComputes(project: Project, computes: Computes, version: string): Promise<Compute[]> {
+  if (project.state !== 'closed') return [...project.hosts].filter(({ id }) => id !== 'local');
+  const { path, filename } = project.record;
+  const file = await readTopologyFile(join(path, filename), { version }).catch(() => undefined);
+  return file ? [...computesOf(computes, file.topology).values()] : [];
+}
+
+/**
+ * Deletes a project on its other computes. All must be there before the first one deletes anything, unless `abandon` says that the
+ * project is to go whatever stays behind.
+ * @throws Failure `conflict` when a compute is not there, or a compute's refusal
+ */
+export async function deleteOnComputes(
+  project: Project,
+  { computes, version, abandon }: { computes: Computes; version: string; abandon: boolean },
+): Promise<void> {
+  const remote = await remoteComputes(project, computes, version);
+  const there: Compute[] = [];
+  for (const compute of remote) {
+    try {
+      await compute.connect();
+      there.push(compute);
+    } catch (error) {
+      if (!abandon) throw notThere(compute, error);
+      log.warn('files of a deleted project stay on a compute', { project: project.id, compute: compute.id });
+    }
+  }
+  for (const compute of there) {
+    try {
+      // A closed project is not known there, and what is not known cannot be deleted.
+      await hostProject(project, compute);
+      await compute.delete(`/projects/${project.id}`);
+    } catch (error) {
+      const gone = error instanceof Failure && error.code === 'not-found';
+      if (!abandon && !gone) throw error;
+    }
+    project.hosts.delete(compute);
+  }
+}
+
+function notThere(compute: Compute, error: unknown): unknown {
+  if (!(error instanceof ComputeUnreachable)) return error;
+  const fix = `start it, or remove the compute ${compute.name} from this server first; the project's files there stay then`;
+  return new Failure('conflict', `${messageOf(error)} The project has files there: ${fix}.`, { cause: error });
+}
