@@ -9,6 +9,7 @@ import { reapOurs } from '../host/processes.ts';
 import { LoadMeter } from '../host/statistics.ts';
 import { type Route, route } from '../http/route.ts';
 import { NODE_TYPES } from '../store/vocabulary.ts';
+import { qemuRoutes } from './emulators/qemu/routes.ts';
 import { KINDS } from './emulators/registry.ts';
 import type { ComputeEvents } from './events.ts';
 import { Images } from './images/images.ts';
@@ -56,6 +57,7 @@ export class Compute {
       ...networkRoutes(config, ports, projects),
       ...projectRoutes(projects, this.events, load),
       ...imageRoutes(this.images),
+      ...qemuRoutes({ folder: this.images.folder('qemu'), local: config.Server.local }),
       ...KINDS.flatMap((kind) => nodeRoutes(kind, projects)),
       ...absentKindRoutes(),
     ];

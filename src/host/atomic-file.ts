@@ -3,11 +3,18 @@
 import { randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure, type FailureCode, messageOf, systemCode } from '../failures.ts';
 
 const TEMPORARY_NAME = /^\..*\.[0-9a-f]{12}\.labwire-tmp$/s;
+
+/** A name for what is not whole yet. */
+function temporaryName(name: string): string {
+  // Fifty characters are at most two hundred bytes, so that the name stays below the limit of 255 whatever the file is
+  // called.
+  return `.${[...name].slice(0, 50).join('')}.${randomBytes(6).toString('hex')}.labwire-tmp`;
+}
 
 /** Names of the temporary files that this process is writing right now: they are nobody's leftovers. */
 const beingWritten = new Set<string>();
@@ -174,9 +181,7 @@ async function writePieces(
 /** Begins a file at `path`, whose folder must exist. */
 export async function createAtomicFile(path: string, options: AtomicFileOptions = {}): Promise<AtomicFile> {
   const shownAs = options.shownAs ?? path;
-  // Fifty characters are at most two hundred bytes, so that the name stays below the limit of 255 whatever the file is
-  // called.
-  const name = `.${[...basename(path)].slice(0, 50).join('')}.${randomBytes(6).toString('hex')}.labwire-tmp`;
+  const name = temporaryName(basename(path));
   const temporary = join(dirname(path), name);
   const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   beingWritten.add(name);
@@ -212,13 +217,34 @@ export async function writeFileAtomically(
   return await file.commit();
 }
 
+/** A directory in `folder` for files that are not whole yet; when disposed of, it goes with all that is left in it. */
+export async function createTemporaryDirectory(folder: string): Promise<AsyncDisposable & { path: string }> {
+  const name = temporaryName('files');
+  const path = join(folder, name);
+  beingWritten.add(name);
+  try {
+    await mkdir(path, 0o700);
+  } catch (thrown) {
+    beingWritten.delete(name);
+    throw fileFailure(thrown, folder);
+  }
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      // As with a file: whatever made us give up matters more.
+      await rm(path, { recursive: true, force: true }).catch(() => {});
+      beingWritten.delete(name);
+    },
+  };
+}
+
 /** Removes what a killed daemon left behind in the directory (not below it); answers how many files that were. */
 export async function removeLeftovers(directory: string): Promise<number> {
   let removed = 0;
   for (const name of await readdir(directory)) {
     if (!isTemporaryName(name) || beingWritten.has(name)) continue;
     try {
-      await unlink(join(directory, name));
+      await rm(join(directory, name), { recursive: true });
       removed += 1;
     } catch (thrown) {
       if (systemCode(thrown) !== 'ENOENT') throw fileFailure(thrown, join(directory, name));

@@ -9,7 +9,7 @@ import { makeDirectory } from '../../host/directories.ts';
 import { eachOf } from '../../host/each-of.ts';
 import { log } from '../../host/log.ts';
 import { ImageChecksums, SIDECAR } from './checksums.ts';
-import { HEAD_BYTES, IMAGE_KINDS, type ImageKind } from './kinds.ts';
+import { FOLDERS, HEAD_BYTES, IMAGE_KINDS, type ImageKind } from './kinds.ts';
 
 export interface ImageEntry {
   filename: string;
@@ -45,7 +45,7 @@ export class Images {
   /** Removes what uploads have left behind that a former life of the server did not finish. */
   async start(): Promise<void> {
     for (const kind of IMAGE_KINDS) {
-      const folder = this.folder(kind);
+      const folder = this.folder(kind.emulator);
       const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
       const below = entries
         .filter((entry) => entry.isDirectory())
@@ -58,12 +58,17 @@ export class Images {
     }
   }
 
+  /** Where images for an emulator are put. */
+  folder(emulator: ImageKind['emulator']): string {
+    return join(this.imagesPath, FOLDERS[emulator]);
+  }
+
   /** Images of a kind, sorted by name; of two with one name the first in the order of the folders. */
   async list(kind: ImageKind): Promise<ImageEntry[]> {
     const places = new Map<string, ImagePlace>();
     for (const root of this.folders(kind)) {
-      const flat = root === this.imagesPath || root === this.folder(kind);
-      for await (const { path } of filesBelow(root, () => !flat)) {
+      const flat = root === this.imagesPath || root === this.folder(kind.emulator);
+      for await (const { path } of filesBelow(root, flat ? () => false : undefined)) {
         const name = posix.basename(path);
         if (name.startsWith('.') || name.endsWith(SIDECAR) || places.has(name)) continue;
         places.set(name, { root, path });
@@ -106,7 +111,7 @@ export class Images {
 
   /** Where an image that is uploaded goes, and how it is written: its checksum is beside it as soon as it is there. */
   async incoming(kind: ImageKind, filename: string): Promise<ImagePlace & { options: WriteOptions }> {
-    const root = this.folder(kind);
+    const root = this.folder(kind.emulator);
     const path = posix.normalize(filename);
     await makeDirectory(root, `images_path ${root}`);
     return {
@@ -116,12 +121,8 @@ export class Images {
     };
   }
 
-  private folder({ folder }: ImageKind): string {
-    return join(this.imagesPath, folder);
-  }
-
   private folders(kind: ImageKind): string[] {
-    return [this.folder(kind), ...this.additional, this.imagesPath];
+    return [this.folder(kind.emulator), ...this.additional, this.imagesPath];
   }
 
   /** Undefined for a file that is no image of this kind. */
@@ -132,15 +133,20 @@ export class Images {
     if (bytesRead < HEAD_BYTES || !kind.accepts(buffer)) return undefined;
     return {
       filename: posix.basename(path),
-      path: root === this.folder(kind) ? path : join(root, path),
+      path: root === this.folder(kind.emulator) ? path : join(root, path),
       md5sum: await this.checksums.of(root, path, file),
       filesize: stat.size,
     };
   }
 }
 
+/** Folders in which images are looked for: not in hidden ones, where images may lie that are not whole yet. */
+function isPlain(folder: string): boolean {
+  return !posix.basename(folder).startsWith('.');
+}
+
 /** Every file below a folder, if there is such a folder. */
-async function* filesBelow(root: string, enter?: (folder: string) => boolean): AsyncGenerator<{ path: string }> {
+async function* filesBelow(root: string, enter = isPlain): AsyncGenerator<{ path: string }> {
   try {
     yield* listContained(root, enter);
   } catch (thrown) {

@@ -1,11 +1,11 @@
 // The kinds of image: whose they are, where they lie, and how they are told from other files by how they begin.
 // Facts of release 2.2.57 (interface, section 16.7).
 
+/** Emulators that have images, as routes spell them, and the folders below the images path that these are in. */
+export const FOLDERS = { dynamips: 'IOS', iou: 'IOU', qemu: 'QEMU' } as const;
+
 export interface ImageKind {
-  /** The emulator, as routes spell it. */
-  readonly emulator: 'dynamips' | 'iou' | 'qemu';
-  /** Below the images path. */
-  readonly folder: string;
+  readonly emulator: keyof typeof FOLDERS;
   /** Whether a file that begins like this is an image. `head` has `HEAD_BYTES` bytes. */
   accepts(head: Buffer): boolean;
 }
@@ -23,7 +23,7 @@ const IOU = [elf(2, 1), elf(1, 1)];
 const IOS = elf(1, 2);
 
 export const IMAGE_KINDS: readonly ImageKind[] = [
-  { emulator: 'dynamips', folder: 'IOS', accepts: (head) => head.equals(IOS) },
-  { emulator: 'iou', folder: 'IOU', accepts: (head) => IOU.some((start) => head.equals(start)) },
-  { emulator: 'qemu', folder: 'QEMU', accepts: (head) => !head.subarray(0, ELF.length).equals(ELF) },
+  { emulator: 'dynamips', accepts: (head) => head.equals(IOS) },
+  { emulator: 'iou', accepts: (head) => IOU.some((start) => head.equals(start)) },
+  { emulator: 'qemu', accepts: (head) => !head.subarray(0, ELF.length).equals(ELF) },
 ];

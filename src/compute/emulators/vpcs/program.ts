@@ -1,13 +1,12 @@
 // The vpcs program on this host: where it is and which version.
 
-import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { Failure, messageOf } from '../../../failures.ts';
 import { childEnvironment } from '../../../host/processes.ts';
 import { findProgram } from '../../../host/programs.ts';
+import { runProgram } from '../../../host/run-program.ts';
 
 const PROBE_MILLISECONDS = 5000;
-const PROBE_BYTES = 64 * 1024;
 
 export interface VpcsProgram {
   /** Absolute path, or what the configuration gives if it has a `/`. */
@@ -20,47 +19,14 @@ function failure(message: string, cause?: unknown): Failure {
   return new Failure('conflict', `VPCS cannot be used: ${message}`, { exception: 'VPCSError', cause });
 }
 
-/** Standard output of `path -v`. The program gets its own process group, so that nothing of it outlives the time limit. */
-function versionText(path: string, environment: Record<string, string>, milliseconds: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(path, ['-v'], { env: environment, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const end = () => {
-      clearTimeout(timer);
-      child.stdout.destroy();
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-      } catch {
-        // nothing of it is left
-      }
-    };
-    const timer = setTimeout(() => {
-      end();
-      reject(
-        failure(
-          `'${path} -v' did not answer within ${milliseconds / 1000} s; set vpcs_path in section [VPCS] to a working vpcs program`,
-        ),
-      );
-    }, milliseconds);
-    child.stdout.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= PROBE_BYTES) chunks.push(chunk);
-    });
-    child.once('error', (error) => {
-      end();
-      reject(
-        failure(
-          `'${path}' cannot be run (${messageOf(error)}); set vpcs_path in section [VPCS] to a working vpcs program`,
-          error,
-        ),
-      );
-    });
-    child.once('close', () => {
-      end();
-      resolve(Buffer.concat(chunks).toString('latin1'));
-    });
-  });
+/** Standard output of `path -v`. */
+async function versionText(path: string, environment: Record<string, string>, limit: number): Promise<string> {
+  try {
+    return (await runProgram(path, ['-v'], { environment, limit })).output;
+  } catch (error) {
+    const reason = `'${path} -v' ${messageOf(error)}`;
+    throw failure(`${reason}; set vpcs_path in section [VPCS] to a working vpcs program`, error);
+  }
 }
 
 /** The version in the program's own words, undefined if this is not VPCS. */

@@ -1,0 +1,105 @@
+// Disk images made and extended by qemu-img. A new image is made in a directory of its own and put in its place when it is
+// whole, with all files that it consists of (some formats have several).
+import { link, lstat, readdir, unlink } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { Failure, messageOf, systemCode } from '../../../failures.ts';
+import { createTemporaryDirectory, fileFailure } from '../../../host/atomic-file.ts';
+import { openContainedForRead } from '../../../host/contained.ts';
+import { makeDirectory } from '../../../host/directories.ts';
+import { runProgram } from '../../../host/run-program.ts';
+import { findDiskTool } from './programs.ts';
+import type { DiskImageCreate, DiskImageUpdate } from './schema.ts';
+
+const EXCEPTION = { exception: 'QemuError' };
+
+export interface DiskImagesOptions {
+  /** Where images lie whose path is relative. */
+  folder: string;
+  /** Local mode: images may lie anywhere on this host. */
+  local: boolean;
+}
+
+export class DiskImages {
+  private readonly options: DiskImagesOptions;
+
+  constructor(options: DiskImagesOptions) {
+    this.options = options;
+  }
+
+  /** @throws Failure `conflict` when there is such a file, or qemu-img refuses; `forbidden` for a path elsewhere */
+  async create(
+    { qemu_img, path: given, format, size, ...options }: DiskImageCreate,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const path = this.place(given);
+    const folder = dirname(path);
+    if (!isAbsolute(given)) await makeDirectory(folder, `images_path ${folder}`);
+    const settings = Object.entries(options).map(([name, value]) => `${name}=${value}`);
+    const extra = settings.length > 0 ? ['-o', settings.sort().join(',')] : [];
+    try {
+      if (await exists(path)) throw new Failure('conflict', `path: there is a file ${given} already.`, EXCEPTION);
+      await using workshop = await createTemporaryDirectory(folder);
+      const fresh = join(workshop.path, basename(path));
+      await run(qemu_img, ['create', '-f', format, ...extra, fresh, `${size}M`], workshop.path, signal);
+      await placeAll(workshop.path, folder);
+    } catch (thrown) {
+      throw fileFailure(thrown, `path: ${given}`);
+    }
+  }
+
+  /** @throws Failure `conflict` when there is no such file, or qemu-img refuses; `forbidden` for a path elsewhere */
+  async extend({ qemu_img, path: given, extend }: DiskImageUpdate, signal: AbortSignal): Promise<void> {
+    const path = this.place(given);
+    const folder = dirname(path);
+    const { handle } = await openContainedForRead(folder, basename(path)).catch((thrown: unknown) => {
+      if (!(thrown instanceof Failure && thrown.code === 'not-found')) throw thrown;
+      throw new Failure('conflict', `path: there is no disk image ${given}.`, EXCEPTION);
+    });
+    await handle.close();
+    if (extend !== undefined) await run(qemu_img, ['resize', path, `+${extend}M`], folder, signal);
+  }
+
+  private place(path: string): string {
+    if (isAbsolute(path)) {
+      if (this.options.local) return path;
+      throw new Failure('forbidden', `path: ${path} is absolute, which only local mode allows; give the image's name.`);
+    }
+    const name = basename(path);
+    if (name === '.' || name === '..' || name.includes('\0')) {
+      throw new Failure('invalid', `path: ${JSON.stringify(path)} does not end with the name of an image.`);
+    }
+    return join(this.options.folder, name);
+  }
+}
+
+/** @param folder where it works; its path means nothing to a client, and is left out of what qemu-img says */
+async function run(wanted: string, args: string[], folder: string, signal: AbortSignal): Promise<void> {
+  const tool = await findDiskTool(wanted);
+  if (tool === undefined) {
+    const message = `qemu_img: ${wanted} is not one of the programs that GET /v2/compute/qemu/img-binaries lists (Debian: apt install qemu-utils).`;
+    throw new Failure('conflict', message, EXCEPTION);
+  }
+  const { code, errors } = await runProgram(tool, args, { signal }).catch((thrown: unknown) => {
+    throw new Failure('conflict', `qemu_img: ${tool} ${messageOf(thrown)}.`, { ...EXCEPTION, cause: thrown });
+  });
+  if (code === 0) return;
+  const words = errors.replaceAll(`${folder}/`, '').trim() || `it ended with code ${code}`;
+  throw new Failure('conflict', `${tool} ${args[0]}: ${words}`, EXCEPTION);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined;
+}
+
+/** All files of a directory under their names in another one, or none of them. */
+async function placeAll(from: string, to: string): Promise<void> {
+  await using undo = new AsyncDisposableStack();
+  for (const name of await readdir(from)) {
+    await link(join(from, name), join(to, name)).catch((thrown: unknown) => {
+      if (systemCode(thrown) !== 'EEXIST') throw thrown;
+      throw new Failure('conflict', `path: there is a file ${name} already.`, { ...EXCEPTION, cause: thrown });
+    });
+    undo.defer(() => unlink(join(to, name)));
+  }
+  undo.move();
+}

@@ -1,0 +1,85 @@
+// The programs of QEMU on this host: emulators and qemu-img, with their versions, and what the processor helps with.
+import { constants } from 'node:fs';
+import { access, readdir, realpath } from 'node:fs/promises';
+import { arch } from 'node:os';
+import { basename, join } from 'node:path';
+import { eachOf } from '../../../host/each-of.ts';
+import { DEFAULT_SEARCH_PATH, findProgram } from '../../../host/programs.ts';
+import { runProgram } from '../../../host/run-program.ts';
+
+export interface Binary {
+  /** Absolute. */
+  path: string;
+  version: string;
+}
+
+const EMULATOR = /^(?:qemu-system.*|qemu-kvm.*|qemu)$/;
+const DISK_TOOL = /^qemu-img$/;
+/** Milliseconds; QEMU answers in some tens of them. */
+const LIMIT = 5000;
+const AT_ONCE = 4;
+
+/** The guests that KVM runs on this processor. */
+const KVM: Record<string, string[]> = { x64: ['x86_64', 'i386'], arm64: ['aarch64'] };
+
+/** Emulators of the given platforms, or of all; one that does not tell its version is left out. */
+export async function emulators(platforms?: readonly string[]): Promise<Binary[]> {
+  const paths = await programs(EMULATOR);
+  const wanted = paths.filter((path) => platforms === undefined || platforms.includes(platformOf(path)));
+  return withVersions(wanted, ['-version', '-nographic']);
+}
+
+export async function diskTools(): Promise<Binary[]> {
+  return withVersions(await programs(DISK_TOOL), ['--version']);
+}
+
+/** A program that `diskTools` names, by its path or by its plain name; no other program is run for a client. */
+export async function findDiskTool(wanted: string): Promise<string | undefined> {
+  const path = DISK_TOOL.test(basename(wanted)) ? await findProgram(wanted) : undefined;
+  return path !== undefined && (await programs(DISK_TOOL)).includes(path) ? path : undefined;
+}
+
+/** Platforms whose guests run at the speed of this host: KVM is there, and this user may use it. */
+export async function acceleratedPlatforms(): Promise<string[]> {
+  try {
+    await access('/dev/kvm', constants.R_OK | constants.W_OK);
+    return KVM[arch()] ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function platformOf(path: string): string {
+  const name = basename(path);
+  if (name.startsWith('qemu-kvm')) return 'x86_64';
+  return name === 'qemu' ? 'i386' : name.replace(/^qemu-system-/, '');
+}
+
+/** Programs on the search path with such a name, each once, though several of its directories may be the same. */
+async function programs(named: RegExp): Promise<string[]> {
+  const found: string[] = [];
+  const directories = new Set<string>();
+  for (const directory of DEFAULT_SEARCH_PATH.split(':')) {
+    const real = await realpath(directory).catch(() => undefined);
+    if (real === undefined || directories.has(real)) continue;
+    directories.add(real);
+    for (const name of (await readdir(directory).catch(() => [])).sort()) {
+      const path = named.test(name) ? await findProgram(join(directory, name)) : undefined;
+      if (path !== undefined) found.push(path);
+    }
+  }
+  return found;
+}
+
+async function withVersions(paths: string[], args: string[]): Promise<Binary[]> {
+  const versions = new Map<string, string>();
+  await eachOf(paths, AT_ONCE, async (path) => {
+    const { output } = await runProgram(path, args, { limit: LIMIT }).catch(() => ({ output: '' }));
+    const version = /version\s+(\d[\w.-]*)/.exec(output)?.[1];
+    if (version !== undefined) versions.set(path, version);
+  });
+  return paths.flatMap((path) => {
+    const version = versions.get(path);
+    return version === undefined ? [] : [{ path, version }];
+  });
+}

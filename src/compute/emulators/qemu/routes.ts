@@ -1,0 +1,22 @@
+// /v2/compute/qemu: the programs of QEMU on this host and the disk images that they make (interface of release 2.2.57, section 17.9).
+import { type Route, route } from '../../../http/route.ts';
+import { DiskImages, type DiskImagesOptions } from './disk-images.ts';
+import { acceleratedPlatforms, diskTools, emulators } from './programs.ts';
+import { BinaryFilter, DiskImageCreate, DiskImageUpdate } from './schema.ts';
+
+export function qemuRoutes(options: DiskImagesOptions): Route[] {
+  const disks = new DiskImages(options);
+  return [
+    route('GET /v2/compute/qemu/binaries', { body: BinaryFilter }, ({ body }) => emulators(body.archs)),
+    route('GET /v2/compute/qemu/img-binaries', {}, () => diskTools()),
+    route('GET /v2/compute/qemu/capabilities', {}, async () => ({ kvm: await acceleratedPlatforms() })),
+    route('POST /v2/compute/qemu/img', { body: DiskImageCreate, status: 201 }, async ({ body, signal }) => {
+      await disks.create(body, signal);
+      return undefined;
+    }),
+    route('PUT /v2/compute/qemu/img', { body: DiskImageUpdate, status: 201 }, async ({ body, signal }) => {
+      await disks.extend(body, signal);
+      return undefined;
+    }),
+  ];
+}

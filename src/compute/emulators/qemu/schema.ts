@@ -1,0 +1,77 @@
+import * as v from 'valibot';
+import { Integer, Text } from '../../../store/vocabulary.ts';
+
+const PLATFORMS = [
+  'aarch64',
+  'alpha',
+  'arm',
+  'cris',
+  'i386',
+  'lm32',
+  'm68k',
+  'microblaze',
+  'microblazeel',
+  'mips',
+  'mips64',
+  'mips64el',
+  'mipsel',
+  'moxie',
+  'or32',
+  'ppc',
+  'ppc64',
+  'ppcemb',
+  's390x',
+  'sh4',
+  'sh4eb',
+  'sparc',
+  'sparc64',
+  'tricore',
+  'unicore32',
+  'x86_64',
+  'xtensa',
+  'xtensaeb',
+  '',
+] as const;
+
+const OnOff = v.picklist(['on', 'off']);
+const Mebibytes = v.pipe(Integer, v.minValue(1));
+
+export const BinaryFilter = v.strictObject({ archs: v.optional(v.array(v.picklist(PLATFORMS))) });
+
+/** What each format of disk image understands is for qemu-img to say. */
+const DiskOptions = v.strictObject({
+  preallocation: v.optional(v.picklist(['off', 'metadata', 'falloc', 'full'])),
+  cluster_size: v.optional(Integer),
+  refcount_bits: v.optional(Integer),
+  lazy_refcounts: v.optional(OnOff),
+  subformat: v.optional(
+    v.picklist([
+      'dynamic',
+      'fixed',
+      'streamOptimized',
+      'twoGbMaxExtentSparse',
+      'twoGbMaxExtentFlat',
+      'monolithicSparse',
+      'monolithicFlat',
+    ]),
+  ),
+  static: v.optional(OnOff),
+  zeroed_grain: v.optional(OnOff),
+  adapter_type: v.optional(v.picklist(['ide', 'lsilogic', 'buslogic', 'legacyESX'])),
+});
+
+export const DiskImageCreate = v.strictObject({
+  qemu_img: Text,
+  path: Text,
+  format: v.picklist(['qcow2', 'qcow', 'vpc', 'vdi', 'vmdk', 'raw']),
+  size: Mebibytes,
+  ...DiskOptions.entries,
+});
+export type DiskImageCreate = v.InferOutput<typeof DiskImageCreate>;
+
+export const DiskImageUpdate = v.strictObject({
+  qemu_img: Text,
+  path: Text,
+  extend: v.optional(Mebibytes),
+});
+export type DiskImageUpdate = v.InferOutput<typeof DiskImageUpdate>;
