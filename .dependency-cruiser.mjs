@@ -24,6 +24,9 @@ const floors = [
 /** The one file below all floors, which everybody may import. */
 const FAILURES = '^src/failures[.]ts$';
 
+/** Where the executable and its threads begin. */
+const ENTRIES = ['^src/main[.]ts$', '^src/.*worker[.]ts$'];
+
 const rules = floors.flatMap((floor, level) =>
   Object.entries(floor).map(([room, path]) => {
     const others = Object.values(floor).filter((other) => other !== path);
@@ -61,6 +64,20 @@ export default {
       comment: 'the folder of an emulator does not know the other emulators',
       from: { path: '^src/compute/emulators/([^/]+)/' },
       to: { path: '^src/compute/emulators/[^/]+/', pathNot: '^src/compute/emulators/$1/' },
+    },
+    {
+      name: 'no-room-without-a-floor',
+      severity: 'error',
+      comment: 'a new folder of src gets a place above, or no rule looks at it',
+      from: { path: '^src/', pathNot: [FAILURES, ...floors.flatMap((floor) => Object.values(floor))] },
+      to: {},
+    },
+    {
+      name: 'no-dead-files',
+      severity: 'error',
+      comment: 'a source that neither the executable nor one of its threads reaches is to be deleted',
+      from: { path: ENTRIES },
+      to: { path: '^src/', pathNot: ENTRIES, reachable: false },
     },
     {
       name: 'no-tests-in-the-product',
