@@ -1,10 +1,6 @@
-// The files of a project over HTTP: listed with checksums, read and written as streams, never held in memory.
-import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { getMimeType } from 'hono/utils/mime';
-import { Failure } from '../../failures.ts';
-import { listContained, openContainedForRead, writeContained } from '../../host/contained.ts';
+// The files of a project, listed with their checksums.
+import { md5Of } from '../../host/checksum.ts';
+import { listContained, openContainedForRead } from '../../host/contained.ts';
 import type { NodeProject } from '../nodes/owner.ts';
 
 export interface ProjectFile {
@@ -39,52 +35,9 @@ export async function listFiles({ path: root }: NodeProject): Promise<ProjectFil
 async function checksum(root: string, path: string): Promise<string | undefined> {
   try {
     const { handle } = await openContainedForRead(root, path);
-    const hash = createHash('md5');
-    for await (const chunk of handle.createReadStream()) hash.update(chunk as Buffer);
-    return hash.digest('hex');
+    await using file = handle;
+    return await md5Of(file.fd);
   } catch {
     return undefined;
-  }
-}
-
-/**
- * The file as a response.
- * @throws Failure `forbidden`, `not-found`, `conflict` (a directory)
- */
-export async function downloadFile({ path: root }: NodeProject, path: string): Promise<Response> {
-  const { handle, stat } = await openContainedForRead(root, path);
-  const headers = {
-    'Content-Type': getMimeType(path) ?? 'application/octet-stream',
-    'Content-Length': String(stat.size),
-    'Last-Modified': stat.mtime.toUTCString(),
-    // A page that somebody put into a project must not act with the rights of this server's pages.
-    'Content-Security-Policy': 'sandbox',
-    'X-Content-Type-Options': 'nosniff',
-  };
-  return new Response(await contentOf(handle, stat.size), { headers });
-}
-
-/** As many bytes as were announced, though the file may grow meanwhile. */
-async function contentOf(handle: FileHandle, size: number): Promise<ReadableStream<Uint8Array> | null> {
-  if (size > 0) return Readable.toWeb(handle.createReadStream({ end: size - 1 })) as ReadableStream<Uint8Array>;
-  await handle.close();
-  return null;
-}
-
-/**
- * Creates or replaces a file as a whole, with the directories that it needs.
- * @throws Failure `forbidden`, `conflict` (a directory), `out-of-space`, `time-out` when the client leaves too early
- */
-export async function uploadFile(
-  { path: root }: NodeProject,
-  path: string,
-  content: ReadableStream<Uint8Array> | null,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await writeContained(root, path, content ?? '', { createParents: true });
-  } catch (thrown) {
-    if (thrown instanceof Failure || !signal.aborted) throw thrown;
-    throw new Failure('time-out', `${path}: the upload broke off; nothing was written.`, { cause: thrown });
   }
 }

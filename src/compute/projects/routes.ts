@@ -2,9 +2,10 @@
 import type { EventBus } from '../../events/bus.ts';
 import type { LoadMeter } from '../../host/statistics.ts';
 import { lineStream } from '../../http/event-streams.ts';
+import { downloadFile, uploadFile } from '../../http/files.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { ComputeEvents } from '../events.ts';
-import { downloadFile, listFiles, uploadFile } from './files.ts';
+import { listFiles } from './files.ts';
 import type { Projects } from './projects.ts';
 import { ProjectCreate, ProjectUpdate } from './schema.ts';
 
@@ -40,14 +41,15 @@ export function projectRoutes(projects: Projects, events: EventBus<ComputeEvents
     ),
 
     route('GET /v2/compute/projects/{project_id}/files/{path:.+}', { raw: true }, ({ params }) =>
-      downloadFile(projects.get(params.project_id), params.path),
+      downloadFile(projects.get(params.project_id).path, params.path),
     ),
 
     route(
       'POST /v2/compute/projects/{project_id}/files/{path:.+}',
       { raw: true },
       async ({ params, stream, signal }) => {
-        await uploadFile(projects.get(params.project_id), params.path, stream, signal);
+        const { path: root } = projects.get(params.project_id);
+        await uploadFile(root, params.path, { content: stream, signal, createParents: true });
         return undefined;
       },
     ),
