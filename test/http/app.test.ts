@@ -26,7 +26,8 @@ const routes = [
   })),
   route('GET /v2/fail/{code}', {}, ({ params }) => {
     if (params.code === 'crash') throw new TypeError('secret detail');
-    throw new Failure(params.code as 'conflict', 'told', { exception: 'VPCSError', image: 'a.bin' });
+    const details = params.code === 'image-missing' ? { image: 'a.bin' } : { exception: 'VPCSError' };
+    throw new Failure(params.code as 'conflict', 'told', details);
   }),
   socketRoute('/v2/things/{thing_id}/ws', ({ params }) => {
     if (params.thing_id === 'none') throw new Failure('not-found', 'no such thing');
