@@ -1,12 +1,13 @@
 // Projects that travel: what an archive holds, what comes back from it, and what is refused.
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { ZipFile } from 'yazl';
 import { noVpcs } from '../compute/support.ts';
+import { scratchFileSystem } from '../store/scratch.ts';
 import { LINK, testedByUnzip, tree, unzipped, type ZipEntry, zip } from './archives-zip.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -572,4 +573,71 @@ test('links within the project, and absolute ones within containers, are kept', 
   assert.equal(await readlink(join(path, 'a/up')), '..');
   assert.equal(await readlink(join(path, 'a/dangling')), '../nowhere/yet');
   assert.equal(await readlink(join(path, 'project-files/docker/1/etc/localtime')), '/usr/share/zoneinfo/UTC');
+});
+
+test('a file of zeros takes no space once it is unpacked', async (t) => {
+  const server = await LabServer.start(t);
+  const disk = Buffer.alloc(8 * 1024 * 1024);
+  disk.write('boot');
+  disk.write('end', disk.length - 3);
+  const { path } = await imported(server, zip([projectFile(), { name: 'disk', data: disk, deflate: true }]));
+  const unpacked = await readFile(join(path, 'disk'));
+  assert.ok(unpacked.equals(disk));
+  const { blocks } = await stat(join(path, 'disk'));
+  if (blocks * 512 >= disk.length) t.diagnostic('this file system keeps no holes');
+});
+
+test('a full disk is told, and nothing is left on it', async (t) => {
+  const disk = await scratchFileSystem(t, '4m');
+  if (disk === undefined) return;
+  const server = await LabServer.start(t, { projects_path: join(disk, 'projects') });
+  const before = await tree(disk);
+  const noise = randomBytes(5_000_000);
+  await imported(server, zip([projectFile(), { name: 'big', data: noise }]), { status: 507 });
+  // The archive fits, what is in it does not.
+  const zeros = Buffer.alloc(20_000_000);
+  await imported(server, zip([projectFile(), { name: 'big', data: zeros, deflate: true }]), { status: 507 });
+  assert.deepEqual(await tree(disk), before);
+  assert.equal((await imported(server, zip([projectFile()]))).status, 'closed');
+  const project = await server.project('lab');
+  await writeFile(join(project.path, 'half'), randomBytes(2_000_000));
+  const path = `/v2/projects/${project.project_id}`;
+  const files = await tree(disk);
+  await server.expect(201, 'POST', `${path}/snapshots`, { name: 'fits' });
+  await server.expect(507, 'POST', `${path}/snapshots`, { name: 'too much' });
+  await server.expect(507, 'POST', `${path}/duplicate`, { name: 'too much' });
+  const left = Object.keys(await tree(disk)).filter((name) => !(name in files) && !/snapshots(\/fits.*)?$/.test(name));
+  assert.deepEqual(left, []);
+});
+
+test('an archive with any of its bytes changed is taken or refused, and never half taken', async (t) => {
+  const server = await LabServer.start(t);
+  const node = { node_id: randomUUID(), name: 'H', node_type: 'ethernet_hub', compute_id: 'local' };
+  const archive = zip([
+    projectFile({}, { nodes: [node] }),
+    { name: `project-files/ethernet_hub/${node.node_id}/x`, data: 'content'.repeat(100), deflate: true },
+    { name: 'folder/' },
+    { name: 'folder/link', data: '../README.txt', mode: LINK },
+  ]);
+  const seed = Number(process.env['LABWIRE_TEST_SEED'] ?? randomInt(2 ** 31));
+  t.diagnostic(`LABWIRE_TEST_SEED=${seed}`);
+  let state = seed;
+  const next = (limit: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+  const answers: Record<number, number> = {};
+  for (let round = 0; round < 300; round += 1) {
+    const changed = Buffer.from(archive);
+    for (let change = 0; change <= next(3); change += 1) changed[next(changed.length)] = next(256);
+    const id = randomUUID();
+    const body = new Uint8Array(next(10) === 0 ? changed.subarray(0, next(changed.length)) : changed);
+    const { status } = await server.request(`/v2/projects/${id}/import`, { method: 'POST', body });
+    answers[status] = (answers[status] ?? 0) + 1;
+    assert.ok(status === 201 || status === 409, `${status}`);
+    const names = await readdir(join(server.state, 'projects'));
+    assert.deepEqual(names, status === 201 ? [id] : []);
+    if (status === 201) await server.expect(204, 'DELETE', `/v2/projects/${id}`);
+  }
+  t.diagnostic(JSON.stringify(answers));
 });

@@ -29,7 +29,7 @@ export async function copyTree(
       else if (entry.kind === 'file') await copyOne(entry, target);
       else if (entry.kind === 'unreadable folder') throw Object.assign(new Error(), { code: 'EACCES' });
     } catch (error) {
-      throw fileFailure(error, entry.path);
+      throw asConflict(fileFailure(error, entry.path));
     }
   }
 }
@@ -44,4 +44,10 @@ async function copyOne({ open }: ContainedEntry & { kind: 'file' }, target: stri
   await using source = opened.handle;
   // The open file itself, whatever its name leads to by now.
   await copyFile(`/proc/self/fd/${source.fd}`, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+}
+
+/** A file of the server's own that may not be touched is, to a client, a conflict: it has not asked for the file. */
+export function asConflict(error: unknown): unknown {
+  if (!(error instanceof Failure) || (error.code !== 'forbidden' && error.code !== 'not-found')) return error;
+  return new Failure('conflict', error.message, { cause: error });
 }

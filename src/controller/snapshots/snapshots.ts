@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { removeContained, writeContained } from '../../host/contained.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
+import { asConflict } from '../archives/copying.ts';
 import { type Exports, refuseRunning } from '../archives/exporting.ts';
 import { SNAPSHOTS } from '../archives/repacking.ts';
 import type { Announcer } from '../events.ts';
@@ -62,7 +63,11 @@ export class Snapshots {
         resetMacAddresses: false,
         anyType: true,
       });
-      await writeContained(project.record.path, `${SNAPSHOTS}/${fileName}`, archive, { createParents: true });
+      await writeContained(project.record.path, `${SNAPSHOTS}/${fileName}`, archive, { createParents: true }).catch(
+        (error: unknown) => {
+          throw asConflict(error);
+        },
+      );
       return (await this.list(project)).find((snapshot) => snapshot.name === name) as Snapshot;
     });
   }

@@ -16,6 +16,9 @@ export interface EntryAttributes {
 const REGULAR_FILE = 0o100000;
 const SYMBOLIC_LINK = 0o120000;
 
+/** Half as fast again as the usual 6, for archives that are a twentieth larger. */
+const LEVEL = 3;
+
 /** Before this day the format knows no dates. */
 const EARLIEST = new Date(1980, 0, 1);
 
@@ -24,12 +27,12 @@ export class ArchiveWriter {
   /** The archive; ends after `finish`. */
   readonly output: Readable;
   readonly #zip = new ZipFile();
-  readonly #compress: boolean;
+  readonly #level: number;
   /** Fails when nobody reads the archive any more. */
   readonly #broken: Promise<never>;
 
   constructor(compression: Compression) {
-    this.#compress = compression === 'deflated';
+    this.#level = compression === 'deflated' ? LEVEL : 0;
     // yazl writes to a stream of its own and does not notice when that is destroyed: this one tells.
     this.output = (this.#zip.outputStream as Readable).pipe(new PassThrough());
     const { promise, reject } = Promise.withResolvers<never>();
@@ -67,8 +70,8 @@ export class ArchiveWriter {
     this.#zip.end();
   }
 
-  #options(mode: number, modified = new Date()): { mode: number; mtime: Date; compress: boolean } {
-    return { mode, mtime: modified < EARLIEST ? EARLIEST : modified, compress: this.#compress };
+  #options(mode: number, modified = new Date()): { mode: number; mtime: Date; compressionLevel: number } {
+    return { mode, mtime: modified < EARLIEST ? EARLIEST : modified, compressionLevel: this.#level };
   }
 }
 
