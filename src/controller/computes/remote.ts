@@ -39,17 +39,17 @@ export class RemoteTransport implements ComputeTransport {
     this.address = { ...address };
     this.headers = credentials ? { Authorization: basicHeader(credentials) } : {};
     const options = { keepAlive: true, timeout: IDLE, noDelay: true };
-    this.agent =
-      address.protocol === 'https' ? new HttpsAgent({ ...options, rejectUnauthorized: false }) : new HttpAgent(options);
+    this.agent = address.protocol === 'https' ? new HttpsAgent(options) : new HttpAgent(options);
     // Every console that is open listens to it.
     setMaxListeners(0, this.ending.signal);
   }
 
   async request(target: string, options: RequestOptions = {}): Promise<Response> {
     try {
-      return await this.send(target, options);
+      return await this.send(target, options, this.agent);
     } catch (error) {
-      if (error instanceof StaleConnection) return this.send(target, options);
+      // Others that were kept may be closed as well.
+      if (error instanceof StaleConnection) return this.send(target, options, false);
       throw error;
     }
   }
@@ -74,11 +74,15 @@ export class RemoteTransport implements ComputeTransport {
     for (const call of this.calls) call.destroy(reason);
   }
 
-  private send(target: string, { method = 'GET', headers = {}, body, signal }: RequestOptions): Promise<Response> {
+  private send(
+    target: string,
+    { method = 'GET', headers = {}, body, signal }: RequestOptions,
+    agent: HttpAgent | false,
+  ): Promise<Response> {
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     const { protocol, host, port } = this.address;
     const request = (protocol === 'https' ? requestHttps : requestHttp)({
-      ...{ host: reachableHost(host), port, method, path: target, agent: this.agent },
+      ...{ host: reachableHost(host), port, method, path: target, agent, rejectUnauthorized: false },
       headers: { ...headers, ...this.headers },
       ...(signal ? { signal } : {}),
     });

@@ -1,0 +1,275 @@
+// Labs with nodes on other computes: what these say is believed as far as it concerns their own nodes, and what they forget comes back.
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { refusing, StandIn, sendJson } from './computes-stand-in.ts';
+import { LabServer, until } from './lab-server.ts';
+
+/** A well-behaved compute of PCs and hubs. */
+const PCS: StandIn['answers'] = {
+  'POST /projects': {},
+  'POST /projects/[^/]+/vpcs/nodes': { status: 'stopped', console: 5000, console_type: 'telnet' },
+  'POST /projects/[^/]+/(stop|close|ports/udp)': { udp_port: 20_000 },
+  'POST /projects/.*/(start|stop|nio)': {},
+  'DELETE /projects.*': {},
+};
+
+const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
+const plain = (calls: readonly string[]): string[] => calls.map((call) => call.replaceAll(ID, 'x'));
+
+async function pair(t: TestContext, answers: StandIn['answers'] = {}): Promise<{ it: StandIn; server: LabServer }> {
+  const it = await StandIn.start(t, { ...answers, ...PCS, ...answers });
+  const server = await LabServer.start(t);
+  await server.expect(201, 'POST', '/v2/computes', it.body());
+  it.heard.length = 0;
+  return { it, server };
+}
+
+const pc = (more: object = {}): object => ({ name: 'PC1', node_type: 'vpcs', compute_id: 'it', ...more });
+
+test('a compute is told of a project before its first node there, and of nothing earlier', async (t) => {
+  const { it, server } = await pair(t);
+  const project = await server.project('lab', { variables: [{ name: 'V', value: 'x' }] });
+  assert.deepEqual(it.calls, []);
+  const url = `/v2/projects/${project.project_id}`;
+  const node = await server.expect(201, 'POST', `${url}/nodes`, pc());
+  await server.expect(201, 'POST', `${url}/nodes`, pc());
+  assert.deepEqual(plain(it.calls), ['POST /projects', 'POST /projects/x/vpcs/nodes', 'POST /projects/x/vpcs/nodes']);
+  const { project_id: id } = project;
+  assert.deepEqual(JSON.parse(it.heard[0]!.body), { name: 'lab', project_id: id, variables: project.variables });
+  assert.deepEqual(JSON.parse(it.heard[1]!.body), { name: 'PC1', node_id: node.node_id });
+  assert.deepEqual([node.console, node.console_host, node.status], [5000, '127.0.0.1', 'stopped']);
+});
+
+test('an answer that is no node leaves no node, neither here nor there', async (t) => {
+  const nodes = 'POST /projects/[^/]+/vpcs/nodes';
+  const { it, server } = await pair(t);
+  const { project_id: id } = await server.project();
+  for (const answer of [
+    (_request, response) => response.writeHead(201).end('<html>'),
+    (_request, response) => sendJson(response, 201, []),
+    (_request, response) => response.writeHead(201).end(),
+    (_request, response) => void response.socket?.destroy(),
+  ] as StandIn['answers'][string][]) {
+    it.answers[nodes] = answer!;
+    await server.expect(409, 'POST', `/v2/projects/${id}/nodes`, pc());
+    assert.equal(plain(it.calls).at(-1), 'DELETE /projects/x/vpcs/nodes/x');
+  }
+  it.answers[nodes] = refusing(409);
+  it.heard.length = 0;
+  await server.expect(409, 'POST', `/v2/projects/${id}/nodes`, pc());
+  assert.deepEqual(plain(it.calls), ['POST /projects/x/vpcs/nodes']);
+  assert.deepEqual(await server.expect(200, 'GET', `/v2/projects/${id}/nodes`), []);
+  // What cannot be read again is not kept.
+  it.answers[nodes] = { console: 'x', status: 'on fire', console_type: 7, node_directory: 1, odd: true };
+  const node = await server.expect(201, 'POST', `/v2/projects/${id}/nodes`, pc());
+  assert.deepEqual([node.console, node.status, node.console_type, node.node_directory], [null, 'stopped', null, null]);
+  assert.deepEqual(node.properties, { odd: true });
+});
+
+test('a compute speaks for its own nodes only', async (t) => {
+  const { it, server } = await pair(t);
+  const project = await server.project();
+  const ours = await server.hub(project, 'Hub');
+  const theirs = await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, pc());
+  const told = (node: { node_id: string }, event: object): Promise<void> => {
+    const ids = { project_id: project.project_id, node_id: node.node_id };
+    return it.notify({ action: 'node.updated', event: { ...ids, ...event }, project_id: project.project_id });
+  };
+  await told(ours, { status: 'suspended', name: 'Stolen' });
+  await told(theirs, { status: 'started', command_line: 'vpcs' });
+  const read = (node: { node_id: string }) =>
+    server.expect(200, 'GET', `/v2/projects/${project.project_id}/nodes/${node.node_id}`);
+  await until(async () => (await read(theirs)).status === 'started', 'the change');
+  assert.deepEqual(await read(ours), ours);
+});
+
+test('an image that a compute misses is sent there, however big, and only images are', async (t) => {
+  const images = new Map<string, number>();
+  const wanted = ['first.img', 'second.img'];
+  const { it, server } = await pair(t, {
+    'POST /projects/[^/]+/qemu/nodes': (request, response) => {
+      request.resume();
+      const image = wanted.find((name) => !images.has(name));
+      if (image === undefined) return sendJson(response, 201, { status: 'stopped' });
+      sendJson(response, 409, { message: 'missing', exception: 'ImageMissingError', image, status: 409 });
+    },
+    'POST /qemu/images/.*': (request, response) => {
+      let size = 0;
+      request.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+      });
+      request.on('end', () => {
+        images.set(decodeURIComponent(request.url!.split('/').at(-1)!), size);
+        response.writeHead(204).end();
+      });
+    },
+  });
+  const project = await server.project();
+  const events = await server.record(`/v2/projects/${project.project_id}/notifications/ws`);
+  const url = `/v2/projects/${project.project_id}/nodes`;
+  const qemu = { name: 'VM', node_type: 'qemu', compute_id: 'it', properties: { hda_disk_image: 'first.img' } };
+  const size = 20 * 1024 * 1024;
+  await mkdir(join(server.state, 'images/QEMU'), { recursive: true });
+  await writeFile(join(server.state, 'images/QEMU/first.img'), Buffer.alloc(size, 1));
+  // The second one is not here either.
+  assert.match((await server.expect(409, 'POST', url, qemu)).message, /missing/);
+  assert.deepEqual([...images], [['first.img', size]]);
+  await writeFile(join(server.state, 'images/QEMU/second.img'), 'tiny image');
+  await server.expect(201, 'POST', url, qemu);
+  assert.deepEqual([...images.keys()], wanted);
+  await until(() => events.some(({ action }) => action === 'node.created'), 'the events');
+  const told = events.filter(({ action }) => action === 'log.info').map(({ event }) => event.message);
+  assert.equal(told.length, 4);
+  assert.match(told[0], /misses the image first\.img/);
+
+  await writeFile(join(server.state, 'secret'), 'not for strangers');
+  for (const name of ['../../secret', join(server.state, 'secret'), '/etc/passwd', '..', '', 'labwire.db']) {
+    wanted.splice(0, 9, name);
+    images.clear();
+    await server.expect(409, 'POST', url, qemu);
+    assert.deepEqual([...images], []);
+  }
+  // One that is sent and still missed is not sent again and again.
+  it.answers['POST /qemu/images/.*'] = { fine: true };
+  wanted.splice(0, 9, 'first.img');
+  images.clear();
+  it.heard.length = 0;
+  await server.expect(409, 'POST', url, qemu);
+  assert.equal(it.calls.filter((call) => call.includes('/images/')).length, 1);
+});
+
+test('deleting a compute closes the labs that use it, and no other', async (t) => {
+  const { it, server } = await pair(t);
+  const [using, other] = [await server.project('using'), await server.project('other')];
+  await server.expect(201, 'POST', `/v2/projects/${using.project_id}/nodes`, pc());
+  await server.hub(other, 'Hub');
+  await server.expect(204, 'DELETE', '/v2/computes/it');
+  const status = async ({ project_id: id }: { project_id: string }) =>
+    (await server.expect(200, 'GET', `/v2/projects/${id}`)).status;
+  assert.deepEqual([await status(using), await status(other)], ['closed', 'opened']);
+  assert.equal(plain(it.calls).at(-1), 'POST /projects/x/close');
+  await until(() => it.listeners.length === 0, 'the end of the connection');
+});
+
+test('a topology brings the computes of its nodes with it', async (t) => {
+  const { it, server } = await pair(t);
+  const project = await server.project();
+  await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, pc());
+  await server.expect(204, 'POST', `/v2/projects/${project.project_id}/close`);
+  await server.expect(204, 'DELETE', '/v2/computes/it');
+  const file = join(project.path, project.filename);
+  const topology = JSON.parse(await readFile(file, 'utf8'));
+  const unused = { compute_id: 'unused', name: 'Unused', protocol: 'http', host: 'example.invalid', port: 1 };
+  topology.topology.computes.push(unused);
+  await writeFile(file, JSON.stringify(topology));
+  await server.expect(201, 'POST', `/v2/projects/${project.project_id}/open`);
+  const computes = await server.expect(200, 'GET', '/v2/computes');
+  assert.deepEqual(
+    computes
+      .slice(1)
+      .map((entry: Record<string, unknown>) => [entry['compute_id'], entry['name'], entry['port'], entry['user']]),
+    [['it', 'It', it.port, null]],
+  );
+});
+
+test('a project is deleted on all of its computes, or on none', async (t) => {
+  const { it, server } = await pair(t);
+  const project = await server.project();
+  const url = `/v2/projects/${project.project_id}`;
+  await server.expect(201, 'POST', `${url}/nodes`, pc());
+  await server.expect(204, 'POST', `${url}/close`);
+  await it.close();
+  await until(async () => !(await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the loss');
+  assert.match((await server.expect(409, 'DELETE', url)).message, /remove the compute It from this server/);
+  await server.expect(200, 'GET', url);
+  await it.listen();
+  it.heard.length = 0;
+  await server.expect(204, 'DELETE', url);
+  assert.ok(plain(it.calls).includes('DELETE /projects/x'));
+});
+
+test('a restarted compute gets its nodes again; one that was only cut off is asked how they are', async (t) => {
+  const { it, server } = await pair(t);
+  const project = await server.project();
+  const url = `/v2/projects/${project.project_id}`;
+  const [one, other] = [
+    await server.expect(201, 'POST', `${url}/nodes`, pc()),
+    await server.expect(201, 'POST', `${url}/nodes`, pc({ name: 'PC2' })),
+  ];
+  await server.link(project, [one, 0], [other, 0]);
+  const events = await server.record(`${url}/notifications/ws`);
+  const back = async (): Promise<void> => {
+    await it.close();
+    await until(async () => !(await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the loss');
+    it.heard.length = 0;
+    await it.listen();
+    await until(async () => (await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the connection', 10_000);
+    // Waits until the compute was taken up.
+    await server.expect(200, 'GET', '/v2/computes/it/ports');
+  };
+
+  it.answers['GET /network/ports'] = {};
+  it.answers['GET /projects'] = [{ project_id: project.project_id }];
+  it.answers['GET /projects/[^/]+/vpcs/nodes/.*'] = { status: 'started' };
+  await back();
+  await until(() => events.length === 2, 'both changes');
+  assert.deepEqual(
+    new Set(events.splice(0).map(({ action, event }) => `${action} ${event.status}`)),
+    new Set(['node.updated started']),
+  );
+  assert.ok(!it.calls.some((call) => call.startsWith('POST')));
+
+  it.answers['GET /projects'] = [];
+  it.answers['POST /projects/[^/]+/vpcs/nodes'] = { status: 'stopped', console: 5001, console_type: 'telnet' };
+  await back();
+  assert.deepEqual(plain(it.calls).slice(2, -1), [
+    'GET /projects',
+    'POST /projects',
+    'POST /projects/x/vpcs/nodes',
+    'POST /projects/x/vpcs/nodes',
+    'POST /projects/x/ports/udp',
+    'POST /projects/x/ports/udp',
+    'POST /projects/x/vpcs/nodes/x/adapters/0/ports/0/nio',
+    'POST /projects/x/vpcs/nodes/x/adapters/0/ports/0/nio',
+  ]);
+  assert.deepEqual(JSON.parse(it.heard[4]!.body), {
+    name: 'PC1',
+    node_id: one.node_id,
+    console: 5000,
+    console_type: 'telnet',
+  });
+  assert.deepEqual(
+    events.map(({ action, event }) => [action, event.status, event.console]),
+    [
+      ['node.updated', 'stopped', 5001],
+      ['node.updated', 'stopped', 5001],
+      ['log.warning', undefined, undefined],
+    ],
+  );
+});
+
+test('the search for an idle value leaves no project, whatever comes of it', async (t) => {
+  const search = 'GET /projects/[^/]+/dynamips/nodes/[^/]+/auto_idlepc';
+  const { it, server } = await pair(t, {
+    'POST /projects/[^/]+/dynamips/nodes': { status: 'stopped', platform: 'c3725', ram: 128, image: 'i' },
+    [search]: { idlepc: '0x60a5f1e8' },
+  });
+  const url = '/v2/computes/it/auto_idlepc';
+  const body = { platform: 'c3725', image: 'i', ram: 128 };
+  const found = await Promise.all([1, 2].map(() => server.expect(200, 'POST', url, body)));
+  assert.deepEqual(found, [{ idlepc: '0x60a5f1e8' }, { idlepc: '0x60a5f1e8' }]);
+  for (const answer of [
+    refusing(409),
+    (_request: unknown, response: { socket: { destroy(): void } | null }) => void response.socket?.destroy(),
+  ]) {
+    it.answers[search] = answer as StandIn['answers'][string];
+    await server.expect(409, 'POST', url, body);
+  }
+  it.answers[search] = () => void it.close();
+  await server.expect(409, 'POST', url, body);
+  await server.expect(400, 'POST', url, { platform: 'c3725' });
+  await server.expect(404, 'POST', '/v2/computes/nobody/auto_idlepc', body);
+  assert.deepEqual(await server.expect(200, 'GET', '/v2/projects'), []);
+});
