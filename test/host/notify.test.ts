@@ -1,37 +1,12 @@
-// What systemd hears of the daemon. The receiver is a program that knows nothing of ours.
+// What systemd hears of the daemon.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { configureLog } from '../../src/host/log.ts';
 import { createNotifier } from '../../src/host/notify.ts';
-
-const RECEIVER = `
-import json, socket, sys
-receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-receiver.bind(sys.argv[1].replace('@', '\\0'))
-print('"listening"', flush=True)
-while True: print(json.dumps(receiver.recv(65536).decode()), flush=True)
-`;
-
-/** A datagram socket at `address`; `next()` gives the messages as they come. */
-async function receiver(t: TestContext, address: string): Promise<{ next(): Promise<string> }> {
-  const program = spawn('python3', ['-c', RECEIVER, address], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
-  t.after(async () => {
-    program.kill();
-    await once(program, 'exit');
-  });
-  const next = async () => JSON.parse((await lines.next()).value ?? '"the receiver has ended"');
-  assert.equal(await next(), 'listening');
-  return { next };
-}
-
-const noPython = spawnSync('python3', ['--version']).status === 0 ? false : 'python3 is not installed';
+import { noPython, receiver } from './datagrams.ts';
 
 for (const kind of ['a path', 'an abstract address']) {
   test(`systemd learns over ${kind} that the daemon is ready and that it stops`, { skip: noPython }, async (t) => {

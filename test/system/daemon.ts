@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,8 @@ const READY_MILLISECONDS = 15_000;
 export interface DaemonOptions {
   /** Words that start the program; without them the executable. */
   program?: readonly string[];
-  /** Text of the configuration file. */
-  config?: string;
+  /** Text of the configuration file; null: none is named, the daemon looks for those that are in its usual places. */
+  config?: string | null;
   /** After `--host`, `--port`, `--state` and `--config`. */
   flags?: readonly string[];
   environment?: Readonly<Record<string, string>>;
@@ -40,6 +40,7 @@ export interface Question {
   /** Sent as JSON, or as it is when it is text or bytes. */
   body?: unknown;
   headers?: Record<string, string>;
+  agent?: Agent;
 }
 
 let daemons = 0;
@@ -123,10 +124,11 @@ export class Daemon implements AsyncDisposable {
     const { program = executable(), config = '', flags = [], environment = {}, host = '127.0.0.1' } = this.options;
     this.port ||= await freePort();
     mkdirSync(this.temporary, { recursive: true });
-    writeFileSync(this.configFile, config);
+    if (config !== null) writeFileSync(this.configFile, config);
     const [command, ...words] = program as [string, ...string[]];
-    const own = ['--host', host, '--port', `${this.port}`, '--state', this.state, '--config', this.configFile];
-    const child = spawn(command, [...words, ...own, ...flags], {
+    const own = ['--host', host, '--port', `${this.port}`, '--state', this.state];
+    const named = config === null ? [] : ['--config', this.configFile];
+    const child = spawn(command, [...words, ...own, ...named, ...flags], {
       cwd: this.directory,
       env: { PATH: process.env['PATH'], HOME: this.directory, TMPDIR: this.temporary, ...this.ranges, ...environment },
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -140,24 +142,31 @@ export class Daemon implements AsyncDisposable {
 
   /** Starts the program; resolves when it says that it is ready. */
   async start(): Promise<this> {
-    const before = this.log.length;
-    const child = await this.spawn();
-    const ended = once(child, 'close').then(() => true);
-    const deadline = performance.now() + READY_MILLISECONDS;
-    while (!/ ready url=/.test(this.log.slice(before))) {
-      if ((await Promise.race([ended, sleep(2)])) || performance.now() > deadline) {
-        throw new Error(`the daemon did not start:\n${this.log.slice(before)}`);
-      }
-    }
+    const { said, ready } = await this.outcome();
+    if (!ready) throw new Error(`the daemon did not start:\n${said}`);
     return this;
   }
 
   /** For a daemon that is expected to refuse: how it ended, and what it said. */
   async refusal(): Promise<Ending & { said: string }> {
-    const before = this.log.length;
     const start = performance.now();
-    const [code, signal] = await once(await this.spawn(), 'close');
-    return { code, signal, milliseconds: performance.now() - start, said: this.log.slice(before) };
+    const { said, ready } = await this.outcome();
+    if (ready) throw new Error(`the daemon started:\n${said}`);
+    return { ...(await this.ending()), milliseconds: performance.now() - start, said };
+  }
+
+  /** Starts the program and waits until it is ready, or has ended. */
+  private async outcome(): Promise<{ said: string; ready: boolean }> {
+    const before = this.log.length;
+    const child = await this.spawn();
+    const ended = once(child, 'close').then(() => true);
+    const deadline = performance.now() + READY_MILLISECONDS;
+    for (;;) {
+      const over = (await Promise.race([ended, sleep(2)])) || performance.now() > deadline;
+      const said = this.log.slice(before);
+      const ready = / ready url=/.test(said);
+      if (ready || over) return { said, ready };
+    }
   }
 
   /** Resolves when it has ended, at once when it has already. */
@@ -180,13 +189,13 @@ export class Daemon implements AsyncDisposable {
   }
 
   /** An answer of whatever status. The path is sent as it stands. */
-  ask(method: string, path: string, { body, headers = {} }: Question = {}): Promise<Answer> {
+  ask(method: string, path: string, { body, headers = {}, agent }: Question = {}): Promise<Answer> {
     const plain = typeof body === 'string' || body instanceof Uint8Array;
     const bytes = body === undefined || plain ? body : JSON.stringify(body);
     const { host = '127.0.0.1', scheme = 'http' } = this.options;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const request = (scheme === 'http' ? httpRequest : httpsRequest)({
-      ...{ host, port: this.port, method, path, headers, rejectUnauthorized: false },
+      ...{ host, port: this.port, method, path, headers, agent, rejectUnauthorized: false },
     });
     request.on('error', reject);
     request.on('response', async (response) => {

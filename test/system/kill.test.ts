@@ -1,7 +1,7 @@
 // What a user keeps when something is killed with signal 9: the daemon, or a virtual PC.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventually, startDaemon } from './daemon.ts';
+import { eventually, ownDaemon, startDaemon } from './daemon.ts';
 import { Lab, missing } from './lab.ts';
 import { Listener } from './notifications.ts';
 import { processesIn } from './processes.ts';
@@ -63,11 +63,10 @@ test('virtual PCs of a killed daemon do not go on in secret: they are gone when 
 test('a second daemon on the same state directory refuses within a second, and the first goes on', async (t) => {
   const daemon = await startDaemon(t);
   const lab = await Lab.create(daemon);
-  const second = await startDaemon(t, { flags: ['--state', daemon.state] }).then(
-    () => 'it started',
-    (error: Error) => error.message,
-  );
-  assert.match(second, new RegExp(`${daemon.state}.*${daemon.pid}`));
+  const { code, said, milliseconds } = await ownDaemon(t, { flags: ['--state', daemon.state] }).refusal();
+  assert.equal(code, 1);
+  assert.match(said, new RegExp(`${daemon.state}.*${daemon.pid}`));
+  assert.ok(milliseconds < 1000, `${milliseconds} ms`);
   await lab.pc('PC1');
 });
 

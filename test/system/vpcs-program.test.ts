@@ -1,0 +1,56 @@
+// A vpcs program that is missing or hangs: the user is told what to do, in time, and nothing stays behind.
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Daemon, ownDaemon } from './daemon.ts';
+import { Lab, type NodeObject } from './lab.ts';
+import { processesIn } from './processes.ts';
+
+/** A daemon whose vpcs is this shell script, or is not there. */
+async function daemonWith(t: TestContext, script: string | undefined): Promise<Daemon> {
+  const directory = mkdtempSync(join(tmpdir(), 'labwire-vpcs-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'vpcs');
+  if (script !== undefined) {
+    writeFileSync(path, `#!/bin/sh\n${script}\n`);
+    chmodSync(path, 0o755);
+  }
+  return ownDaemon(t, { config: `[VPCS]\nvpcs_path = ${path}\n` }).start();
+}
+
+/** Starts a PC, which must fail; gives the message and the seconds that it took. */
+async function failedStart(lab: Lab, pc: NodeObject): Promise<{ message: string; seconds: number }> {
+  const start = performance.now();
+  const { status, json } = await lab.daemon.ask('POST', `${lab.path}/nodes/${pc.node_id}/start`);
+  assert.equal(status, 409);
+  assert.equal((await lab.node(pc)).status, 'stopped');
+  assert.deepEqual(processesIn(lab.daemon.directory), [lab.daemon.pid]);
+  assert.equal(existsSync(pc.node_directory), false);
+  return { message: json.message, seconds: (performance.now() - start) / 1000 };
+}
+
+test('a missing vpcs is named when a PC starts, with the setting that tells where it is', async (t) => {
+  const lab = await Lab.create(await daemonWith(t, undefined));
+  const pc = await lab.pc('PC1');
+  assert.match((await failedStart(lab, pc)).message, /no program '\/.*\/vpcs' found.*vpcs_path in section \[VPCS\]/);
+  const onCompute = lab.path.replace('/v2/', '/v2/compute/');
+  const refused = await lab.daemon.ask('POST', `${onCompute}/vpcs/nodes/${pc.node_id}/start`);
+  assert.equal(refused.json.exception, 'VPCSError');
+});
+
+test('a vpcs that does not say its version is given up after five seconds, and ended', async (t) => {
+  const lab = await Lab.create(await daemonWith(t, 'sleep 600'));
+  const { message, seconds } = await failedStart(lab, await lab.pc('PC1'));
+  assert.match(message, /did not answer within 5 s.*vpcs_path/);
+  assert.ok(seconds > 4 && seconds < 8, `${seconds} s`);
+});
+
+test('a vpcs that says nothing when it is to run is given up after five seconds, and ended', async (t) => {
+  const version = 'Welcome to Virtual PC Simulator, version 0.8.2';
+  const lab = await Lab.create(await daemonWith(t, `[ "$1" = -v ] && echo ${version} && exit\nsleep 600`));
+  const { message, seconds } = await failedStart(lab, await lab.pc('PC1'));
+  assert.match(message, /PC1.*said nothing for 5 s.*vpcs_path/);
+  assert.ok(seconds > 4 && seconds < 8, `${seconds} s`);
+});
