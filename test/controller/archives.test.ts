@@ -385,6 +385,30 @@ test('images find their place, over no other image, and nodes their images', asy
   assert.deepEqual(Object.keys(await tree(project.path)).sort(), ['images', 'images/photo.png', 'travelling.gns3']);
 });
 
+test('images travel with the archive if they are asked to, and are ready for use where they arrive', async (t) => {
+  const server = await LabServer.start(t);
+  const image = Buffer.concat([Buffer.from([0x7f, 0x45, 0x4c, 0x46, 1, 1, 1]), randomBytes(100_000)]);
+  const upload = { method: 'POST', body: new Uint8Array(image) };
+  const uploaded = await server.request('/v2/compute/iou/images/far/router.bin', upload);
+  assert.equal(uploaded.status, 204);
+  const node = (name: string, path: string): object => ({
+    ...{ node_id: randomUUID(), name, node_type: 'iou', compute_id: 'local', properties: { path } },
+  });
+  const nodes = [node('A', 'far/router.bin'), node('B', '/elsewhere/router.bin')];
+  const project = await imported(server, zip([projectFile({}, { nodes })]));
+  assert.deepEqual(Object.keys(await unzipped(await exported(server, project))), ['project.gns3']);
+  const archive = await exported(server, project, '?include_images=yes&compression=none');
+  assert.deepEqual(Object.keys(await unzipped(archive)), ['images/IOU/router.bin', 'project.gns3']);
+
+  const other = await LabServer.start(t);
+  await imported(other, archive);
+  const path = join(other.state, 'images/IOU/router.bin');
+  assert.ok((await readFile(path)).equals(image));
+  assert.equal(((await stat(path)).mode & 0o777).toString(8), '700');
+  const [listed] = await other.expect(200, 'GET', '/v2/compute/iou/images');
+  assert.deepEqual([listed.filename, listed.filesize], ['router.bin', image.length]);
+});
+
 test('an export with images that are not there names the image', async (t) => {
   const server = await LabServer.start(t);
   const nodes = [
