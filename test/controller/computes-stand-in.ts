@@ -28,13 +28,15 @@ export class StandIn {
     'GET /network/interfaces': [],
   };
   port = 0;
+  readonly host: string;
   /** Connections so far. */
   connections = 0;
   private readonly server = createServer((request, response) => void this.answer(request, response));
   private readonly sockets = new WebSocketServer({ noServer: true });
   private readonly open = new Set<Socket>();
 
-  private constructor() {
+  private constructor(host: string) {
+    this.host = host;
     this.server.on('upgrade', (request, socket, head) => {
       this.heard.push({ call: `WEBSOCKET ${pathOf(request)}`, headers: request.headers, body: '' });
       this.sockets.handleUpgrade(request, socket, head, () => {});
@@ -46,8 +48,8 @@ export class StandIn {
     });
   }
 
-  static async start(t: TestContext, answers: StandIn['answers'] = {}): Promise<StandIn> {
-    const standIn = new StandIn();
+  static async start(t: TestContext, answers: StandIn['answers'] = {}, host = '127.0.0.1'): Promise<StandIn> {
+    const standIn = new StandIn(host);
     Object.assign(standIn.answers, answers);
     await standIn.listen();
     t.after(() => standIn.close());
@@ -55,7 +57,7 @@ export class StandIn {
   }
 
   async listen(): Promise<void> {
-    this.server.listen(this.port, '127.0.0.1');
+    this.server.listen(this.port, this.host);
     await once(this.server, 'listening');
     this.port = (this.server.address() as AddressInfo).port;
   }
@@ -71,7 +73,7 @@ export class StandIn {
 
   /** The body that registers it. */
   body(more: object = {}): object {
-    return { compute_id: 'it', name: 'It', protocol: 'http', host: '127.0.0.1', port: this.port, ...more };
+    return { compute_id: 'it', name: 'It', protocol: 'http', host: this.host, port: this.port, ...more };
   }
 
   get calls(): string[] {
