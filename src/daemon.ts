@@ -10,6 +10,7 @@ import { log } from './host/log.ts';
 import { App } from './http/app.ts';
 import { DOCUMENTED_ORIGINS, gate } from './http/gate.ts';
 import { isLoopback, ownNames } from './http/guard.ts';
+import { openApiRoute } from './http/openapi.ts';
 import { recorder } from './http/recording.ts';
 import { HttpServer } from './http/server.ts';
 import { pageRoutes } from './pages/routes.ts';
@@ -58,7 +59,8 @@ export async function startDaemon(
   // A node of the compute is locked whichever way a request comes: from the controller, or from the network.
   const lock = new KeyedLock();
   const controller = new Controller({ config, store, local: new App(compute.routes, { lock }), shutdown });
-  const app = new App([...controller.routes, ...compute.routes, ...pageRoutes()], {
+  const routes = [...controller.routes, ...compute.routes];
+  const app = new App([...routes, openApiRoute(routes, config.Server), ...pageRoutes()], {
     middleware: gate({
       rules: {
         hosts: [...ownNames(), ...config.Server.allowed_hosts],

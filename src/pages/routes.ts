@@ -9,6 +9,7 @@ const PAGE = `<!doctype html>
 <h1>Labwire</h1>
 <p>This is a network-lab server. It speaks the GNS3 API, version 2: point a GNS3 client or a script at this address.</p>
 <ul>
+<li><a href="/v2/openapi.json"><code>/v2/openapi.json</code></a>: all routes, as an OpenAPI document</li>
 <li><a href="/v2/version"><code>/v2/version</code></a>: the release that clients are told</li>
 <li><a href="/v2/projects"><code>/v2/projects</code></a>: the labs on this server</li>
 <li><a href="/v2/computes"><code>/v2/computes</code></a>: the hosts that run them</li>

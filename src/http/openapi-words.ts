@@ -1,0 +1,256 @@
+// What the routes are for, in words, for the OpenAPI document: beside the route table, so that a daemon that is never asked for
+// the document does not hold it. Where routes are generated for several emulators, `{node_type}` and `{emulator}` stand for each.
+
+export interface RouteWords {
+  summary: string;
+  /** Statuses of refusals beyond those that follow from the route's form. */
+  errors?: readonly number[];
+  /** Query parameters that are not members of the body. */
+  query?: Readonly<Record<string, string>>;
+  /** Type of the answer, where it is neither JSON nor, for a file, bytes; empty for an answer without content. */
+  answer?: string;
+}
+
+const EMPTY = '';
+const STREAM = 'application/json';
+const PCAP = 'application/vnd.tcpdump.pcap';
+
+export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
+  'GET /v2/version': { summary: 'Release that this server speaks' },
+  'POST /v2/version': { summary: 'Check that a client is of the same release' },
+  'GET /v2/statistics': { summary: 'Load of all computes', errors: [409] },
+  'POST /v2/shutdown': { summary: 'Stop the server (local mode only)', answer: EMPTY },
+  'POST /v2/reload': { summary: 'Look for projects anew' },
+  'GET /v2/openapi.json': { summary: 'This document' },
+  'GET /v2/notifications': { summary: 'Notification stream of the controller, a line per event', answer: STREAM },
+  'GET /v2/notifications/ws': { summary: 'Notification stream of the controller' },
+  'GET /v2/iou_license': { summary: 'Read the IOU licence' },
+  'PUT /v2/iou_license': { summary: 'Update the IOU licence' },
+  'GET /v2/gns3vm': { summary: 'Read the settings of the GNS3 VM' },
+  'PUT /v2/gns3vm': { summary: 'Update the settings of the GNS3 VM' },
+  'GET /v2/gns3vm/engines': { summary: 'List engines of the GNS3 VM' },
+  'GET /v2/gns3vm/engines/{engine}/vms': { summary: 'List virtual machines of an engine' },
+  'GET /v2/appliances': {
+    summary: 'List appliances',
+    errors: [404, 409],
+    query: { update: 'yes: fetch the list anew (refused)', symbol_theme: 'Theme that symbols are taken from' },
+  },
+
+  'POST /v2/computes': { summary: 'Create a compute' },
+  'GET /v2/computes': { summary: 'List computes' },
+  'GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}': {
+    summary: 'Endpoint call on a compute for an emulator',
+    answer: 'application/json',
+  },
+  'PUT /v2/computes/{compute_id}': { summary: 'Update a compute' },
+  'GET /v2/computes/{compute_id}': { summary: 'Read a compute' },
+  'DELETE /v2/computes/{compute_id}': { summary: 'Delete a compute' },
+  'POST /v2/computes/{compute_id}/auto_idlepc': { summary: 'Automatic idle-value search on a compute', errors: [408] },
+  'GET /v2/computes/{compute_id}/{emulator}/{action:.+}': { summary: 'Forwarded call', errors: [400, 408, 409, 503] },
+  'POST /v2/computes/{compute_id}/{emulator}/{action:.+}': {
+    summary: 'Forwarded call',
+    errors: [400, 408, 503, 507],
+    answer: 'application/json',
+  },
+  'PUT /v2/computes/{compute_id}/{emulator}/{action:.+}': {
+    summary: 'Forwarded call',
+    errors: [400, 408, 503, 507],
+    answer: 'application/json',
+  },
+  'GET /v2/computes/{compute_id}/{emulator}/images': {
+    summary: 'List images of an emulator on a compute',
+    errors: [408, 409],
+  },
+  'GET /v2/computes/{compute_id}/ports': { summary: 'List ports of a compute', errors: [408, 409] },
+
+  'GET /v2/projects': { summary: 'List projects' },
+  'POST /v2/projects': { summary: 'Create a project' },
+  'POST /v2/projects/load': { summary: 'Open a project by the path of its file (local mode only)', errors: [404] },
+  'GET /v2/projects/{project_id}': { summary: 'Read a project' },
+  'PUT /v2/projects/{project_id}': { summary: 'Update a project' },
+  'DELETE /v2/projects/{project_id}': { summary: 'Delete a project and its files' },
+  'GET /v2/projects/{project_id}/stats': { summary: 'Count what is in a project' },
+  'POST /v2/projects/{project_id}/open': { summary: 'Open a project' },
+  'POST /v2/projects/{project_id}/close': { summary: 'Close a project' },
+  'GET /v2/projects/{project_id}/files/{path:.+}': { summary: 'Get a file from a project' },
+  'POST /v2/projects/{project_id}/files/{path:.+}': {
+    summary: 'Write a file to a project',
+    errors: [408, 507],
+    answer: EMPTY,
+  },
+  'GET /v2/projects/{project_id}/notifications': {
+    summary: 'Notification stream of a project, a line per event',
+    answer: STREAM,
+  },
+  'GET /v2/projects/{project_id}/notifications/ws': { summary: 'Notification stream of a project' },
+  'GET /v2/projects/{project_id}/export': {
+    summary: 'Export a project as an archive',
+    errors: [400, 409],
+    query: {
+      compression: 'zip (default) or none',
+      include_images: 'yes: with the images of its nodes',
+      include_snapshots: 'yes: with its snapshots',
+      reset_mac_addresses: 'yes: without MAC addresses, so that the copy gets its own',
+      keep_compute_ids: 'yes: with the computes of its nodes',
+    },
+    answer: 'application/gns3project',
+  },
+  'POST /v2/projects/{project_id}/import': {
+    summary: 'Import a project from an archive',
+    errors: [400, 408, 413, 507],
+    query: { name: 'Name of the project', path: 'Directory of the project (local mode only)' },
+    answer: 'application/json',
+  },
+  'POST /v2/projects/{project_id}/duplicate': { summary: 'Duplicate a project', errors: [507] },
+
+  'POST /v2/projects/{project_id}/snapshots': { summary: 'Create a snapshot', errors: [507] },
+  'GET /v2/projects/{project_id}/snapshots': { summary: 'List snapshots' },
+  'DELETE /v2/projects/{project_id}/snapshots/{snapshot_id}': { summary: 'Delete a snapshot' },
+  'POST /v2/projects/{project_id}/snapshots/{snapshot_id}/restore': { summary: 'Restore a snapshot', errors: [507] },
+
+  'GET /v2/projects/{project_id}/nodes': { summary: 'List nodes of a project' },
+  'POST /v2/projects/{project_id}/nodes': { summary: 'Create a node' },
+  'POST /v2/projects/{project_id}/nodes/start': { summary: 'Start all nodes of a project' },
+  'POST /v2/projects/{project_id}/nodes/stop': { summary: 'Stop all nodes of a project' },
+  'POST /v2/projects/{project_id}/nodes/suspend': { summary: 'Suspend all nodes of a project' },
+  'POST /v2/projects/{project_id}/nodes/reload': { summary: 'Reload all nodes of a project' },
+  'POST /v2/projects/{project_id}/nodes/console/reset': { summary: 'Reset the consoles of all nodes of a project' },
+  'GET /v2/projects/{project_id}/nodes/{node_id}': { summary: 'Read a node' },
+  'PUT /v2/projects/{project_id}/nodes/{node_id}': { summary: 'Update a node' },
+  'DELETE /v2/projects/{project_id}/nodes/{node_id}': { summary: 'Delete a node' },
+  'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate': { summary: 'Duplicate a node' },
+  'POST /v2/projects/{project_id}/nodes/{node_id}/start': { summary: 'Start a node', errors: [408] },
+  'POST /v2/projects/{project_id}/nodes/{node_id}/stop': { summary: 'Stop a node', errors: [408] },
+  'POST /v2/projects/{project_id}/nodes/{node_id}/suspend': { summary: 'Suspend a node', errors: [408] },
+  'POST /v2/projects/{project_id}/nodes/{node_id}/reload': { summary: 'Reload a node', errors: [408] },
+  'GET /v2/projects/{project_id}/nodes/{node_id}/links': { summary: 'List links of a node' },
+  'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc': {
+    summary: 'Search an idle value for a node',
+    errors: [408, 409],
+  },
+  'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals': {
+    summary: 'List idle values that may suit a node',
+    errors: [408, 409],
+  },
+  'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk': { summary: 'Extend a disk of a node', errors: [408] },
+  'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset': { summary: 'Reset the console of a node' },
+  'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws': { summary: 'Console of a node' },
+  'GET /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}': { summary: 'Get a file of a node', errors: [409] },
+  'POST /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}': {
+    summary: 'Write a file of a node',
+    errors: [408, 507],
+    answer: EMPTY,
+  },
+
+  'GET /v2/projects/{project_id}/links': { summary: 'List links of a project' },
+  'POST /v2/projects/{project_id}/links': { summary: 'Create a link' },
+  'GET /v2/projects/{project_id}/links/{link_id}': { summary: 'Read a link' },
+  'PUT /v2/projects/{project_id}/links/{link_id}': { summary: 'Update a link' },
+  'DELETE /v2/projects/{project_id}/links/{link_id}': { summary: 'Delete a link' },
+  'GET /v2/projects/{project_id}/links/{link_id}/available_filters': {
+    summary: 'List filters available for the link',
+  },
+  'GET /v2/projects/{project_id}/links/{link_id}/pcap': {
+    summary: 'Fetch the capture of the link',
+    errors: [409],
+    answer: PCAP,
+  },
+  'POST /v2/projects/{project_id}/links/{link_id}/start_capture': { summary: 'Start capture on the link' },
+  'POST /v2/projects/{project_id}/links/{link_id}/stop_capture': { summary: 'Stop capture on the link' },
+
+  'GET /v2/projects/{project_id}/drawings': { summary: 'List drawings of a project' },
+  'POST /v2/projects/{project_id}/drawings': { summary: 'Create a drawing' },
+  'GET /v2/projects/{project_id}/drawings/{drawing_id}': { summary: 'Read a drawing' },
+  'PUT /v2/projects/{project_id}/drawings/{drawing_id}': { summary: 'Update a drawing' },
+  'DELETE /v2/projects/{project_id}/drawings/{drawing_id}': { summary: 'Delete a drawing' },
+
+  'GET /v2/symbols': { summary: 'List symbols' },
+  'GET /v2/default_symbols': { summary: 'List the symbols of each theme' },
+  'GET /v2/symbols/{symbol_id:.+}/raw': { summary: 'Get the symbol file', answer: 'image/*' },
+  'GET /v2/symbols/{symbol_id:.+}/dimensions': { summary: 'Size of a symbol', answer: 'application/json' },
+  'POST /v2/symbols/{symbol_id:.+}/raw': { summary: 'Write the symbol file', errors: [408, 413, 507], answer: EMPTY },
+
+  'POST /v2/projects/{project_id}/templates/{template_id}': {
+    summary: 'Create an instance of a template in a project',
+  },
+  'POST /v2/templates': { summary: 'Create a template' },
+  'GET /v2/templates': { summary: 'List templates' },
+  'GET /v2/templates/{template_id}': { summary: 'Read a template', errors: [304] },
+  'PUT /v2/templates/{template_id}': { summary: 'Update a template' },
+  'DELETE /v2/templates/{template_id}': { summary: 'Delete a template' },
+  'POST /v2/templates/{template_id}/duplicate': { summary: 'Duplicate a template' },
+
+  'GET /v2/compute/version': { summary: 'Release that this compute speaks' },
+  'GET /v2/compute/capabilities': { summary: 'What this compute can run' },
+  'GET /v2/compute/statistics': { summary: 'Load of this host' },
+  'GET /v2/compute/debug': { summary: 'Report for people who help with problems', answer: 'text/plain' },
+  'GET /v2/compute/notifications/ws': { summary: 'Notification stream of a compute, for controllers' },
+  'GET /v2/compute/network/interfaces': { summary: 'List network interfaces of this host' },
+  'GET /v2/compute/network/ports': { summary: 'List ports in use by this compute' },
+  'POST /v2/compute/projects/{project_id}/ports/udp': { summary: 'Reserve a UDP port for a link' },
+  'GET /v2/compute/projects': { summary: 'List projects' },
+  'POST /v2/compute/projects': { summary: 'Create a project', errors: [507] },
+  'PUT /v2/compute/projects/{project_id}': { summary: 'Update a project' },
+  'GET /v2/compute/projects/{project_id}': { summary: 'Read a project' },
+  'DELETE /v2/compute/projects/{project_id}': { summary: 'Delete a project' },
+  'POST /v2/compute/projects/{project_id}/close': { summary: 'Close a project' },
+  'GET /v2/compute/projects/{project_id}/files': { summary: 'List files of a project' },
+  'GET /v2/compute/projects/{project_id}/files/{path:.+}': { summary: 'Get a file from a project', errors: [409] },
+  'POST /v2/compute/projects/{project_id}/files/{path:.+}': {
+    summary: 'Write a file to a project',
+    errors: [408, 507],
+    answer: EMPTY,
+  },
+  'GET /v2/compute/projects/{project_id}/notifications': {
+    summary: 'Notification stream of a project',
+    answer: STREAM,
+  },
+  'GET /v2/compute/{emulator}/images': { summary: 'List images of an emulator' },
+  'POST /v2/compute/{emulator}/images/{filename:.+}': { summary: 'Upload an image', errors: [408, 507] },
+  'GET /v2/compute/{emulator}/images/{filename:.+}': { summary: 'Download an image', errors: [409] },
+  'GET /v2/compute/qemu/binaries': { summary: 'List emulators of QEMU' },
+  'GET /v2/compute/qemu/img-binaries': { summary: 'List qemu-img programs' },
+  'GET /v2/compute/qemu/capabilities': { summary: 'List guests that KVM runs on this host' },
+  'POST /v2/compute/qemu/img': { summary: 'Create a disk image', errors: [404, 507], answer: EMPTY },
+  'PUT /v2/compute/qemu/img': { summary: 'Extend a disk image', errors: [404, 507], answer: EMPTY },
+
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes': { summary: 'Create a node' },
+  'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}': { summary: 'Read a node' },
+  'PUT /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}': { summary: 'Update a node' },
+  'DELETE /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}': { summary: 'Delete a node' },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/start': { summary: 'Start a node' },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/stop': { summary: 'Stop a node' },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/suspend': { summary: 'Suspend a node' },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/reload': { summary: 'Reload a node' },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/duplicate': {
+    summary: 'Copy what a node has into another node',
+  },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio':
+    { summary: 'Add a NIO to a node' },
+  'PUT /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio':
+    { summary: 'Update filters and suspension of a NIO' },
+  'DELETE /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio':
+    { summary: 'Remove a NIO from a node' },
+  'POST /v2/compute/projects/{project_id}/ethernet_hub/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio':
+    { summary: 'Add a NIO to an Ethernet hub instance' },
+  'DELETE /v2/compute/projects/{project_id}/ethernet_hub/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio':
+    { summary: 'Remove a NIO from an Ethernet hub instance' },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/start_capture':
+    { summary: 'Start capture on a port' },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/stop_capture':
+    { summary: 'Stop capture on a port' },
+  'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/pcap':
+    { summary: 'Fetch the capture of a port', errors: [409], answer: PCAP },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/console/reset': {
+    summary: 'Reset the console of a node',
+  },
+  'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/console/ws': { summary: 'Console of a node' },
+};
+
+/** The words of a route, by its method and pattern. */
+export function wordsOf(method: string, pattern: string): RouteWords | undefined {
+  const general = pattern
+    .replace(/^(\/v2\/compute\/projects\/\{project_id\})\/\w+\/nodes/, '$1/{node_type}/nodes')
+    .replace(/^(\/v2\/compute)\/\w+\/images/, '$1/{emulator}/images');
+  return ROUTE_WORDS[`${method} ${pattern}`] ?? ROUTE_WORDS[`${method} ${general}`];
+}
