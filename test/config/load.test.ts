@@ -82,7 +82,7 @@ test('files in the places of the release are found, a later place winning', () =
   const { config, files } = loadConfig({ ...base, workingDirectory: '/nonexistent' });
   assert.equal(config.Server.port, 4001);
   assert.equal(config.Server.user, 'early');
-  assert.equal(files.length, 2);
+  assert.equal(files.filter((path) => path.startsWith(home)).length, 2); // a host may have files in /etc
   rmSync(join(home, '.config'), { recursive: true });
 });
 
