@@ -52,6 +52,9 @@ export interface ControllerOptions {
   shutdown: () => void;
 }
 
+/** Milliseconds that computes have to stop their nodes at the end. */
+const PATIENCE = 2_000;
+
 export class Controller {
   readonly routes: Route[];
   private readonly options: ControllerOptions;
@@ -178,14 +181,19 @@ export class Controller {
   async stop(): Promise<void> {
     this.announcer.controller.close('The server is stopping.');
     this.announcer.project.close('The server is stopping.');
+    // A compute that hangs must not keep the others' labs from being written.
+    const impatient = setTimeout(() => this.computes.stop(), PATIENCE);
     await this.projects.stop();
+    clearTimeout(impatient);
     this.computes.stop();
   }
 
   /** A compute tells something other than a ping: its nodes' changes become ours, everything else goes to the listeners of the project. */
   private announced(compute: Compute, message: ComputeMessage): void {
     if (message.action !== 'node.updated') {
-      this.announcer.project.emit(message.action, message.event, message.project_id);
+      const { action, event, project_id: id } = message;
+      const elsewhere = id !== undefined && compute.id !== 'local' && !this.projects.find(id)?.hosts.has(compute);
+      if (!elsewhere) this.announcer.project.emit(action, event, id);
       return;
     }
     const project = this.projects.find(String(message.event['project_id']));

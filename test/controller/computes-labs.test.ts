@@ -77,11 +77,16 @@ test('a compute speaks for its own nodes only', async (t) => {
     const ids = { project_id: project.project_id, node_id: node.node_id };
     return it.notify({ action: 'node.updated', event: { ...ids, ...event }, project_id: project.project_id });
   };
+  const other = await server.project('other');
+  const events = await server.record(`/v2/projects/${other.project_id}/notifications/ws`);
+  await it.notify({ action: 'log.error', event: { message: 'no' }, project_id: other.project_id });
+  await it.notify({ action: 'log.error', event: { message: 'to all' } });
   await told(ours, { status: 'suspended', name: 'Stolen' });
   await told(theirs, { status: 'started', command_line: 'vpcs' });
   const read = (node: { node_id: string }) =>
     server.expect(200, 'GET', `/v2/projects/${project.project_id}/nodes/${node.node_id}`);
   await until(async () => (await read(theirs)).status === 'started', 'the change');
+  assert.deepEqual(events, [{ action: 'log.error', event: { message: 'to all' } }]);
   assert.deepEqual(await read(ours), ours);
 });
 

@@ -210,6 +210,25 @@ test('changes go to the ends that take them; one that is refused is as if it was
   assert.match(message, /filters\.delay: takes Latency and Jitter/);
 });
 
+test('a compute that moves to another address takes its links along', async (t) => {
+  const it = await Two.start(t, { hosts: ['127.0.0.2', '127.0.0.3'] });
+  const [one, other, third] = [await it.node('a'), await it.node('b'), await it.node('b')];
+  await it.server.link(it.project, [one, 0], [other, 0]);
+  const hub = await it.node('b', 'ethernet_hub');
+  await it.server.link(it.project, [third, 0], [hub, 0]);
+  const moved = await StandIn.start(t, it.b.answers, '127.0.0.4');
+  moved.answers['GET /projects'] = [{ project_id: it.project.project_id }];
+  moved.answers['GET /projects/.*'] = { status: 'started' };
+  it.forget();
+  await it.server.expect(200, 'PUT', '/v2/computes/b', { host: '127.0.0.4', port: moved.port });
+  await until(() => moved.calls.some((call) => call.endsWith('/nio') && call.startsWith('POST')), 'the new wire');
+  await until(() => short(it.a).length === 3, 'its other end');
+  assert.deepEqual(short(it.a), ['DELETE … nio', 'POST … udp', 'POST … nio']);
+  assert.equal((it.told(it.a, /^POST.*nio$/) as { rhost: string }).rhost, '127.0.0.4');
+  // The link that does not leave the compute is as it was.
+  assert.equal(moved.calls.filter((call) => call.startsWith('DELETE')).length, 1);
+});
+
 test('a link that cannot be taken away at one end can be tried again', async (t) => {
   const it = await Two.start(t, { hosts: ['127.0.0.2', '127.0.0.3'] });
   const [one, other] = [await it.node('a'), await it.node('b')];

@@ -15,8 +15,8 @@ export function noNamespaces(): string | false {
   }
 }
 
-function ip(...words: string[]): void {
-  execFileSync('ip', words, { stdio: ['ignore', 'ignore', 'pipe'] });
+function ip(...words: string[]): string {
+  return execFileSync('ip', words, { stdio: ['ignore', 'pipe', 'pipe'] }).toString();
 }
 
 export interface Host {
@@ -64,14 +64,17 @@ export class TwoHosts {
     ip('-n', compute.name, 'addr', 'add', `${addresses.compute}/24`, 'dev', 'cable');
     ip('link', 'set', outer, 'up');
     ip('-n', controller.name, 'link', 'set', 'outside', 'up');
+    ip('-n', controller.name, 'link', 'set', 'cable', 'up');
     hosts.plug(true);
+    // What is sent to a host that is cut off vanishes, as behind a switch; nobody says that it cannot be reached.
+    const address = /ether (\S+)/.exec(ip('-n', compute.name, 'link', 'show', 'cable'))?.[1] as string;
+    ip('-n', controller.name, 'neigh', 'replace', addresses.compute, 'lladdr', address, 'dev', 'cable');
     return hosts;
   }
 
-  /** Plugs the cable between the hosts in, or pulls it out. */
+  /** Plugs the cable in at the compute's end, or pulls it out. */
   plug(into: boolean): void {
-    for (const { name } of [this.controller, this.compute])
-      ip('-n', name, 'link', 'set', 'cable', into ? 'up' : 'down');
+    ip('-n', this.compute.name, 'link', 'set', 'cable', into ? 'up' : 'down');
   }
 
   private remove(): void {

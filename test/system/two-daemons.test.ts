@@ -185,3 +185,34 @@ test('a controller that is killed and started again finds its computes and opens
   await eventually('the ping', () => pings(lab, here), Boolean, 20_000);
   assert.equal((await controller.get('/v2/computes/other')).user, CREDENTIALS.user);
 });
+
+test('a cable that is pulled ends calls within half a minute, and the lab runs on when it is back', {
+  skip,
+}, async (t) => {
+  const pair = await startPair(t);
+  await register(pair);
+  const { controller, hosts } = pair;
+  const { lab, here, there } = await labAcross(controller);
+  assert.ok(await pings(lab, here));
+  hosts.plug(false);
+  const start = performance.now();
+  const call = controller.ask('POST', `${lab.path}/nodes/${there.node_id}/reload`);
+  // Everything else goes on.
+  const other = await Lab.create(controller, 'Other');
+  await other.start(await other.pc('PC1'));
+  assert.ok(performance.now() - start < 5_000);
+  const { status, json } = await call;
+  assert.deepEqual([status, /no longer answers/.test(json.message)], [409, true], json.message);
+  assert.ok(performance.now() - start < 35_000);
+  assert.equal((await controller.get('/v2/computes/other')).connected, false);
+
+  hosts.plug(true);
+  await eventually(
+    'the connection',
+    () => controller.get('/v2/computes/other'),
+    ({ connected }) => connected,
+    20_000,
+  );
+  assert.equal((await lab.node(there)).status, 'started');
+  await eventually('the ping', () => pings(lab, here), Boolean, 20_000);
+});

@@ -6,6 +6,7 @@ import { log } from '../../host/log.ts';
 import type { Announcer } from '../events.ts';
 import type { Link } from '../links/link.ts';
 import type { Links } from '../links/links.ts';
+import { hasMoved } from '../links/wiring.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import type { Project } from '../projects/project.ts';
@@ -55,11 +56,7 @@ export class Recovery {
         this.nodes.renew(project, node),
       );
     }
-    const concerned = (link: Link): boolean =>
-      link.created &&
-      link.ends.some(({ node }) => node.compute === compute) &&
-      (!link.wired || link.ends.some(({ node }) => lost.has(node)));
-    for (const link of [...project.links.values()].filter(concerned)) {
+    for (const link of await this.looseLinks(project, compute, lost)) {
       const [one, other] = link.ends.map(({ node }) => node.name);
       await this.attempt(project, `The link from ${one} to ${other} could not be wired again`, () =>
         this.links.renew(link, lost),
@@ -74,6 +71,17 @@ export class Recovery {
     }
     // Closed meanwhile: what was made after that is not to stay.
     if (project.state !== 'opened') await compute.post(`/projects/${project.id}/close`).catch(() => {});
+  }
+
+  /** Links with an end on the compute that are no longer wired as they should be. */
+  private async looseLinks(project: Project, compute: Compute, lost: ReadonlySet<Node>): Promise<Link[]> {
+    const loose: Link[] = [];
+    for (const link of project.links.values()) {
+      if (!link.created || !link.ends.some(({ node }) => node.compute === compute)) continue;
+      const cut = !link.wired || link.ends.some(({ node }) => lost.has(node));
+      if (cut || (await hasMoved(link).catch(() => false))) loose.push(link);
+    }
+    return loose;
   }
 
   /** What happened to the nodes while nobody listened; gives those that are no longer there. */

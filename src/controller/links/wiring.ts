@@ -113,6 +113,13 @@ export async function renewWire(link: Link, lost: ReadonlySet<Node>): Promise<vo
   await wire(link);
 }
 
+/** Whether the computes of a wired link reach each other elsewhere by now: one has another address. */
+export async function hasMoved({ ends: [one, other] }: Link): Promise<boolean> {
+  if (!one?.wire || !other?.wire || one.node.compute === other.node.compute) return false;
+  const [host, otherHost] = await commonAddresses(one.node.compute, other.node.compute);
+  return host !== one.wire.host || otherHost !== other.wire.host;
+}
+
 /** Path of an end's capture routes on its compute. */
 export function capturePath(end: LinkEnd, action: 'start_capture' | 'stop_capture' | 'pcap'): string {
   return `${end.node.path}/adapters/${end.port.adapter_number}/ports/${end.port.port_number}/${action}`;
