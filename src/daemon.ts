@@ -60,7 +60,7 @@ export async function startDaemon(
   const lock = new KeyedLock();
   const controller = new Controller({ config, store, local: new App(compute.routes, { lock }), shutdown });
   const routes = [...controller.routes, ...compute.routes];
-  const app = new App([...routes, openApiRoute(routes, config.Server), ...pageRoutes()], {
+  const app = new App([...routes, openApiRoute(routes, config.Server), ...pageRoutes(config.Server.version)], {
     middleware: gate({
       rules: {
         hosts: [...ownNames(), ...config.Server.allowed_hosts],

@@ -1,4 +1,5 @@
 // The controller: labs as their users see them. Puts its nouns together and gives their routes.
+import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { messageOf } from '../failures.ts';
 import { log } from '../host/log.ts';
@@ -30,6 +31,7 @@ import { LabWriter } from './projects/lab-writer.ts';
 import type { Project } from './projects/project.ts';
 import { Projects } from './projects/projects.ts';
 import { projectRoutes } from './projects/routes.ts';
+import { writeDebugFiles } from './server/debug-files.ts';
 import { serverRoutes } from './server/routes.ts';
 import { ServerSettings } from './server/settings.ts';
 import { settingsRoutes } from './server/settings-routes.ts';
@@ -134,6 +136,12 @@ export class Controller {
         usage,
         shutdown: options.shutdown,
         reload: () => this.projects.reload(),
+        debug: () =>
+          writeDebugFiles(join(config.state, 'debug'), {
+            version,
+            computes: this.computes.list(),
+            projects: this.projects.list(),
+          }),
       }),
       ...settingsRoutes(this.settings),
       ...applianceRoutes({ directory: config.Server.appliances_path }),

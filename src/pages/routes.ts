@@ -1,4 +1,4 @@
-// The page that a browser finds at the root: what this is and where to go on.
+// What stands outside of /v2: the page that a browser finds at the root, and the version for clients of API 1.
 import { type Route, route } from '../http/route.ts';
 
 const PAGE = `<!doctype html>
@@ -17,8 +17,11 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-export function pageRoutes(): Route[] {
+/** `version` is the release that clients are told. */
+export function pageRoutes(version: string): Route[] {
   return [
+    // Clients of API 1 ask here, to tell their users that they are too old.
+    route('GET /v1/version', {}, () => ({ version })),
     route(
       'GET /',
       {},

@@ -22,6 +22,8 @@ export interface ServerRouteParts {
   shutdown: () => void;
   /** Looks for projects that came or went meanwhile. */
   reload: () => Promise<void>;
+  /** Writes the state of everything to files of this host. */
+  debug: () => Promise<void>;
 }
 
 export function serverRoutes({
@@ -32,6 +34,7 @@ export function serverRoutes({
   usage,
   shutdown,
   reload,
+  debug,
 }: ServerRouteParts): Route[] {
   const stream: StreamOptions = { silence: SILENCE, ping: usage, text: (message) => message.line };
 
@@ -52,6 +55,13 @@ export function serverRoutes({
       if (!local)
         throw new Failure('forbidden', 'Only a server in local mode (--local) can be shut down by its clients.');
       shutdown();
+      return undefined;
+    }),
+
+    route('POST /v2/debug', { status: 201 }, async () => {
+      if (!local)
+        throw new Failure('forbidden', 'Only a server in local mode (--local) writes debug files for its clients.');
+      await debug();
       return undefined;
     }),
 
