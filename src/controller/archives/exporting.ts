@@ -7,7 +7,7 @@ import { walkContained } from '../../host/contained.ts';
 import { log } from '../../host/log.ts';
 import { sorted } from '../../host/sorted.ts';
 import { nameProblem } from '../../store/archive/names.ts';
-import { type ArchiveWriter, type Compression, packArchive } from '../../store/archive/writer.ts';
+import { type ArchiveSink, type Compression, packArchive } from '../../store/archive/writer.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Topology, TopologyNode } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -21,7 +21,6 @@ import { isStaging } from './staging.ts';
 import { baseName, IMAGE_FOLDERS, imageReferences, portableTopology, withoutMacAddresses } from './topology.ts';
 
 export interface ExportOptions {
-  compression: Compression;
   snapshots: boolean;
   images: boolean;
   resetMacAddresses: boolean;
@@ -29,9 +28,6 @@ export interface ExportOptions {
   /** Also virtual machines that another program keeps: for archives that stay on this host. */
   anyType: boolean;
 }
-
-/** Bytes that are read at once. */
-const CHUNK = 256 * 1024;
 
 interface RemoteImage {
   compute: Compute;
@@ -59,11 +55,16 @@ export class Exports {
     this.version = options.version;
   }
 
+  /** The archive as a stream; fails before its first byte, or breaks off. */
+  async export(project: Project, compression: Compression, options: ExportOptions): Promise<Readable> {
+    return packArchive(compression, await this.prepare(project, options));
+  }
+
   /**
-   * The archive as a stream. All that can be known beforehand fails before the first byte.
+   * Finds out all that can be known beforehand; what comes back fills an archive.
    * @throws Failure `conflict` for running nodes, types that cannot be exported, missing images, unreachable computes
    */
-  async export(project: Project, options: ExportOptions): Promise<Readable> {
+  async prepare(project: Project, options: ExportOptions): Promise<(archive: ArchiveSink) => Promise<void>> {
     refuseRunning(project);
     await using held = new AsyncDisposableStack();
     const topology = await this.topologyOf(project);
@@ -71,14 +72,14 @@ export class Exports {
     const remote = await this.remoteFolders(project, topology, held);
     const images = options.images ? await this.images(topology) : [];
     const open = held.move();
-    return packArchive(options.compression, async (archive) => {
+    return async (archive) => {
       await using _closed = open;
       for (const image of images) await this.addImage(archive, image);
-      archive.addText('project.gns3', JSON.stringify(sorted(exported(topology, options))));
+      await archive.addText('project.gns3', JSON.stringify(sorted(exported(topology, options))));
       const names = new Set(['project.gns3']);
       await this.addLocal(project, archive, { options, names, elsewhere: foldersElsewhere(topology) });
       for (const folder of remote) await this.addRemote(project, archive, { options, names, ...folder });
-    });
+    };
   }
 
   private async topologyOf({ id, record, state }: Project): Promise<Topology> {
@@ -133,7 +134,7 @@ export class Exports {
     return [...images.values()];
   }
 
-  private async addImage(archive: ArchiveWriter, { compute, name, path }: RemoteImage): Promise<void> {
+  private async addImage(archive: ArchiveSink, { compute, name, path }: RemoteImage): Promise<void> {
     const content = await fetchFile(compute, path);
     if (!content) throw new Failure('conflict', `The image ${baseName(name)} vanished during the export.`);
     await archive.addFile(name, content);
@@ -141,7 +142,7 @@ export class Exports {
 
   private async addLocal(
     project: Project,
-    archive: ArchiveWriter,
+    archive: ArchiveSink,
     { options, names, elsewhere }: { options: ExportOptions; names: Set<string>; elsewhere: ReadonlySet<string> },
   ): Promise<void> {
     // What is here of a node that is elsewhere was left behind when it went.
@@ -156,27 +157,22 @@ export class Exports {
         continue;
       }
       names.add(path);
-      if (entry.kind === 'empty folder') archive.addFolder(path);
-      else if (entry.kind === 'link') archive.addLink(path, entry.target);
+      if (entry.kind === 'empty folder') await archive.addFolder(path);
+      else if (entry.kind === 'link') await archive.addLink(path, entry.target);
       else if (entry.kind === 'file') {
-        try {
-          const { handle, stat } = await entry.open();
-          const content =
-            stat.size === 0
-              ? handle.createReadStream({ end: 0 })
-              : handle.createReadStream({ end: stat.size - 1, highWaterMark: CHUNK });
-          await archive.addFile(path, content, { mode: stat.mode, modified: stat.mtime });
-        } catch (error) {
-          if (!(error instanceof Failure)) throw error;
-          this.skipped(project, path, error.message);
-        }
+        const file = await entry.open().catch((error: unknown) => {
+          if (error instanceof Failure) return error;
+          throw error;
+        });
+        if (file instanceof Failure) this.skipped(project, path, file.message);
+        else await archive.addOpenFile(path, file);
       }
     }
   }
 
   private async addRemote(
     project: Project,
-    archive: ArchiveWriter,
+    archive: ArchiveSink,
     { options, names, compute, files }: { options: ExportOptions; names: Set<string> } & RemoteFolder,
   ): Promise<void> {
     for (const path of files) {

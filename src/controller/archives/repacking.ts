@@ -38,9 +38,9 @@ async function repack(path: string, identity: { project_id: string; name: string
   const packed = packArchive('stored', async (writer) => {
     for (const entry of archive.entries.values()) {
       const { name, kind, target, mode, modified } = entry;
-      if (name === PROJECT_FILE) writer.addText(name, topology);
-      else if (kind === 'folder') writer.addFolder(name);
-      else if (target !== undefined) writer.addLink(name, target);
+      if (name === PROJECT_FILE) await writer.addText(name, topology);
+      else if (kind === 'folder') await writer.addFolder(name);
+      else if (target !== undefined) await writer.addLink(name, target);
       else await writer.addFile(name, Readable.from(archive.content(entry)), { mode, modified });
     }
   });

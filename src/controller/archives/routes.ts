@@ -21,8 +21,7 @@ export function archiveRoutes({ projects, exports, imports }: ArchiveRouteParts)
   return [
     route('GET /v2/projects/{project_id}/export', { raw: true }, async ({ params, query }) => {
       const project = await projects.settled(params.project_id);
-      const archive = await exports.export(project, {
-        compression: compressionOf(query),
+      const archive = await exports.export(project, compressionOf(query), {
         snapshots: isYes(query, 'include_snapshots'),
         images: isYes(query, 'include_images'),
         resetMacAddresses: isYes(query, 'reset_mac_addresses'),

@@ -97,8 +97,7 @@ export class Duplicates {
   ): Promise<Project> {
     await using held = new AsyncDisposableStack();
     const archive = join(await makeStaging(this.options.projectsPath, held), 'archive');
-    const content = await this.options.exports.export(project, {
-      compression: 'stored',
+    const content = await this.options.exports.export(project, 'stored', {
       snapshots: false,
       images: false,
       keepComputeIds: true,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { removeContained, writeContained } from '../../host/contained.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
+import { writeBlockArchive } from '../../store/archive/block-archive.ts';
 import { asConflict } from '../archives/copying.ts';
 import { type Exports, refuseRunning } from '../archives/exporting.ts';
 import { SNAPSHOTS } from '../archives/repacking.ts';
@@ -55,19 +56,19 @@ export class Snapshots {
       if (isTaken) throw new Failure('conflict', `name: there is already a snapshot "${name}"; choose another name.`);
       refuseRunning(project);
       const fileName = snapshotFileName(name, new Date());
-      const archive = await this.options.exports.export(project, {
-        compression: 'stored',
+      const fill = await this.options.exports.prepare(project, {
         snapshots: false,
         images: false,
         keepComputeIds: true,
         resetMacAddresses: false,
         anyType: true,
       });
-      await writeContained(project.record.path, `${SNAPSHOTS}/${fileName}`, archive, { createParents: true }).catch(
-        (error: unknown) => {
-          throw asConflict(error);
-        },
-      );
+      await writeContained(project.record.path, `${SNAPSHOTS}/${fileName}`, '', {
+        createParents: true,
+        fill: (file) => writeBlockArchive(file, fill),
+      }).catch((error: unknown) => {
+        throw asConflict(error);
+      });
       return (await this.list(project)).find((snapshot) => snapshot.name === name) as Snapshot;
     });
   }

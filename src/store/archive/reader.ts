@@ -5,6 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { Failure, messageOf } from '../../failures.ts';
+import { BLOCK, shareBlocks } from '../../host/share-blocks.ts';
 import { leadsInside, nameProblem } from './names.ts';
 
 /** Far more than labs have; each costs some hundred bytes of memory while the archive is read. */
@@ -39,9 +40,11 @@ export class ArchiveReader {
   /** By name, in the order of the archive. */
   readonly entries: ReadonlyMap<string, ArchiveEntry>;
   readonly #zip: ZipFile;
+  readonly #descriptor: number;
 
-  private constructor(zip: ZipFile, entries: ReadonlyMap<string, ArchiveEntry>) {
+  private constructor(zip: ZipFile, descriptor: number, entries: ReadonlyMap<string, ArchiveEntry>) {
     this.#zip = zip;
+    this.#descriptor = descriptor;
     this.entries = entries;
   }
 
@@ -64,7 +67,7 @@ export class ArchiveReader {
     const { size } = await handle.stat();
     checkSizes([...entries.values()], size);
     checkTree(entries);
-    const reader = new ArchiveReader(zip, entries);
+    const reader = new ArchiveReader(zip, handle.fd, entries);
     await reader.#readLinks(absoluteLinks);
     return reader;
   }
@@ -72,6 +75,18 @@ export class ArchiveReader {
   /** Bytes of all contents, unpacked. */
   get size(): number {
     return sizeOf([...this.entries.values()]);
+  }
+
+  /**
+   * Lets an empty file share the blocks of a stored content, as far as the file system can; answers how many bytes those are. They are
+   * of the archive as it stands: `content` tells whether they are what they should be.
+   */
+  async share({ raw, size }: ArchiveEntry, file: FileHandle): Promise<number> {
+    const length = size - (size % BLOCK);
+    if (raw.compressionMethod !== 0 || length === 0) return 0;
+    const { fileDataStart: from } = await this.#zip.readLocalFileHeaderPromise(raw, { minimal: true });
+    if (from % BLOCK !== 0) return 0;
+    return (await shareBlocks(this.#descriptor, file.fd, { from, to: 0, length })) ? length : 0;
   }
 
   /** The content of a file; fails where it is not what the archive says of it. */

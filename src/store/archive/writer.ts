@@ -1,4 +1,6 @@
 // Writes project archives: zip, as a stream, one entry after the other, whatever their sizes.
+import type { Stats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { PassThrough, type Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
@@ -13,8 +15,24 @@ export interface EntryAttributes {
   modified?: Date;
 }
 
-const REGULAR_FILE = 0o100000;
-const SYMBOLIC_LINK = 0o120000;
+/** What takes the entries of an archive, one after the other: each call is to be awaited. */
+export interface ArchiveSink {
+  addFile(name: string, content: Readable, attributes?: EntryAttributes): Promise<void>;
+  /** As much of an open file as it had when `stat` was taken, or less; the handle is closed. */
+  addOpenFile(name: string, file: { handle: FileHandle; stat: Stats }): Promise<void>;
+  addText(name: string, text: string): Promise<void>;
+  /** A symbolic link; `target` is kept as it is. */
+  addLink(name: string, target: string): Promise<void>;
+  addFolder(name: string): Promise<void>;
+}
+
+/** Types of files in the modes of entries, as Unix has them. */
+export const REGULAR_FILE = 0o100000;
+export const SYMBOLIC_LINK = 0o120000;
+export const FOLDER = 0o040000;
+
+/** Bytes that are read at once. */
+export const CHUNK = 256 * 1024;
 
 /** Half as fast again as the usual 6, for archives that are a twentieth larger. */
 const LEVEL = 3;
@@ -23,7 +41,7 @@ const LEVEL = 3;
 const EARLIEST = new Date(1980, 0, 1);
 
 /** Takes entries as fast as the archive is read: each call resolves when its content has been taken. */
-export class ArchiveWriter {
+export class ArchiveWriter implements ArchiveSink {
   /** The archive; ends after `finish`. */
   readonly output: Readable;
   readonly #zip = new ZipFile();
@@ -53,16 +71,20 @@ export class ArchiveWriter {
     }
   }
 
-  addText(name: string, text: string): void {
+  async addOpenFile(name: string, { handle, stat }: { handle: FileHandle; stat: Stats }): Promise<void> {
+    const content = handle.createReadStream({ end: Math.max(0, stat.size - 1), highWaterMark: CHUNK });
+    await this.addFile(name, content, { mode: stat.mode, modified: stat.mtime });
+  }
+
+  async addText(name: string, text: string): Promise<void> {
     this.#zip.addBuffer(Buffer.from(text), name, this.#options(REGULAR_FILE | 0o644));
   }
 
-  /** A symbolic link; `target` is kept as it is. */
-  addLink(name: string, target: string): void {
+  async addLink(name: string, target: string): Promise<void> {
     this.#zip.addBuffer(Buffer.from(target), name, { mode: SYMBOLIC_LINK | 0o777, compress: false });
   }
 
-  addFolder(name: string): void {
+  async addFolder(name: string): Promise<void> {
     this.#zip.addEmptyDirectory(name);
   }
 
@@ -76,7 +98,7 @@ export class ArchiveWriter {
 }
 
 /** The archive that `fill` makes, as a stream; a failure of `fill` breaks it off. */
-export function packArchive(compression: Compression, fill: (archive: ArchiveWriter) => Promise<void>): Readable {
+export function packArchive(compression: Compression, fill: (archive: ArchiveSink) => Promise<void>): Readable {
   const archive = new ArchiveWriter(compression);
   fill(archive).then(
     () => archive.finish(),

@@ -43,12 +43,10 @@ async function packSnapshots(directory: string): Promise<void> {
         hasTopology ||= isTopology;
         // The topology has the same name in all archives.
         const path = isTopology ? 'project.gns3' : entry.path;
-        if (entry.kind === 'empty folder') writer.addFolder(path);
-        else if (entry.kind === 'link') writer.addLink(path, entry.target);
-        else if (entry.kind === 'file') {
-          const { handle, stat } = await entry.open();
-          await writer.addFile(path, handle.createReadStream(), { mode: stat.mode, modified: stat.mtime });
-        } else throw new Failure('conflict', `${folder}/${path}: permission denied; make it readable`);
+        if (entry.kind === 'empty folder') await writer.addFolder(path);
+        else if (entry.kind === 'link') await writer.addLink(path, entry.target);
+        else if (entry.kind === 'file') await writer.addOpenFile(path, await entry.open());
+        else throw new Failure('conflict', `${folder}/${path}: permission denied; make it readable`);
       }
     });
     await writeContained(directory, `snapshots/${name}.gns3project`, archive, { createParents: true });

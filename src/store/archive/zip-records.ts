@@ -1,0 +1,137 @@
+// The records of a zip file around stored contents (APPNOTE 6.3 of the format, sections 4.3 and 4.5.3).
+
+export interface EntryRecord {
+  name: Buffer;
+  /** Unix mode with the type of the file. */
+  mode: number;
+  modified: Date;
+  /** Of the local header. */
+  place: number;
+  size: number;
+  checksum: number;
+}
+
+const LOCAL = 0x04034b50;
+const CENTRAL = 0x02014b50;
+const END = 0x06054b50;
+const END_64 = 0x06064b50;
+const END_64_PLACE = 0x07064b50;
+
+const LOCAL_LENGTH = 30;
+const CENTRAL_LENGTH = 46;
+const UTF8_NAMES = 0x0800;
+const VERSION = 20;
+const VERSION_64 = 45;
+const UNIX = 3 << 8;
+
+/** From these on the real number stands in a field of 64 bits. */
+const MOST_32 = 0xffff_ffff;
+const MOST_16 = 0xffff;
+
+const EXTRA_64 = 0x0001;
+/** As the tools of Android call what they align entries with. */
+const EXTRA_ALIGNMENT = 0xd935;
+const SIZES_64_LENGTH = 20;
+const SMALLEST_ALIGNMENT = 6;
+
+/** Room between the header of an entry and its content. */
+export interface Extra {
+  length: number;
+  /** Whether the sizes stand in it. */
+  large: boolean;
+}
+
+/** Room with which the content begins at a multiple of `align`, and for sizes that do not fit into the header or are not known yet. */
+export function extraFor(
+  { name, place }: Pick<EntryRecord, 'name' | 'place'>,
+  { expected, align }: { expected: number | undefined; align: number },
+): Extra {
+  const large = expected === undefined || expected >= MOST_32;
+  const sizes = large ? SIZES_64_LENGTH : 0;
+  const rest = (place + LOCAL_LENGTH + name.length + sizes) % align;
+  const padding = rest === 0 ? 0 : align - rest;
+  return { large, length: sizes + padding + (padding > 0 && padding < SMALLEST_ALIGNMENT ? align : 0) };
+}
+
+export function localHeader(entry: EntryRecord, extra: Extra): Buffer {
+  const header = Buffer.alloc(LOCAL_LENGTH + entry.name.length + extra.length);
+  header.writeUInt32LE(LOCAL, 0);
+  header.writeUInt16LE(extra.large ? VERSION_64 : VERSION, 4);
+  writeCommon(header.subarray(6), entry, extra.large);
+  header.writeUInt16LE(entry.name.length, 26);
+  header.writeUInt16LE(extra.length, 28);
+  entry.name.copy(header, LOCAL_LENGTH);
+  const field = header.subarray(LOCAL_LENGTH + entry.name.length);
+  const used = extra.large ? writeSizes64(field, [entry.size, entry.size]) : 0;
+  if (extra.length > used) {
+    field.writeUInt16LE(EXTRA_ALIGNMENT, used);
+    field.writeUInt16LE(extra.length - used - 4, used + 2);
+  }
+  return header;
+}
+
+/** The entry in the list at the end. */
+export function centralRecord(entry: EntryRecord): Buffer {
+  const large = entry.size >= MOST_32 || entry.place >= MOST_32;
+  const extra = large ? 4 + 3 * 8 : 0;
+  const record = Buffer.alloc(CENTRAL_LENGTH + entry.name.length + extra);
+  record.writeUInt32LE(CENTRAL, 0);
+  record.writeUInt16LE(UNIX | VERSION_64, 4);
+  record.writeUInt16LE(large ? VERSION_64 : VERSION, 6);
+  writeCommon(record.subarray(8), entry, large);
+  record.writeUInt16LE(entry.name.length, 28);
+  record.writeUInt16LE(extra, 30);
+  record.writeUInt32LE((entry.mode << 16) >>> 0, 38);
+  record.writeUInt32LE(large ? MOST_32 : entry.place, 42);
+  entry.name.copy(record, CENTRAL_LENGTH);
+  if (large) writeSizes64(record.subarray(CENTRAL_LENGTH + entry.name.length), [entry.size, entry.size, entry.place]);
+  return record;
+}
+
+/** What follows the list. */
+export function endRecords({ entries, place, size }: { entries: number; place: number; size: number }): Buffer {
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(END, 0);
+  end.writeUInt16LE(Math.min(entries, MOST_16), 8);
+  end.writeUInt16LE(Math.min(entries, MOST_16), 10);
+  end.writeUInt32LE(Math.min(size, MOST_32), 12);
+  end.writeUInt32LE(Math.min(place, MOST_32), 16);
+  if (entries < MOST_16 && size < MOST_32 && place < MOST_32) return end;
+  const end64 = Buffer.alloc(56 + 20);
+  end64.writeUInt32LE(END_64, 0);
+  end64.writeBigUInt64LE(44n, 4);
+  end64.writeUInt16LE(UNIX | VERSION_64, 12);
+  end64.writeUInt16LE(VERSION_64, 14);
+  end64.writeBigUInt64LE(BigInt(entries), 24);
+  end64.writeBigUInt64LE(BigInt(entries), 32);
+  end64.writeBigUInt64LE(BigInt(size), 40);
+  end64.writeBigUInt64LE(BigInt(place), 48);
+  end64.writeUInt32LE(END_64_PLACE, 56);
+  end64.writeBigUInt64LE(BigInt(place + size), 64);
+  end64.writeUInt32LE(1, 72);
+  return Buffer.concat([end64, end]);
+}
+
+/** What both headers have in common: flags to sizes. */
+function writeCommon(at: Buffer, { modified, checksum, size }: EntryRecord, large: boolean): void {
+  at.writeUInt16LE(UTF8_NAMES, 0);
+  at.writeUInt32LE(dosTime(modified), 4);
+  at.writeUInt32LE(checksum, 8);
+  at.writeUInt32LE(large ? MOST_32 : size, 12);
+  at.writeUInt32LE(large ? MOST_32 : size, 16);
+}
+
+function writeSizes64(field: Buffer, numbers: readonly number[]): number {
+  field.writeUInt16LE(EXTRA_64, 0);
+  field.writeUInt16LE(numbers.length * 8, 2);
+  for (const [index, number] of numbers.entries()) field.writeBigUInt64LE(BigInt(number), 4 + index * 8);
+  return 4 + numbers.length * 8;
+}
+
+/** Time and date in the form of MS-DOS, from 1980 to 2107, in steps of two seconds. */
+function dosTime(time: Date): number {
+  const year = time.getFullYear() - 1980;
+  if (year < 0) return (1 << 21) | (1 << 16);
+  const date = (Math.min(year, 127) << 9) | ((time.getMonth() + 1) << 5) | time.getDate();
+  return ((date << 16) | (time.getHours() << 11) | (time.getMinutes() << 5) | (time.getSeconds() >> 1)) >>> 0;
+}
