@@ -1,5 +1,5 @@
 // Frames per second and CPU time per frame through hubs and cables of the fabric, beside a plain node:dgram relay that is
-// measured in the same run. Repeat with: node_modules/.bin/node test/bench/fabric.ts
+// measured in the same run. Repeat with: npm run bench
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
