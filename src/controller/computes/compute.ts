@@ -1,11 +1,11 @@
 // One compute as the controller knows it: where it is, whether it is connected, what it can do, how busy it is; and the calls to it.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { MessageSocket, SocketData } from '../../http/sockets.ts';
 import { parseJsonBounded } from '../../store/json.ts';
 import { answerJson, answerText, mustBeList } from './answers.ts';
-import { type Capabilities, introduce } from './handshake.ts';
+import { Connection } from './connection.ts';
+import type { Capabilities } from './handshake.ts';
 import { DEFAULT_LIMIT, watched, within } from './limits.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
@@ -57,13 +57,6 @@ export interface PassOptions {
 const BASE = '/v2/compute';
 const NOTHING: Capabilities = { version: null, node_types: [] };
 
-/** Milliseconds until the next attempt: after a loss, when nobody answers, and when somebody has to put something right first. */
-const AFTER_LOSS = 1_000;
-const UNREACHABLE_AGAIN = 5_000;
-const REFUSED_AGAIN = 30_000;
-/** Attempts in a row after which labs no longer wait for a compute. */
-const PATIENCE = 10;
-
 /**
  * Set for everything that is done to take a compute up again. Such calls neither wait for that nor connect: two computes that come back
  * at the same time would wait for each other.
@@ -74,30 +67,30 @@ export class Compute {
   /** Where consoles of this compute's nodes are dialled: the address that was given first, wildcard included. */
   readonly consoleHost: string;
   description: ComputeDescription;
-  connected = false;
   lastError: string | null = null;
   capabilities: Capabilities = NOTHING;
   private usage: { cpu: number | null; memory: number | null } = { cpu: null, memory: null };
-  private transport: ComputeTransport;
+  private readonly connection: Connection;
   private readonly listener: ComputeListener;
-  private readonly version: string;
-  private socket: MessageSocket | undefined;
-  private connecting: Promise<void> | undefined;
   private takenUp: Promise<void> = Promise.resolve();
   private interfaces: Promise<Record<string, unknown>[]> | undefined;
-  private retry: NodeJS.Timeout | undefined;
-  private failures = 0;
-  private stopped = false;
 
   constructor(
     description: ComputeDescription,
     options: { transport: ComputeTransport; listener: ComputeListener; version: string; consoleHost: string },
   ) {
+    const { transport, listener, version, consoleHost } = options;
     this.description = description;
-    this.transport = options.transport;
-    this.listener = options.listener;
-    this.version = options.version;
-    this.consoleHost = options.consoleHost;
+    this.listener = listener;
+    this.consoleHost = consoleHost;
+    const identity = () => ({ id: this.id, name: this.name, version });
+    this.connection = new Connection(transport, identity, {
+      up: (capabilities) => this.joined(capabilities),
+      notification: (data) => this.received(data),
+      down: () => this.lost(),
+      failed: (reason) => this.failed(reason),
+      gaveUp: () => listener.gaveUp(this),
+    });
   }
 
   get id(): string {
@@ -106,6 +99,10 @@ export class Compute {
 
   get name(): string {
     return this.description.name;
+  }
+
+  get connected(): boolean {
+    return this.connection.connected;
   }
 
   /** The object that clients see (`Compute`); never with the password. */
@@ -120,107 +117,40 @@ export class Compute {
     };
   }
 
-  /**
-   * Connects unless it is connected; one attempt at a time. From now on the connection is kept up: lost or not made, it is tried again.
-   * @throws ComputeUnreachable, Failure `conflict` when something has to be put right
-   */
-  async connect(): Promise<void> {
-    if (this.connected) return;
-    this.connecting ??= this.attempt().finally(() => {
-      this.connecting = undefined;
-    });
-    await this.connecting;
+  /** Connects unless it is connected, and keeps the connection. @throws as Connection.connect */
+  connect(): Promise<void> {
+    return this.connection.connect();
   }
 
   /** Another name, address or user; the connection is made anew, a little later or with the next call. */
   change(description: ComputeDescription, transport: ComputeTransport): void {
-    const { transport: old } = this;
     this.description = description;
-    this.transport = transport;
     this.lastError = null;
-    this.failures = 0;
-    this.forget();
-    old.close?.();
-    this.listener.changed(this);
-    this.retryIn(AFTER_LOSS);
+    this.connection.replace(transport);
   }
 
   /** Ends the connection for good. */
   stop(): void {
-    this.stopped = true;
-    clearTimeout(this.retry);
-    this.socket?.close(1000, '');
-    this.transport.close?.();
-    this.lost();
+    this.connection.stop();
   }
 
-  private async attempt(): Promise<void> {
-    clearTimeout(this.retry);
-    const { transport } = this;
-    const isCurrent = (): boolean => transport === this.transport && !this.stopped;
-    try {
-      const { capabilities, socket } = await introduce(transport, { name: this.name, version: this.version });
-      if (!isCurrent()) {
-        socket.close(1000, '');
-        throw new ComputeUnreachable(`The compute ${this.name} was changed meanwhile.`);
-      }
-      this.join(capabilities, socket);
-    } catch (error) {
-      if (isCurrent()) this.missed(error);
-      throw error;
-    }
-  }
-
-  private join(capabilities: Capabilities, socket: MessageSocket): void {
-    this.socket = socket;
+  private joined(capabilities: Capabilities): void {
     this.capabilities = capabilities;
-    this.connected = true;
     this.lastError = null;
-    this.failures = 0;
-    socket.listen({
-      message: (data) => this.received(data),
-      close: () => {
-        if (this.socket === socket) this.lost();
-      },
-    });
     this.listener.changed(this);
     this.takenUp = this.takenUp.then(() => takingUp.run(true, () => this.listener.joined(this)));
   }
 
-  private missed(error: unknown): void {
-    const unreachable = error instanceof ComputeUnreachable;
-    const before = this.lastError;
-    this.lastError = unreachable ? null : messageOf(error);
-    if (this.lastError !== before) this.listener.changed(this);
-    this.retryIn(unreachable ? UNREACHABLE_AGAIN : REFUSED_AGAIN);
-  }
-
-  private retryIn(delay: number): void {
-    clearTimeout(this.retry);
-    if (this.stopped) return;
-    this.retry = setTimeout(() => {
-      this.connect().catch((error: unknown) => {
-        // What clients ask for in vain does not count: they may ask often.
-        this.failures += 1;
-        if (this.failures === 1) log.warn('a compute is not there', { compute: this.id, reason: messageOf(error) });
-        if (this.failures === PATIENCE && error instanceof ComputeUnreachable) this.listener.gaveUp(this);
-      });
-    }, delay);
-    this.retry.unref();
-  }
-
   private lost(): void {
-    if (!this.connected) return;
-    this.forget();
-    this.listener.changed(this);
-    this.retryIn(AFTER_LOSS);
-  }
-
-  private forget(): void {
-    this.socket = undefined;
-    this.connected = false;
     this.interfaces = undefined;
     this.usage = { cpu: null, memory: null };
+    this.listener.changed(this);
+  }
+
+  private failed(reason: string | null): void {
+    if (reason === this.lastError) return;
+    this.lastError = reason;
+    this.listener.changed(this);
   }
 
   private received(data: SocketData): void {
@@ -259,7 +189,7 @@ export class Compute {
     const call = `${method} ${path}`;
     return within(limit, call, async (late, progress) => {
       await this.ready(true);
-      const answer = await this.transport.request(BASE + path, {
+      const answer = await this.connection.transport.request(BASE + path, {
         method,
         headers: { 'Content-Type': body ? 'application/octet-stream' : 'application/json' },
         ...both(signal, late),
@@ -284,7 +214,7 @@ export class Compute {
     const text = body && Object.keys(body).length > 0 ? JSON.stringify(body) : null;
     return within(limit, call, async (late) => {
       await this.ready(connect);
-      const answer = await this.transport.request(BASE + path, {
+      const answer = await this.connection.transport.request(BASE + path, {
         method,
         headers: { 'Content-Type': 'application/json' },
         ...(text === null ? {} : { body: text }),
@@ -301,7 +231,7 @@ export class Compute {
 
   async openSocket(path: string): Promise<MessageSocket> {
     await this.ready(true);
-    return this.transport.openSocket(BASE + path);
+    return this.connection.transport.openSocket(BASE + path);
   }
 
   /** Its network interfaces, asked for once a connection. */

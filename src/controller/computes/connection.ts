@@ -1,0 +1,144 @@
+// Keeps the connection to one compute: made once however many ask for it, made again when it is lost.
+import { messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
+import type { MessageSocket, SocketData } from '../../http/sockets.ts';
+import { type Capabilities, introduce } from './handshake.ts';
+import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
+
+export interface ConnectionEvents {
+  /** It is there; its notifications follow. */
+  up(capabilities: Capabilities): void;
+  notification(data: SocketData): void;
+  down(): void;
+  /** An attempt failed: what has to be put right, or null when nobody answered. */
+  failed(reason: string | null): void;
+  /** It was looked for in vain for as long as labs wait for it. */
+  gaveUp(): void;
+}
+
+/** Milliseconds until the next attempt: after a loss, when nobody answers, and when somebody has to put something right first. */
+const AFTER_LOSS = 1_000;
+const UNREACHABLE_AGAIN = 5_000;
+const REFUSED_AGAIN = 30_000;
+/** Attempts in a row after which labs no longer wait for a compute. */
+const PATIENCE = 10;
+
+export class Connection {
+  connected = false;
+  private current: ComputeTransport;
+  private readonly events: ConnectionEvents;
+  /** The compute's name and this server's release. */
+  private readonly identity: () => { id: string; name: string; version: string };
+  private socket: MessageSocket | undefined;
+  private connecting: Promise<void> | undefined;
+  private retry: NodeJS.Timeout | undefined;
+  private failures = 0;
+  private stopped = false;
+
+  constructor(
+    transport: ComputeTransport,
+    identity: () => { id: string; name: string; version: string },
+    events: ConnectionEvents,
+  ) {
+    this.current = transport;
+    this.identity = identity;
+    this.events = events;
+  }
+
+  get transport(): ComputeTransport {
+    return this.current;
+  }
+
+  /**
+   * Connects unless it is connected; one attempt at a time. From now on the connection is kept up: lost or not made, it is tried again.
+   * @throws ComputeUnreachable, Failure `conflict` when something has to be put right
+   */
+  async connect(): Promise<void> {
+    if (this.connected) return;
+    this.connecting ??= this.attempt().finally(() => {
+      this.connecting = undefined;
+    });
+    await this.connecting;
+  }
+
+  /** Goes another way from now on; connects anew, a little later or with the next call. */
+  replace(transport: ComputeTransport): void {
+    const { current: old } = this;
+    this.current = transport;
+    this.failures = 0;
+    this.socket = undefined;
+    this.connected = false;
+    old.close?.();
+    this.events.down();
+    this.retryIn(AFTER_LOSS);
+  }
+
+  /** Ends the connection for good. */
+  stop(): void {
+    this.stopped = true;
+    clearTimeout(this.retry);
+    this.socket?.close(1000, '');
+    this.current.close?.();
+    this.lost();
+  }
+
+  private async attempt(): Promise<void> {
+    clearTimeout(this.retry);
+    const { current: transport } = this;
+    const isCurrent = (): boolean => transport === this.current && !this.stopped;
+    try {
+      const { capabilities, socket } = await introduce(transport, this.identity());
+      if (!isCurrent()) {
+        socket.close(1000, '');
+        throw new ComputeUnreachable(`The compute ${this.identity().name} was changed meanwhile.`);
+      }
+      this.join(capabilities, socket);
+    } catch (error) {
+      if (isCurrent()) {
+        const unreachable = error instanceof ComputeUnreachable;
+        this.events.failed(unreachable ? null : messageOf(error));
+        this.retryIn(unreachable ? UNREACHABLE_AGAIN : REFUSED_AGAIN);
+      }
+      throw error;
+    }
+  }
+
+  private join(capabilities: Capabilities, socket: MessageSocket): void {
+    this.socket = socket;
+    this.connected = true;
+    this.failures = 0;
+    this.events.up(capabilities);
+    socket.listen({
+      message: (data) => this.events.notification(data),
+      close: () => {
+        if (this.socket === socket) this.lost();
+      },
+    });
+  }
+
+  private retryIn(delay: number): void {
+    clearTimeout(this.retry);
+    if (this.stopped) return;
+    this.retry = setTimeout(() => this.tryAgain(), delay);
+    this.retry.unref();
+  }
+
+  /** What clients ask for in vain does not count: they may ask often. */
+  private tryAgain(): void {
+    this.connect().catch((error: unknown) => {
+      this.failures += 1;
+      if (this.failures === 1) {
+        log.warn('a compute is not there', { compute: this.identity().id, reason: messageOf(error) });
+      }
+      if (this.failures === PATIENCE && error instanceof ComputeUnreachable) this.events.gaveUp();
+    });
+  }
+
+  private lost(): void {
+    if (!this.connected) return;
+    this.socket = undefined;
+    this.connected = false;
+    this.events.down();
+    this.retryIn(AFTER_LOSS);
+  }
+}
