@@ -1,11 +1,14 @@
 // A vpcs program that is missing or hangs: the user is told what to do, in time, and nothing stays behind.
 import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type Daemon, ownDaemon } from './daemon.ts';
-import { Lab, type NodeObject } from './lab.ts';
+import { Client } from '../consoles/harness.ts';
+import { type Daemon, ownDaemon, startDaemon } from './daemon.ts';
+import { Lab, missing, type NodeObject } from './lab.ts';
 import { processesIn } from './processes.ts';
 
 /** A daemon whose vpcs is this shell script, or is not there. */
@@ -53,4 +56,28 @@ test('a vpcs that says nothing when it is to run is given up after five seconds,
   const { message, seconds } = await failedStart(lab, await lab.pc('PC1'));
   assert.match(message, /PC1.*said nothing for 5 s.*vpcs_path/);
   assert.ok(seconds > 4 && seconds < 8, `${seconds} s`);
+});
+
+test('a PC gets ports of its own for all that the program opens, also for the relay of old versions', {
+  skip: missing('vpcs'),
+}, async (t) => {
+  const daemon = await startDaemon(t);
+  const lab = await Lab.create(daemon);
+  const pc = await lab.pc('PC1');
+  const reserve = (id: string): Promise<number> =>
+    daemon.post(`/v2/compute/projects/${id}/ports/udp`).then(({ udp_port }) => udp_port);
+  // One free port, and behind it some that others have reserved, but not bound yet.
+  const other = '11111111-2222-4333-8444-555555555555';
+  await daemon.post('/v2/compute/projects', { name: 'Other', project_id: other });
+  await reserve(other);
+  const reserved: number[] = [];
+  for (let count = 0; count < 12; count++) reserved.push(await reserve(lab.project.project_id));
+  await daemon.post(`/v2/compute/projects/${other}/close`);
+  await lab.start(pc);
+  await (await Client.open(t, pc.console)).sees(/VPCS> $/);
+  for (const port of reserved) {
+    const socket = createSocket('udp4').bind(port, '0.0.0.0');
+    await once(socket, 'listening');
+    socket.close();
+  }
 });

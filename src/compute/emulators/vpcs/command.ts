@@ -23,6 +23,11 @@ function hasRelaySwitch(version: string): boolean {
   return first > 0 || (second >= 8 && !(second === 8 && stage === 'a'));
 }
 
+/** UDP port that the program takes beside its own, at which it relays packets; undefined for versions that can be told not to. */
+export function relayPort(version: string, localPort: number): number | undefined {
+  return hasRelaySwitch(version) ? undefined : localPort + 9;
+}
+
 /**
  * Program and arguments for one PC that talks on its own terminal. `-p` (a console of its own, as a daemon) is not
  * used, and so neither is `-F`, which only keeps that daemon in the foreground.

@@ -21,6 +21,7 @@ import { VpcsProcess } from './process.ts';
 import { VpcsPrograms } from './program.ts';
 import type { VpcsConsoleType, VpcsCreate, VpcsUpdate } from './schema.ts';
 import { initialScript, renameInScript, STARTUP_SCRIPT } from './script.ts';
+import { reserveUdpPorts } from './udp-ports.ts';
 
 export const MODULE = 'vpcs';
 export const PORT_RULES: PortRules = { exception: 'VPCSError', nios: new Set(['nio_udp']) };
@@ -182,8 +183,8 @@ export class VpcsNode extends Node {
     await using made = new AsyncDisposableStack();
     await this.makeDirectory(made);
     await using resources = new AsyncDisposableStack();
-    const pcPort = await this.reserveUdpPort(resources);
-    const cablePort = await this.reserveUdpPort(resources);
+    const { udp } = this.services.ports;
+    const { pcPort, cablePort } = await reserveUdpPorts(udp, this.project.id, program.version, resources);
     const command = vpcsCommand({
       program: program.path,
       version: program.version,
@@ -248,13 +249,6 @@ export class VpcsNode extends Node {
   private async makeDirectory(undo: AsyncDisposableStack): Promise<void> {
     const made = await makeDirectory(this.directory, this.relativeDirectory);
     if (made !== undefined) undo.defer(() => removeEmptyDirectories(this.directory, made));
-  }
-
-  private async reserveUdpPort(resources: AsyncDisposableStack): Promise<number> {
-    const { udp } = this.services.ports;
-    const port = await udp.reserve(this.project.id);
-    resources.defer(() => udp.release(this.project.id, port));
-    return port;
   }
 
   private async changeConsole(type: VpcsConsoleType, wanted: number | undefined): Promise<void> {

@@ -1,0 +1,29 @@
+// The UDP ports of one running PC.
+import type { PortPool } from '../../ports/pool.ts';
+import { relayPort } from './command.ts';
+
+/**
+ * Reserves a port for the program and one for its cable; the one at which old versions relay is nobody else's then, either.
+ * All are released with `resources`.
+ * @throws Failure `conflict` when no port is free
+ */
+export async function reserveUdpPorts(
+  udp: PortPool,
+  owner: string,
+  version: string,
+  resources: AsyncDisposableStack,
+): Promise<{ pcPort: number; cablePort: number }> {
+  const release = (port: number, stack: AsyncDisposableStack): void => stack.defer(() => udp.release(owner, port));
+  await using passedOver = new AsyncDisposableStack();
+  for (;;) {
+    const pcPort = await udp.reserve(owner);
+    const relay = relayPort(version, pcPort);
+    const free = relay === undefined || (await udp.claim(owner, relay));
+    release(pcPort, free ? resources : passedOver);
+    if (!free) continue;
+    if (relay !== undefined) release(relay, resources);
+    const cablePort = await udp.reserve(owner);
+    release(cablePort, resources);
+    return { pcPort, cablePort };
+  }
+}
