@@ -1,24 +1,22 @@
 // What can be done with projects: create, change, open, close, delete, load; and the projects that there are.
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
 import { makeDirectory } from '../../host/directories.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
-import { parseJsonBounded } from '../../store/json.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
-import { topologyOf } from '../../store/topology/document.ts';
-import { readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
-import type { Topology } from '../../store/topology/schema.ts';
+import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Compute } from '../computes/compute.ts';
-import { startAll, stopAll } from '../nodes/actions.ts';
+import { rewriteSettings, storedContent } from './closed-file.ts';
 import type { LabWriter } from './lab-writer.ts';
-import { closeOnComputes, type OpeningParts, openLab } from './opening.ts';
+import type { OpeningParts } from './opening.ts';
 import { exists, fileNameOf, isBelow, mustBeVacant, type PlaceRules, placeFor } from './places.ts';
 import { Project } from './project.ts';
+import { ProjectLife } from './project-life.ts';
 import { deleteOnComputes } from './removal.ts';
 import { hasFile, scanProjects } from './scan.ts';
 import type { ProjectCreate, ProjectUpdate } from './schema.ts';
@@ -29,18 +27,17 @@ export interface ProjectsOptions extends Omit<OpeningParts, 'version'> {
   writer: LabWriter;
 }
 
-/** Milliseconds after which a project with `auto_close` is closed when its last listener has left. */
-const AUTO_CLOSE = 5_000;
-
 export class Projects {
   private readonly options: ProjectsOptions;
   private readonly projects = new Map<string, Project>();
   /** Names of projects that are being made. */
   private readonly reserved = new Set<string>();
   private readonly lock = new KeyedLock();
+  private readonly life: ProjectLife;
 
   constructor(options: ProjectsOptions) {
     this.options = options;
+    this.life = new ProjectLife({ ...options, version: options.config.Server.version });
   }
 
   private get version(): string {
@@ -235,7 +232,7 @@ export class Projects {
     const record = { ...project.record, ...givenSettings(given as GivenSettings) };
     if (given.path) record.path = await this.movedTo(project, given.path);
     if (isDeepStrictEqual(record, project.record)) return project;
-    if (project.state === 'closed' && project.damaged === undefined) await this.rewriteClosed(record);
+    if (project.state === 'closed' && project.damaged === undefined) await rewriteSettings(record, this.version);
     await this.options.writer.putProject(record);
     project.record = record;
     this.announce('project.updated', project);
@@ -251,116 +248,29 @@ export class Projects {
     return target;
   }
 
-  /** The file of a closed project gets the new settings; its content stays. */
-  private async rewriteClosed(record: ProjectRecord): Promise<void> {
-    const path = join(record.path, record.filename);
-    if (!(await hasFile(record))) return;
-    const { topology } = (await readTopologyFile(path, { version: this.version })).topology;
-    const contents = topology as unknown as Parameters<typeof topologyOf>[1];
-    await writeTopologyFile(path, topologyOf(record, contents, this.version));
-  }
-
   /** Opens a project; nothing happens when it is open. */
-  async open(project: Project): Promise<Project> {
-    if (project.state === 'closing')
-      throw new Failure('conflict', `The project "${project.record.name}" is closing; try again.`);
-    if (project.state === 'opening') await project.opening;
-    if (project.state !== 'closed') return project;
-    project.state = 'opening';
-    project.opening = this.openNow(project).finally(() => {
-      project.opening = undefined;
-    });
-    await project.opening;
-    return project;
+  open(project: Project): Promise<Project> {
+    return this.life.open(project);
   }
 
-  private async openNow(project: Project): Promise<void> {
-    await using undo = new AsyncDisposableStack();
-    undo.defer(() => {
-      project.state = 'closed';
-    });
-    // The file is what is read: changes that could not be written when the lab was closed (a full disk) come first.
-    await this.options.writer.flush(project.id);
-    undo.defer(async () => {
-      project.clear();
-      await this.options.store.labs.end(project.id);
-    });
-    const before = project.record;
-    undo.defer(() => {
-      project.record = before;
-    });
-    let found: boolean;
-    try {
-      found = await openLab(project, { ...this.options, version: this.version }, undo);
-    } catch (error) {
-      await undo.disposeAsync();
-      throw error;
-    }
-    undo.move();
-    project.damaged = undefined;
-    project.leftOpen = false;
-    project.state = 'opened';
-    if (!found) return;
-    this.announce('project.opened', project);
-    if (project.record.auto_start) {
-      startAll(project).catch((error: unknown) =>
-        log.warn('auto_start failed', { project: project.id, error: messageOf(error) }),
-      );
-    }
-  }
-
-  /**
-   * Closes an open project, lets `change` exchange its files, and opens it again; clients hear of the opening alone. When the change
-   * or the opening fails, the steps that `change` registered are undone and the project opens as it was.
-   */
-  async reopen(project: Project, change: (undo: AsyncDisposableStack) => Promise<void>): Promise<void> {
-    await this.options.writer.flush(project.id);
-    project.requireOpen();
-    project.state = 'opening';
-    project.opening = this.exchange(project, change).finally(() => {
-      project.opening = undefined;
-    });
-    await project.opening;
-  }
-
-  private async exchange(project: Project, change: (undo: AsyncDisposableStack) => Promise<void>): Promise<void> {
-    await using undo = new AsyncDisposableStack();
-    try {
-      await stopAll(project).catch(() => {});
-      await closeOnComputes(project);
-      await this.options.writer.end(project.id);
-      project.clear();
-      await change(undo);
-      await this.openNow(project);
-      undo.move();
-    } catch (error) {
-      await undo.disposeAsync().catch((second: unknown) => {
-        log.error('files of a project cannot be put back', { project: project.id, error: messageOf(second) });
-      });
-      project.state = 'opening';
-      await this.openNow(project).catch((second: unknown) => {
-        log.error('a project does not open as it was', { project: project.id, error: messageOf(second) });
-        this.announce('project.closed', project);
-      });
-      throw error;
-    }
+  /** Exchanges the files of an open project, see `ProjectLife`. */
+  reopen(project: Project, change: (undo: AsyncDisposableStack) => Promise<void>): Promise<void> {
+    return this.life.reopen(project, change);
   }
 
   /** Stops the nodes, writes the file, forgets the lab. Nothing happens unless the project is open. */
-  async close(project: Project): Promise<void> {
-    if (project.state === 'opening') await project.opening?.catch(() => {});
-    if (project.state !== 'opened') return;
-    project.state = 'closing';
-    await stopAll(project).catch(() => {});
-    await closeOnComputes(project);
-    await this.options.drawings.removeUnused(project);
-    try {
-      await this.options.writer.end(project.id);
-    } finally {
-      project.state = 'closed';
-      this.announce('project.closed', project);
-      project.clear();
-    }
+  close(project: Project): Promise<void> {
+    return this.life.close(project);
+  }
+
+  /** A listener of the project's notifications left: it may have been the last one. */
+  listenerLeft(project: Project): void {
+    this.life.listenerLeft(project);
+  }
+
+  /** Nodes, links or drawings of a closed project. */
+  stored(project: Project, kind: 'nodes' | 'links' | 'drawings'): Promise<object> {
+    return storedContent(project.record, kind, this.version);
   }
 
   /** Closes the open projects that use a compute. */
@@ -411,28 +321,5 @@ export class Projects {
     const known = this.projects.get(record.project_id);
     if (!known) await this.options.store.projects.put(record);
     return this.open(known ?? this.register(record));
-  }
-
-  /** Nodes, links or drawings of a closed project, word for word as its file has them. */
-  async stored(project: Project, kind: 'nodes' | 'links' | 'drawings'): Promise<object> {
-    if (!(await hasFile(project.record))) return [];
-    const path = join(project.record.path, project.record.filename);
-    // Reading it as an opening would checks the file, and brings one of an older revision up to date.
-    await readTopologyFile(path, { version: this.version });
-    const document = parseJsonBounded(await readFile(path, 'utf8')) as Topology;
-    return document.topology[kind];
-  }
-
-  /** A listener of the project's notifications left: without any other, a project with `auto_close` is closed a little later. */
-  listenerLeft(project: Project): void {
-    const { announcer } = this.options;
-    const lonely = (): boolean => project.record.auto_close && announcer.project.listeners(project.id) === 0;
-    if (!lonely()) return;
-    setTimeout(() => {
-      if (lonely())
-        this.close(project).catch((error: unknown) =>
-          log.warn('auto_close failed', { project: project.id, error: messageOf(error) }),
-        );
-    }, AUTO_CLOSE).unref();
   }
 }

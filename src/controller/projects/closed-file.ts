@@ -1,0 +1,32 @@
+// The topology file of a closed project: what it holds, and new settings for it.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseJsonBounded } from '../../store/json.ts';
+import type { ProjectRecord } from '../../store/projects.ts';
+import { topologyOf } from '../../store/topology/document.ts';
+import { readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
+import type { Topology } from '../../store/topology/schema.ts';
+import { hasFile } from './scan.ts';
+
+/** Nodes, links or drawings, word for word as the file has them; `version` is written into a file that is upgraded. */
+export async function storedContent(
+  record: ProjectRecord,
+  kind: 'nodes' | 'links' | 'drawings',
+  version: string,
+): Promise<object> {
+  if (!(await hasFile(record))) return [];
+  const path = join(record.path, record.filename);
+  // Reading it as an opening would checks the file, and brings one of an older revision up to date.
+  await readTopologyFile(path, { version });
+  const document = parseJsonBounded(await readFile(path, 'utf8')) as Topology;
+  return document.topology[kind];
+}
+
+/** Writes the settings of `record` into its file; the content stays. */
+export async function rewriteSettings(record: ProjectRecord, version: string): Promise<void> {
+  if (!(await hasFile(record))) return;
+  const path = join(record.path, record.filename);
+  const { topology } = (await readTopologyFile(path, { version })).topology;
+  const contents = topology as unknown as Parameters<typeof topologyOf>[1];
+  await writeTopologyFile(path, topologyOf(record, contents, version));
+}

@@ -1,0 +1,137 @@
+// The life of a project: opening, closing, closing by itself, and exchanging its files while it is open.
+import { Failure, messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
+import { startAll, stopAll } from '../nodes/actions.ts';
+import { closeOnComputes, type OpeningParts, openLab } from './opening.ts';
+import type { Project } from './project.ts';
+
+/** Milliseconds after which a project with `auto_close` is closed when its last listener has left. */
+const AUTO_CLOSE = 5_000;
+
+export class ProjectLife {
+  private readonly parts: OpeningParts;
+
+  constructor(parts: OpeningParts) {
+    this.parts = parts;
+  }
+
+  private announce(action: 'project.opened' | 'project.closed', project: Project): void {
+    this.parts.announcer.controller.emit(action, project.json());
+  }
+
+  /** Opens a project; nothing happens when it is open. */
+  async open(project: Project): Promise<Project> {
+    if (project.state === 'closing')
+      throw new Failure('conflict', `The project "${project.record.name}" is closing; try again.`);
+    if (project.state === 'opening') await project.opening;
+    if (project.state !== 'closed') return project;
+    project.state = 'opening';
+    project.opening = this.openNow(project).finally(() => {
+      project.opening = undefined;
+    });
+    await project.opening;
+    return project;
+  }
+
+  private async openNow(project: Project): Promise<void> {
+    await using undo = new AsyncDisposableStack();
+    undo.defer(() => {
+      project.state = 'closed';
+    });
+    // The file is what is read: changes that could not be written when the lab was closed (a full disk) come first.
+    await this.parts.writer.flush(project.id);
+    undo.defer(async () => {
+      project.clear();
+      await this.parts.store.labs.end(project.id);
+    });
+    const before = project.record;
+    undo.defer(() => {
+      project.record = before;
+    });
+    let found: boolean;
+    try {
+      found = await openLab(project, this.parts, undo);
+    } catch (error) {
+      await undo.disposeAsync();
+      throw error;
+    }
+    undo.move();
+    project.damaged = undefined;
+    project.leftOpen = false;
+    project.state = 'opened';
+    if (!found) return;
+    this.announce('project.opened', project);
+    if (project.record.auto_start) {
+      startAll(project).catch((error: unknown) =>
+        log.warn('auto_start failed', { project: project.id, error: messageOf(error) }),
+      );
+    }
+  }
+
+  /**
+   * Closes an open project, lets `change` exchange its files, and opens it again; clients hear of the opening alone. When the change
+   * or the opening fails, the steps that `change` registered are undone and the project opens as it was.
+   */
+  async reopen(project: Project, change: (undo: AsyncDisposableStack) => Promise<void>): Promise<void> {
+    await this.parts.writer.flush(project.id);
+    project.requireOpen();
+    project.state = 'opening';
+    project.opening = this.exchange(project, change).finally(() => {
+      project.opening = undefined;
+    });
+    await project.opening;
+  }
+
+  private async exchange(project: Project, change: (undo: AsyncDisposableStack) => Promise<void>): Promise<void> {
+    await using undo = new AsyncDisposableStack();
+    try {
+      await stopAll(project).catch(() => {});
+      await closeOnComputes(project);
+      await this.parts.writer.end(project.id);
+      project.clear();
+      await change(undo);
+      await this.openNow(project);
+      undo.move();
+    } catch (error) {
+      await undo.disposeAsync().catch((second: unknown) => {
+        log.error('files of a project cannot be put back', { project: project.id, error: messageOf(second) });
+      });
+      project.state = 'opening';
+      await this.openNow(project).catch((second: unknown) => {
+        log.error('a project does not open as it was', { project: project.id, error: messageOf(second) });
+        this.announce('project.closed', project);
+      });
+      throw error;
+    }
+  }
+
+  /** Stops the nodes, writes the file, forgets the lab. Nothing happens unless the project is open. */
+  async close(project: Project): Promise<void> {
+    if (project.state === 'opening') await project.opening?.catch(() => {});
+    if (project.state !== 'opened') return;
+    project.state = 'closing';
+    await stopAll(project).catch(() => {});
+    await closeOnComputes(project);
+    await this.parts.drawings.removeUnused(project);
+    try {
+      await this.parts.writer.end(project.id);
+    } finally {
+      project.state = 'closed';
+      this.announce('project.closed', project);
+      project.clear();
+    }
+  }
+
+  /** A listener of the project's notifications left: without any other, a project with `auto_close` is closed a little later. */
+  listenerLeft(project: Project): void {
+    const { announcer } = this.parts;
+    const lonely = (): boolean => project.record.auto_close && announcer.project.listeners(project.id) === 0;
+    if (!lonely()) return;
+    setTimeout(() => {
+      if (lonely())
+        this.close(project).catch((error: unknown) =>
+          log.warn('auto_close failed', { project: project.id, error: messageOf(error) }),
+        );
+    }, AUTO_CLOSE).unref();
+  }
+}
