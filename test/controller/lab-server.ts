@@ -17,6 +17,9 @@ export interface Answer {
 
 configureLog({ write: () => {} });
 
+/** Test files run at the same time: each server hands out the lowest port that is free, so each process begins elsewhere. */
+const FIRST_UDP_PORT = String(20_000 + (process.pid % 40) * 200);
+
 export class LabServer {
   readonly state: string;
   private readonly settings: Record<string, string>;
@@ -36,7 +39,7 @@ export class LabServer {
   }
 
   async start(): Promise<void> {
-    const values = { port: '0', local: 'true', ...this.settings };
+    const values = { port: '0', local: 'true', udp_start_port_range: FIRST_UDP_PORT, ...this.settings };
     const flags: ConfigSources['flags'] = Object.entries(values).map(([key, value]) => ({
       section: 'Server',
       key,
