@@ -278,3 +278,19 @@ test('the search for an idle value leaves no project, whatever comes of it', asy
   await server.expect(404, 'POST', '/v2/computes/nobody/auto_idlepc', body);
   assert.deepEqual(await server.expect(200, 'GET', '/v2/projects'), []);
 });
+
+test('a compute that hangs does not hold up the end of the server, and no lab goes unwritten', async (t) => {
+  const silent = (request: { resume(): void }): void => void request.resume();
+  const { it, server } = await pair(t, { 'POST /projects/.*/(stop|close)': silent });
+  const project = await server.project();
+  const other = await server.project('other');
+  await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, pc());
+  await server.hub(other, 'Hub');
+  const start = performance.now();
+  await server.stop();
+  assert.ok(performance.now() - start < 4_500);
+  assert.ok(it.calls.some((call) => call.endsWith('/stop')));
+  const names = async ({ path, filename }: { path: string; filename: string }): Promise<string[]> =>
+    JSON.parse(await readFile(join(path, filename), 'utf8')).topology.nodes.map((node: { name: string }) => node.name);
+  assert.deepEqual([await names(project), await names(other)], [['PC1'], ['Hub']]);
+});
