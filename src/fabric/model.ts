@@ -21,6 +21,8 @@ export interface Impairments {
   delay?: { latency: number; jitter: number };
   /** Chance in percent that a quarter of the frame, around its middle, is altered. */
   corrupt?: number;
+  /** Packet filters: a frame that one of them accepts is dropped. Two words an instruction: `code | jt << 16 | jf << 24`, `k`. */
+  packetFilters?: readonly Uint32Array[];
 }
 
 /** Link types of a capture file, by the API's names, with their numbers (https://www.tcpdump.org/linktypes.html). */
@@ -42,6 +44,7 @@ export interface Drops {
   noDevice: number;
   frequencyDrop: number;
   packetLoss: number;
+  packetFilters: number;
   /** The delay's queue was full. */
   delayQueue: number;
   /** The hub's queue was full: a loop, or more than this host can flood. */

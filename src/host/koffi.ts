@@ -6,7 +6,16 @@ import { isPackaged } from './assets.ts';
 
 export type Koffi = typeof import('koffi');
 
+/** Stack of calls that are made in another thread: what they call may look up names, for which the usual 128 KiB are little. */
+const ASYNC_STACK_BYTES = 1024 * 1024;
+
+let loaded: Koffi | undefined;
+
 /** Loads koffi, in the main thread or in a worker. It costs memory: ask for it only where it is used. */
 export function loadKoffi(): Koffi {
-  return (isPackaged() ? loadAddon('koffi.node') : createRequire(import.meta.url)('koffi')) as Koffi;
+  if (loaded === undefined) {
+    loaded = (isPackaged() ? loadAddon('koffi.node') : createRequire(import.meta.url)('koffi')) as Koffi;
+    loaded.config({ async_stack_size: ASYNC_STACK_BYTES });
+  }
+  return loaded;
 }

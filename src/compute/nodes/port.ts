@@ -58,7 +58,7 @@ export class NodePort {
   async attach(wanted: Nio): Promise<void> {
     const nio = mustBePluggable(wanted, this.rules.nios);
     if (this.attached) throw this.refusal('has a NIO already; remove it first');
-    const impairments = impairmentsOf(nio);
+    const impairments = await impairmentsOf(nio);
     await refusing(this.rules.exception, async () => {
       const cable = await cableOf(nio);
       await using undo = new AsyncDisposableStack();
@@ -73,7 +73,7 @@ export class NodePort {
 
   /** Changes suspension and filters; the cable stays as it was made. */
   async update(wanted: Nio): Promise<void> {
-    const impairments = impairmentsOf(mustBePluggable(wanted, this.rules.nios));
+    const impairments = await impairmentsOf(mustBePluggable(wanted, this.rules.nios));
     const { port } = this.connection();
     await refusing(this.rules.exception, () => port.impair(impairments));
   }

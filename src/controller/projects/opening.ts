@@ -6,12 +6,13 @@ import { log } from '../../host/log.ts';
 import type { Store } from '../../store/store.ts';
 import { fingerprint, readTopologyFile, type TopologyFile } from '../../store/topology/file.ts';
 import type { Topology, TopologyLink } from '../../store/topology/schema.ts';
+import { ComputeRefusal } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Drawings } from '../drawings/drawings.ts';
 import type { Announcer } from '../events.ts';
-import { storedFilters } from '../links/filters.ts';
+import { type Filters, storedFilters } from '../links/filters.ts';
 import { Link } from '../links/link.ts';
-import type { Links } from '../links/links.ts';
+import type { LinkPlan, Links } from '../links/links.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import type { NodeCreate } from '../nodes/schema.ts';
 import type { LabWriter } from './lab-writer.ts';
@@ -84,7 +85,22 @@ async function buildLinks(project: Project, stored: readonly TopologyLink[], par
       continue;
     }
     const plan = { ends, filters, style: entry.link_style ?? {}, suspended: entry.suspend ?? false };
-    await parts.links.build(project, new Link(project.id, entry.link_id), plan, async () => {});
+    await buildLink(project, entry.link_id, plan, parts);
+  }
+}
+
+/** Filters that a compute refuses stay with the link, without effect: a project never fails to open for them. */
+async function buildLink(project: Project, id: string, plan: LinkPlan, parts: OpeningParts): Promise<void> {
+  const build = (filters: Filters): Promise<void> =>
+    parts.links.build(project, new Link(project.id, id), { ...plan, filters }, async () => {});
+  try {
+    await build(plan.filters);
+  } catch (error) {
+    if (!(error instanceof ComputeRefusal && error.code === 'conflict') || Object.keys(plan.filters).length === 0)
+      throw error;
+    await build({});
+    project.link(id).filters = plan.filters;
+    warn(project, parts, `The filters of the link ${id} have no effect. ${error.message}`);
   }
 }
 

@@ -42,7 +42,8 @@ export class Direction implements HoldingDirection {
   }
 
   #impair(impairer: Impairer, slot: number, length: number): void {
-    const loss = impairer.loss();
+    const { delays, turn, calls } = this.#plane;
+    const loss = impairer.catches(calls.slots[slot]!, length) ? 'packetFilters' : impairer.loss();
     if (loss !== undefined) {
       this.#drops[loss]++;
       return;
@@ -54,7 +55,6 @@ export class Direction implements HoldingDirection {
       return;
     }
     // An altered frame is a copy, as others share the original, and takes the way of the held ones.
-    const { delays, turn } = this.#plane;
     if (!delays.hasRoom(this, length)) {
       this.#drops.delayQueue++;
       return;

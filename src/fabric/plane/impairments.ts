@@ -1,6 +1,7 @@
-// What a bad cable does to a frame: the decisions, without the frames.
+// What a bad cable does to a frame: the decisions.
 
 import type { Impairments } from '../model.ts';
+import { accepts } from './packet-filter.ts';
 
 /** Decides about the frames of one direction of a cable. `random` answers numbers in [0, 1). */
 export class Impairer {
@@ -11,6 +12,11 @@ export class Impairer {
   constructor(settings: Impairments, random: () => number = Math.random) {
     this.#settings = settings;
     this.#random = random;
+  }
+
+  /** Whether a packet filter takes the frame out, which is the first `length` bytes. */
+  catches(frame: Uint8Array, length: number): boolean {
+    return this.#settings.packetFilters?.some((program) => accepts(program, frame, length)) ?? false;
   }
 
   /** Why the next frame is lost, if it is. */
@@ -39,8 +45,15 @@ export class Impairer {
 }
 
 /** Whether these settings do anything at all. */
-export function impairs({ frequencyDrop = 0, packetLoss = 0, delay, corrupt = 0 }: Impairments): boolean {
-  return frequencyDrop !== 0 || packetLoss > 0 || corrupt > 0 || (delay?.latency ?? 0) > 0;
+export function impairs({
+  frequencyDrop = 0,
+  packetLoss = 0,
+  delay,
+  corrupt = 0,
+  packetFilters,
+}: Impairments): boolean {
+  const latency = delay?.latency ?? 0;
+  return frequencyDrop !== 0 || packetLoss > 0 || corrupt > 0 || latency > 0 || (packetFilters?.length ?? 0) > 0;
 }
 
 /** Alters a quarter of the frame, at least one byte, around its middle: every byte there gets another value. */

@@ -16,6 +16,7 @@ function noDrops(): Drops {
     noDevice: 0,
     frequencyDrop: 0,
     packetLoss: 0,
+    packetFilters: 0,
     delayQueue: 0,
     hubQueue: 0,
     empty: 0,
