@@ -21,6 +21,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/statistics': { summary: 'Load of all computes', errors: [409] },
   'POST /v2/shutdown': { summary: 'Stop the server (local mode only)', answer: EMPTY },
   'POST /v2/reload': { summary: 'Look for projects anew' },
+  'POST /v2/debug': { summary: 'Write a report for people who help with problems (local mode only)', answer: EMPTY },
   'GET /v2/openapi.json': { summary: 'This document' },
   'GET /v2/notifications': { summary: 'Notification stream of the controller, a line per event', answer: STREAM },
   'GET /v2/notifications/ws': { summary: 'Notification stream of the controller' },
@@ -168,7 +169,11 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/default_symbols': { summary: 'List the symbols of each theme' },
   'GET /v2/symbols/{symbol_id:.+}/raw': { summary: 'Get the symbol file', answer: 'image/*' },
   'GET /v2/symbols/{symbol_id:.+}/dimensions': { summary: 'Size of a symbol', answer: 'application/json' },
-  'POST /v2/symbols/{symbol_id:.+}/raw': { summary: 'Write the symbol file', errors: [408, 413, 507], answer: EMPTY },
+  'POST /v2/symbols/{symbol_id:.+}/raw': {
+    summary: 'Write the symbol file',
+    errors: [400, 408, 413, 507],
+    answer: EMPTY,
+  },
 
   'POST /v2/projects/{project_id}/templates/{template_id}': {
     summary: 'Create an instance of a template in a project',
