@@ -24,6 +24,8 @@ export interface AppEnvironment {
   target?: string;
   /** Set by the network server when the request may become a WebSocket. */
   incoming?: unknown;
+  /** The body of a GET, which a Request cannot have, and which the release reads. */
+  body?: () => ReadableStream<Uint8Array>;
   /** The network's side of the answer. */
   outgoing?: { destroy(): void };
   /** For callers in this process: takes the place of the network's upgrade. */
@@ -111,7 +113,7 @@ export class App {
       refused.request = request.query;
       if (route.kind === 'socket') return await this.upgrade(route, request, context);
       if (!route.options.raw) {
-        const sent = await readJsonBody(context.req.raw.body);
+        const sent = await readJsonBody(context.req.raw.body ?? context.env.body?.() ?? null);
         this.record?.({ method: route.method, target: targetOf(context.req.raw, context.env), body: sent });
         const body = mergeQuery(sent, request.query);
         refused.request = body;

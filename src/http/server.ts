@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { createAdaptorServer, type WebSocketServerLike } from '@hono/node-server';
 import { WebSocketServer } from 'ws';
 import { Failure, messageOf, systemCode } from '../failures.ts';
@@ -68,6 +69,9 @@ export class HttpServer {
         const env = environment as unknown as AppEnvironment & { incoming: WireMessage };
         const { incoming } = env;
         env.target = incoming.target;
+        if (incoming.method === 'GET' && announcesBody(incoming)) {
+          env.body = () => Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
+        }
         const response = await this.app.hono.fetch(request, env);
         // The adaptor discards what is left of a body that was refused, so that the next request on this connection is heard;
         // the stream through which the body was read would stop it.
@@ -107,6 +111,10 @@ export class HttpServer {
       }, patience).unref();
     });
   }
+}
+
+function announcesBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** `GET http://host/path` is the same as `GET /path`. */

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { diskTools, emulators } from '../../src/compute/emulators/qemu/programs.ts';
 import { findProgram } from '../../src/host/programs.ts';
+import { HttpServer } from '../../src/http/server.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { type Body, type Lab, type Settings, startLab } from './support.ts';
 
@@ -50,6 +53,29 @@ test('emulators are listed once, with their versions, and for the platforms that
   );
   const { lab } = await started(t);
   assert.deepEqual(await lab.expect(200, 'GET', '/qemu/binaries'), all);
+});
+
+test('a client that names platforms in the body of its GET, as those of the release do, is told of these', async (t) => {
+  if ((await findProgram('qemu-system-x86_64')) === undefined) return t.skip('qemu-system-x86_64 is not installed');
+  const { lab } = await started(t);
+  const server = new HttpServer(lab.app, { host: '127.0.0.1', port: 0 });
+  const { port } = await server.start();
+  t.after(() => server.stop(0));
+  const agent = new Agent({ keepAlive: true });
+  t.after(() => agent.destroy());
+  const ask = async (body: string): Promise<[number | undefined, Body]> => {
+    const headers = { 'Content-Length': body.length };
+    const sent = request({ port, path: '/v2/compute/qemu/binaries', headers, agent });
+    sent.end(body);
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return [answer.statusCode, JSON.parse((await answer.toArray()).join(''))];
+  };
+  assert.deepEqual(await ask('{"archs": ["tricore"]}'), [200, await emulators(['tricore'])]);
+  assert.deepEqual(await ask('{"archs": ["x86_64"]}'), [200, await emulators(['x86_64'])]);
+  assert.deepEqual(await ask(''), [200, await emulators()]);
+  assert.equal((await ask('{"archs": ["pdp11"]}'))[0], 400);
+  assert.equal((await ask('{"archs"'))[0], 400);
+  assert.deepEqual(await ask('{}'), [200, await emulators()]);
 });
 
 test('a disk image is made as asked, listed, and extended', { skip }, async (t) => {
