@@ -10,7 +10,7 @@ import { capabilities, kernel, kvm, socketBuffers, terminalDevice, tun, user } f
 import { fileWatches, memory, openFiles, processes, terminals } from './limits.ts';
 import { certificate, consoleAccess, listenAddress } from './listening.ts';
 import { cablePorts, consolePorts } from './port-ranges.ts';
-import { addons, vpcs } from './programs.ts';
+import { addons, libpcap, vpcs } from './programs.ts';
 import { jsonReport, textReport, worst } from './report.ts';
 import { runningDaemon } from './running-daemon.ts';
 
@@ -19,7 +19,7 @@ const CHECKS: readonly Check[] = [
   ...[kernel, user, configuration],
   ...[listenAddress, certificate, consoleAccess, consolePorts, cablePorts],
   ...[stateDirectory, ...directories, logFile],
-  ...[vpcs, addons],
+  ...[vpcs, libpcap, addons],
   ...[terminalDevice, terminals, openFiles, processes, fileWatches, memory, socketBuffers],
   ...[kvm, tun, capabilities],
 ];

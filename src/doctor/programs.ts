@@ -4,7 +4,8 @@ import { Failure, messageOf } from '../failures.ts';
 import { useAddonDirectory } from '../host/addons.ts';
 import { isPackaged } from '../host/assets.ts';
 import { loadKoffi } from '../host/koffi.ts';
-import { CHECK_MILLISECONDS, type Check, missing, ok } from './check.ts';
+import { compileFilter } from '../host/libpcap.ts';
+import { CHECK_MILLISECONDS, type Check, missing, ok, warning } from './check.ts';
 
 /** Less than a check may take, so that a program that hangs is named. */
 const PROBE_MILLISECONDS = CHECK_MILLISECONDS - 100;
@@ -19,6 +20,18 @@ export const vpcs: Check = {
       if (!(thrown instanceof Failure)) throw thrown;
       const [problem = '', fix = 'apt install vpcs'] = thrown.message.split('; ');
       return missing(problem, fix);
+    }
+  },
+};
+
+export const libpcap: Check = {
+  subject: 'libpcap',
+  async examine() {
+    try {
+      await compileFilter('icmp');
+      return ok('links can filter packets by BPF expressions');
+    } catch (thrown) {
+      return warning(`links cannot filter packets by BPF expressions: ${messageOf(thrown)}`, 'apt install libpcap0.8');
     }
   },
 };
