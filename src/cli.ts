@@ -43,6 +43,7 @@ const FLAG_KEYS = {
 
 /** Flags of release 2.2.57 that ask for what this server leaves to systemd and journald. */
 const IGNORED_FLAGS = {
+  daemon: { type: 'boolean' },
   logmaxsize: { type: 'string' },
   logbackupcount: { type: 'string' },
   logcompression: { type: 'boolean' },

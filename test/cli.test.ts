@@ -35,8 +35,8 @@ test('serve is the default, and the flags of the release are understood', () => 
 });
 
 test('flags that systemd makes needless are named as ignored', () => {
-  const command = parseCommand(['serve', '--logmaxsize', '10', '--logcompression']);
-  assert.deepEqual(command.name === 'serve' && command.ignored, ['logmaxsize', 'logcompression']);
+  const command = parseCommand(['serve', '--logmaxsize', '10', '--logcompression', '--daemon']);
+  assert.deepEqual(command.name === 'serve' && command.ignored, ['daemon', 'logmaxsize', 'logcompression']);
 });
 
 test('the other commands', () => {
