@@ -1,144 +1,150 @@
-// What a lab costs as it grows: create, link, move, open, start and stop, for each operation, at n = 50, 500 and 2,000 real VPCS nodes.
-// The yardstick is the run itself: the cost of one operation in a large lab over that in the smallest one.
-import { Agent } from 'node:http';
-import { parseArgs } from 'node:util';
+// What an operation costs in a lab of n nodes: it must not depend on n.
+// Repeat with: npm run bench -- --only lab
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Daemon } from '../system/daemon.ts';
-import { killAllIn } from '../system/processes.ts';
-import { anonymousMegabytes, cpuMilliseconds, table } from './measure.ts';
+import { Lab, type NodeObject } from '../system/lab.ts';
+import { anonymousMegabytes, type Cost, costOf, shareOf, table } from './measure.ts';
 
-const { values } = parseArgs({
-  options: { sizes: { type: 'string', default: '50,500,2000' }, running: { type: 'string', default: '500' } },
-});
-const SIZES = values.sizes.split(',').map(Number);
-/** Programs that run at the same time at most: the host's memory and patience, not the daemon's. */
-const RUNNING = Number(values.running);
-/** Nodes that are moved: each move costs the same wherever it happens. */
-const MOVES = 200;
-const AT_ONCE = 8;
+const SIZES = [50, 500, 2000];
+/** A real VPCS takes 0.2 % of a core while it does nothing: 2,000 of them are more than a small machine has. */
+const REAL_SIZES = [50, 500];
 
-interface Cost {
-  /** Milliseconds of the clock, and of the daemon's CPU, for one operation. */
-  clock: number;
-  cpu: number;
-}
+/** Operations at full size that are measured, one after the other. */
+const SAMPLE = 50;
+const HUB_PORTS = 8;
+/** The topology file is written when a lab has been quiet for so long. */
+const QUIET_MILLISECONDS = 1_500;
 
-/** Each operation's cost at each size; undefined where it was not run. */
-type Figures = Map<string, (Cost | undefined)[]>;
-
-async function eachOf<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
-  const queue = items[Symbol.iterator]();
-  await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      for (const item of queue) await task(item);
-    }),
-  );
-}
-
-class Bench implements AsyncDisposable {
-  readonly daemon = new Daemon({
-    environment: {
-      LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: '10000',
-      LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: '19999',
-      LABWIRE_SERVER_UDP_START_PORT_RANGE: '20000',
-      LABWIRE_SERVER_UDP_END_PORT_RANGE: '32000',
-    },
-  });
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
-
-  async call(method: string, path: string, body?: unknown): Promise<{ [member: string]: string }> {
-    const answer = await this.daemon.ask(method, path, { body, agent: this.agent });
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
-    return answer.json;
-  }
-
-  async cost(count: number, work: () => Promise<void>): Promise<Cost> {
-    const [clock, cpu] = [performance.now(), cpuMilliseconds(this.daemon.pid)];
-    await work();
-    return { clock: (performance.now() - clock) / count, cpu: (cpuMilliseconds(this.daemon.pid) - cpu) / count };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.agent.destroy();
-    await this.daemon[Symbol.asyncDispose]();
-    killAllIn(this.daemon.directory);
-  }
-}
-
-/** One lab of `size` PCs, each two of them linked. Gives the memory that the daemon needs for each node. */
-async function measure(size: number, figures: Figures): Promise<number> {
-  await using bench = new Bench();
-  await bench.daemon.start();
-  const put = (name: string, cost: Cost | undefined): void =>
-    void figures.set(name, [...(figures.get(name) ?? []), cost]);
-  const project = await bench.call('POST', '/v2/projects', { name: 'lab', auto_close: false });
-  const path = `/v2/projects/${project['project_id']}`;
-  const empty = anonymousMegabytes(bench.daemon.pid);
-  const numbers = Array.from({ length: size }, (_unused, index) => index);
-  const ids: string[] = [];
-  put(
-    'create a node',
-    await bench.cost(size, () =>
-      eachOf(numbers, async (index) => {
-        const node = await bench.call('POST', `${path}/nodes`, {
-          name: 'PC{0}',
-          node_type: 'vpcs',
-          compute_id: 'local',
-          x: index,
-        });
-        ids.push(node['node_id'] as string);
-      }),
-    ),
-  );
-  const pairs = ids
-    .filter((_id, index) => index % 2 === 0)
-    .map((id, index) => [id, ids[2 * index + 1] as string] as const);
-  put(
-    'link two nodes',
-    await bench.cost(pairs.length, () =>
-      eachOf(pairs, async (pair) => {
-        const nodes = pair.map((node_id) => ({ node_id, adapter_number: 0, port_number: 0 }));
-        await bench.call('POST', `${path}/links`, { nodes });
-      }),
-    ),
-  );
-  const moved = Array.from({ length: MOVES }, (_unused, index) => ids[index % size] as string);
-  let place = 0;
-  const move = async (id: string): Promise<void> => {
-    place += 1;
-    await bench.call('PUT', `${path}/nodes/${id}`, { x: place });
-  };
-  put('move a node', await bench.cost(MOVES, () => eachOf(moved, move)));
-  const memory = ((anonymousMegabytes(bench.daemon.pid) - empty) * 1024) / size;
-  await bench.call('POST', `${path}/close`);
-  put('open, for each node', await bench.cost(size, async () => void (await bench.call('POST', `${path}/open`))));
-  const runs = size <= RUNNING;
-  put(
-    'start, for each node',
-    runs ? await bench.cost(size, async () => void (await bench.call('POST', `${path}/nodes/start`))) : undefined,
-  );
-  put(
-    'stop, for each node',
-    runs ? await bench.cost(size, async () => void (await bench.call('POST', `${path}/nodes/stop`))) : undefined,
-  );
-  await bench.call('DELETE', path);
-  return memory;
-}
-
-const figures: Figures = new Map();
-const memory: number[] = [];
-for (const size of SIZES) memory.push(await measure(size, figures));
-
-const shown = (cost: Cost | undefined): string =>
-  cost ? `${cost.clock.toFixed(2)} (${cost.cpu.toFixed(2)})` : 'not run';
-const ratio = (costs: readonly (Cost | undefined)[]): string => {
-  const [least, ...larger] = costs;
-  const last = larger.findLast((cost) => cost !== undefined);
-  return least && last ? (last.clock / least.clock).toFixed(2) : '';
+/** 2,000 started PCs with cables take 2,000 consoles and 10,000 UDP ports; away from those of daemons in use here. */
+const PORTS = {
+  LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: '21001',
+  LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: '31000',
+  LABWIRE_SERVER_UDP_START_PORT_RANGE: '33000',
+  LABWIRE_SERVER_UDP_END_PORT_RANGE: '60000',
 };
-process.stdout.write(
-  `${table([
-    ['ms of the clock (of the daemon’s CPU)', ...SIZES.map((size) => `n = ${size}`), 'largest over smallest'],
-    ...[...figures].map(([name, costs]) => [name, ...costs.map(shown), ratio(costs)]),
-    ['memory of a node, KiB', ...memory.map((kibibytes) => kibibytes.toFixed(0)), ''],
-  ])}\n`,
-);
+
+/** Figures of one size, by the title of their row. */
+type Figures = Map<string, Cost | string>;
+
+/** Adds n PCs at hubs; the last `SAMPLE` of each kind are measured. */
+async function grow(lab: Lab, n: number, figures: Figures = new Map()): Promise<NodeObject[]> {
+  const { daemon } = lab;
+  const pcs: NodeObject[] = [];
+  const hubs: NodeObject[] = [];
+  for (let index = 0; index < n / HUB_PORTS; index++) hubs.push(await lab.hub('Hub1'));
+  const create = async () => void pcs.push(await lab.pc('PC1'));
+  for (let index = 0; index < n - SAMPLE; index++) await create();
+  figures.set('create a node', await costOf(daemon.pid, SAMPLE, create));
+  const link = (index: number) => lab.link(pcs[index]!, hubs[Math.floor(index / HUB_PORTS)]!, index % HUB_PORTS);
+  for (let index = 0; index < n - SAMPLE; index++) await link(index);
+  figures.set('link two nodes', await costOf(daemon.pid, SAMPLE, (index) => link(n - SAMPLE + index)));
+  return pcs;
+}
+
+/** A daemon that has done everything a few hundred times: what the first requests cost is the warming up of the program. */
+async function warmDaemon(vpcs: string): Promise<Daemon> {
+  const daemon = await new Daemon({ config: `[VPCS]\nvpcs_path = ${vpcs}\n`, environment: PORTS }).start();
+  const warm = await Lab.create(daemon, 'Warm');
+  const pcs = await grow(warm, 200);
+  for (const { node_id } of pcs) await daemon.put(`${warm.path}/nodes/${node_id}`, { name: 'Moved', x: 1 });
+  for (const pc of pcs.slice(0, 20)) await warm.start(pc);
+  await warm.reopen();
+  await daemon.delete(warm.path);
+  await sleep(QUIET_MILLISECONDS);
+  return daemon;
+}
+
+/** Starting and stopping; of one among all the others, and of all. */
+async function starts(lab: Lab, nodes: readonly NodeObject[], figures: Figures): Promise<void> {
+  const { daemon } = lab;
+  const { pid } = daemon;
+  const all = (action: string) => () => daemon.post(`${lab.path}/nodes/${action}`);
+  const one = (action: string) => (index: number) =>
+    daemon.post(`${lab.path}/nodes/${nodes[(index * 7919) % nodes.length]!.node_id}/${action}`);
+  figures.set('start all nodes, each', await shareOf(pid, nodes.length, all('start')));
+  await sleep(QUIET_MILLISECONDS);
+  figures.set('stop one of them', await costOf(pid, 20, one('stop')));
+  figures.set('start one of them', await costOf(pid, 20, one('start')));
+  figures.set('stop all nodes, each', await shareOf(pid, nodes.length, all('stop')));
+}
+
+/** Longest time, in milliseconds, that another request takes while something is done. */
+async function longestWait(daemon: Daemon, task: () => Promise<unknown>): Promise<number> {
+  let over = false;
+  const done = task().finally(() => {
+    over = true;
+  });
+  let longest = 0;
+  while (!over) {
+    const start = performance.now();
+    await daemon.get('/v2/version');
+    longest = Math.max(longest, performance.now() - start);
+    await sleep(1);
+  }
+  await done;
+  return longest;
+}
+
+async function measure(n: number): Promise<Figures> {
+  await using daemon = await warmDaemon(join(import.meta.dirname, 'vpcs-stand-in'));
+  const { pid } = daemon;
+  const figures: Figures = new Map();
+  const empty = anonymousMegabytes(pid);
+  const lab = await Lab.create(daemon);
+  const nodes = await grow(lab, n, figures);
+  await sleep(QUIET_MILLISECONDS);
+  const memory = ((anonymousMegabytes(pid) - empty) * 1024) / n;
+  const path = (index: number) => `${lab.path}/nodes/${nodes[(index * 7919) % n]!.node_id}`;
+  const move = (index: number) => daemon.put(path(index), { x: index + 1, y: n + index });
+  const rename = (index: number) => daemon.put(path(index), { name: `Renamed${index}` });
+  figures.set('move a node', await costOf(pid, SAMPLE, move));
+  figures.set('rename a node', await costOf(pid, SAMPLE, rename));
+  figures.set('read a node', await costOf(pid, SAMPLE, (index) => daemon.get(path(index))));
+  await sleep(QUIET_MILLISECONDS);
+  const quiet = () => sleep(QUIET_MILLISECONDS);
+  await move(n);
+  const writing = await costOf(pid, 1, quiet);
+  await move(n + 1);
+  const wait = await longestWait(daemon, quiet);
+  figures.set('close the lab, each node', await shareOf(pid, n, () => daemon.post(`${lab.path}/close`)));
+  figures.set('open the lab, each node', await shareOf(pid, n, () => daemon.post(`${lab.path}/open`)));
+  await starts(lab, nodes, figures);
+  figures.set('memory for each PC with its cable', `${memory.toFixed(0)} KiB`);
+  figures.set('topology file, written after a change', `${writing.cpu.toFixed(0)} ms CPU`);
+  figures.set('longest wait of a request meanwhile', `${wait.toFixed(0)} ms`);
+  return figures;
+}
+
+/** The same with the program itself. */
+async function measureReal(n: number): Promise<Figures> {
+  await using daemon = await warmDaemon('vpcs');
+  const figures: Figures = new Map();
+  const lab = await Lab.create(daemon);
+  await starts(lab, await grow(lab, n), figures);
+  return figures;
+}
+
+/** Ratios are to the processor time at the smallest size. */
+function report(title: string, sizes: readonly number[], results: readonly Figures[]): void {
+  const [first] = results as [Figures];
+  const rows = [...first].map(([row, base]) => [
+    row,
+    ...results.map((figures) => {
+      const figure = figures.get(row)!;
+      if (typeof figure === 'string' || typeof base === 'string') return String(figure);
+      const ratio = figures === first ? '' : ` (× ${(figure.cpu / base.cpu).toFixed(2)})`;
+      return `${figure.clock.toFixed(2)} ms, ${figure.cpu.toFixed(2)} ms CPU${ratio}`;
+    }),
+  ]);
+  process.stdout.write(`${table([[title, ...sizes.map((n) => `n = ${n}`)], ...rows])}\n\n`);
+}
+
+async function each(sizes: readonly number[], task: (n: number) => Promise<Figures>): Promise<Figures[]> {
+  const results: Figures[] = [];
+  for (const n of sizes) results.push(await task(n));
+  return results;
+}
+
+report('a lab of n PCs', SIZES, await each(SIZES, measure));
+report('with real VPCS', REAL_SIZES, await each(REAL_SIZES, measureReal));

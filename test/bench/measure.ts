@@ -1,15 +1,38 @@
 // What benches measure a daemon by: its CPU time and its memory, as the kernel counts them.
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
-const TICK = 1000 / Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
-
-/** CPU time of a process in user and kernel, in milliseconds, all its threads together. */
+/**
+ * CPU time of a process in user and kernel, in milliseconds, all its threads together, to the nanosecond (field 1 of
+ * /proc/PID/task/TID/schedstat; /proc/PID/stat counts hundredths of a second only).
+ */
 export function cpuMilliseconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK;
+  const times = readdirSync(`/proc/${pid}/task`).map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]),
+  );
+  return times.reduce((sum, nanoseconds) => sum + nanoseconds, 0) / 1e6;
+}
+
+/** What one of several operations took, in milliseconds: until the answer was there, and of the daemon's CPU. */
+export interface Cost {
+  clock: number;
+  cpu: number;
+}
+
+/** Runs `count` operations one after the other. */
+export async function costOf(
+  pid: number,
+  count: number,
+  operation: (index: number) => Promise<unknown>,
+): Promise<Cost> {
+  const [clock, cpu] = [performance.now(), cpuMilliseconds(pid)];
+  for (let index = 0; index < count; index++) await operation(index);
+  return { clock: (performance.now() - clock) / count, cpu: (cpuMilliseconds(pid) - cpu) / count };
+}
+
+/** The share of each of `count` things that one operation does. */
+export async function shareOf(pid: number, count: number, operation: () => Promise<unknown>): Promise<Cost> {
+  const { clock, cpu } = await costOf(pid, 1, operation);
+  return { clock: clock / count, cpu: cpu / count };
 }
 
 /** Anonymous memory of a process, in MiB: what is its own and no file's. */
