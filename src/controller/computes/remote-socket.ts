@@ -25,6 +25,8 @@ export interface RemoteSocketOptions {
   headers: Record<string, string>;
   /** Closes the socket. */
   signal: AbortSignal;
+  /** Given the socket as soon as it is open. */
+  opened: (socket: WebSocket) => void;
   /** Called when nothing came for as long as two pings. */
   vanished: () => void;
 }
@@ -32,7 +34,7 @@ export interface RemoteSocketOptions {
 /** @throws ComputeRefusal, ComputeUnreachable */
 export async function openRemoteSocket(
   url: string,
-  { headers, signal, vanished }: RemoteSocketOptions,
+  { headers, signal, opened, vanished }: RemoteSocketOptions,
 ): Promise<MessageSocket> {
   const socket = new WebSocket(url, {
     headers,
@@ -59,6 +61,7 @@ export async function openRemoteSocket(
     inbox.close(code, reason.toString());
   });
   await promise;
+  opened(socket);
   closeWith(signal, socket);
   keepAlive(socket, vanished);
   return {
@@ -103,8 +106,8 @@ function keepAlive(socket: WebSocket, vanished: () => void): void {
     // What is not read cannot tell that the other side lives.
     if (socket.isPaused) return alive();
     if (missed >= MISSED) {
-      vanished();
-      return socket.terminate();
+      socket.terminate();
+      return vanished();
     }
     missed += 1;
     socket.ping();

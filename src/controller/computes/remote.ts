@@ -8,6 +8,7 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request a
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
+import type WebSocket from 'ws';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
 import type { RequestOptions } from '../../http/app.ts';
 import { basicHeader, type Credentials } from '../../http/authentication.ts';
@@ -33,6 +34,7 @@ export class RemoteTransport implements ComputeTransport {
   private readonly headers: Record<string, string>;
   private readonly agent: HttpAgent;
   private readonly calls = new Set<ClientRequest>();
+  private readonly sockets = new Set<WebSocket>();
   private readonly ending = new AbortController();
 
   constructor(address: ComputeAddress, credentials: Credentials | undefined) {
@@ -59,8 +61,11 @@ export class RemoteTransport implements ComputeTransport {
     return openRemoteSocket(`${origin}${target}`, {
       headers: this.headers,
       signal: this.ending.signal,
-      // A host that is gone answers nothing else either, and some calls have no limit.
-      vanished: () => this.endCalls(new Error('it no longer answers')),
+      opened: (socket) => {
+        this.sockets.add(socket);
+        socket.on('close', () => this.sockets.delete(socket));
+      },
+      vanished: () => this.endAll(new Error('it no longer answers')),
     });
   }
 
@@ -68,6 +73,12 @@ export class RemoteTransport implements ComputeTransport {
     this.endCalls(new Error('the connection was given up'));
     this.ending.abort();
     this.agent.destroy();
+  }
+
+  /** A host that is gone answers nothing else either, and some calls have no limit. Sockets first: who is told so finds it disconnected. */
+  private endAll(reason: Error): void {
+    for (const socket of this.sockets) socket.terminate();
+    this.endCalls(reason);
   }
 
   private endCalls(reason: Error): void {
