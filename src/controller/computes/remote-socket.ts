@@ -26,7 +26,7 @@ export interface RemoteSocketOptions {
   /** Closes the socket. */
   signal: AbortSignal;
   /** Given the socket as soon as it is open. */
-  opened: (socket: WebSocket) => void;
+  opened?: (socket: WebSocket) => void;
   /** Called when nothing came for as long as two pings. */
   vanished: () => void;
 }
@@ -61,7 +61,7 @@ export async function openRemoteSocket(
     inbox.close(code, reason.toString());
   });
   await promise;
-  opened(socket);
+  opened?.(socket);
   closeWith(signal, socket);
   keepAlive(socket, vanished);
   return {
