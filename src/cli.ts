@@ -1,4 +1,4 @@
-// The command line: `labwired [serve]`, `labwired doctor`, `labwired demo URL`, `labwired version`.
+// The command line: `labwired [serve]`, `labwired doctor`, `labwired demo URL`, `labwired password`, `labwired version`.
 import { parseArgs } from 'node:util';
 import type { ConfigSources } from './config/load.ts';
 import { Failure, messageOf } from './failures.ts';
@@ -8,15 +8,16 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
   labwired [serve] [options]   run the server (default)
   labwired doctor  [options]   what is there and what is missing on this host; --json for scripts
   labwired demo URL            build a small lab on a running server and show it
+  labwired password [options]  change the password; --generate prints a random one, --user NAME renames
   labwired version             print the version
 
-Options of serve and doctor:
+Options of serve, doctor and password:
   --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
   --state DIR          where everything is kept       --config FILE   read only this configuration file
   --local, -L          accept paths of this machine's own disk from clients
   --allow, -A          consoles listen on all addresses
   --insecure           listen beyond loopback without authentication
-  --ssl --certfile FILE --certkey FILE                serve HTTPS
+  --ssl                serve HTTPS, with a certificate made here, or --certfile FILE --certkey FILE
   --api-version X.Y.Z  the release that clients are told (2.2.57)
   --log FILE           write the log there            --quiet, -q     warnings and errors only
   --pid FILE           write the process id there     --debug, -d     everything
@@ -52,22 +53,27 @@ const IGNORED_FLAGS = {
 
 const OTHER_FLAGS = {
   config: { type: 'string' },
+  generate: { type: 'boolean' },
   json: { type: 'boolean' },
   state: { type: 'string' },
   pid: { type: 'string' },
+  user: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const;
 
 export type Command =
   | {
-      name: 'serve' | 'doctor';
+      name: 'serve' | 'doctor' | 'password';
       flags: ConfigSources['flags'];
       file?: string;
       state?: string;
       pidFile?: string;
       /** Of `doctor`: a report for scripts. */
       json: boolean;
+      /** Of `password`. */
+      generate: boolean;
+      user?: string;
       ignored: string[];
     }
   | { name: 'demo'; url: string }
@@ -96,12 +102,15 @@ export function parseCommand(words: readonly string[]): Command {
     }
     return { name, url };
   }
-  if (name !== 'serve' && name !== 'doctor')
+  if (name !== 'serve' && name !== 'doctor' && name !== 'password')
     throw new Failure('invalid', `There is no command "${name}". See labwired --help`);
   if (rest.length > 0)
     throw new Failure('invalid', `"${rest[0]}" is not expected after "${name}". See labwired --help`);
   if (values.json && name !== 'doctor') {
     throw new Failure('invalid', '--json is an option of labwired doctor. See labwired --help');
+  }
+  if ((values.generate || values.user !== undefined) && name !== 'password') {
+    throw new Failure('invalid', '--generate and --user are options of labwired password. See labwired --help');
   }
   const flags: ConfigSources['flags'] = [];
   for (const [flag, { key }] of Object.entries(FLAG_KEYS)) {
@@ -115,6 +124,8 @@ export function parseCommand(words: readonly string[]): Command {
     ...(values.state === undefined ? {} : { state: values.state }),
     ...(values.pid === undefined ? {} : { pidFile: values.pid }),
     json: values.json ?? false,
+    generate: values.generate ?? false,
+    ...(values.user === undefined ? {} : { user: values.user }),
     ignored: Object.keys(IGNORED_FLAGS).filter((flag) => values[flag as keyof typeof IGNORED_FLAGS] !== undefined),
   };
 }

@@ -1,5 +1,6 @@
 // The composition root: config -> store -> fabric -> compute -> controller -> http -> ready; and back again in the other order.
 import type { AddressInfo } from 'node:net';
+import { authenticationOf, certificateOf } from './access.ts';
 import { Compute } from './compute/compute.ts';
 import type { Config } from './config/schema.ts';
 import { Controller } from './controller/controller.ts';
@@ -7,9 +8,10 @@ import { type StartingFabric, startFabric } from './fabric/fabric.ts';
 import { Failure } from './failures.ts';
 import { KeyedLock } from './host/keyed-lock.ts';
 import { log } from './host/log.ts';
+import { isLoopback } from './host/loopback.ts';
 import { App } from './http/app.ts';
 import { DOCUMENTED_ORIGINS, gate } from './http/gate.ts';
-import { isLoopback, ownNames } from './http/guard.ts';
+import { ownNames } from './http/guard.ts';
 import { openApiRoute } from './http/openapi.ts';
 import { recorder } from './http/recording.ts';
 import { HttpServer } from './http/server.ts';
@@ -40,11 +42,11 @@ export async function startDaemon(
       () => {},
     ),
   ); // what has not started needs no stop
-  const { host, port, auth, user, password, insecure, ssl, certfile, certkey } = config.Server;
+  const { host, port, auth, insecure } = config.Server;
   if (!auth && !insecure && !isLoopback(host)) {
     throw new Failure(
       'invalid',
-      `host = ${host} is open to the network without a password: set auth, user and password in [Server], or start with --insecure.`,
+      `host = ${host} is open to the network without a password: leave out auth = false in [Server], or start with --insecure.`,
     );
   }
   const started = (part: string): void => log.debug(`started ${part}`, { milliseconds: Math.round(performance.now()) });
@@ -66,14 +68,14 @@ export async function startDaemon(
         hosts: [...ownNames(), ...config.Server.allowed_hosts],
         origins: [...DOCUMENTED_ORIGINS, ...config.Server.allowed_origins],
       },
-      credentials: auth ? { user, password } : undefined,
+      authentication: auth ? await authenticationOf(config) : undefined,
     }),
     lock,
     record: config.Server.record
       ? recorder(config.Server.record, `${config.Server.protocol}://${host}:${port}`)
       : undefined,
   });
-  const server = new HttpServer(app, { host, port, tls: ssl ? { certificate: certfile, key: certkey } : undefined });
+  const server = new HttpServer(app, { host, port, tls: await certificateOf(config) });
   await controller.start(port);
   undo.defer(() => controller.stop());
   started('controller');

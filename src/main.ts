@@ -11,7 +11,7 @@ import { version } from './host/version.ts';
 /** Exit code for a command line that is not understood. */
 const WRONG_USAGE = 2;
 
-type Configured = Extract<Command, { name: 'serve' | 'doctor' }>;
+type Configured = Extract<Command, { name: 'serve' | 'doctor' | 'password' }>;
 
 function configure(command: Configured, { sources, journal }: ProcessEnvironment): LoadedConfig {
   const { flags, file, state } = command;
@@ -90,6 +90,12 @@ async function main(): Promise<void> {
       const { report, exitCode } = await runDoctor(command, processEnvironment());
       // Not before the report is out; a check that ran out of time may still hold something open.
       process.stdout.write(report, () => process.exit(exitCode));
+      return;
+    }
+    case 'password': {
+      const { setPassword } = await import('./password.ts');
+      const said = await setPassword(configure(command, processEnvironment()).config, command);
+      process.stdout.write(said);
       return;
     }
     case 'serve':

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { Failure, systemCode } from '../failures.ts';
+import { isLoopback } from '../host/loopback.ts';
 import { parseIni } from './ini.ts';
 import { type Config, SECTIONS, type SectionName, type Sections } from './schema.ts';
 
@@ -146,9 +147,11 @@ function checkTogether({ Server, VMware }: Sections): void {
     if (Server[start] >= Server[end]) wrong(`${start} (${Server[start]}) must be below ${end} (${Server[end]})`);
   }
   if (VMware.vmnet_start_range >= VMware.vmnet_end_range) wrong('vmnet_start_range must be below vmnet_end_range');
-  if (Server.auth && Server.user === '') wrong('auth is on, but user is empty: set user and password in [Server]');
-  if (Server.ssl && (Server.certfile === '' || Server.certkey === '')) {
-    wrong('ssl is on: name the certificate with certfile and its key with certkey');
+  if (Server.password !== '' && Server.user === '') wrong('password is set, but user is empty: set both in [Server]');
+  if (Server.ssl && (Server.certfile === '') !== (Server.certkey === '')) {
+    wrong(
+      'certfile and certkey go together: name both, or neither, for a certificate that the server makes for itself',
+    );
   }
 }
 
@@ -178,6 +181,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ...sections,
     Server: Object.freeze({
       ...Server,
+      auth: Server.auth === 'automatic' ? !Server.insecure && !isLoopback(Server.host) : Server.auth,
       protocol: Server.ssl ? 'https' : Server.protocol,
       projects_path: place(Server.projects_path, 'projects'),
       images_path: place(Server.images_path, 'images'),

@@ -9,6 +9,9 @@ const flag = v.pipe(
   v.transform((text) => ['true', 'yes', 'on', '1'].includes(text)),
 );
 
+/** Left to where the server listens. */
+const automatic = v.pipe(v.string(), v.toLowerCase(), v.literal('automatic', 'use automatic, true or false'));
+
 const whole = (lowest: number, highest: number) =>
   v.pipe(
     v.string(),
@@ -41,7 +44,7 @@ const Server = v.strictObject({
   certkey: v.optional(text, ''),
   local: v.optional(flag, 'false'),
   allow_remote_console: v.optional(flag, 'false'),
-  auth: v.optional(flag, 'false'),
+  auth: v.optional(v.union([automatic, flag], 'use automatic, true or false'), 'automatic'),
   user: v.optional(text, ''),
   password: v.optional(text, ''),
   insecure: v.optional(flag, 'false'),
@@ -112,7 +115,9 @@ export type SectionName = keyof typeof SECTIONS;
 export type Sections = { readonly [Name in SectionName]: Readonly<v.InferOutput<(typeof SECTIONS)[Name]>> };
 
 /** The whole configuration: read once, frozen, handed down. Paths are absolute and never empty. */
-export interface Config extends Sections {
+export interface Config extends Omit<Sections, 'Server'> {
+  /** `auth` as it was decided. */
+  readonly Server: Readonly<Omit<Sections['Server'], 'auth'>> & { readonly auth: boolean };
   /** The directory below which everything lives that no other key places elsewhere. */
   readonly state: string;
   /** Directory of the configuration file in use, or the state directory. */

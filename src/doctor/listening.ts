@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { BLOCKED_BY_BROWSERS, consoleHost } from '../compute/ports/ports.ts';
 import { messageOf, systemCode } from '../failures.ts';
-import { isLoopback } from '../http/guard.ts';
+import { isLoopback } from '../host/loopback.ts';
 import { type Check, missing, ok, type Patient, type Verdict, warning } from './check.ts';
 import { sockets } from './kernel-files.ts';
 
@@ -46,7 +46,7 @@ async function examineAddress(patient: Patient): Promise<Verdict> {
   if (!auth && !insecure && !isLoopback(host)) {
     return missing(
       `${host} is open to the network without a password: the server does not start`,
-      'set auth, user and password in [Server], or start with --insecure',
+      'leave out auth = false in [Server], or start with --insecure',
     );
   }
   switch (await listenError(host, port)) {
@@ -67,7 +67,10 @@ async function examineAddress(patient: Patient): Promise<Verdict> {
     return warning(`${place}, but browsers refuse to connect to it`, 'choose another with --port');
   }
   if (!auth && !isLoopback(host)) {
-    return warning(`${place}, open to the network without a password`, 'set auth, user and password in [Server]');
+    return warning(
+      `${place}, open to the network without a password`,
+      'leave out insecure, and auth = false, in [Server]',
+    );
   }
   return ok(place);
 }
@@ -94,6 +97,7 @@ export const certificate: Check = {
   examine({ loaded: { config } }) {
     const { ssl, certfile, certkey } = config.Server;
     if (!ssl) return undefined;
+    if (certfile === '') return ok('made by this server for itself at its first start, by openssl');
     try {
       const cert = readFileSync(certfile);
       createSecureContext({ cert, key: readFileSync(certkey) });

@@ -22,8 +22,8 @@ export interface AppEnvironment {
    * URL of the Request, in which dot segments, plain or encoded, would already be folded away.
    */
   target?: string;
-  /** Set by the network server when the request may become a WebSocket. */
-  incoming?: unknown;
+  /** The request as the network server got it. */
+  incoming?: { socket: { remoteAddress?: string | undefined } };
   /** The body of a GET, which a Request cannot have, and which the release reads. */
   body?: () => ReadableStream<Uint8Array>;
   /** The network's side of the answer. */
@@ -43,7 +43,7 @@ export interface RequestOptions {
 
 export interface AppOptions {
   /** Runs before every route, in this order. */
-  middleware?: readonly MiddlewareHandler[];
+  middleware?: readonly MiddlewareHandler<{ Bindings: AppEnvironment }>[];
   /** Shared between applications that serve the same nodes. */
   lock?: KeyedLock;
   /** Called with every JSON request, before it is checked. */

@@ -1,7 +1,8 @@
 // What stands before every route: the guard, cross-origin headers, authentication. As Hono middleware, in this order.
 import type { MiddlewareHandler } from 'hono';
 import { Failure } from '../failures.ts';
-import { authorized, type Credentials, unauthorized } from './authentication.ts';
+import type { AppEnvironment } from './app.ts';
+import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
 import { renderFailure } from './errors.ts';
 import { type GuardRules, refusal } from './guard.ts';
 
@@ -19,7 +20,7 @@ const METHODS = 'DELETE,GET,POST,PUT';
 
 export interface GateOptions {
   rules: GuardRules;
-  credentials: Credentials | undefined;
+  authentication: Authentication | undefined;
 }
 
 /** Refuses requests of foreign pages and under foreign names with 403. */
@@ -67,14 +68,17 @@ const crossOrigin: MiddlewareHandler = async (context, next) => {
 };
 
 /** Asks for user and password on every route, pages and console sockets included. */
-function authentication(credentials: Credentials): MiddlewareHandler {
+function authenticated(authentication: Authentication): MiddlewareHandler<{ Bindings: AppEnvironment }> {
   return async (context, next) => {
-    if (!authorized(context.req.header('authorization'), credentials)) return unauthorized();
+    const address = context.env.incoming?.socket.remoteAddress ?? 'this process';
+    const decision = await authentication.decide(context.req.header('authorization'), address);
+    if (decision.kind === 'later') return tooManyGuesses(decision.wait);
+    if (decision.kind === 'wrong') return unauthorized();
     await next();
     return;
   };
 }
 
-export function gate({ rules, credentials }: GateOptions): MiddlewareHandler[] {
-  return [guard(rules), crossOrigin, ...(credentials ? [authentication(credentials)] : [])];
+export function gate({ rules, authentication }: GateOptions): MiddlewareHandler<{ Bindings: AppEnvironment }>[] {
+  return [guard(rules), crossOrigin, ...(authentication ? [authenticated(authentication)] : [])];
 }

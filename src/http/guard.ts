@@ -67,11 +67,6 @@ export function refusal(request: GuardedRequest, rules: GuardRules): string | un
   return undefined;
 }
 
-/** Whether an address to listen on can be reached from this machine only. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host);
-}
-
 /** Names of this machine, under which its users know it. */
 export function ownNames(): string[] {
   const name = hostname().toLowerCase();

@@ -9,10 +9,16 @@ import { WebSocketServer } from 'ws';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import type { App, AppEnvironment } from './app.ts';
 
+/** Paths of PEM files. */
+export interface TlsFiles {
+  certificate: string;
+  key: string;
+}
+
 export interface ListenOptions {
   host: string;
   port: number;
-  tls?: { certificate: string; key: string } | undefined;
+  tls?: TlsFiles | undefined;
 }
 
 /** Keystrokes and terminal sizes; no client sends anything larger over a WebSocket. */
@@ -122,7 +128,7 @@ function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '') || '/';
 }
 
-function readTls({ certificate, key }: { certificate: string; key: string }): { cert: Buffer; key: Buffer } {
+function readTls({ certificate, key }: TlsFiles): { cert: Buffer; key: Buffer } {
   const read = (path: string, name: string): Buffer => {
     try {
       return readFileSync(path);

@@ -105,8 +105,9 @@ test('a bad value stops the start and names its place and what would fit', () =>
     ['[Server]\nport = x\n', /line 2: port = "x"/],
     ['[Server]\n\nlocal = perhaps\n', /line 3: local = "perhaps" is not possible: use true or false/],
     ['[Server]\nhost =\n', /line 2: host = ""/],
-    ['[Server]\nauth = true\n', /user is empty/],
-    ['[Server]\nssl = true\n', /certfile/],
+    ['[Server]\npassword = x\n', /user is empty/],
+    ['[Server]\nauth = perhaps\n', /auth = "perhaps" is not possible: use automatic, true or false/],
+    ['[Server]\nssl = true\ncertkey = key.pem\n', /certfile and certkey go together/],
     [
       '[Server]\nudp_start_port_range = 30000\nudp_end_port_range = 20000\n',
       /udp_start_port_range \(30000\) must be below/,

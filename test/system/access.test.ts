@@ -1,10 +1,13 @@
 // Who gets in, and over what: passwords, TLS, and an open door that is not left open by mistake.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
 import { eventually, ownDaemon, startDaemon } from './daemon.ts';
+import { executable } from './executable.ts';
 import { Lab, missing } from './lab.ts';
 
 /** Opens a WebSocket; gives the status of the refusal, or 101 and what was received within a moment. */
@@ -87,11 +90,85 @@ test('a certificate that is not there stops the start by name', async (t) => {
 });
 
 test('nobody opens a server to the network without a password by mistake', async (t) => {
-  const { code, said } = await ownDaemon(t, { host: '0.0.0.0' }).refusal();
+  const { code, said } = await ownDaemon(t, { host: '0.0.0.0', config: '[Server]\nauth = false\n' }).refusal();
   assert.equal(code, 1);
   assert.match(said, /host = 0\.0\.0\.0 is open to the network without a password: .*--insecure/);
   const meant = await startDaemon(t, { host: '0.0.0.0', flags: ['--insecure'] });
   assert.equal((await meant.ask('GET', '/v2/version')).status, 200);
   const locked = await startDaemon(t, { host: '0.0.0.0', config: '[Server]\nauth = true\nuser = a\npassword = b\n' });
   await eventually('an answer', async () => (await locked.ask('GET', '/v2/version')).status === 401);
+});
+
+test('beyond loopback the first start makes a password that the log does not tell, and "labwired password" changes it', async (t) => {
+  const daemon = await startDaemon(t, { host: '0.0.0.0' });
+  const file = join(daemon.state, 'initial-password');
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const password = readFileSync(file, 'utf8').trim();
+  const status = async (headers = {}) => (await daemon.ask('GET', '/v2/version', { headers })).status;
+  assert.equal(await status(), 401);
+  assert.equal(await status(basic(`admin:${password}`)), 200);
+  assert.ok(!daemon.log.includes(password));
+  assert.match(daemon.log, /an account was made user=admin password="in .*initial-password"/);
+
+  await daemon.end('SIGTERM');
+  await daemon.start();
+  assert.equal(await status(basic(`admin:${password}`)), 200, 'the next start keeps it');
+
+  const [program, ...words] = executable() as [string, ...string[]];
+  const run = (flags: string[], input: string) =>
+    spawnSync(program, [...words, 'password', '--state', daemon.state, ...flags], { input, encoding: 'utf8' });
+  assert.match(run([], 'short\n').stderr, /at least 8 characters/);
+  assert.equal(await status(basic(`admin:${password}`)), 200);
+  assert.equal(run(['--user', 'zoe'], 'a longer one\n').stdout, 'The password of zoe was changed.\n');
+  assert.equal(await status(basic(`admin:${password}`)), 401);
+  assert.equal(await status(basic('zoe:a longer one')), 200);
+  assert.ok(!existsSync(file));
+  const [, generated] = /^user zoe, password (\S{20})\n$/.exec(run(['--generate'], '').stdout) ?? [];
+  assert.equal(await status(basic(`zoe:${generated}`)), 200);
+});
+
+test('who guesses passwords is told to wait, and those who are in go on', async (t) => {
+  const daemon = await startDaemon(t, { config: '[Server]\nauth = True\nuser = ann\npassword = right one\n' });
+  const ask = (credentials: string) => daemon.ask('GET', '/v2/version', { headers: basic(credentials) });
+  assert.equal((await ask('ann:right one')).status, 200);
+  let last = await ask('ann:guess');
+  for (let index = 0; last.status === 401 && index < 50; index++) last = await ask(`ann:guess ${index}`);
+  assert.equal(last.status, 429);
+  assert.ok(Number(last.headers['retry-after']) >= 1);
+  assert.equal((await ask('ann:right one')).status, 200);
+  assert.ok(!/guess|right one/.test(daemon.log), 'the log has neither passwords nor guesses');
+});
+
+test('telnet consoles stay on loopback unless they are allowed elsewhere', {
+  skip: missing('vpcs', 'ss'),
+}, async (t) => {
+  for (const [flags, address] of [
+    [[], '127.0.0.1'],
+    [['--allow'], '0.0.0.0'],
+  ] as const) {
+    const daemon = await startDaemon(t, { host: '0.0.0.0', flags: ['--insecure', ...flags] });
+    const lab = await Lab.create(daemon);
+    const pc = await lab.pc('PC1');
+    await lab.start(pc);
+    const listening = execFileSync('ss', ['-Hltn', `sport = :${pc.console}`]).toString();
+    assert.match(listening, new RegExp(`${address.replaceAll('.', '\\.')}:${pc.console}\\b`));
+  }
+});
+
+test('--ssl alone serves HTTPS with a certificate for this host that stays the same', {
+  skip: missing('openssl'),
+}, async (t) => {
+  const daemon = await startDaemon(t, { scheme: 'https', flags: ['--ssl'] });
+  const path = join(daemon.state, 'tls/certificate.pem');
+  const before = readFileSync(path, 'utf8');
+  assert.equal(statSync(join(daemon.state, 'tls/key.pem')).mode & 0o777, 0o600);
+  const { subjectAltName } = new X509Certificate(before);
+  assert.match(subjectAltName!, /DNS:localhost.*IP Address:127\.0\.0\.1/);
+  if (!missing('curl')) {
+    const curl = ['--silent', '--max-time', '20', '--cacert', path, `${daemon.url}/v2/version`];
+    assert.match(execFileSync('curl', curl).toString(), /2\.2\.57/);
+  }
+  await daemon.end('SIGTERM');
+  await daemon.start();
+  assert.equal(readFileSync(path, 'utf8'), before);
 });

@@ -90,7 +90,7 @@ for (const [what, config, said] of [
     '[Server]\nvnc_console_start_port_range = 9000\nvnc_console_end_port_range = 8000\n',
     /vnc_console_start_port_range \(9000\) must be below vnc_console_end_port_range \(8000\)/,
   ],
-  ['a password without a user', '[Server]\nauth = true\npassword = x\n', /user is empty: set user and password/],
+  ['a password without a user', '[Server]\nauth = true\npassword = x\n', /user is empty: set both/],
   ['a line that is none', '[Server]\nhost\n', /line 2: /],
 ] as const) {
   test(`${what} in the configuration stops the start, and the message tells the place and the fix`, async (t) => {

@@ -1,5 +1,6 @@
 // The ports that this compute hands out: TCP for consoles, UDP for cables (interface of release 2.2.57, section 16.3).
 import type { Config } from '../../config/schema.ts';
+import { isLoopback } from '../../host/loopback.ts';
 import { PortPool } from './pool.ts';
 import { tcpBindable, udpBindable } from './probe.ts';
 
@@ -8,9 +9,12 @@ export const BLOCKED_BY_BROWSERS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]);
 
-/** Where consoles listen: the configured host, or all addresses with `allow_remote_console`. */
+/** Where consoles listen: on loopback, as they ask for no password, or on all addresses with `allow_remote_console`. */
 export function consoleHost({ Server }: Config): string {
-  if (!Server.allow_remote_console) return Server.host;
+  if (!Server.allow_remote_console) {
+    if (isLoopback(Server.host)) return Server.host;
+    return Server.host.includes(':') ? '::1' : '127.0.0.1';
+  }
   return Server.host.includes(':') ? '::' : '0.0.0.0';
 }
 

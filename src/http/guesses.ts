@@ -1,0 +1,65 @@
+// Who guesses passwords waits: after a few wrong ones each further guess costs twice the time of the one before.
+import { isIPv6 } from 'node:net';
+
+/** Wrong guesses that cost nothing: people mistype. */
+const FREE = 5;
+/** Milliseconds: the first wait, the longest, and how long a wrong guess is remembered. */
+const FIRST_WAIT = 1_000;
+const LONGEST_WAIT = 60_000;
+const MEMORY = 15 * 60_000;
+/** Addresses that are remembered; then the one that was heard of longest ago is forgotten. */
+const MOST = 4_096;
+
+interface Guesser {
+  wrong: number;
+  /** Milliseconds on the clock that is given. */
+  last: number;
+}
+
+/** An IPv6 host has 2^64 addresses to guess from; its network counts. */
+export function sourceOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail] = plain.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
+  const all = [...groups, ...Array.from({ length: missing }, () => '0'), ...(tail ? tail.split(':') : [])];
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}
+
+export class Guesses {
+  private readonly now: () => number;
+  private readonly guessers = new Map<string, Guesser>();
+
+  /** @param now milliseconds on a clock that never goes back */
+  constructor(now: () => number = () => performance.now()) {
+    this.now = now;
+  }
+
+  /** Milliseconds until this source may guess again, 0 if it may now. */
+  wait(source: string): number {
+    const guesser = this.guessers.get(source);
+    if (guesser === undefined || guesser.wrong < FREE) return 0;
+    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (guesser.wrong - FREE));
+    return Math.max(0, guesser.last + wait - this.now());
+  }
+
+  /** Answers how often this source was wrong. */
+  wrong(source: string): number {
+    const now = this.now();
+    const before = this.guessers.get(source);
+    const wrong = before !== undefined && now - before.last < MEMORY ? before.wrong + 1 : 1;
+    this.guessers.delete(source);
+    this.guessers.set(source, { wrong, last: now });
+    const [oldest] = this.guessers.keys();
+    if (this.guessers.size > MOST) this.guessers.delete(oldest!);
+    return wrong;
+  }
+
+  right(source: string): void {
+    this.guessers.delete(source);
+  }
+}

@@ -1,0 +1,90 @@
+// Who gets in: the right user and password, also when only a hash is known, and guessing that gets slower and slower.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hashPassword, isPasswordHash, verifyPassword } from '../../src/host/password-hash.ts';
+import { Authentication, basicHeader, credentialsOf } from '../../src/http/authentication.ts';
+import { Guesses, sourceOf } from '../../src/http/guesses.ts';
+
+const account = { user: 'ann', password: 'p:ss wörd' };
+
+test('credentials are read from the header as clients write it, and from nothing else', () => {
+  assert.deepEqual(credentialsOf(basicHeader(account)), account);
+  assert.deepEqual(credentialsOf(basicHeader(account).replace('Basic', 'bAsIc')), account);
+  assert.deepEqual(credentialsOf(basicHeader({ user: '', password: '' })), { user: '', password: '' });
+  const noColon = `Basic ${Buffer.from('ann').toString('base64')}`;
+  for (const header of [undefined, '', 'Basic', 'Bearer x', noColon, 'Basic !!!', 'Digest username="ann"']) {
+    assert.equal(credentialsOf(header), undefined, header);
+  }
+});
+
+test('only the right user with the right password gets in, whether the password or its hash is known', async () => {
+  for (const password of [account.password, await hashPassword(account.password)]) {
+    const authentication = new Authentication(() => ({ user: 'ann', password }));
+    const decide = async (header?: string) => (await authentication.decide(header, '192.0.2.1')).kind;
+    assert.equal(await decide(basicHeader(account)), 'right');
+    assert.equal(await decide(basicHeader({ ...account, user: 'Ann' })), 'wrong');
+    assert.equal(await decide(basicHeader({ ...account, password: 'p:ss word' })), 'wrong');
+    assert.equal(
+      await decide(basicHeader({ ...account, password })),
+      password === account.password ? 'right' : 'wrong',
+    );
+    assert.equal(await decide(undefined), 'wrong');
+    assert.equal(await decide(basicHeader(account)), 'right');
+  }
+});
+
+test('a new password counts at once, and the old one no more', async () => {
+  let current = { user: 'ann', password: 'old password' };
+  const authentication = new Authentication(() => current);
+  const decide = async (password: string) =>
+    (await authentication.decide(basicHeader({ user: 'ann', password }), '::1')).kind;
+  assert.equal(await decide('old password'), 'right');
+  current = { user: 'ann', password: 'new password' };
+  assert.equal(await decide('old password'), 'wrong');
+  assert.equal(await decide('new password'), 'right');
+});
+
+test('who guesses waits longer and longer, while others, and who was let in before, are served', async () => {
+  let now = 0;
+  const authentication = new Authentication(() => account, new Guesses(() => now));
+  const guess = (password: string, address: string) =>
+    authentication.decide(basicHeader({ user: 'ann', password }), address);
+  assert.equal((await guess(account.password, '192.0.2.1')).kind, 'right');
+  for (let index = 0; index < 5; index++) assert.equal((await guess(`guess ${index}`, '192.0.2.1')).kind, 'wrong');
+  assert.deepEqual(await guess('guess 6', '192.0.2.1'), { kind: 'later', wait: 1_000 });
+  assert.equal((await guess(account.password, '192.0.2.1')).kind, 'right', 'the client at the same address goes on');
+  assert.equal((await guess('guess', '192.0.2.2')).kind, 'wrong', 'another address has its own count');
+  let waited = 0;
+  for (const wait of [1, 2, 4, 8, 16, 32, 60, 60]) {
+    now += wait * 1000 - 1;
+    assert.deepEqual(await guess('early', '192.0.2.1'), { kind: 'later', wait: 1 });
+    now += 1;
+    assert.equal((await guess(`late ${waited++}`, '192.0.2.1')).kind, 'wrong');
+  }
+  now += 16 * 60_000;
+  assert.equal((await guess('after a quarter of an hour', '192.0.2.1')).kind, 'wrong');
+  assert.equal((await guess('at once', '192.0.2.1')).kind, 'wrong');
+});
+
+test('a host with many IPv6 addresses is one guesser, and ten thousand guessers take bounded memory', () => {
+  assert.equal(sourceOf('2001:db8:0:7::1'), sourceOf('2001:db8::7:aaaa:bbbb:cccc:1'));
+  assert.notEqual(sourceOf('2001:db8:0:7::1'), sourceOf('2001:db8:0:8::1'));
+  assert.equal(sourceOf('::ffff:192.0.2.1'), '192.0.2.1');
+  assert.equal(sourceOf('fe80::1%eth0'), 'fe80:0:0:0::/64');
+  const guesses = new Guesses(() => 0);
+  for (let index = 0; index < 10_000; index++) guesses.wrong(`10.0.${index >> 8}.${index & 255}`);
+  for (let index = 0; index < 5; index++) guesses.wrong('10.0.0.0');
+  assert.equal(guesses.wrong('10.0.0.0'), 6, 'the oldest were forgotten, not the newest');
+});
+
+test('a hash tells nothing twice, and a damaged or absurdly costly one lets nobody in', async () => {
+  const [one, two] = await Promise.all([hashPassword('same'), hashPassword('same')]);
+  assert.notEqual(one, two);
+  assert.ok(await verifyPassword('same', one!));
+  assert.ok(!(await verifyPassword('Same', one!)));
+  assert.ok(await verifyPassword('e\u0301', await hashPassword('\u00e9')), 'however the keyboard composes letters');
+  for (const hash of ['', 'same', one!.slice(0, -30), one!.replace('ln=15', 'ln=31'), one!.replace('scrypt', 'md5')]) {
+    assert.ok(!isPasswordHash(hash), hash);
+    assert.ok(!(await verifyPassword('same', hash)), hash);
+  }
+});
