@@ -26,7 +26,7 @@ export const SLOT_BYTES = 65_536;
 /** Frames that can be in flight in one {@link FrameCalls}. */
 export const SLOTS = 64;
 
-const { EINTR } = constants.errno;
+const { EINTR, ENOSYS, EPERM } = constants.errno;
 
 // Values of <sys/socket.h>, <netinet/in.h>, <sys/epoll.h>, <time.h>: the same on x86-64 and arm64.
 const AF_UNIX = 1;
@@ -49,6 +49,8 @@ const IPV6_V6ONLY = 26;
 const EPOLL_CTL_ADD = 1;
 const EPOLL_CTL_DEL = 2;
 const EPOLLIN = 1;
+/** Number of the system call epoll_pwait2, on every architecture; glibc has a function for it only since 2.35. */
+const SYS_EPOLL_PWAIT2 = 441;
 /** Index of the dropped packets among the numbers of SO_MEMINFO (linux/sock_diag.h). */
 const SK_MEMINFO_DROPS = 8;
 const SK_MEMINFO_BYTES = 36;
@@ -93,6 +95,7 @@ function declare() {
     epoll_create1: call('epoll_create1', 'int', 'int'),
     epoll_ctl: call('epoll_ctl', 'int', 'int', 'int', 'int', 'uintptr_t'),
     epoll_wait: call('epoll_wait', 'int', 'int', 'uintptr_t', 'int', 'int'),
+    epoll_pwait2: call('syscall', 'int64_t', 'int64_t', 'int', 'uintptr_t', 'int', 'uintptr_t', 'uintptr_t', 'size_t'),
     inet_pton: call('inet_pton', 'int', 'int', 'str', 'uintptr_t'),
     if_nametoindex: call('if_nametoindex', 'uint32_t', 'str'),
     clock_gettime: call('clock_gettime', 'int', 'int', 'uintptr_t'),
@@ -171,10 +174,13 @@ export class FrameCalls {
   readonly #address = this.#control.carve(SOCKADDR_BYTES);
   readonly #scratch = this.#control.carve(64);
   readonly #events = this.#control.carve(SLOTS * EPOLL_EVENT_BYTES);
+  readonly #timeout = this.#control.carve(16);
   readonly #receiveHeaders = this.#control.carve(SLOTS * MMSGHDR_BYTES);
   readonly #sendHeaders = this.#control.carve(SLOTS * MMSGHDR_BYTES);
   readonly #receiveVectors = this.#control.carve(SLOTS * IOVEC_BYTES);
   readonly #sendVectors = this.#control.carve(SLOTS * IOVEC_BYTES);
+  /** False when the kernel has no epoll_pwait2 (before 5.11), or does not let us call it. */
+  #exactWaits = true;
 
   /** The memory of each slot. */
   readonly slots: readonly Buffer[];
@@ -271,13 +277,40 @@ export class FrameCalls {
     check('epoll_ctl', this.#libc.epoll_ctl(poller, EPOLL_CTL_DEL, descriptor, event));
   }
 
-  /** Blocks the thread for `timeout` milliseconds (-1: for ever) or until a descriptor can be read. Answers their number. */
+  /**
+   * Blocks the thread for `timeout` milliseconds (-1: for ever) or until a descriptor can be read. Answers their number.
+   * A fraction of a millisecond is exact; a kernel before 5.11 rounds it up.
+   */
   wait(poller: number, timeout: number): number {
-    const count = this.#libc.epoll_wait(poller, this.#control.address + this.#events, SLOTS, timeout);
+    if (timeout > 0 && this.#exactWaits) {
+      const count = this.#waitExactly(poller, timeout);
+      if (count >= 0) return count;
+    }
+    const count = this.#libc.epoll_wait(poller, this.#control.address + this.#events, SLOTS, Math.ceil(timeout));
+    return count >= 0 ? count : this.#interrupted('epoll_wait', this.#libc.errno());
+  }
+
+  /** As {@link wait}; -1 where the kernel cannot. */
+  #waitExactly(poller: number, timeout: number): number {
+    const nanoseconds = Math.min(Math.ceil(timeout * 1e6), 1e15);
+    const word = this.#timeout >> 2;
+    // A timespec: two numbers of 8 bytes, of which the high halves stay 0.
+    this.#words[word] = Math.floor(nanoseconds / 1e9);
+    this.#words[word + 2] = nanoseconds % 1e9;
+    const { address } = this.#control;
+    const [events, time] = [address + this.#events, address + this.#timeout];
+    const count = this.#libc.epoll_pwait2(SYS_EPOLL_PWAIT2, poller, events, SLOTS, time, 0, 8);
     if (count >= 0) return count;
     const errno = this.#libc.errno();
+    if (errno !== ENOSYS && errno !== EPERM) return this.#interrupted('epoll_pwait2', errno);
+    this.#exactWaits = false;
+    return -1;
+  }
+
+  /** 0 after a signal. @throws SystemError for any other errno */
+  #interrupted(call: string, errno: number): 0 {
     if (errno === EINTR) return 0;
-    throw new SystemError('epoll_wait', errno);
+    throw new SystemError(call, errno);
   }
 
   /** The descriptor of event `index` of the last {@link wait}. */
