@@ -1,0 +1,252 @@
+// System calls on UDP sockets and on what waits for them.
+
+import { constants } from 'node:os';
+import { FrameMemory, MMSGHDR_BYTES, MSG_LEN, SLOTS } from './frame-memory.ts';
+import {
+  CLOEXEC,
+  check,
+  libc,
+  MSG_DONTWAIT,
+  MSG_NOSIGNAL,
+  NONBLOCK,
+  resultOrErrno,
+  SO_RCVBUF,
+  SO_SNDBUF,
+  SOCK_DGRAM,
+  SOL_SOCKET,
+  SystemError,
+  setOption,
+} from './libc.ts';
+import { PacketCalls } from './packet.ts';
+import { TapCalls } from './tap.ts';
+
+const { EINTR, ENOSYS, EPERM } = constants.errno;
+
+// Values of <sys/socket.h>, <netinet/in.h>, <sys/epoll.h>, <time.h>: the same on x86-64 and arm64.
+const AF_INET = 2;
+const AF_INET6 = 10;
+const SO_MEMINFO = 55;
+const IPPROTO_IP = 0;
+const IP_MTU_DISCOVER = 10;
+const IPPROTO_IPV6 = 41;
+const IPV6_MTU_DISCOVER = 23;
+const IPV6_V6ONLY = 26;
+const EPOLL_CTL_ADD = 1;
+const EPOLL_CTL_DEL = 2;
+const EPOLLIN = 1;
+/** Number of the system call epoll_pwait2, on every architecture; glibc has a function for it only since 2.35. */
+const SYS_EPOLL_PWAIT2 = 441;
+/** Index of the dropped packets among the numbers of SO_MEMINFO (linux/sock_diag.h). */
+const SK_MEMINFO_DROPS = 8;
+const SK_MEMINFO_BYTES = 36;
+const CLOCK_REALTIME = 0;
+
+const SOCKADDR_BYTES = 128;
+// 64-bit Linux shares its structures, but for epoll_event, packed on x86-64 alone.
+const EPOLL_EVENT_BYTES = process.arch === 'x64' ? 12 : 16;
+const EPOLL_DATA = process.arch === 'x64' ? 4 : 8;
+
+/** Packets that the largest receive buffer of a common system (4 MiB, doubled by the kernel) holds at the least. */
+const MOST_WAITING = 16_384;
+
+/** An IPv4 or IPv6 literal (with `%zone` where it needs one) and a UDP port. */
+export interface SocketAddress {
+  host: string;
+  port: number;
+}
+
+/** `::ffff:192.0.2.1` is the IPv4 address 192.0.2.1. */
+function plainHost(host: string): string {
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(host)?.[1] ?? host;
+}
+
+/** Address family of an IP literal: 4 or 6. */
+export function familyOf(host: string): 4 | 6 {
+  return plainHost(host).includes(':') ? 6 : 4;
+}
+
+/**
+ * System calls on the frames of {@link FrameMemory}. Consecutive slots are received into, and sent from, with one call.
+ * One instance a thread.
+ */
+export class FrameCalls extends FrameMemory {
+  readonly #libc = libc();
+  readonly #address = this.control.carve(SOCKADDR_BYTES);
+  readonly #scratch = this.control.carve(64);
+  readonly #timeout = this.control.carve(16);
+  readonly #events = this.control.carve(SLOTS * EPOLL_EVENT_BYTES);
+  readonly #receiveHeaders = this.receiveMessages(false);
+  readonly #sendHeaders = this.sendMessages(false);
+  /** False when the kernel has no epoll_pwait2 (before 5.11), or does not let us call it. */
+  #exactWaits = true;
+  /** TAP interfaces. */
+  readonly taps = new TapCalls(this);
+  /** Packet sockets. */
+  readonly packets = new PacketCalls(this);
+
+  /**
+   * A non-blocking UDP socket that is bound to `local` and hears only `remote`. An IPv6 socket leaves the IPv4 port alone.
+   * Uses the slots, which must be free.
+   * @throws SystemError `EADDRINUSE` when another socket has the local port; `ENETUNREACH` without a route to `remote`
+   */
+  openUdpSocket(local: SocketAddress, remote: SocketAddress, bufferBytes: number): number {
+    const version6 = familyOf(remote.host) === 6;
+    const domain = version6 ? AF_INET6 : AF_INET;
+    const socket = check('socket', this.#libc.socket(domain, SOCK_DGRAM | NONBLOCK | CLOEXEC, 0));
+    try {
+      if (version6) this.#setOption(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+      // No "do not fragment": a full frame with its UDP header is longer than the path's MTU.
+      if (version6) this.#setOption(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, 0);
+      else this.#setOption(socket, IPPROTO_IP, IP_MTU_DISCOVER, 0);
+      this.#setOption(socket, SOL_SOCKET, SO_RCVBUF, bufferBytes);
+      this.#setOption(socket, SOL_SOCKET, SO_SNDBUF, bufferBytes);
+      const bound = this.#writeAddress(local);
+      check('bind', this.#libc.bind(socket, this.control.address + this.#address, bound));
+      const connected = this.#writeAddress(remote);
+      check('connect', this.#libc.connect(socket, this.control.address + this.#address, connected));
+      // Whatever came between bind and connect may be anybody's. It cannot be more than this: the receive buffer ends.
+      for (let taken = 0; taken < MOST_WAITING; taken += SLOTS) if (this.receive(socket, 0, SLOTS) <= 0) break;
+      return socket;
+    } catch (error) {
+      this.close(socket);
+      throw error;
+    }
+  }
+
+  /** True when packets to the socket's peer stay on this host: Linux sends from the very address it sends to. */
+  isOwnPeer(socket: number, host: string): boolean {
+    const remoteBytes = this.#writeAddress({ host, port: 0 });
+    const [from, to] = remoteBytes === 16 ? [4, 8] : [8, 24];
+    const peer = Buffer.from(this.control.bytes.subarray(this.#address + from, this.#address + to));
+    this.control.words[this.#scratch >> 2] = SOCKADDR_BYTES;
+    const { address } = this.control;
+    check('getsockname', this.#libc.getsockname(socket, address + this.#address, address + this.#scratch));
+    return peer.equals(this.control.bytes.subarray(this.#address + from, this.#address + to));
+  }
+
+  close(descriptor: number): void {
+    this.#libc.close(descriptor);
+  }
+
+  /** An eventfd(2), to be written to by another thread and drained by {@link drainEvent}. */
+  openEvent(): number {
+    return check('eventfd', this.#libc.eventfd(0, NONBLOCK | CLOEXEC));
+  }
+
+  drainEvent(event: number): void {
+    this.#libc.read(event, this.control.address + this.#scratch, 8);
+  }
+
+  openPoller(): number {
+    return check('epoll_create1', this.#libc.epoll_create1(CLOEXEC));
+  }
+
+  /** Lets {@link wait} report the descriptor whenever it can be read. */
+  watch(poller: number, descriptor: number): void {
+    this.control.words[this.#scratch >> 2] = EPOLLIN;
+    this.control.words[(this.#scratch + EPOLL_DATA) >> 2] = descriptor;
+    const event = this.control.address + this.#scratch;
+    check('epoll_ctl', this.#libc.epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, event));
+  }
+
+  unwatch(poller: number, descriptor: number): void {
+    const event = this.control.address + this.#scratch;
+    check('epoll_ctl', this.#libc.epoll_ctl(poller, EPOLL_CTL_DEL, descriptor, event));
+  }
+
+  /**
+   * Blocks the thread for `timeout` milliseconds (-1: for ever) or until a descriptor can be read. Answers their number.
+   * A fraction of a millisecond is exact; a kernel before 5.11 rounds it up.
+   */
+  wait(poller: number, timeout: number): number {
+    if (timeout > 0 && this.#exactWaits) {
+      const count = this.#waitExactly(poller, timeout);
+      if (count >= 0) return count;
+    }
+    const count = this.#libc.epoll_wait(poller, this.control.address + this.#events, SLOTS, Math.ceil(timeout));
+    return count >= 0 ? count : this.#interrupted('epoll_wait', this.#libc.errno());
+  }
+
+  /** As {@link wait}; -1 where the kernel cannot. */
+  #waitExactly(poller: number, timeout: number): number {
+    const nanoseconds = Math.min(Math.ceil(timeout * 1e6), 1e15);
+    const word = this.#timeout >> 2;
+    // A timespec: two numbers of 8 bytes, of which the high halves stay 0.
+    this.control.words[word] = Math.floor(nanoseconds / 1e9);
+    this.control.words[word + 2] = nanoseconds % 1e9;
+    const { address } = this.control;
+    const [events, time] = [address + this.#events, address + this.#timeout];
+    const count = this.#libc.epoll_pwait2(SYS_EPOLL_PWAIT2, poller, events, SLOTS, time, 0, 8);
+    if (count >= 0) return count;
+    const errno = this.#libc.errno();
+    if (errno !== ENOSYS && errno !== EPERM) return this.#interrupted('epoll_pwait2', errno);
+    this.#exactWaits = false;
+    return -1;
+  }
+
+  /** 0 after a signal. @throws SystemError for any other errno */
+  #interrupted(call: string, errno: number): 0 {
+    if (errno === EINTR) return 0;
+    throw new SystemError(call, errno);
+  }
+
+  /** The descriptor of event `index` of the last {@link wait}. */
+  readyDescriptor(index: number): number {
+    return this.control.words[(this.#events + index * EPOLL_EVENT_BYTES + EPOLL_DATA) >> 2]!;
+  }
+
+  /** Receives up to `count` packets into the slots from `first` on. Answers their number or a negative errno. */
+  receive(socket: number, first: number, count: number): number {
+    const headers = this.control.address + this.#receiveHeaders + first * MMSGHDR_BYTES;
+    return resultOrErrno(this.#libc.recvmmsg(socket, headers, count, MSG_DONTWAIT, 0));
+  }
+
+  /** Length of the packet that {@link receive} put into the slot; it is sent from there with the same length. */
+  receivedLength(slot: number): number {
+    const length = this.control.words[(this.#receiveHeaders + slot * MMSGHDR_BYTES + MSG_LEN) >> 2]!;
+    this.setLength(slot, length);
+    return length;
+  }
+
+  /** Sends `count` slots from `first` on to the socket's peer. Answers how many went or a negative errno for the first. */
+  send(socket: number, first: number, count: number): number {
+    const headers = this.control.address + this.#sendHeaders + first * MMSGHDR_BYTES;
+    return resultOrErrno(this.#libc.sendmmsg(socket, headers, count, MSG_DONTWAIT | MSG_NOSIGNAL));
+  }
+
+  /** Packets that the kernel has dropped as the socket's receive queue was full. */
+  receiveOverflow(socket: number): number {
+    const size = this.#scratch + SK_MEMINFO_BYTES;
+    this.control.words[size >> 2] = SK_MEMINFO_BYTES;
+    const { address } = this.control;
+    const result = this.#libc.getsockopt(socket, SOL_SOCKET, SO_MEMINFO, address + this.#scratch, address + size);
+    check('getsockopt', result);
+    return this.control.words[(this.#scratch >> 2) + SK_MEMINFO_DROPS]!;
+  }
+
+  /** The time of day in microseconds since 1970. */
+  microseconds(): number {
+    this.#libc.clock_gettime(CLOCK_REALTIME, this.control.address + this.#scratch);
+    const { bytes } = this.control;
+    return Number(bytes.readBigInt64LE(this.#scratch)) * 1e6 + Math.floor(bytes.readUInt32LE(this.#scratch + 8) / 1000);
+  }
+
+  /** Writes a sockaddr_in or sockaddr_in6 and answers its size. */
+  #writeAddress({ host, port }: SocketAddress): number {
+    const { bytes, address } = this.control;
+    const at = this.#address;
+    const [literal, zone] = plainHost(host).split('%') as [string, string?];
+    const version6 = familyOf(host) === 6;
+    bytes.fill(0, at, at + SOCKADDR_BYTES);
+    bytes.writeUInt16LE(version6 ? AF_INET6 : AF_INET, at);
+    bytes.writeUInt16BE(port, at + 2);
+    const parsed = this.#libc.inet_pton(version6 ? AF_INET6 : AF_INET, literal, address + at + (version6 ? 8 : 4));
+    if (parsed !== 1) throw new SystemError('inet_pton', constants.errno.EINVAL);
+    if (zone) bytes.writeUInt32LE(Number(zone) || this.#libc.if_nametoindex(zone), at + 24);
+    return version6 ? 28 : 16;
+  }
+
+  #setOption(socket: number, level: number, option: number, value: number): void {
+    setOption(socket, level, option, value, this.control, this.#scratch);
+  }
+}

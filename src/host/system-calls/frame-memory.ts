@@ -1,0 +1,124 @@
+// The memory of the frames in flight: slots, the vectors by which the kernel finds them, and what is yet to be done to a frame.
+
+import { Slab } from './libc.ts';
+
+/**
+ * Room of one slot for a frame, in bytes: whole pages, more than any frame. The longest are IP packets of 65,535 bytes behind
+ * an Ethernet header with two VLAN tags.
+ */
+export const SLOT_BYTES = 17 * 4096;
+
+/** Frames that can be received between two turns. */
+export const SLOTS = 64;
+
+/** Slots behind these, for the frames that a super-frame is cut into. */
+export const SEGMENT_SLOTS = 128;
+
+const ALL_SLOTS = SLOTS + SEGMENT_SLOTS;
+
+// Sizes and offsets of structures that 64-bit Linux shares.
+const IOVEC_BYTES = 16;
+export const MMSGHDR_BYTES = 64;
+const MSG_IOV = 16;
+const MSG_IOVLEN = 24;
+export const MSG_CONTROL = 32;
+export const MSG_CONTROLLEN = 40;
+export const MSG_LEN = 56;
+
+/** Size of the virtio-net header that TAPs and packet sockets put before a frame (struct virtio_net_hdr). */
+export const OFFLOAD_BYTES = 10;
+const OFFLOAD_STRIDE = 16;
+/** Words of 16 bits from one slot's header to the next. */
+export const OFFLOAD_WORDS = OFFLOAD_STRIDE / 2;
+
+const CONTROL_SLAB_BYTES = 1 << 20;
+
+/**
+ * Slots for frames, with two vectors each: one for the frame's virtio-net header, which lies apart, and one for the frame.
+ * The first {@link SLOTS} slots can be received into, all can be sent from.
+ */
+export class FrameMemory {
+  /** @internal Memory for headers, addresses and options. */
+  readonly control = new Slab(CONTROL_SLAB_BYTES);
+  readonly #frames = new Slab(ALL_SLOTS * SLOT_BYTES);
+  readonly #offloads = this.control.carve(ALL_SLOTS * OFFLOAD_STRIDE);
+  readonly #receiveVectors = this.#vectors(SLOTS);
+  readonly #sendVectors = this.#vectors(ALL_SLOTS);
+
+  /** The memory of each slot. */
+  readonly slots: readonly Buffer[] = Array.from({ length: ALL_SLOTS }, (_, slot) =>
+    this.#frames.bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES),
+  );
+
+  /** All slots' memory in words of 16 bits, for checksums. */
+  readonly frameWords = new Uint16Array(
+    this.#frames.bytes.buffer,
+    this.#frames.bytes.byteOffset,
+    this.#frames.bytes.length / 2,
+  );
+
+  /**
+   * Each slot's virtio-net header, {@link OFFLOAD_WORDS} words apart: flags and type of segmentation (the lower and the upper
+   * byte), length of the headers, bytes of each segment, where the checksum begins, and where it goes from there. Zeros: a plain frame.
+   */
+  readonly offloads = new Uint16Array(
+    this.control.bytes.buffer,
+    this.control.bytes.byteOffset + this.#offloads,
+    ALL_SLOTS * OFFLOAD_WORDS,
+  );
+
+  /** Length in bytes with which the slot is sent. */
+  setLength(slot: number, length: number): void {
+    this.control.words[(this.#sendVectors + (2 * slot + 1) * IOVEC_BYTES + 8) >> 2] = length;
+  }
+
+  /** Length in bytes with which the slot is sent. */
+  lengthOf(slot: number): number {
+    return this.control.words[(this.#sendVectors + (2 * slot + 1) * IOVEC_BYTES + 8) >> 2]!;
+  }
+
+  /** @internal Address of the slot's two vectors for a receiving call. */
+  receiveVector(slot: number): number {
+    return this.control.address + this.#receiveVectors + 2 * slot * IOVEC_BYTES;
+  }
+
+  /** @internal Address of the slot's two vectors for a sending call. */
+  sendVector(slot: number): number {
+    return this.control.address + this.#sendVectors + 2 * slot * IOVEC_BYTES;
+  }
+
+  /** @internal Offset of one mmsghdr for each slot that can be received into; `offloads`: with the virtio-net header. */
+  receiveMessages(offloads: boolean): number {
+    return this.#messages(SLOTS, this.#receiveVectors, offloads);
+  }
+
+  /** @internal Offset of one mmsghdr for each slot. */
+  sendMessages(offloads: boolean): number {
+    return this.#messages(ALL_SLOTS, this.#sendVectors, offloads);
+  }
+
+  // Vectors and messages never change but for the lengths: slot n's message points at slot n's vectors, and these at slot n.
+
+  #vectors(count: number): number {
+    const vectors = this.control.carve(count * 2 * IOVEC_BYTES);
+    for (let slot = 0; slot < count; slot++) {
+      const vector = vectors + 2 * slot * IOVEC_BYTES;
+      this.control.writePointer(vector, this.control.address + this.#offloads + slot * OFFLOAD_STRIDE);
+      this.control.writePointer(vector + 8, OFFLOAD_BYTES);
+      this.control.writePointer(vector + IOVEC_BYTES, this.#frames.address + slot * SLOT_BYTES);
+      this.control.writePointer(vector + IOVEC_BYTES + 8, SLOT_BYTES);
+    }
+    return vectors;
+  }
+
+  #messages(count: number, vectors: number, offloads: boolean): number {
+    const messages = this.control.carve(count * MMSGHDR_BYTES);
+    for (let slot = 0; slot < count; slot++) {
+      const message = messages + slot * MMSGHDR_BYTES;
+      const vector = vectors + (offloads ? 2 * slot : 2 * slot + 1) * IOVEC_BYTES;
+      this.control.writePointer(message + MSG_IOV, this.control.address + vector);
+      this.control.writePointer(message + MSG_IOVLEN, offloads ? 2 : 1);
+    }
+    return messages;
+  }
+}

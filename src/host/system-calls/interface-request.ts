@@ -1,0 +1,74 @@
+// ioctls on network interfaces, by name (struct ifreq, netdevice(7)).
+
+import { check, libc, type Slab, SystemError } from './libc.ts';
+
+const IFREQ_BYTES = 40;
+const NAME_BYTES = 16;
+
+const SIOCGIFFLAGS = 0x8913;
+const SIOCSIFFLAGS = 0x8914;
+const SIOCGIFHWADDR = 0x8927;
+const SIOCGIFINDEX = 0x8933;
+
+const IFF_UP = 1;
+const ARPHRD_ETHER = 1;
+
+/** One struct ifreq. */
+export class InterfaceRequest {
+  readonly #slab: Slab;
+  readonly #at: number;
+
+  constructor(slab: Slab) {
+    this.#slab = slab;
+    this.#at = slab.carve(IFREQ_BYTES);
+  }
+
+  /** Clears the request, and writes a name and, behind it, 16 bits of flags. */
+  prepare(name: string, flags = 0): void {
+    const { bytes } = this.#slab;
+    bytes.fill(0, this.#at, this.#at + IFREQ_BYTES);
+    bytes.write(name, this.#at, NAME_BYTES - 1, 'latin1');
+    bytes.writeUInt16LE(flags, this.#at + NAME_BYTES);
+  }
+
+  /** The ioctl's result; SystemError when it is negative. */
+  send(descriptor: number, request: number, name: string): void {
+    check(name, libc().ioctl(descriptor, request, this.#slab.address + this.#at));
+  }
+
+  /** Index of the interface. Throws SystemError `ENODEV` without one of that name. */
+  index(socket: number, name: string): number {
+    this.prepare(name);
+    this.send(socket, SIOCGIFINDEX, 'SIOCGIFINDEX');
+    return this.#slab.bytes.readInt32LE(this.#at + NAME_BYTES);
+  }
+
+  /** Whether the interface carries Ethernet frames. */
+  isEthernet(socket: number, name: string): boolean {
+    this.prepare(name);
+    this.send(socket, SIOCGIFHWADDR, 'SIOCGIFHWADDR');
+    return this.#slab.bytes.readUInt16LE(this.#at + NAME_BYTES) === ARPHRD_ETHER;
+  }
+
+  /** Whether the interface is up; false without one. */
+  isUp(socket: number, name: string): boolean {
+    try {
+      return (this.#flags(socket, name) & IFF_UP) !== 0;
+    } catch (error) {
+      if (error instanceof SystemError) return false;
+      throw error;
+    }
+  }
+
+  setUp(socket: number, name: string): void {
+    const flags = this.#flags(socket, name);
+    this.prepare(name, flags | IFF_UP);
+    this.send(socket, SIOCSIFFLAGS, 'SIOCSIFFLAGS');
+  }
+
+  #flags(socket: number, name: string): number {
+    this.prepare(name);
+    this.send(socket, SIOCGIFFLAGS, 'SIOCGIFFLAGS');
+    return this.#slab.bytes.readUInt16LE(this.#at + NAME_BYTES);
+  }
+}

@@ -1,0 +1,113 @@
+// TAP interfaces (Documentation/networking/tuntap.rst): a program at the end of what the kernel takes for an Ethernet interface.
+
+import { constants } from 'node:os';
+import { type FrameMemory, OFFLOAD_BYTES } from './frame-memory.ts';
+import { InterfaceRequest } from './interface-request.ts';
+import { CLOEXEC, check, libc, NONBLOCK, resultOrErrno, SOCK_DGRAM, SystemError } from './libc.ts';
+
+const DEVICE = '/dev/net/tun';
+const { EINVAL, ENODEV, EEXIST } = constants.errno;
+
+const AF_INET = 2;
+const O_RDWR = 2;
+
+// linux/if_tun.h
+const TUNSETIFF = 0x400454ca;
+const TUNSETPERSIST = 0x400454cb;
+const TUNSETOWNER = 0x400454cc;
+const TUNSETOFFLOAD = 0x400454d0;
+const TUNSETVNETHDRSZ = 0x400454d8;
+const IFF_TAP = 0x0002;
+const IFF_NO_PI = 0x1000;
+const IFF_VNET_HDR = 0x4000;
+const TUN_F_CSUM = 0x01;
+const TUN_F_TSO4 = 0x02;
+const TUN_F_TSO6 = 0x04;
+const TUN_F_TSO_ECN = 0x08;
+const TUN_F_USO4 = 0x20;
+const TUN_F_USO6 = 0x40;
+const TCP_OFFLOADS = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
+
+export interface TapOptions {
+  /** `if-missing` (when not given), `always`: there must be none of that name, or `never`: there must be one. */
+  create?: 'if-missing' | 'always' | 'never' | undefined;
+  /** Whether the interface stays when it is closed; as it was, when not given. */
+  persistent?: boolean | undefined;
+  /** Number of the user who may open it later without privileges. */
+  owner?: number | undefined;
+  /** Brings the interface up. */
+  up?: boolean | undefined;
+}
+
+export class TapCalls {
+  readonly #libc = libc();
+  readonly #memory: FrameMemory;
+  readonly #request: InterfaceRequest;
+  readonly #headerSize: number;
+
+  constructor(memory: FrameMemory) {
+    this.#memory = memory;
+    this.#request = new InterfaceRequest(memory.control);
+    this.#headerSize = memory.control.carve(4);
+    memory.control.words[this.#headerSize >> 2] = OFFLOAD_BYTES;
+  }
+
+  /**
+   * A non-blocking TAP whose frames have virtio-net headers, and which may be super-frames.
+   * @throws SystemError by `call`: `open` (`ENOENT`, `EACCES`), `TUNSETIFF` (`EPERM`, `EBUSY`, `EINVAL` for what is no TAP),
+   * `SIOCGIFINDEX` (`EEXIST`, `ENODEV` for what `create` asks)
+   */
+  open(name: string, { create = 'if-missing', persistent, owner, up = false }: TapOptions): number {
+    const exists = this.#libc.if_nametoindex(name) !== 0;
+    if (exists && create === 'always') throw new SystemError('SIOCGIFINDEX', EEXIST);
+    if (!exists && create === 'never') throw new SystemError('SIOCGIFINDEX', ENODEV);
+    const tap = check('open', this.#libc.open(DEVICE, O_RDWR | NONBLOCK | CLOEXEC));
+    try {
+      this.#request.prepare(name, IFF_TAP | IFF_NO_PI | IFF_VNET_HDR);
+      this.#request.send(tap, TUNSETIFF, 'TUNSETIFF');
+      const headerSize = this.#memory.control.address + this.#headerSize;
+      check('TUNSETVNETHDRSZ', this.#libc.ioctl(tap, TUNSETVNETHDRSZ, headerSize));
+      this.#offerOffloads(tap);
+      if (owner !== undefined) check('TUNSETOWNER', this.#libc.ioctl(tap, TUNSETOWNER, owner));
+      if (persistent !== undefined) check('TUNSETPERSIST', this.#libc.ioctl(tap, TUNSETPERSIST, persistent ? 1 : 0));
+      if (up) this.#setUp(name);
+      return tap;
+    } catch (error) {
+      this.#libc.close(tap);
+      throw error;
+    }
+  }
+
+  /** Whether there is an interface of that name. */
+  exists(name: string): boolean {
+    return this.#libc.if_nametoindex(name) !== 0;
+  }
+
+  /** Reads one frame into the slot. Answers its length or a negative errno. */
+  read(tap: number, slot: number): number {
+    const length = resultOrErrno(this.#libc.readv(tap, this.#memory.receiveVector(slot), 2));
+    return length < 0 ? length : length - OFFLOAD_BYTES;
+  }
+
+  /** Writes the slot's frame. Answers a negative errno when it cannot be. */
+  write(tap: number, slot: number): number {
+    return resultOrErrno(this.#libc.writev(tap, this.#memory.sendVector(slot), 2));
+  }
+
+  /** Segmentation of UDP came with Linux 6.2. */
+  #offerOffloads(tap: number): void {
+    const offer = (offloads: number): number => resultOrErrno(this.#libc.ioctl(tap, TUNSETOFFLOAD, offloads));
+    const result = offer(TCP_OFFLOADS | TUN_F_USO4 | TUN_F_USO6);
+    if (result === -EINVAL) check('TUNSETOFFLOAD', this.#libc.ioctl(tap, TUNSETOFFLOAD, TCP_OFFLOADS));
+    else if (result < 0) throw new SystemError('TUNSETOFFLOAD', -result);
+  }
+
+  #setUp(name: string): void {
+    const socket = check('socket', this.#libc.socket(AF_INET, SOCK_DGRAM | CLOEXEC, 0));
+    try {
+      this.#request.setUp(socket, name);
+    } finally {
+      this.#libc.close(socket);
+    }
+  }
+}
