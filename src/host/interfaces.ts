@@ -1,5 +1,6 @@
 // The network interfaces of this host as the API tells them (interface of release 2.2.57, section 16.4).
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { networkInterfaces as addressesByInterface } from 'node:os';
 
 export interface NetworkInterface {
@@ -46,18 +47,37 @@ export function isSpecialInterface(name: string): boolean {
   );
 }
 
-/** All interfaces, with and without addresses, sorted by name; `allowed`, if not empty, restricts them (`gns3tap...` always passes). */
+export function interfaceType(name: string): 'ethernet' | 'tap' {
+  return name.startsWith('tap') ? 'tap' : 'ethernet';
+}
+
+/** Whether people may use the interface: `allowed`, if not empty, names those that they may (`gns3tap...` always passes). */
+export function isAllowedInterface(name: string, allowed: readonly string[]): boolean {
+  return allowed.length === 0 || allowed.includes(name) || name.startsWith('gns3tap');
+}
+
+/** The names of all interfaces that are allowed, with and without addresses, sorted. */
+export function interfaceNames(allowed: readonly string[]): string[] {
+  // Interfaces without an address are only found in /sys; where that is missing, the others are still told.
+  const names = new Set([...Object.keys(addressesByInterface()), ...directoryNames()]);
+  return [...names].filter((name) => isAllowedInterface(name, allowed)).sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** Read at once: the kernel makes the directory up, no disk is asked. */
+function directoryNames(): string[] {
+  try {
+    const entries = readdirSync(CLASS_DIRECTORY, { withFileTypes: true });
+    return entries.filter((entry) => !entry.isFile()).map((entry) => entry.name);
+  } catch {
+    return [];
+  }
+}
+
+/** All interfaces, with and without addresses, sorted by name; `allowed`, if not empty, restricts them. */
 export async function networkInterfaces(allowed: readonly string[]): Promise<NetworkInterface[]> {
   const addresses = addressesByInterface();
-  // Interfaces without an address are only found in /sys; where that is missing, the others are still told.
-  const entries = await readdir(CLASS_DIRECTORY, { withFileTypes: true }).catch(() => []);
-  const found = entries.filter((entry) => !entry.isFile()).map((entry) => entry.name);
-  const names = new Set([...Object.keys(addresses), ...found]);
-  const passes = (name: string): boolean =>
-    allowed.length === 0 || allowed.includes(name) || name.startsWith('gns3tap');
-  const told = [...names].filter(passes).sort((a, b) => (a < b ? -1 : 1));
   return Promise.all(
-    told.map(async (name) => {
+    interfaceNames(allowed).map(async (name) => {
       const address = addresses[name]?.find(({ family }) => family === 'IPv4');
       return {
         id: name,
@@ -65,7 +85,7 @@ export async function networkInterfaces(allowed: readonly string[]): Promise<Net
         ip_address: address?.address ?? '',
         netmask: address?.netmask ?? '',
         mac_address: addresses[name]?.[0]?.mac ?? (await hardwareAddress(name)),
-        type: name.startsWith('tap') ? 'tap' : 'ethernet',
+        type: interfaceType(name),
         special: isSpecialInterface(name),
       };
     }),

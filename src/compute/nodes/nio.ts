@@ -58,7 +58,11 @@ export async function cableOf(nio: PluggableNio): Promise<Cable> {
   return { kind: 'udp', localPort, remoteHost: await resolved(nio.rhost), remotePort };
 }
 
-async function resolved(host: string): Promise<string> {
+/**
+ * The address of a peer, given by its name or by itself.
+ * @throws Failure `conflict`
+ */
+export async function resolved(host: string): Promise<string> {
   try {
     return (await lookup(host, { order: 'ipv4first' })).address;
   } catch (thrown) {
