@@ -1,0 +1,70 @@
+// What the rigs of this folder share. A rig is a test that attacks one promise of the server and measures how it held. Each runs in two
+// sizes: the quick one with every run of the tests, the full one with `bin/test --faults`, whose figures docs/trust.md is made of.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+
+/** Whether rigs run in full: LABWIRE_FAULTS=full. */
+export const FULL = process.env['LABWIRE_FAULTS'] === 'full';
+
+const project = join(import.meta.dirname, '../..');
+
+/** Where the figures of the last run are, a file a rig. */
+export const FIGURES = join(project, 'dist/faults');
+
+export interface Figure {
+  /** What was counted or measured: `spellings of a path`. */
+  what: string;
+  /** With its unit: `12 ms`. */
+  value: string | number;
+}
+
+export interface RigReport {
+  /** Name of the rig's file. */
+  rig: string;
+  /** What the server's user is promised, one sentence. */
+  promise: string;
+  figures: Figure[];
+  full: boolean;
+}
+
+export interface RigOptions {
+  /** `paths` of paths.test.ts. */
+  name: string;
+  promise: string;
+  skip?: string | false;
+}
+
+/** Defines a rig: a test that fails when the promise breaks, and otherwise answers what it has measured. */
+export function rig({ name, promise, skip = false }: RigOptions, attack: (t: TestContext) => Promise<Figure[]>): void {
+  test(promise, { skip }, async (t) => {
+    const figures = await attack(t);
+    for (const { what, value } of figures) t.diagnostic(`${name}: ${what}: ${value}`);
+    const report: RigReport = { rig: name, promise, figures, full: FULL };
+    mkdirSync(FIGURES, { recursive: true });
+    writeFileSync(join(FIGURES, `${name}.json`), `${JSON.stringify(report, undefined, 2)}\n`);
+  });
+}
+
+/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The seed of this run: LABWIRE_SEED, or a new one. Print it, so that a failure can be repeated. */
+export function seedOfRun(): number {
+  const given = process.env['LABWIRE_SEED'];
+  return given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given);
+}
+
+/** The value below which `share` (0 to 1) of the numbers lie. */
+export function percentile(numbers: readonly number[], share: number): number {
+  const sorted = [...numbers].sort((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
