@@ -1,31 +1,20 @@
-// Handles of what lies in the worker: ports and hubs.
+// Handles of the ports, which lie in the worker.
 
 import { isIP } from 'node:net';
 import { Failure } from '../failures.ts';
 import { CaptureFile } from './capture-file.ts';
 import type { FabricThread } from './fabric-thread.ts';
-import type { Cable, Impairments, LinkType, PortStatistics, UdpAddress } from './model.ts';
+import type { MemoryDevice } from './memory-device.ts';
+import type { Cable, DeviceKind, Impairments, LinkType, PortStatistics, UdpAddress } from './model.ts';
 import type { WireDevice } from './protocol.ts';
 
-/** Floods a frame that one of its ports hears to all others. Made by `Fabric.createHub`. */
-export class Hub {
-  /** @internal */
-  readonly id: number;
-  readonly #thread: FabricThread;
-
-  constructor(thread: FabricThread, id: number) {
-    this.#thread = thread;
-    this.id = id;
-  }
-
-  /** Removes the hub. Its ports stay, with their cables, without a device. */
-  async close(): Promise<void> {
-    await this.#thread.request('closeHub', { hub: this.id });
-  }
-}
-
-/** What a port belongs to: an emulator that speaks UDP with 127.0.0.1, where the port's own socket is bound, or a hub. */
-export type Device = ({ kind: 'udp' } & UdpAddress) | { kind: 'hub'; hub: Hub };
+/**
+ * What a port belongs to: a program that speaks UDP (the port's own socket is bound to loopback if that is where it is),
+ * or a device in memory, where it has the number `number`.
+ */
+export type Device =
+  | ({ kind: 'udp' } & UdpAddress)
+  | { kind: 'memory'; device: MemoryDevice<DeviceKind>; number: number };
 
 export type CaptureFailed = (event: { port: FabricPort; file: string; failure: Failure }) => void;
 
@@ -39,7 +28,7 @@ function checkAddress({ localPort, remoteHost, remotePort }: UdpAddress): void {
 
 /** The device as the worker knows it. */
 export function wireDevice(device: Device | null): WireDevice | null {
-  if (device?.kind === 'hub') return { kind: 'hub', hub: device.hub.id };
+  if (device?.kind === 'memory') return { kind: 'memory', device: device.device.id, number: device.number };
   if (device !== null) checkAddress(device);
   return device;
 }

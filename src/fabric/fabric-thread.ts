@@ -21,6 +21,8 @@ const ONE = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 export class FabricThread {
   /** Open captures, by their number. */
   readonly captures = new Map<number, CaptureFile>();
+  /** Who hears what a device in memory says, by its number. */
+  readonly listeners = new Map<number, (message: unknown) => void>();
   readonly #signals = new Int32Array(new SharedArrayBuffer(8));
   readonly #waiting = new Map<number, Waiting>();
   readonly #crashed: (failure: Failure) => void;
@@ -105,6 +107,10 @@ export class FabricThread {
       this.captures.get(report.capture)?.append(report.records);
       return;
     }
+    if (report.kind === 'told') {
+      this.listeners.get(report.device)?.(report.message);
+      return;
+    }
     const waiting = this.#waiting.get(report.id);
     this.#waiting.delete(report.id);
     if (report.kind === 'answer') waiting?.resolve(report.result as never);
@@ -120,6 +126,7 @@ export class FabricThread {
     this.#down ??= failure;
     for (const { reject } of this.#waiting.values()) reject(this.#down);
     this.#waiting.clear();
+    this.listeners.clear();
     if (!crashed) return;
     void this.#closeCaptures();
     this.#crashed(failure);

@@ -1,13 +1,17 @@
-// The fabric as the rest of the program sees it: hubs, ports and their cables. The frames move in a worker thread.
+// The fabric as the rest of the program sees it: devices in memory, ports and their cables. The frames move in a worker thread.
 
 import { EventEmitter } from 'node:events';
 import type { Failure } from '../failures.ts';
-import { type Device, FabricPort, Hub, wireDevice } from './fabric-port.ts';
+import { type Device, FabricPort, wireDevice } from './fabric-port.ts';
 import { FabricThread } from './fabric-thread.ts';
+import { MemoryDevice } from './memory-device.ts';
+import type { DeviceKind, Output, Settings } from './model.ts';
 
-export type { Device, FabricPort, Hub } from './fabric-port.ts';
+export type { Device, FabricPort } from './fabric-port.ts';
+export type { MemoryDevice } from './memory-device.ts';
 export {
   type Cable,
+  type DeviceKind,
   type Drops,
   type Impairments,
   LINK_TYPES,
@@ -24,7 +28,7 @@ interface FabricEvents {
   crashed: [Failure];
 }
 
-/** Moves Ethernet frames between emulators, hubs and cables. */
+/** Moves Ethernet frames between emulators, devices in memory and cables. */
 export class Fabric extends EventEmitter<FabricEvents> {
   readonly #thread = new FabricThread((failure) => this.emit('crashed', failure));
 
@@ -38,11 +42,15 @@ export class Fabric extends EventEmitter<FabricEvents> {
     await this.#thread.stop();
   }
 
-  /** A hub without ports; {@link createPort} adds them. */
-  async createHub(): Promise<Hub> {
-    const hub = new Hub(this.#thread, this.#thread.nextId());
-    await this.#thread.request('createHub', { hub: hub.id });
-    return hub;
+  /** A device in memory without ports; {@link createPort} adds them. `told` is given what it says by itself. */
+  async createDevice<Kind extends DeviceKind>(
+    kind: Kind,
+    settings: Settings<Kind>,
+    told: (message: Output<Kind>) => void = () => {},
+  ): Promise<MemoryDevice<Kind>> {
+    const device = new MemoryDevice(this.#thread, kind);
+    await device.create(settings, told);
+    return device;
   }
 
   /**

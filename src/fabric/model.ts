@@ -11,6 +11,26 @@ export interface UdpAddress {
 /** The NIO of the API: a UDP socket on all addresses of this host, or nothing at the other end. */
 export type Cable = ({ kind: 'udp' } & UdpAddress) | { kind: 'null' };
 
+/** The kinds of device in memory. */
+export interface DeviceKinds {
+  /** Floods a frame that one of its ports hears to all others. */
+  hub: { settings: Record<never, never>; answers: Record<never, never>; input: never; output: never };
+}
+
+export type DeviceKind = keyof DeviceKinds;
+/** What a device of the kind is made with, and may be given anew at any time. */
+export type Settings<Kind extends DeviceKind> = DeviceKinds[Kind]['settings'];
+/** What it answers, by question. */
+export type Answers<Kind extends DeviceKind> = DeviceKinds[Kind]['answers'];
+export type Question<Kind extends DeviceKind> = keyof Answers<Kind> & string;
+/** What it is told. */
+export type Input<Kind extends DeviceKind> = DeviceKinds[Kind]['input'];
+/** What it says by itself. */
+export type Output<Kind extends DeviceKind> = DeviceKinds[Kind]['output'];
+export type DeviceSettings<Kind extends DeviceKind = DeviceKind> = {
+  [Each in Kind]: { kind: Each; settings: Settings<Each> };
+}[Kind];
+
 /** What happens to frames on a cable, in both directions. */
 export interface Impairments {
   /** -1 drops every frame, n > 0 every nth. */
@@ -47,8 +67,8 @@ export interface Drops {
   packetFilters: number;
   /** The delay's queue was full. */
   delayQueue: number;
-  /** The hub's queue was full: a loop, or more than this host can flood. */
-  hubQueue: number;
+  /** The queue of the device in memory was full: a loop, or more than this host can move. */
+  deviceQueue: number;
   /** Packets without a byte. */
   empty: number;
   /** The socket's receive queue was full: more came than this host can move. */

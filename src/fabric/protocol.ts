@@ -1,15 +1,18 @@
 // What the main thread and the fabric's worker thread say to each other.
 
 import type { FailureCode } from '../failures.ts';
-import type { Cable, Impairments, PortStatistics, UdpAddress } from './model.ts';
+import type { Cable, DeviceSettings, Impairments, PortStatistics, UdpAddress } from './model.ts';
 
-/** A device as the worker knows it: hubs by number. */
-export type WireDevice = ({ kind: 'udp' } & UdpAddress) | { kind: 'hub'; hub: number };
+/** A device as the worker knows it: devices in memory by their number. */
+export type WireDevice = ({ kind: 'udp' } & UdpAddress) | { kind: 'memory'; device: number; number: number };
 
 /** Verbs of the main thread: what they take and what they answer. */
 export interface Verbs {
-  createHub: { takes: { hub: number }; gives: undefined };
-  closeHub: { takes: { hub: number }; gives: undefined };
+  createDevice: { takes: { device: number } & DeviceSettings; gives: undefined };
+  configureDevice: { takes: { device: number } & DeviceSettings; gives: undefined };
+  askDevice: { takes: { device: number; question: string }; gives: unknown };
+  tellDevice: { takes: { device: number; message: unknown }; gives: undefined };
+  closeDevice: { takes: { device: number }; gives: undefined };
   createPort: { takes: { port: number; device: WireDevice | null }; gives: undefined };
   closePort: { takes: { port: number }; gives: undefined };
   setDevice: { takes: { port: number; device: WireDevice | null }; gives: undefined };
@@ -33,7 +36,9 @@ export type Report =
   | { kind: 'answer'; id: number; result: unknown }
   | { kind: 'failure'; id: number; code: FailureCode; message: string }
   /** Whole pcap records for the file of a capture. */
-  | { kind: 'captured'; capture: number; records: Uint8Array<ArrayBuffer> };
+  | { kind: 'captured'; capture: number; records: Uint8Array<ArrayBuffer> }
+  /** A device in memory says something. */
+  | { kind: 'told'; device: number; message: unknown };
 
 /** Indexes of the Int32Array that both threads share. */
 export const SIGNAL = {

@@ -28,7 +28,7 @@ function run(): void {
   const plane = new FramePlane(new FrameCalls(), (capture, records) =>
     report({ kind: 'captured', capture, records }, [records.buffer]),
   );
-  const verbs = new FabricVerbs(plane);
+  const verbs = new FabricVerbs(plane, (device, message) => report({ kind: 'told', device, message }));
   report({ kind: 'ready', wakeUp: plane.wakeUp });
   try {
     while (!verbs.stopped && Atomics.load(signals, SIGNAL.leave) === 0) {

@@ -22,9 +22,9 @@ const host = '127.0.0.1';
 async function fabricHub({ peers, ports, capture }: SubjectOrder): Promise<void> {
   const fabric = new Fabric();
   await fabric.start();
-  const hub = await fabric.createHub();
+  const hub = await fabric.createDevice('hub', {});
   for (const [index, localPort] of ports.entries()) {
-    const port = await fabric.createPort({ kind: 'hub', hub });
+    const port = await fabric.createPort({ kind: 'memory', device: hub, number: 0 });
     await port.connect({ kind: 'udp', localPort, remoteHost: host, remotePort: peers[index]! });
     if (capture !== undefined && index === 1) await port.startCapture({ file: capture, linkType: 'DLT_EN10MB' });
   }

@@ -97,10 +97,10 @@ async function crowd(count: number, firstPort: number): Promise<{ fabric: Fabric
   const fabric = new Fabric();
   await fabric.start();
   const ports: FabricPort[] = [];
-  let hub = await fabric.createHub();
+  let hub = await fabric.createDevice('hub', {});
   for (let index = 0; index < count; index++) {
-    if (index % 16 === 0) hub = await fabric.createHub();
-    const port = await fabric.createPort({ kind: 'hub', hub });
+    if (index % 16 === 0) hub = await fabric.createDevice('hub', {});
+    const port = await fabric.createPort({ kind: 'memory', device: hub, number: 0 });
     await port.connect(cableOf(firstPort, index));
     ports.push(port);
   }

@@ -196,9 +196,9 @@ test('a cable stays while the emulator comes and goes', async (t) => {
 
 test('a frame without a cable is counted', async (t) => {
   const fabric = await startFabric(t);
-  const hub = await fabric.createHub();
+  const hub = await fabric.createDevice('hub', {});
   const { peer, localPort } = await hubPort(t, fabric, hub);
-  const lonely = await fabric.createPort({ kind: 'hub', hub });
+  const lonely = await fabric.createPort({ kind: 'memory', device: hub, number: 0 });
   const witness = await hubPort(t, fabric, hub);
   await peer.send(localPort, 'flooded');
   await witness.peer.take(1);
@@ -207,12 +207,12 @@ test('a frame without a cable is counted', async (t) => {
 
 test('calls on a fabric that was not started or is stopped fail with a reason, and it can be started again', async () => {
   const fabric = new Fabric();
-  await assert.rejects(fabric.createHub(), { code: 'internal', message: /not started/ });
+  await assert.rejects(fabric.createDevice('hub', {}), { code: 'internal', message: /not started/ });
   await fabric.start();
   await fabric.stop();
-  await assert.rejects(fabric.createHub(), { code: 'internal', message: /stopped/ });
+  await assert.rejects(fabric.createDevice('hub', {}), { code: 'internal', message: /stopped/ });
   await fabric.stop();
   await fabric.start();
-  await fabric.createHub();
+  await fabric.createDevice('hub', {});
   await fabric.stop();
 });

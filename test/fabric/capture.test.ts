@@ -85,7 +85,7 @@ test('tshark reads a capture, complete and while it grows', async (t) => {
   if (version === undefined) return t.skip('tshark is not installed');
   const file = join(await directory(t), 'hub.pcap');
   const fabric = await startFabric(t);
-  const hub = await fabric.createHub();
+  const hub = await fabric.createDevice('hub', {});
   const [a, b] = [await hubPort(t, fabric, hub), await hubPort(t, fabric, hub)];
   await b.port.startCapture({ file, linkType: 'DLT_EN10MB' });
   const senders = async (): Promise<string[]> => {

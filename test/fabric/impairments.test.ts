@@ -106,7 +106,7 @@ test('about half of the frames are lost at 50 percent, and the rest keeps its or
 
 test('corrupt frames arrive with their length and another content, without harm to the other ports of a hub', async (t) => {
   const fabric = await startFabric(t);
-  const hub = await fabric.createHub();
+  const hub = await fabric.createDevice('hub', {});
   const [a, b, c] = [await hubPort(t, fabric, hub), await hubPort(t, fabric, hub), await hubPort(t, fabric, hub)];
   await b.port.impair({ corrupt: 100 });
   const frame = Buffer.alloc(1514, 1);
@@ -171,7 +171,7 @@ test('a delayed frame does not arrive behind a cable that was pulled', async (t)
 
 test('the queue of a delay is bounded, and what does not fit is counted', async (t) => {
   const fabric = await startFabric(t);
-  const hub = await fabric.createHub();
+  const hub = await fabric.createDevice('hub', {});
   const [a, b] = [await hubPort(t, fabric, hub), await hubPort(t, fabric, hub)];
   await b.port.impair({ delay: { latency: 30_000, jitter: 0 } });
   const frame = Buffer.alloc(60_000);

@@ -38,7 +38,7 @@ test('a worker that dies is reported, and every later call fails with the reason
     { name: 'Failure', code: 'internal', message: /fabric has stopped unexpectedly: .*EBADF/ },
   );
   assert.match((await crashed).message, /EBADF/);
-  await assert.rejects(fabric.createHub(), { code: 'internal', message: /EBADF/ });
+  await assert.rejects(fabric.createDevice('hub', {}), { code: 'internal', message: /EBADF/ });
   await fabric.stop();
 });
 
@@ -62,9 +62,9 @@ test('stopping gives back every descriptor and lets the process end', async () =
       if (round === 1) before = count();
       const fabric = new Fabric();
       await fabric.start();
-      const hub = await fabric.createHub();
+      const hub = await fabric.createDevice('hub', {});
       for (const localPort of JSON.parse(process.argv[1])) {
-        const port = await fabric.createPort({ kind: 'hub', hub });
+        const port = await fabric.createPort({ kind: 'memory', device: hub, number: 0 });
         await port.connect({ kind: 'udp', localPort, remoteHost: '127.0.0.1', remotePort: 9 });
       }
       await fabric.stop();
@@ -84,17 +84,20 @@ test('ports come and go by the thousand without leaving a socket behind', async 
   const fabric = new Fabric();
   await fabric.start();
   t.after(() => fabric.stop());
-  const hub = await fabric.createHub();
+  const hub = await fabric.createDevice('hub', {});
   const { peer, cable } = await peerWithCable(t);
   const count = (): number => readdirSync('/proc/self/fd').length;
   const before = count();
   for (let round = 0; round < 1000; round++) {
-    const port = await fabric.createPort({ kind: 'hub', hub });
+    const port = await fabric.createPort({ kind: 'memory', device: hub, number: 0 });
     await port.connect(cable);
     await port.close();
   }
   assert.equal(count(), before);
-  const [a, b] = [await fabric.createPort({ kind: 'hub', hub }), await fabric.createPort({ kind: 'hub', hub })];
+  const [a, b] = [
+    await fabric.createPort({ kind: 'memory', device: hub, number: 0 }),
+    await fabric.createPort({ kind: 'memory', device: hub, number: 0 }),
+  ];
   await a.connect(cable);
   const other = await Peer.open(t);
   const localPort = await freePort();

@@ -4,7 +4,13 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cable, Fabric, type FabricPort, type Hub, type PortStatistics } from '../../src/fabric/fabric.ts';
+import {
+  type Cable,
+  Fabric,
+  type FabricPort,
+  type MemoryDevice,
+  type PortStatistics,
+} from '../../src/fabric/fabric.ts';
 
 /** A fabric that is stopped when the test ends. */
 export async function startFabric(t: TestContext): Promise<Fabric> {
@@ -122,10 +128,10 @@ export async function ends(): Promise<[Cable & { kind: 'udp' }, Cable & { kind: 
 export async function hubPort(
   t: TestContext,
   fabric: Fabric,
-  hub: Hub,
+  hub: MemoryDevice<'hub'>,
 ): Promise<{ peer: Peer; port: FabricPort; localPort: number }> {
   const { peer, cable } = await peerWithCable(t);
-  const port = await fabric.createPort({ kind: 'hub', hub });
+  const port = await fabric.createPort({ kind: 'memory', device: hub, number: 0 });
   await port.connect(cable);
   return { peer, port, localPort: cable.localPort };
 }

@@ -4,6 +4,7 @@ import type { FrameCalls, SocketAddress } from '../../host/system-calls.ts';
 import type { Drops } from '../model.ts';
 import { Captures, type PostRecords } from './capture.ts';
 import { DelayQueue } from './delay-queue.ts';
+import { Timers } from './timers.ts';
 import { Turn } from './turn.ts';
 import { type Deliver, UdpEndpoint } from './udp-endpoint.ts';
 
@@ -18,6 +19,7 @@ export class FramePlane {
   readonly calls: FrameCalls;
   readonly turn: Turn;
   readonly delays = new DelayQueue();
+  readonly timers = new Timers();
   readonly captures: Captures;
   /** The eventfd by which the main thread interrupts the wait. */
   readonly wakeUp: number;
@@ -66,6 +68,7 @@ export class FramePlane {
       this.#endpoints[descriptor]?.receive();
     }
     this.#releaseDelayed();
+    this.timers.run();
     this.turn.end();
     if (this.captures.nextFlush !== undefined && this.captures.nextFlush <= performance.now()) this.captures.flush();
   }
@@ -79,7 +82,11 @@ export class FramePlane {
   /** Milliseconds to wait; -1 as long as nobody sends. */
   #patience(): number {
     if (this.turn.unfinished) return 0;
-    const next = Math.min(this.delays.nextDue ?? Infinity, this.captures.nextFlush ?? Infinity);
+    const next = Math.min(
+      this.delays.nextDue ?? Infinity,
+      this.timers.heap.nextDue ?? Infinity,
+      this.captures.nextFlush ?? Infinity,
+    );
     return next === Infinity ? -1 : Math.max(0, Math.ceil(next - performance.now()));
   }
 

@@ -4,11 +4,11 @@ import type { Cable, Drops, Impairments, PortStatistics, Traffic } from '../mode
 import type { Capture } from './capture.ts';
 import { Direction } from './direction.ts';
 import type { FramePlane } from './frame-plane.ts';
-import type { HubAttachment } from './hub.ts';
+import type { Attachment } from './memory-device.ts';
 import { UdpEndpoint } from './udp-endpoint.ts';
 
 /** Where a port's device takes frames. */
-export type Device = UdpEndpoint | HubAttachment;
+export type Device = UdpEndpoint | Attachment;
 
 function noDrops(): Drops {
   return {
@@ -18,7 +18,7 @@ function noDrops(): Drops {
     packetLoss: 0,
     packetFilters: 0,
     delayQueue: 0,
-    hubQueue: 0,
+    deviceQueue: 0,
     empty: 0,
     receiveQueue: 0,
     tooLong: 0,

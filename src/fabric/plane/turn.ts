@@ -16,10 +16,10 @@ export interface Junction {
   keep(): void;
 }
 
-/** Frames that hubs flood in one turn; beyond that, sockets and the main thread get their turn first. */
-const HUB_BUDGET = 512;
-/** Frames that one hub floods before the next hub. */
-const HUB_QUANTUM = 32;
+/** Frames that devices in memory handle in one turn; beyond that, sockets and the main thread get their turn first. */
+const DEVICES_BUDGET = 512;
+/** Frames that one device handles before the next one. */
+const DEVICE_QUANTUM = 32;
 
 export class Turn {
   readonly #calls: FrameCalls;
@@ -51,10 +51,10 @@ export class Turn {
   }
 
   /** Puts a frame into a free slot; there must be {@link room}. */
-  place(frame: Buffer): number {
+  place(bytes: Buffer, offset = 0, length = bytes.length): number {
     const slot = this.#next++;
-    frame.copy(this.#calls.slots[slot]!);
-    this.#calls.setLength(slot, frame.length);
+    bytes.copy(this.#calls.slots[slot]!, 0, offset, offset + length);
+    this.#calls.setLength(slot, length);
     return slot;
   }
 
@@ -78,7 +78,7 @@ export class Turn {
     this.#junctions.push(junction);
   }
 
-  /** Lets hubs flood, sends everything, and makes all slots free again. */
+  /** Lets devices work, sends everything, and makes all slots free again. */
   end(): void {
     this.#work();
     for (const sender of this.#senders) sender.flush();
@@ -89,14 +89,14 @@ export class Turn {
   }
 
   #work(): void {
-    let budget = HUB_BUDGET;
+    let budget = DEVICES_BUDGET;
     while (this.#junctions.length > 0 && budget > 0) {
       let done = 0;
-      // Hubs that get work during this round are in the next one.
+      // Devices that get work during this round are in the next one.
       const round = this.#junctions;
       this.#junctions = [];
       for (const junction of round) {
-        done += junction.work(HUB_QUANTUM);
+        done += junction.work(DEVICE_QUANTUM);
         if (junction.busy) this.#junctions.push(junction);
       }
       budget -= done;

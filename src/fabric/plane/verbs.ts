@@ -7,9 +7,13 @@ import type { Verb, Verbs, WireDevice } from '../protocol.ts';
 import { Cables, type UdpConnection } from './cables.ts';
 import { Capture } from './capture.ts';
 import type { FramePlane } from './frame-plane.ts';
-import { Hub } from './hub.ts';
+import type { MemoryDevice } from './memory-device.ts';
+import { makeDevice } from './memory-devices.ts';
 import { Connection, type Device, Port } from './port.ts';
 import type { Deliver, UdpEndpoint } from './udp-endpoint.ts';
+
+/** Passes on what a device in memory says. */
+type TellMain = (device: number, message: unknown) => void;
 
 type Handlers = { [V in Verb]: (body: Verbs[V]['takes']) => Verbs[V]['gives'] };
 
@@ -33,25 +37,50 @@ function socketFailure(error: unknown, { localPort, remoteHost }: UdpAddress): u
   return new Failure('conflict', `UDP port ${localPort} to ${remoteHost} cannot be opened: ${error.message}`, details);
 }
 
+/** Where a device's socket is bound: one that speaks with a program of this host is not to be found from outside. */
+function localHost({ remoteHost }: UdpAddress): string {
+  if (remoteHost.startsWith('127.')) return '127.0.0.1';
+  if (remoteHost === '::1') return remoteHost;
+  return familyOf(remoteHost) === 6 ? '::' : '0.0.0.0';
+}
+
 export class FabricVerbs implements Handlers {
   readonly #plane: FramePlane;
   readonly #cables: Cables;
-  readonly #hubs = new Map<number, Hub>();
+  readonly #tell: TellMain;
+  readonly #devices = new Map<number, MemoryDevice>();
   readonly #ports = new Map<number, Port>();
   stopped = false;
 
-  constructor(plane: FramePlane) {
+  constructor(plane: FramePlane, tell: TellMain) {
     this.#plane = plane;
+    this.#tell = tell;
     this.#cables = new Cables(plane.calls);
   }
 
-  createHub({ hub }: Verbs['createHub']['takes']): undefined {
-    this.#hubs.set(hub, new Hub(this.#plane.turn));
+  createDevice({ device: id, ...settings }: Verbs['createDevice']['takes']): undefined {
+    this.#devices.set(
+      id,
+      makeDevice(settings, this.#plane, (message) => this.#tell(id, message)),
+    );
   }
 
-  closeHub({ hub }: Verbs['closeHub']['takes']): undefined {
-    this.#hub(hub).close();
-    this.#hubs.delete(hub);
+  configureDevice({ device, settings }: Verbs['configureDevice']['takes']): undefined {
+    this.#device(device).configure(settings);
+  }
+
+  askDevice({ device, question }: Verbs['askDevice']['takes']): unknown {
+    const answers = this.#device(device).answers as Readonly<Record<string, () => unknown>>;
+    return answers[question]!();
+  }
+
+  tellDevice({ device, message }: Verbs['tellDevice']['takes']): undefined {
+    this.#device(device).hear(message as never);
+  }
+
+  closeDevice({ device }: Verbs['closeDevice']['takes']): undefined {
+    this.#device(device).close();
+    this.#devices.delete(device);
   }
 
   createPort({ port: id, device }: Verbs['createPort']['takes']): undefined {
@@ -129,15 +158,15 @@ export class FabricVerbs implements Handlers {
     return port;
   }
 
-  #hub(id: number): Hub {
-    const hub = this.#hubs.get(id);
-    if (hub === undefined) throw new Failure('conflict', 'The hub is closed');
-    return hub;
+  #device(id: number): MemoryDevice {
+    const device = this.#devices.get(id);
+    if (device === undefined) throw new Failure('conflict', 'The device is closed');
+    return device;
   }
 
   #openDevice(port: Port, device: WireDevice): Device {
-    if (device.kind === 'hub') return this.#hub(device.hub).attach(port);
-    return this.#open('127.0.0.1', device, port.drops, (slot, length) => port.fromDevice(slot, length));
+    if (device.kind === 'memory') return this.#device(device.device).attach(port, device.number);
+    return this.#open(localHost(device), device, port.drops, (slot, length) => port.fromDevice(slot, length));
   }
 
   #open(host: string, address: UdpAddress, drops: Drops, deliver: Deliver): UdpEndpoint {

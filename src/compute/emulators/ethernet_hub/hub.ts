@@ -1,6 +1,6 @@
 // A hub as a node: its ports are the fabric's, the frames never come here.
 import { isDeepStrictEqual } from 'node:util';
-import type { Hub } from '../../../fabric/fabric.ts';
+import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import { Failure } from '../../../failures.ts';
 import { Node, type NodeIdentity, noSuchPort } from '../../nodes/node.ts';
 import { NodePort, type PortRules } from '../../nodes/port.ts';
@@ -22,11 +22,11 @@ export function defaultPorts(): PortsMapping {
 
 export class HubNode extends Node {
   readonly type = 'ethernet_hub';
-  private readonly hub: Hub;
+  private readonly hub: MemoryDevice<'hub'>;
   private mapping: PortsMapping;
   private ports = new Map<number, NodePort>();
 
-  private constructor(identity: NodeIdentity, mapping: PortsMapping, hub: Hub, services: Services) {
+  private constructor(identity: NodeIdentity, mapping: PortsMapping, hub: MemoryDevice<'hub'>, services: Services) {
     super(identity, services, 'started');
     this.hub = hub;
     this.mapping = mapping;
@@ -34,7 +34,7 @@ export class HubNode extends Node {
 
   /** @param mapping the ports; taken as it is given */
   static async create(identity: NodeIdentity, mapping: PortsMapping, services: Services): Promise<HubNode> {
-    return new HubNode(identity, mapping, await services.fabric.createHub(), services);
+    return new HubNode(identity, mapping, await services.fabric.createDevice('hub', {}), services);
   }
 
   override describe(): object {
@@ -54,7 +54,8 @@ export class HubNode extends Node {
     }
     const known = this.ports.get(number);
     if (known) return known;
-    const port = new NodePort(this, `${adapter}/${number}`, PORT_RULES, this.services, { kind: 'hub', hub: this.hub });
+    const device = { kind: 'memory', device: this.hub, number } as const;
+    const port = new NodePort(this, `${adapter}/${number}`, PORT_RULES, this.services, device);
     this.ports.set(number, port);
     return port;
   }

@@ -1,0 +1,53 @@
+// Handles of the devices in memory, which lie in the worker.
+
+import type { FabricThread } from './fabric-thread.ts';
+import type { Answers, DeviceKind, DeviceSettings, Input, Output, Question, Settings } from './model.ts';
+
+/** A device in memory, such as a hub; ports are plugged into it. Made by `Fabric.createDevice`. */
+export class MemoryDevice<Kind extends DeviceKind> {
+  /** @internal */
+  readonly id: number;
+  readonly #kind: Kind;
+  readonly #thread: FabricThread;
+
+  constructor(thread: FabricThread, kind: Kind) {
+    this.#thread = thread;
+    this.#kind = kind;
+    this.id = thread.nextId();
+  }
+
+  /** @internal */
+  async create(settings: Settings<Kind>, told: (message: Output<Kind>) => void): Promise<void> {
+    this.#thread.listeners.set(this.id, told as (message: unknown) => void);
+    try {
+      await this.#thread.request('createDevice', { device: this.id, ...this.#as(settings) });
+    } catch (error) {
+      this.#thread.listeners.delete(this.id);
+      throw error;
+    }
+  }
+
+  /** Replaces the settings; ports and cables stay. */
+  async configure(settings: Settings<Kind>): Promise<void> {
+    await this.#thread.request('configureDevice', { device: this.id, ...this.#as(settings) });
+  }
+
+  async ask<Asked extends Question<Kind>>(question: Asked): Promise<Answers<Kind>[Asked]> {
+    return (await this.#thread.request('askDevice', { device: this.id, question })) as Answers<Kind>[Asked];
+  }
+
+  /** Gives the device input. What a device that is gone is told is lost. */
+  tell(message: Input<Kind>): void {
+    this.#thread.request('tellDevice', { device: this.id, message }).catch(() => {});
+  }
+
+  /** Removes the device. Its ports stay, with their cables, without a device. */
+  async close(): Promise<void> {
+    this.#thread.listeners.delete(this.id);
+    await this.#thread.request('closeDevice', { device: this.id });
+  }
+
+  #as(settings: Settings<Kind>): DeviceSettings {
+    return { kind: this.#kind, settings } as unknown as DeviceSettings;
+  }
+}

@@ -1,0 +1,21 @@
+// The kinds of device in memory. A new one is a class here and its words in model.ts.
+
+import type { DeviceKind, DeviceSettings, Output, Settings } from '../model.ts';
+import type { FramePlane } from './frame-plane.ts';
+import { Hub } from './hub.ts';
+import type { DeviceSurroundings, MemoryDevice } from './memory-device.ts';
+
+type Classes = { readonly [Kind in DeviceKind]: new (surroundings: DeviceSurroundings<Kind>) => MemoryDevice<Kind> };
+
+const CLASSES: Classes = { hub: Hub };
+
+/** Makes a device and configures it; when it throws, there is none. */
+export function makeDevice<Kind extends DeviceKind>(
+  { kind, settings }: DeviceSettings<Kind>,
+  plane: FramePlane,
+  tell: (message: Output<DeviceKind>) => void,
+): MemoryDevice {
+  const device = new CLASSES[kind]({ plane, tell });
+  device.configure(settings as Settings<Kind>);
+  return device as unknown as MemoryDevice;
+}
