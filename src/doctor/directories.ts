@@ -3,6 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf, systemCode } from '../failures.ts';
+import { isBelow } from '../host/below.ts';
 import { type Check, missing, ok, type Patient, type Verdict, warning } from './check.ts';
 import { textOf } from './kernel-files.ts';
 
@@ -120,8 +121,7 @@ function directory(name: 'projects' | 'images' | 'symbols' | 'configs'): Check {
     async examine({ loaded: { config } }) {
       const path = config.Server[key];
       // One line for the state directory says it all.
-      const isBelow = path.startsWith(`${config.state}/`);
-      if (isBelow && (await usable(config.state, '--state')).state !== 'ok') return undefined;
+      if (isBelow(config.state, path) && (await usable(config.state, '--state')).state !== 'ok') return undefined;
       return await usable(path, `${key} in [Server]`);
     },
   };

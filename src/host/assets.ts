@@ -47,6 +47,7 @@ export function assetNames(folder: string): string[] {
   const names = isPackaged()
     ? sea
         .getAssetKeys()
+        // biome-ignore lint/plugin: names of assets, no paths
         .filter((key) => key.startsWith(`assets/${folder}/`))
         .map((key) => key.slice('assets/'.length))
     : readdirSync(join(SOURCES, folder), { recursive: true, withFileTypes: true })

@@ -8,6 +8,7 @@ import { constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, readlink, rmdir, unlink } from 'node:fs/promises';
 import { Failure, systemCode } from '../failures.ts';
 import { type AtomicFile, type AtomicFileData, createAtomicFile, fileFailure, isTemporaryName } from './atomic-file.ts';
+import { wayBelow } from './below.ts';
 
 /** open(2): only a place in the file system, no access. Not among Node's constants; the same on x64 and arm64. */
 const O_PATH = 0o10000000;
@@ -259,9 +260,9 @@ async function placeOf(handle: FileHandle, shownAs: string): Promise<string> {
 async function placeBelow(top: Root, found: FileHandle, path: string): Promise<string> {
   const place = await placeOf(found, path);
   if (place === top.place) return '';
-  const prefix = top.place === '/' ? '/' : `${top.place}/`;
-  if (!place.startsWith(prefix)) throw outside(path);
-  return Buffer.from(place.slice(prefix.length), 'latin1').toString();
+  const way = wayBelow(top.place, place);
+  if (way === undefined) throw outside(path);
+  return Buffer.from(way, 'latin1').toString();
 }
 
 function mustBeRegular(stat: Stats, path: string): void {

@@ -91,7 +91,7 @@ test('a configuration that stops the server is told with its place, an odd one w
   assert.equal(odd.of('configuration')?.state, 'warning');
   assert.match(odd.of('configuration')?.detail ?? '', /gns3_server\.conf line 2: .*"speed"/);
 
-  await writeFile(file, '[Server]\npassword = secret\n');
+  await writeFile(file, '[Server]\nuser = ann\npassword = secret\n');
   await chmod(file, 0o644);
   assert.equal((await ask({ home })).of('configuration')?.fix, `chmod o-r ${file}`);
   await chmod(file, 0o640);
@@ -136,10 +136,14 @@ test('a pid file that a killed server has left behind is no running server', asy
 test('an address that the network can reach is not taken without a password, and consoles are warned of', async (t) => {
   const home = await scratch(t);
   const open = { LABWIRE_SERVER_HOST: '0.0.0.0' };
-  const refused = await ask({ home, environment: open });
+  const refused = await ask({ home, environment: { ...open, LABWIRE_SERVER_AUTH: 'false' } });
   assert.equal(refused.of('listen address')?.state, 'missing');
-  assert.match(refused.of('listen address')?.fix ?? '', /auth, user and password/);
-  assert.equal(refused.of('console access')?.state, 'warning');
+  assert.match(refused.of('listen address')?.fix ?? '', /leave out auth = false/);
+  const asks = await ask({ home, environment: open });
+  assert.equal(asks.of('listen address')?.state, 'ok');
+  assert.equal(asks.of('console access')?.state, 'ok');
+  const consoles = await ask({ home, environment: { ...open, LABWIRE_SERVER_ALLOW_REMOTE_CONSOLE: 'true' } });
+  assert.equal(consoles.of('console access')?.state, 'warning');
   const insecure = await ask({ home, environment: { ...open, LABWIRE_SERVER_INSECURE: 'true' } });
   assert.equal(insecure.of('listen address')?.state, 'warning');
   const credentials = { LABWIRE_SERVER_AUTH: 'true', LABWIRE_SERVER_USER: 'ann', LABWIRE_SERVER_PASSWORD: 'secret' };

@@ -1,10 +1,11 @@
 // The projects that are open on this compute.
 import { randomUUID } from 'node:crypto';
-import { access, constants, realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { access, constants } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
 import type * as v from 'valibot';
-import { Failure, systemCode } from '../../failures.ts';
+import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
+import { isBelow, whereItWouldBe } from '../../host/below.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../host/directories.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
@@ -91,10 +92,10 @@ export class Projects {
     try {
       const path = await whereItWouldBe(wanted);
       const root = await whereItWouldBe(allowed);
-      if (root === path || root.startsWith(directoryPrefix(path))) {
+      if (root === path || isBelow(path, root)) {
         throw new Failure('forbidden', `path: ${wanted} holds all projects; name a directory below ${allowed}.`);
       }
-      if (!local && !path.startsWith(directoryPrefix(root))) {
+      if (!local && !isBelow(root, path)) {
         throw new Failure('forbidden', `path: ${wanted} is outside of ${allowed}, which only local mode allows.`);
       }
       const made = await makeDirectory(path, wanted);
@@ -112,20 +113,5 @@ export class Projects {
     const message = `The disk of ${path} is ${Math.trunc(used)} % full; free space before nodes fail for want of it.`;
     log.warn('disk nearly full', { project: id, path, used: Math.trunc(used) });
     this.services.events.emit('log.warning', { message }, id);
-  }
-}
-
-function directoryPrefix(path: string): string {
-  return path.endsWith(sep) ? path : `${path}${sep}`;
-}
-
-/** The path with every link resolved that exists so far. */
-async function whereItWouldBe(path: string): Promise<string> {
-  const absolute = resolve(path);
-  try {
-    return await realpath(absolute);
-  } catch (thrown) {
-    if (systemCode(thrown) !== 'ENOENT' || absolute === dirname(absolute)) throw thrown;
-    return join(await whereItWouldBe(dirname(absolute)), basename(absolute));
   }
 }

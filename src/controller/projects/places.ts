@@ -1,8 +1,9 @@
 // Where projects are on this disk, and where they may be.
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
+import { isBelow, whereItWouldBe } from '../../host/below.ts';
 
 export interface PlaceRules {
   /** The projects directory. */
@@ -18,7 +19,7 @@ export interface PlaceRules {
 export async function placeFor(id: string, path: string | null | undefined, rules: PlaceRules): Promise<string> {
   const place = resolve(rules.root, path ?? id);
   if (place.includes('"')) throw new Failure('forbidden', 'path: must not contain a quotation mark.');
-  if (!rules.local && !(await isBelow(rules.root, place))) {
+  if (!rules.local && !(await liesBelow(rules.root, place))) {
     throw new Failure(
       'forbidden',
       `path: must lie below ${rules.root}; only a server in local mode takes other places.`,
@@ -50,16 +51,10 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 /** Whether `path`, links resolved as far as it exists, lies strictly below `root`. */
-export async function isBelow(root: string, path: string): Promise<boolean> {
-  const real = await resolved(path);
-  const base = await resolved(root);
-  return real.startsWith(base.endsWith(sep) ? base : base + sep);
-}
-
-async function resolved(path: string): Promise<string> {
+export async function liesBelow(root: string, path: string): Promise<boolean> {
   try {
-    return await realpath(path);
-  } catch {
-    return join(await resolved(dirname(path)), basename(path));
+    return isBelow(await whereItWouldBe(root), await whereItWouldBe(path));
+  } catch (thrown) {
+    throw fileFailure(thrown, path);
   }
 }

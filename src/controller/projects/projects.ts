@@ -14,7 +14,7 @@ import type { Compute } from '../computes/compute.ts';
 import { rewriteSettings, storedContent } from './closed-file.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { OpeningParts } from './opening.ts';
-import { exists, fileNameOf, isBelow, mustBeVacant, type PlaceRules, placeFor } from './places.ts';
+import { exists, fileNameOf, liesBelow, mustBeVacant, type PlaceRules, placeFor } from './places.ts';
 import { Project } from './project.ts';
 import { ProjectLife } from './project-life.ts';
 import { deleteOnComputes } from './removal.ts';
@@ -282,7 +282,7 @@ export class Projects {
   /** Deletes a project with its directory; with `abandon` whatever stays behind on computes that are not there. */
   async delete(project: Project, { abandon = false } = {}): Promise<void> {
     const { path } = project.record;
-    if (!(await isBelow(this.options.config.Server.projects_path, path))) {
+    if (!(await liesBelow(this.options.config.Server.projects_path, path))) {
       throw new Failure(
         'conflict',
         `The directory ${path} is not below the projects directory: close the project and delete the directory yourself.`,

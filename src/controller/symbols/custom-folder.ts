@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { fileFailure, removeLeftovers } from '../../host/atomic-file.ts';
+import { isBelow } from '../../host/below.ts';
 import { listContained } from '../../host/contained.ts';
 import type { SymbolSize } from './catalogue.ts';
 import { pictureSize } from './picture-size.ts';
@@ -47,7 +48,7 @@ export class CustomFolder {
       const top = realpathSync(this.directory);
       const path = realpathSync(posix.join(top, id));
       const stat = statSync(path);
-      return path.startsWith(`${top}/`) && stat.isFile() ? stat : undefined;
+      return isBelow(top, path) && stat.isFile() ? stat : undefined;
     } catch {
       return undefined; // not there, or not for us: the same to whoever draws
     }
