@@ -2,10 +2,22 @@
 
 import { isIP } from 'node:net';
 import { Failure } from '../failures.ts';
+import { FILTER_VALUES, type FilterValue } from '../store/impairments.ts';
 import { CaptureFile } from './capture-file.ts';
 import type { FabricThread } from './fabric-thread.ts';
 import type { MemoryDevice } from './memory-device.ts';
-import type { Cable, DeviceKind, Impairments, LinkType, PortStatistics, UdpAddress } from './model.ts';
+import type {
+  Cable,
+  CableImpairments,
+  CableStatistics,
+  DeviceKind,
+  Impairments,
+  LinkType,
+  PortStatistics,
+  SchedulePlan,
+  ScheduleState,
+  UdpAddress,
+} from './model.ts';
 import type { WireDevice } from './protocol.ts';
 
 /**
@@ -34,17 +46,18 @@ export function wireDevice(device: Device | null): WireDevice | null {
 }
 
 function checkImpairments({ frequencyDrop = 0, packetLoss = 0, delay, corrupt = 0 }: Impairments): void {
-  const checks: [string, number, number, number][] = [
-    ['frequencyDrop', frequencyDrop, -1, 32_767],
-    ['packetLoss', packetLoss, 0, 100],
-    ['corrupt', corrupt, 0, 100],
-    ['delay.latency', delay?.latency ?? 0, 0, 32_767],
-    ['delay.jitter', delay?.jitter ?? 0, 0, 32_767],
+  const [latency, jitter] = FILTER_VALUES.delay;
+  const checks: [string, number, FilterValue][] = [
+    ['frequencyDrop', frequencyDrop, FILTER_VALUES.frequency_drop[0]],
+    ['packetLoss', packetLoss, FILTER_VALUES.packet_loss[0]!],
+    ['corrupt', corrupt, FILTER_VALUES.corrupt[0]!],
+    ['delay.latency', delay?.latency ?? 0, latency],
+    ['delay.jitter', delay?.jitter ?? 0, jitter],
   ];
-  for (const [name, value, least, most] of checks) {
+  for (const [name, value, { minimum, maximum }] of checks) {
     // Said this way, NaN is outside.
-    if (!(value >= least && value <= most))
-      throw new Failure('invalid', `${name} must be between ${least} and ${most}, not ${value}`);
+    if (!(value >= minimum && value <= maximum))
+      throw new Failure('invalid', `${name} must be between ${minimum} and ${maximum}, not ${value}`);
   }
 }
 
@@ -75,6 +88,26 @@ export class FabricPort {
   async impair(impairments: Impairments): Promise<void> {
     checkImpairments(impairments);
     await this.#thread.request('impair', { port: this.#id, impairments });
+  }
+
+  /** Replaces what happens in each direction, beside the impairments of both; a schedule that runs has ended. */
+  async impairDirections(impairments: CableImpairments): Promise<void> {
+    await this.#thread.request('impairDirections', { port: this.#id, impairments });
+  }
+
+  /** Starts a schedule, in place of the one that runs; it ends with the next change of the directions, or with the cable. */
+  async schedule(plan: SchedulePlan): Promise<ScheduleState> {
+    return await this.#thread.request('schedule', { port: this.#id, plan });
+  }
+
+  /** Ends the schedule that runs, if one does: the directions are as they were before it. */
+  async cancelSchedule(): Promise<void> {
+    await this.#thread.request('cancelSchedule', { port: this.#id });
+  }
+
+  /** Of the schedule that was started last on this cable. */
+  async scheduleState(): Promise<ScheduleState | undefined> {
+    return await this.#thread.request('scheduleState', { port: this.#id });
   }
 
   /** Pulls the cable, if there is one: frames that are on their way are lost, the UDP port is free. */
@@ -124,6 +157,16 @@ export class FabricPort {
 
   async statistics(): Promise<PortStatistics> {
     return await this.#thread.request('statistics', { port: this.#id });
+  }
+
+  /** What was seen of the cable. @throws Failure `conflict` when there is none */
+  async cableStatistics(): Promise<CableStatistics> {
+    return await this.#thread.request('cableStatistics', { port: this.#id });
+  }
+
+  /** Counts what passes the cable anew. */
+  async resetStatistics(): Promise<void> {
+    await this.#thread.request('resetStatistics', { port: this.#id });
   }
 
   /** Removes the port with its device's socket, its cable and its capture. */

@@ -11,12 +11,17 @@ export type { Device, FabricPort } from './fabric-port.ts';
 export type { MemoryDevice } from './memory-device.ts';
 export {
   type Cable,
+  type CableImpairments,
+  type CableStatistics,
   type DeviceKind,
+  type DirectionStatistics,
   type Drops,
   type Impairments,
   LINK_TYPES,
   type LinkType,
   type PortStatistics,
+  type SchedulePlan,
+  type ScheduleState,
   type Traffic,
   type UdpAddress,
 } from './model.ts';

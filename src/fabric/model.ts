@@ -1,5 +1,7 @@
 // What can be plugged together: the words that both threads of the fabric use.
 
+import type { DirectionImpairments } from '../store/impairments.ts';
+
 /** A UDP socket of this host and the one peer that it hears and sends to. */
 export interface UdpAddress {
   localPort: number;
@@ -30,6 +32,36 @@ export type Output<Kind extends DeviceKind> = DeviceKinds[Kind]['output'];
 export type DeviceSettings<Kind extends DeviceKind = DeviceKind> = {
   [Each in Kind]: { kind: Each; settings: Settings<Each> };
 }[Kind];
+
+/** What happens to frames on a cable, in each direction, as its end in this process sees them. */
+export interface CableImpairments {
+  /** Of the frames that the device sends into the cable. */
+  outgoing: DirectionImpairments;
+  /** Of those that it gets from there. */
+  incoming: DirectionImpairments;
+}
+
+/** Changes of them at set times, round by round; times in ms. */
+export interface SchedulePlan {
+  /** In order of time; `at` counts from the begin of the round. */
+  changes: readonly { at: number; impairments: CableImpairments }[];
+  /** From the begin of one round to that of the next; Infinity for a last change that stays. */
+  period: number;
+  /** 0: until it is cancelled. */
+  rounds: number;
+  /** What there is when it is over. */
+  base: CableImpairments;
+}
+
+export interface ScheduleState {
+  state: 'running' | 'finished' | 'cancelled';
+  /** From 0 on. */
+  round: number;
+  /** Index of the change that came last in this round; -1 before the first. */
+  change: number;
+  /** Milliseconds since the start, until the end. */
+  elapsed: number;
+}
 
 /** What happens to frames on a cable, in both directions. */
 export interface Impairments {
@@ -65,6 +97,10 @@ export interface Drops {
   frequencyDrop: number;
   packetLoss: number;
   packetFilters: number;
+  /** Lost in one direction, at random or in a burst. */
+  loss: number;
+  /** The queue of a limited rate was full. */
+  rateQueue: number;
   /** The delay's queue was full. */
   delayQueue: number;
   /** The queue of the device in memory was full: a loop, or more than this host can move. */
@@ -83,9 +119,57 @@ export interface Drops {
 
 export type DropReason = keyof Drops;
 
+/** Those that a cable's impairments are the reason of. */
+export const DIRECTION_DROPS = [
+  'frequencyDrop',
+  'packetLoss',
+  'packetFilters',
+  'loss',
+  'rateQueue',
+  'delayQueue',
+] as const satisfies readonly DropReason[];
+export type DirectionDropReason = (typeof DIRECTION_DROPS)[number];
+
 export interface Traffic {
   frames: number;
   bytes: number;
+}
+
+/** One direction of a cable since it was plugged in, or since its counters were set back; times in ms. */
+export interface DirectionStatistics {
+  milliseconds: number;
+  /** Frames that wanted to pass, and those that have; a frame that was duplicated is delivered twice. */
+  offered: Traffic;
+  delivered: Traffic;
+  dropped: Record<DirectionDropReason, number>;
+  duplicated: number;
+  /** Frames that were delivered behind a later one (RFC 4737), while there were impairments. */
+  reordered: number;
+  corrupted: number;
+  /** Bits that were delivered in a millisecond, in the last second that is over. */
+  kbit: number;
+  /** How long the frames were held that came while there were impairments; percentiles within 6 %. */
+  delay:
+    | {
+        frames: number;
+        mean: number;
+        least: number;
+        most: number;
+        median: number;
+        percentile95: number;
+        percentile99: number;
+      }
+    | undefined;
+  /** Held at this moment. */
+  held: Traffic;
+  /** Of these, what waits for a limited rate. */
+  queue: Traffic;
+}
+
+/** Both directions, as the end in this process sees them. */
+export interface CableStatistics {
+  outgoing: DirectionStatistics;
+  incoming: DirectionStatistics;
 }
 
 export interface PortStatistics {

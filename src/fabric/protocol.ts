@@ -1,7 +1,17 @@
 // What the main thread and the fabric's worker thread say to each other.
 
 import type { FailureCode } from '../failures.ts';
-import type { Cable, DeviceSettings, Impairments, PortStatistics, UdpAddress } from './model.ts';
+import type {
+  Cable,
+  CableImpairments,
+  CableStatistics,
+  DeviceSettings,
+  Impairments,
+  PortStatistics,
+  SchedulePlan,
+  ScheduleState,
+  UdpAddress,
+} from './model.ts';
 
 /** A device as the worker knows it: devices in memory by their number. */
 export type WireDevice = ({ kind: 'udp' } & UdpAddress) | { kind: 'memory'; device: number; number: number };
@@ -18,11 +28,20 @@ export interface Verbs {
   setDevice: { takes: { port: number; device: WireDevice | null }; gives: undefined };
   connect: { takes: { port: number; cable: Cable; impairments: Impairments }; gives: undefined };
   impair: { takes: { port: number; impairments: Impairments }; gives: undefined };
+  /** Ends the schedule, if one runs. */
+  impairDirections: { takes: { port: number; impairments: CableImpairments }; gives: undefined };
+  /** In place of the one that runs. */
+  schedule: { takes: { port: number; plan: SchedulePlan }; gives: ScheduleState };
+  cancelSchedule: { takes: { port: number }; gives: undefined };
+  scheduleState: { takes: { port: number }; gives: ScheduleState | undefined };
   disconnect: { takes: { port: number }; gives: undefined };
   /** `backlog` holds the bytes that were handed to the main thread and are not yet in the file. */
   startCapture: { takes: { port: number; capture: number; backlog: Int32Array<SharedArrayBuffer> }; gives: undefined };
   stopCapture: { takes: { port: number }; gives: undefined };
   statistics: { takes: { port: number }; gives: PortStatistics };
+  cableStatistics: { takes: { port: number }; gives: CableStatistics };
+  /** Counts what passes the cable anew. */
+  resetStatistics: { takes: { port: number }; gives: undefined };
   stop: { takes: Record<never, never>; gives: undefined };
 }
 

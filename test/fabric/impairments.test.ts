@@ -42,11 +42,11 @@ test('a delay lies between latency less jitter and latency plus jitter, never be
 
 test('a corrupt frame is altered in a quarter around its middle, in every byte there', () => {
   const frame = Buffer.alloc(100, 7);
-  corrupt(frame, () => 0);
+  corrupt(frame, 0, frame.length, () => 0);
   const altered = Array.from(frame, (byte, index) => (byte === 7 ? -1 : index)).filter((index) => index >= 0);
   assert.deepEqual([altered.length, altered[0], altered.at(-1)], [25, 37, 61]);
   const runt = Buffer.from([7]);
-  corrupt(runt, () => 0.999_999);
+  corrupt(runt, 0, 1, () => 0.999_999);
   assert.notEqual(runt[0], 7);
 });
 
@@ -175,8 +175,8 @@ test('the queue of a delay is bounded, and what does not fit is counted', async 
   const [a, b] = [await hubPort(t, fabric, hub), await hubPort(t, fabric, hub)];
   await b.port.impair({ delay: { latency: 30_000, jitter: 0 } });
   const frame = Buffer.alloc(60_000);
-  // 16 MiB hold 279 of these.
-  for (let sent = 1; sent <= 300; sent++) {
+  // 32 MiB hold 559 of these.
+  for (let sent = 1; sent <= 580; sent++) {
     await a.peer.send(a.localPort, frame);
     await settled(b.port, ({ delayed, drops }) => delayed + drops.delayQueue === sent);
   }

@@ -1,95 +1,171 @@
 // Frames that are held back, in the order in which they are due. A frame never waits for another one.
 
-/** A frame on its way, copied out of the slots. */
-export interface HeldFrame {
-  /** Milliseconds on the clock of `performance.now()`. */
-  due: number;
-  bytes: Buffer;
-  direction: HoldingDirection;
-}
+import { FrameStore, type Slab } from './frame-store.ts';
 
 /** One direction of a cable, as far as the queue knows it. */
 export interface HoldingDirection {
   heldFrames: number;
   heldBytes: number;
-  /** A frame of this direction is due and lies in the slot. */
-  arrive(slot: number, length: number): void;
+  /**
+   * A frame of this direction is due and lies in the slot.
+   * @param since when it was offered, in ms @param number its number among the frames that were offered
+   */
+  arrive(slot: number, length: number, since: number, number: number): void;
 }
 
-// 8,192 full-length frames a direction: a gigabit a second held for 100 ms, or 250 frames a second for the longest latency.
-const DIRECTION_FRAMES = 8192;
-const DIRECTION_BYTES = 16 << 20;
-const ALL_FRAMES = 65_536;
-const ALL_BYTES = 64 << 20;
+/** Puts a frame that lies in `bytes` from `offset` on into a slot, and answers which. */
+export type Place = (bytes: Buffer, offset: number, length: number) => number;
 
-type Entry = HeldFrame & { sequence: number };
+// A gigabit a second held for 250 ms; frames of 1,000 bytes held for 65 ms at a million a second.
+const DIRECTION_FRAMES = 65_536;
+const DIRECTION_BYTES = 32 << 20;
+const ALL_FRAMES = 262_144;
+const ALL_BYTES = 128 << 20;
 
-/** Whether `left` leaves before `right`; equals leave as they came. */
-function precedes(left: Entry, right: Entry): boolean {
-  return left.due < right.due || (left.due === right.due && left.sequence < right.sequence);
-}
+const FIRST_ROOM = 256;
 
-/** A binary heap, bounded in frames and in bytes, for each direction of a cable and for all of them. */
+/**
+ * A binary heap, bounded in frames and in bytes, for each direction of a cable and for all of them. Nothing is allocated
+ * for a frame: its bytes lie in a slab, what is known of it in columns, by the number of its entry.
+ */
 export class DelayQueue {
-  readonly #heap: Entry[] = [];
-  #bytes = 0;
+  readonly #store = new FrameStore(ALL_BYTES);
+  #size = 0;
+  #room = 0;
+  // The heap: when each frame is due, and its entry.
+  #dues = new Float64Array(0);
+  #entries = new Uint32Array(0);
+  // The columns of the entries; those that are free are listed from the end of `free` on.
+  #sequences = new Float64Array(0);
+  #sinces = new Float64Array(0);
+  #numbers = new Float64Array(0);
+  #offsets = new Uint32Array(0);
+  #lengths = new Uint32Array(0);
+  #free = new Uint32Array(0);
+  readonly #slabs: (Slab | undefined)[] = [];
+  readonly #directions: (HoldingDirection | undefined)[] = [];
   #sequence = 0;
 
-  /** Whether a frame of `length` bytes would be taken. */
-  hasRoom(direction: HoldingDirection, length: number): boolean {
-    return (
-      direction.heldFrames < DIRECTION_FRAMES &&
-      direction.heldBytes + length <= DIRECTION_BYTES &&
-      this.#heap.length < ALL_FRAMES &&
-      this.#bytes + length <= ALL_BYTES
-    );
+  /** Bytes of memory that frames take, or have taken and are kept for more. */
+  get memory(): number {
+    return this.#store.bytes;
   }
 
-  push(frame: HeldFrame): void {
-    frame.direction.heldFrames++;
-    frame.direction.heldBytes += frame.bytes.length;
-    this.#bytes += frame.bytes.length;
-    const heap = this.#heap;
-    const entry = { ...frame, sequence: this.#sequence++ };
-    let at = heap.push(entry) - 1;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!precedes(entry, heap[parent]!)) break;
-      heap[at] = heap[parent]!;
-      at = parent;
-    }
-    heap[at] = entry;
+  /**
+   * Takes a copy of a frame, which is the first `length` bytes; false when there is no room for it.
+   * @param alter changes the copy
+   */
+  push(
+    direction: HoldingDirection,
+    frame: Buffer,
+    length: number,
+    due: number,
+    since: number,
+    number: number,
+    alter?: (bytes: Buffer, offset: number, length: number) => void,
+  ): boolean {
+    if (direction.heldFrames >= DIRECTION_FRAMES || direction.heldBytes + length > DIRECTION_BYTES) return false;
+    const slab = this.#size < ALL_FRAMES ? this.#store.slabFor(length) : undefined;
+    if (slab === undefined) return false;
+    if (this.#size === this.#room) this.#grow();
+    const entry = this.#free[this.#size]!;
+    const offset = this.#store.take(slab);
+    frame.copy(slab.bytes, offset, 0, length);
+    alter?.(slab.bytes, offset, length);
+    this.#slabs[entry] = slab;
+    this.#offsets[entry] = offset;
+    this.#lengths[entry] = length;
+    this.#sinces[entry] = since;
+    this.#numbers[entry] = number;
+    this.#directions[entry] = direction;
+    this.#sequences[entry] = this.#sequence++;
+    direction.heldFrames++;
+    direction.heldBytes += length;
+    this.#rise(this.#size++, due, entry);
+    return true;
   }
 
   /** When the next frame is due, undefined when none waits. */
   get nextDue(): number | undefined {
-    return this.#heap[0]?.due;
+    return this.#size === 0 ? undefined : this.#dues[0];
   }
 
-  /** Takes out the next frame that is due at `now`. */
-  shift(now: number): HeldFrame | undefined {
-    const first = this.#heap[0];
-    if (first === undefined || first.due > now) return undefined;
-    this.#removeFirst();
-    first.direction.heldFrames--;
-    first.direction.heldBytes -= first.bytes.length;
-    this.#bytes -= first.bytes.length;
-    return first;
+  /** Takes out the next frame, has it placed, and gives it to its direction; false when none is due at `now`. */
+  release(now: number, place: Place): boolean {
+    if (this.#size === 0 || this.#dues[0]! > now) return false;
+    const entry = this.#entries[0]!;
+    const [slab, direction] = [this.#slabs[entry]!, this.#directions[entry]!];
+    const [offset, length] = [this.#offsets[entry]!, this.#lengths[entry]!];
+    const slot = place(slab.bytes, offset, length);
+    this.#store.give(slab, offset);
+    this.#slabs[entry] = undefined;
+    this.#directions[entry] = undefined;
+    direction.heldFrames--;
+    direction.heldBytes -= length;
+    this.#size--;
+    this.#free[this.#size] = entry;
+    if (this.#size > 0) this.#sink(this.#dues[this.#size]!, this.#entries[this.#size]!);
+    direction.arrive(slot, length, this.#sinces[entry]!, this.#numbers[entry]!);
+    return true;
   }
 
-  #removeFirst(): void {
-    const heap = this.#heap;
-    const last = heap.pop()!;
-    if (heap.length === 0) return;
+  /** Whether a frame leaves before the one at place `at`; equals leave as they came. */
+  #precedes(due: number, entry: number, at: number): boolean {
+    const other = this.#dues[at]!;
+    return due < other || (due === other && this.#sequences[entry]! < this.#sequences[this.#entries[at]!]!);
+  }
+
+  #set(at: number, due: number, entry: number): void {
+    this.#dues[at] = due;
+    this.#entries[at] = entry;
+  }
+
+  #rise(from: number, due: number, entry: number): void {
+    let at = from;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!this.#precedes(due, entry, parent)) break;
+      this.#set(at, this.#dues[parent]!, this.#entries[parent]!);
+      at = parent;
+    }
+    this.#set(at, due, entry);
+  }
+
+  #sink(due: number, entry: number): void {
     let at = 0;
     for (;;) {
       let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && precedes(heap[child + 1]!, heap[child]!)) child++;
-      if (!precedes(heap[child]!, last)) break;
-      heap[at] = heap[child]!;
+      if (child >= this.#size) break;
+      if (child + 1 < this.#size && this.#precedes(this.#dues[child + 1]!, this.#entries[child + 1]!, child)) child++;
+      if (this.#precedes(due, entry, child)) break;
+      this.#set(at, this.#dues[child]!, this.#entries[child]!);
       at = child;
     }
-    heap[at] = last;
+    this.#set(at, due, entry);
+  }
+
+  /** Doubles the room for entries; the memory of the most that there ever were is kept, some 60 bytes each. */
+  #grow(): void {
+    const before = this.#room;
+    this.#room = Math.max(FIRST_ROOM, before * 2);
+    const reals = (old: Float64Array): Float64Array<ArrayBuffer> => {
+      const column = new Float64Array(this.#room);
+      column.set(old);
+      return column;
+    };
+    const whole = (old: Uint32Array): Uint32Array<ArrayBuffer> => {
+      const column = new Uint32Array(this.#room);
+      column.set(old);
+      return column;
+    };
+    this.#dues = reals(this.#dues);
+    this.#sequences = reals(this.#sequences);
+    this.#sinces = reals(this.#sinces);
+    this.#numbers = reals(this.#numbers);
+    this.#entries = whole(this.#entries);
+    this.#offsets = whole(this.#offsets);
+    this.#lengths = whole(this.#lengths);
+    this.#free = whole(this.#free);
+    for (let entry = before; entry < this.#room; entry++) this.#free[entry] = entry;
   }
 }

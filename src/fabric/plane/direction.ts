@@ -1,9 +1,12 @@
 // One direction of a cable: what its impairments leave of the frames, and when.
 
-import type { Drops, Impairments } from '../model.ts';
+import type { DirectionImpairments } from '../../store/impairments.ts';
+import type { DirectionDropReason, DirectionStatistics, Drops, Impairments } from '../model.ts';
 import type { HoldingDirection } from './delay-queue.ts';
+import { DirectionCounters } from './direction-counters.ts';
 import type { FramePlane } from './frame-plane.ts';
-import { corrupt, Impairer, impairs } from './impairments.ts';
+import { corrupt, flipBit, Impairer, impairs } from './impairments.ts';
+import { acts, Line } from './line.ts';
 
 export class Direction implements HoldingDirection {
   heldFrames = 0;
@@ -11,7 +14,9 @@ export class Direction implements HoldingDirection {
   readonly #plane: FramePlane;
   readonly #drops: Drops;
   readonly #pass: (slot: number, length: number) => void;
+  readonly #counters = new DirectionCounters();
   #impairer: Impairer | undefined;
+  #line: Line | undefined;
   #open = true;
 
   /** `pass` is given the frames that arrive. */
@@ -21,9 +26,16 @@ export class Direction implements HoldingDirection {
     this.#pass = pass;
   }
 
-  /** Replaces the impairments. Frames that are held already arrive when they would have. */
+  /** Replaces the filters. Frames that are held already arrive when they would have. */
   impair(impairments: Impairments): void {
     this.#impairer = impairs(impairments) ? new Impairer(impairments) : undefined;
+  }
+
+  /** Replaces what happens to this direction alone, in the same way. */
+  impairLine(settings: DirectionImpairments): void {
+    if (!acts(settings)) this.#line = undefined;
+    else if (this.#line === undefined) this.#line = new Line(settings);
+    else this.#line.change(settings);
   }
 
   cut(): void {
@@ -32,36 +44,84 @@ export class Direction implements HoldingDirection {
 
   /** Takes a frame that wants to pass. */
   offer(slot: number, length: number): void {
-    if (this.#impairer === undefined) this.#pass(slot, length);
-    else this.#impair(this.#impairer, slot, length);
+    const number = this.#counters.offered(length);
+    if (this.#impairer === undefined && this.#line === undefined) this.#deliver(slot, length);
+    else this.#impair(slot, length, number);
   }
 
   /** A frame that was held is due. */
-  arrive(slot: number, length: number): void {
-    if (this.#open) this.#pass(slot, length);
+  arrive(slot: number, length: number, since: number, number: number): void {
+    if (!this.#open) return;
+    this.#counters.held(number, performance.now() - since);
+    this.#deliver(slot, length);
   }
 
-  #impair(impairer: Impairer, slot: number, length: number): void {
-    const { delays, turn, calls } = this.#plane;
-    const loss = impairer.catches(calls.slots[slot]!, length) ? 'packetFilters' : impairer.loss();
+  statistics(): DirectionStatistics {
+    const now = performance.now();
+    return {
+      ...this.#counters.statistics(now),
+      held: { frames: this.heldFrames, bytes: this.heldBytes },
+      queue: this.#line?.queue(now) ?? { frames: 0, bytes: 0 },
+    };
+  }
+
+  resetStatistics(): void {
+    this.#counters.reset(performance.now());
+  }
+
+  #deliver(slot: number, length: number): void {
+    this.#counters.delivered(length, this.#plane.turnStart);
+    this.#pass(slot, length);
+  }
+
+  #drop(reason: DirectionDropReason): void {
+    this.#drops[reason]++;
+    this.#counters.dropped(reason);
+  }
+
+  #impair(slot: number, length: number, number: number): void {
+    const impairer = this.#impairer;
+    const line = this.#line;
+    const loss = this.#lossOf(slot, length);
     if (loss !== undefined) {
-      this.#drops[loss]++;
+      this.#drop(loss);
       return;
     }
-    const altered = impairer.corrupts();
-    const hold = impairer.holdTime();
-    if (!altered && hold === 0) {
-      this.#pass(slot, length);
+    const alter = impairer?.corrupts() ? corrupt : line?.corrupts() ? flipBit : undefined;
+    if (alter !== undefined) this.#counters.corrupted();
+    const now = performance.now();
+    const copies = line?.duplicates() ? 2 : 1;
+    if (copies === 2) this.#counters.duplicated();
+    for (let copy = 0; copy < copies; copy++) {
+      const arrival = line === undefined ? now : line.arrival(now, length);
+      if (arrival === -1) this.#drop('rateQueue');
+      else this.#send(slot, length, arrival + (impairer?.holdTime() ?? 0), now, number, alter);
+    }
+  }
+
+  /** Why the frame is lost, if it is. */
+  #lossOf(slot: number, length: number): DirectionDropReason | undefined {
+    const impairer = this.#impairer;
+    if (impairer?.catches(this.#plane.calls.slots[slot]!, length)) return 'packetFilters';
+    return impairer?.loss() ?? (this.#line?.loses() ? 'loss' : undefined);
+  }
+
+  /** Lets the frame pass, or holds it until it is due: behind frames that are due by then, and before all others. */
+  #send(
+    slot: number,
+    length: number,
+    due: number,
+    now: number,
+    number: number,
+    alter: typeof corrupt | undefined,
+  ): void {
+    if (due <= now && this.heldFrames === 0 && alter === undefined) {
+      this.#counters.held(number, 0);
+      this.#deliver(slot, length);
       return;
     }
     // An altered frame is a copy, as others share the original, and takes the way of the held ones.
-    if (!delays.hasRoom(this, length)) {
-      this.#drops.delayQueue++;
-      return;
-    }
-    const shared = turn.copyOf(slot, length);
-    const bytes = altered ? Buffer.from(shared) : shared;
-    if (altered) corrupt(bytes);
-    delays.push({ due: performance.now() + hold, bytes, direction: this });
+    const frame = this.#plane.calls.slots[slot]!;
+    if (!this.#plane.delays.push(this, frame, length, due, now, number, alter)) this.#drop('delayQueue');
   }
 }

@@ -3,7 +3,7 @@
 import type { FrameCalls, SocketAddress } from '../../host/system-calls.ts';
 import type { Drops } from '../model.ts';
 import { Captures, type PostRecords } from './capture.ts';
-import { DelayQueue } from './delay-queue.ts';
+import { DelayQueue, type Place } from './delay-queue.ts';
 import { Timers } from './timers.ts';
 import { Turn } from './turn.ts';
 import { type Deliver, UdpEndpoint } from './udp-endpoint.ts';
@@ -23,7 +23,10 @@ export class FramePlane {
   readonly captures: Captures;
   /** The eventfd by which the main thread interrupts the wait. */
   readonly wakeUp: number;
+  /** When the turn began, in ms. */
+  turnStart = performance.now();
   readonly #poller: number;
+  readonly #place: Place = (bytes, offset, length) => this.turn.place(bytes, offset, length);
   readonly #endpoints: (UdpEndpoint | undefined)[] = [];
 
   constructor(calls: FrameCalls, post: PostRecords) {
@@ -58,6 +61,7 @@ export class FramePlane {
   /** Runs one turn: waits for something to do, unless there is, and does it. */
   step(): void {
     const ready = this.calls.wait(this.#poller, this.#patience());
+    this.turnStart = performance.now();
     for (let index = 0; index < ready; index++) {
       const descriptor = this.calls.readyDescriptor(index);
       if (descriptor === this.wakeUp) {
@@ -87,17 +91,15 @@ export class FramePlane {
       this.timers.heap.nextDue ?? Infinity,
       this.captures.nextFlush ?? Infinity,
     );
-    return next === Infinity ? -1 : Math.max(0, Math.ceil(next - performance.now()));
+    return next === Infinity ? -1 : Math.max(0, next - performance.now());
   }
 
   #releaseDelayed(): void {
     if (this.delays.nextDue === undefined) return;
     const now = performance.now();
     for (let released = 0; released < RELEASES; released++) {
-      const held = this.delays.shift(now);
-      if (held === undefined) return;
       if (this.turn.room === 0) this.turn.end();
-      held.direction.arrive(this.turn.place(held.bytes), held.bytes.length);
+      if (!this.delays.release(now, this.#place)) return;
     }
   }
 }

@@ -57,8 +57,14 @@ export function impairs({
 }
 
 /** Alters a quarter of the frame, at least one byte, around its middle: every byte there gets another value. */
-export function corrupt(frame: Uint8Array, random: () => number = Math.random): void {
-  const altered = Math.max(1, frame.length >> 2);
-  const first = (frame.length - altered) >> 1;
-  for (let index = first; index < first + altered; index++) frame[index]! ^= 1 + Math.floor(random() * 255);
+export function corrupt(bytes: Uint8Array, offset: number, length: number, random: () => number = Math.random): void {
+  const altered = Math.max(1, length >> 2);
+  const first = offset + ((length - altered) >> 1);
+  for (let index = first; index < first + altered; index++) bytes[index]! ^= 1 + Math.floor(random() * 255);
+}
+
+/** Flips one bit of the frame. */
+export function flipBit(bytes: Uint8Array, offset: number, length: number, random: () => number = Math.random): void {
+  const bit = Math.floor(random() * length * 8);
+  bytes[offset + (bit >> 3)]! ^= 1 << (bit & 7);
 }

@@ -1,10 +1,19 @@
 // A port of the fabric: a device on one side, a cable on the other, impairments and a capture at the cable.
 
-import type { Cable, Drops, Impairments, PortStatistics, Traffic } from '../model.ts';
+import type {
+  Cable,
+  CableImpairments,
+  CableStatistics,
+  Drops,
+  Impairments,
+  PortStatistics,
+  Traffic,
+} from '../model.ts';
 import type { Capture } from './capture.ts';
 import { Direction } from './direction.ts';
 import type { FramePlane } from './frame-plane.ts';
 import type { Attachment } from './memory-device.ts';
+import type { Schedule } from './schedule.ts';
 import { UdpEndpoint } from './udp-endpoint.ts';
 
 /** Where a port's device takes frames. */
@@ -17,6 +26,8 @@ function noDrops(): Drops {
     frequencyDrop: 0,
     packetLoss: 0,
     packetFilters: 0,
+    loss: 0,
+    rateQueue: 0,
     delayQueue: 0,
     deviceQueue: 0,
     empty: 0,
@@ -35,6 +46,8 @@ export class Connection {
   readonly incoming: Direction;
   /** The socket of a UDP cable. */
   endpoint: UdpEndpoint | undefined;
+  /** What was started last. */
+  schedule: Schedule | undefined;
   /** The other end, when it lies in this process. */
   fusedWith: Connection | undefined;
 
@@ -50,8 +63,23 @@ export class Connection {
     this.incoming.impair(impairments);
   }
 
+  impairDirections({ outgoing, incoming }: CableImpairments): void {
+    this.outgoing.impairLine(outgoing);
+    this.incoming.impairLine(incoming);
+  }
+
+  statistics(): CableStatistics {
+    return { outgoing: this.outgoing.statistics(), incoming: this.incoming.statistics() };
+  }
+
+  resetStatistics(): void {
+    this.outgoing.resetStatistics();
+    this.incoming.resetStatistics();
+  }
+
   /** Frames that a delay still holds will not arrive. */
   cut(): void {
+    this.schedule?.cancel();
     this.outgoing.cut();
     this.incoming.cut();
   }

@@ -10,6 +10,7 @@ import type { FramePlane } from './frame-plane.ts';
 import type { MemoryDevice } from './memory-device.ts';
 import { makeDevice } from './memory-devices.ts';
 import { Connection, type Device, Port } from './port.ts';
+import { Schedule } from './schedule.ts';
 import type { Deliver, UdpEndpoint } from './udp-endpoint.ts';
 
 /** Passes on what a device in memory says. */
@@ -123,10 +124,29 @@ export class FabricVerbs implements Handlers {
     port.connection = connection;
   }
 
-  impair({ port: id, impairments }: Verbs['impair']['takes']): undefined {
-    const { connection } = this.#port(id);
-    if (connection === undefined) throw new Failure('conflict', 'The port has no cable');
-    connection.impair(impairments);
+  impair({ port, impairments }: Verbs['impair']['takes']): undefined {
+    this.#connection(port).impair(impairments);
+  }
+
+  impairDirections({ port, impairments }: Verbs['impairDirections']['takes']): undefined {
+    const connection = this.#connection(port);
+    connection.schedule?.cancel();
+    connection.impairDirections(impairments);
+  }
+
+  schedule({ port, plan }: Verbs['schedule']['takes']): Verbs['schedule']['gives'] {
+    const connection = this.#connection(port);
+    connection.schedule?.cancel();
+    connection.schedule = new Schedule(plan, this.#plane.timers, (changed) => connection.impairDirections(changed));
+    return connection.schedule.state();
+  }
+
+  cancelSchedule({ port }: Verbs['cancelSchedule']['takes']): undefined {
+    this.#connection(port).schedule?.cancel();
+  }
+
+  scheduleState({ port }: Verbs['scheduleState']['takes']): Verbs['scheduleState']['gives'] {
+    return this.#connection(port).schedule?.state();
   }
 
   disconnect({ port }: Verbs['disconnect']['takes']): undefined {
@@ -147,6 +167,14 @@ export class FabricVerbs implements Handlers {
     return this.#port(port).statistics();
   }
 
+  cableStatistics({ port }: Verbs['cableStatistics']['takes']): Verbs['cableStatistics']['gives'] {
+    return this.#connection(port).statistics();
+  }
+
+  resetStatistics({ port }: Verbs['resetStatistics']['takes']): undefined {
+    this.#connection(port).resetStatistics();
+  }
+
   stop(): undefined {
     this.#plane.captures.flush();
     this.stopped = true;
@@ -156,6 +184,12 @@ export class FabricVerbs implements Handlers {
     const port = this.#ports.get(id);
     if (port === undefined) throw new Failure('conflict', 'The port is closed');
     return port;
+  }
+
+  #connection(id: number): Connection {
+    const { connection } = this.#port(id);
+    if (connection === undefined) throw new Failure('conflict', 'The port has no cable');
+    return connection;
   }
 
   #device(id: number): MemoryDevice {

@@ -1,0 +1,143 @@
+// What was seen of one direction of a cable since it was plugged in, or counted anew: no frame costs an allocation.
+
+import { DIRECTION_DROPS, type DirectionDropReason, type DirectionStatistics } from '../model.ts';
+
+// Places in the table of counters; drops stand behind them.
+const OFFERED_FRAMES = 0;
+const OFFERED_BYTES = 1;
+const DELIVERED_FRAMES = 2;
+const DELIVERED_BYTES = 3;
+const DUPLICATED = 4;
+const REORDERED = 5;
+const CORRUPTED = 6;
+const HELD_FRAMES = 7;
+const HELD_TOTAL = 8;
+const HELD_LEAST = 9;
+const HELD_MOST = 10;
+const DROPS = 11;
+const COUNTERS = DROPS + DIRECTION_DROPS.length;
+
+/** Milliseconds over which the rate is taken. */
+const WINDOW = 1000;
+
+/** Times are counted in eighths of each power of two of microseconds, so that a percentile is right within 6 %. */
+const PARTS = 8;
+const OCTAVES = 28;
+
+/** Where in the table of times so many milliseconds are counted. */
+function bucketOf(milliseconds: number): number {
+  const octave = Math.log2(Math.max(1, milliseconds * 1000));
+  return Math.min(PARTS * OCTAVES - 1, Math.floor(octave * PARTS));
+}
+
+/** Milliseconds in the middle of a bucket. */
+function middleOf(bucket: number): number {
+  return 2 ** ((bucket + 0.5) / PARTS) / 1000;
+}
+
+export class DirectionCounters {
+  readonly #counts = new Float64Array(COUNTERS);
+  /** Made when the first frame is held. */
+  #times: Uint32Array | undefined;
+  #since = performance.now();
+  #windowStart = this.#since;
+  #windowBytes = 0;
+  #rate = 0;
+  /** Number of the last frame that was delivered in order. */
+  #last = -1;
+
+  /** Counts a frame that wants to pass; answers its number. */
+  offered(length: number): number {
+    this.#counts[OFFERED_BYTES]! += length;
+    return this.#counts[OFFERED_FRAMES]!++;
+  }
+
+  dropped(reason: DirectionDropReason): void {
+    this.#counts[DROPS + DIRECTION_DROPS.indexOf(reason)]!++;
+  }
+
+  duplicated(): void {
+    this.#counts[DUPLICATED]!++;
+  }
+
+  corrupted(): void {
+    this.#counts[CORRUPTED]!++;
+  }
+
+  /** A frame passes at `now`, which may be as old as the turn. */
+  delivered(length: number, now: number): void {
+    this.#counts[DELIVERED_FRAMES]!++;
+    this.#counts[DELIVERED_BYTES]! += length;
+    if (now - this.#windowStart >= WINDOW) this.#roll(now);
+  }
+
+  /** The frame with this number passes after so many milliseconds on a line that can hold it. */
+  held(number: number, milliseconds: number): void {
+    const counts = this.#counts;
+    // A frame that comes behind a later one is out of order (RFC 4737, section 3.3).
+    if (number < this.#last) counts[REORDERED]!++;
+    else this.#last = number;
+    counts[HELD_LEAST] = counts[HELD_FRAMES] === 0 ? milliseconds : Math.min(counts[HELD_LEAST]!, milliseconds);
+    counts[HELD_MOST] = Math.max(counts[HELD_MOST]!, milliseconds);
+    counts[HELD_FRAMES]!++;
+    counts[HELD_TOTAL]! += milliseconds;
+    this.#times ??= new Uint32Array(PARTS * OCTAVES);
+    this.#times[bucketOf(milliseconds)]!++;
+  }
+
+  reset(now: number): void {
+    this.#counts.fill(0);
+    this.#times?.fill(0);
+    this.#since = now;
+    this.#windowStart = now;
+    this.#windowBytes = 0;
+    this.#rate = 0;
+    this.#last = -1;
+  }
+
+  statistics(now: number): Omit<DirectionStatistics, 'queue' | 'held'> {
+    const counts = this.#counts;
+    if (now - this.#windowStart >= WINDOW) this.#roll(now);
+    const frames = counts[HELD_FRAMES]!;
+    const dropped = Object.fromEntries(DIRECTION_DROPS.map((reason, index) => [reason, counts[DROPS + index]!]));
+    return {
+      milliseconds: now - this.#since,
+      offered: { frames: counts[OFFERED_FRAMES]!, bytes: counts[OFFERED_BYTES]! },
+      delivered: { frames: counts[DELIVERED_FRAMES]!, bytes: counts[DELIVERED_BYTES]! },
+      dropped: dropped as Record<DirectionDropReason, number>,
+      duplicated: counts[DUPLICATED]!,
+      reordered: counts[REORDERED]!,
+      corrupted: counts[CORRUPTED]!,
+      kbit: this.#rate,
+      delay:
+        frames === 0
+          ? undefined
+          : {
+              frames,
+              mean: counts[HELD_TOTAL]! / frames,
+              least: counts[HELD_LEAST]!,
+              most: counts[HELD_MOST]!,
+              median: this.#percentile(50),
+              percentile95: this.#percentile(95),
+              percentile99: this.#percentile(99),
+            },
+    };
+  }
+
+  #roll(now: number): void {
+    const bytes = this.#counts[DELIVERED_BYTES]!;
+    this.#rate = ((bytes - this.#windowBytes) * 8) / (now - this.#windowStart);
+    this.#windowStart = now;
+    this.#windowBytes = bytes;
+  }
+
+  #percentile(percent: number): number {
+    const [least, most] = [this.#counts[HELD_LEAST]!, this.#counts[HELD_MOST]!];
+    let left = (this.#counts[HELD_FRAMES]! * percent) / 100;
+    for (const [bucket, count] of this.#times!.entries()) {
+      left -= count;
+      if (left <= 0) return Math.min(most, Math.max(least, middleOf(bucket)));
+    }
+    return most;
+  }
+}

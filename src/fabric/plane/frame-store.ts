@@ -1,0 +1,102 @@
+// Memory for frames that stay: slabs that are cut into cells of a few sizes, so that no frame needs an allocation.
+
+/** Sizes of cells in bytes: short frames, the usual full ones with and without tags, jumbos, and whatever fits UDP. */
+const SIZES = [128, 256, 512, 1024, 1536, 2048, 4096, 9216, 16_384, 65_536] as const;
+const SLAB_BYTES = 1 << 20;
+/** Blocks that are kept for the next need. */
+const MOST_SPARE = 8;
+
+/** A block of equal cells. */
+export class Slab {
+  readonly bytes: Buffer;
+  readonly kind: number;
+  /** Index among the slabs of its kind that have room; -1 while it is full. */
+  place = -1;
+  readonly #size: number;
+  readonly #free: Uint16Array;
+  #left: number;
+
+  constructor(kind: number, bytes: Buffer) {
+    this.kind = kind;
+    this.bytes = bytes;
+    this.#size = SIZES[kind]!;
+    const cells = Math.floor(SLAB_BYTES / this.#size);
+    this.#free = Uint16Array.from({ length: cells }, (_, index) => cells - 1 - index);
+    this.#left = cells;
+  }
+
+  get full(): boolean {
+    return this.#left === 0;
+  }
+
+  get empty(): boolean {
+    return this.#left === this.#free.length;
+  }
+
+  /** Offset of a cell that is somebody's from now on. */
+  take(): number {
+    return this.#free[--this.#left]! * this.#size;
+  }
+
+  give(offset: number): void {
+    this.#free[this.#left++] = offset / this.#size;
+  }
+}
+
+export class FrameStore {
+  readonly #roomy: Slab[][] = SIZES.map(() => []);
+  readonly #spare: Buffer[] = [];
+  readonly #most: number;
+  #slabs = 0;
+
+  /** Never holds more than `bytes` of memory. */
+  constructor(bytes: number) {
+    this.#most = Math.floor(bytes / SLAB_BYTES) - MOST_SPARE;
+  }
+
+  /** Bytes of memory that are held. */
+  get bytes(): number {
+    return (this.#slabs + this.#spare.length) * SLAB_BYTES;
+  }
+
+  /** A slab with room for a frame of `length` bytes; undefined when the memory is used up. */
+  slabFor(length: number): Slab | undefined {
+    let kind = 0;
+    while (SIZES[kind]! < length) kind++;
+    const roomy = this.#roomy[kind]!;
+    const slab = roomy.at(-1);
+    if (slab !== undefined || this.#slabs === this.#most) return slab;
+    const fresh = new Slab(kind, this.#spare.pop() ?? Buffer.allocUnsafeSlow(SLAB_BYTES));
+    this.#slabs++;
+    fresh.place = roomy.push(fresh) - 1;
+    return fresh;
+  }
+
+  /** Takes a cell of the slab, which has room. */
+  take(slab: Slab): number {
+    const offset = slab.take();
+    if (slab.full) this.#strike(slab);
+    return offset;
+  }
+
+  /** Gives a cell back. A slab that is all free is there for other sizes, unless it is the last one with room of its kind. */
+  give(slab: Slab, offset: number): void {
+    slab.give(offset);
+    const roomy = this.#roomy[slab.kind]!;
+    if (slab.place === -1) slab.place = roomy.push(slab) - 1;
+    if (!slab.empty || roomy.length === 1) return;
+    this.#strike(slab);
+    this.#slabs--;
+    if (this.#spare.length < MOST_SPARE) this.#spare.push(slab.bytes);
+  }
+
+  #strike(slab: Slab): void {
+    const roomy = this.#roomy[slab.kind]!;
+    const last = roomy.pop()!;
+    if (last !== slab) {
+      roomy[slab.place] = last;
+      last.place = slab.place;
+    }
+    slab.place = -1;
+  }
+}
