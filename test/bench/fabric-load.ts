@@ -1,16 +1,27 @@
 // Child process of the fabric benchmark: peers that send and receive frames with the fabric's own batched system calls.
-// One peer sends at the wanted rate, all others count what they hear.
+// One peer sends at the wanted rate, all others count what they hear; or two peers play ping-pong.
 
+import { closeSync, openSync } from 'node:fs';
+import { loadKoffi } from '../../src/host/koffi.ts';
 import { FrameCalls } from '../../src/host/system-calls.ts';
+import { quantile } from './measure.ts';
+
+/** Where a peer's UDP socket is. */
+export interface PeerAddress {
+  host: string;
+  port: number;
+  /** Name of the network namespace that the socket belongs to; of the process's own without. */
+  namespace?: string | undefined;
+}
 
 export interface LoadOrder {
-  /** UDP ports of the peers; the first one is the sender. */
-  peers: number[];
-  /** The UDP port that each peer speaks to, in the same order. */
-  targets: number[];
+  /** The first one is the sender. */
+  peers: PeerAddress[];
+  /** What each peer speaks to, in the same order. */
+  targets: { host: string; port: number }[];
   frameBytes: number;
-  /** Frames a second; Infinity does not come through JSON, so 0 means as fast as possible. */
-  rate: number;
+  /** Frames a second; Infinity does not come through JSON, so 0 means as fast as possible; `trips` measures round trips. */
+  rate: number | 'trips';
   milliseconds: number;
 }
 
@@ -18,22 +29,41 @@ export interface LoadResult {
   sent: number;
   received: number;
   seconds: number;
+  /** Microseconds of CPU time, in user and kernel, that this process has used meanwhile. */
+  used: number;
+  /** Median round trip in microseconds, when these were measured. */
+  trip: number;
+  /** The 99th percentile of them. */
+  trip99: number;
 }
 
 const BATCH = 32;
 const BUFFER_BYTES = 4 << 20;
+const CLONE_NEWNET = 0x40000000;
 
-function run({ peers, targets, frameBytes, rate, milliseconds }: LoadOrder): LoadResult {
-  const calls = new FrameCalls();
-  const host = '127.0.0.1';
-  const sockets = peers.map((port, index) =>
-    calls.openUdpSocket({ host, port }, { host, port: targets[index]! }, BUFFER_BYTES),
-  );
-  const poller = calls.openPoller();
-  for (const socket of sockets) calls.watch(poller, socket);
-  for (let slot = 0; slot < BATCH; slot++) calls.setLength(slot, frameBytes);
-  let sent = 0;
-  let received = 0;
+type SetNamespace = (descriptor: number, type: number) => number;
+let setNamespace: SetNamespace | undefined;
+
+/** Does `task` in a network namespace; what it opens stays there. */
+function within<Result>(namespace: string | undefined, task: () => Result): Result {
+  if (namespace === undefined) return task();
+  setNamespace ??= loadKoffi().load('libc.so.6').func('int setns(int, int)') as unknown as SetNamespace;
+  const [own, other] = [openSync('/proc/thread-self/ns/net', 'r'), openSync(`/run/netns/${namespace}`, 'r')];
+  try {
+    if (setNamespace(other, CLONE_NEWNET) !== 0) throw new Error(`namespace ${namespace} cannot be entered`);
+    return task();
+  } finally {
+    setNamespace(own, CLONE_NEWNET);
+    closeSync(own);
+    closeSync(other);
+  }
+}
+
+const calls = new FrameCalls();
+
+/** Sends at a rate, and counts what arrives. */
+function stream(sockets: number[], poller: number, { rate, milliseconds }: { rate: number; milliseconds: number }) {
+  let [sent, received] = [0, 0];
   const drain = (timeout: number): boolean => {
     const ready = calls.wait(poller, timeout);
     for (let index = 0; index < ready; index++)
@@ -51,8 +81,56 @@ function run({ peers, targets, frameBytes, rate, milliseconds }: LoadOrder): Loa
   }
   const seconds = (performance.now() - start) / 1000;
   while (drain(100));
+  return { sent, received, seconds, trip: 0, trip99: 0 };
+}
+
+/** One frame there and one back, again and again. A frame that is lost is given up after 100 ms. */
+function pingPong([near, far]: number[], poller: number, milliseconds: number) {
+  const trips: number[] = [];
+  const pass = (from: number, to: number): boolean => {
+    calls.send(from, 0, 1);
+    for (;;) {
+      const ready = calls.wait(poller, 100);
+      if (ready === 0) return false;
+      let arrived = false;
+      for (let index = 0; index < ready; index++) {
+        const descriptor = calls.readyDescriptor(index);
+        if (calls.receive(descriptor, BATCH, BATCH) > 0 && descriptor === to) arrived = true;
+      }
+      if (arrived) return true;
+    }
+  };
+  const start = performance.now();
+  let now = start;
+  while (now - start < milliseconds) {
+    const complete = pass(near!, far!) && pass(far!, near!);
+    const end = performance.now();
+    if (complete) trips.push((end - now) * 1000);
+    now = end;
+  }
+  const seconds = (now - start) / 1000;
+  return {
+    sent: trips.length,
+    received: trips.length,
+    seconds,
+    trip: quantile(trips, 0.5),
+    trip99: quantile(trips, 0.99),
+  };
+}
+
+function run({ peers, targets, frameBytes, rate, milliseconds }: LoadOrder): LoadResult {
+  const before = process.cpuUsage();
+  const sockets = peers.map((peer, index) =>
+    within(peer.namespace, () => calls.openUdpSocket(peer, targets[index]!, BUFFER_BYTES)),
+  );
+  const poller = calls.openPoller();
+  for (const socket of sockets) calls.watch(poller, socket);
+  for (let slot = 0; slot < BATCH; slot++) calls.setLength(slot, frameBytes);
+  const result =
+    rate === 'trips' ? pingPong(sockets, poller, milliseconds) : stream(sockets, poller, { rate, milliseconds });
   for (const descriptor of [...sockets, poller]) calls.close(descriptor);
-  return { sent, received, seconds };
+  const { user, system } = process.cpuUsage(before);
+  return { ...result, used: user + system };
 }
 
 process.on('message', (order: LoadOrder) => process.send!(run(order)));

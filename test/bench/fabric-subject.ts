@@ -1,12 +1,17 @@
-// Child process of the fabric benchmark: a hub or a cable between peers, by the fabric or by what stands beside it.
+// Child process of the fabric benchmark: what lies between the peers, by the fabric or by what stands beside it.
 
-import { createSocket, type Socket } from 'node:dgram';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fabric } from '../../src/fabric/fabric.ts';
+import { cpuMilliseconds } from './measure.ts';
 
 export interface SubjectOrder {
-  kind: 'fabric' | 'dgram';
-  /** A hub floods to all peers; a cable joins two devices, with or without the UDP hop between its ends. */
-  shape: 'hub' | 'fused' | 'hop';
+  /**
+   * The fabric's: a hub floods to all peers; a cable joins two devices, with or without the UDP hop between its ends.
+   * Beside it: `relay` and `relays` are one process a cable and one at each end of it, by socat; `nothing` is no subject at all.
+   */
+  shape: 'hub' | 'fused' | 'hop' | 'relay' | 'relays' | 'nothing';
   /** UDP ports of the peers. */
   peers: number[];
   /** The subject's UDP ports, towards the peer with the same index. */
@@ -18,19 +23,20 @@ export interface SubjectOrder {
 }
 
 const host = '127.0.0.1';
+const relays: ChildProcess[] = [];
 
-async function fabricHub({ peers, ports, capture }: SubjectOrder): Promise<void> {
+async function hub({ peers, ports, capture }: SubjectOrder): Promise<void> {
   const fabric = new Fabric();
   await fabric.start();
-  const hub = await fabric.createDevice('hub', {});
+  const device = await fabric.createDevice('hub', {});
   for (const [index, localPort] of ports.entries()) {
-    const port = await fabric.createPort({ kind: 'memory', device: hub, number: 0 });
+    const port = await fabric.createPort({ kind: 'memory', device, number: 0 });
     await port.connect({ kind: 'udp', localPort, remoteHost: host, remotePort: peers[index]! });
     if (capture !== undefined && index === 1) await port.startCapture({ file: capture, linkType: 'DLT_EN10MB' });
   }
 }
 
-async function fabricCable({ shape, peers, ports, hop }: SubjectOrder): Promise<void> {
+async function cable({ shape, peers, ports, hop }: SubjectOrder): Promise<void> {
   const near = new Fabric();
   await near.start();
   // Two fabrics know nothing of each other: the cable between them is not fused.
@@ -43,39 +49,45 @@ async function fabricCable({ shape, peers, ports, hop }: SubjectOrder): Promise<
   }
 }
 
-async function open(port: number, peer: number): Promise<Socket> {
-  const socket = createSocket({ type: 'udp4', recvBufferSize: 1 << 20 });
-  await new Promise<void>((resolve) => socket.bind(port, host, resolve));
-  await new Promise<void>((resolve) => socket.connect(peer, host, resolve));
-  socket.on('error', () => {});
-  return socket;
+/** Whether a UDP port is bound on this host. */
+function bound(port: number): boolean {
+  return readFileSync('/proc/net/udp', 'latin1').includes(`:${port.toString(16).toUpperCase().padStart(4, '0')} `);
 }
 
-async function dgramHub({ peers, ports }: SubjectOrder): Promise<void> {
-  const sockets = await Promise.all(ports.map((port, index) => open(port, peers[index]!)));
-  for (const from of sockets) {
-    from.on('message', (frame) => {
-      for (const to of sockets) if (to !== from) to.send(frame);
-    });
-  }
+/** One process that takes packets of either side to the other. */
+async function relay([near, nearPeer]: [number, number], [far, farPeer]: [number, number]): Promise<void> {
+  const side = (own: number, peer: number): string => `UDP4-DATAGRAM:${host}:${peer},bind=${host}:${own}`;
+  relays.push(spawn('socat', ['-b', '65536', side(near, nearPeer), side(far, farPeer)], { stdio: 'ignore' }));
+  while (!bound(near) || !bound(far)) await sleep(5);
 }
 
-async function dgramCable({ peers, ports, hop }: SubjectOrder): Promise<void> {
-  for (const index of [0, 1]) {
-    const device = await open(ports[index]!, peers[index]!);
-    const cable = await open(hop[index]!, hop[1 - index]!);
-    device.on('message', (frame) => cable.send(frame));
-    cable.on('message', (frame) => device.send(frame));
-  }
+const subjects: Record<SubjectOrder['shape'], (order: SubjectOrder) => Promise<void>> = {
+  hub,
+  fused: cable,
+  hop: cable,
+  relay: ({ peers: [a, b], ports: [near, far] }) => relay([near!, a!], [far!, b!]),
+  relays: async ({ peers: [a, b], ports: [near, far], hop: [left, right] }) => {
+    await relay([near!, a!], [left, right]);
+    await relay([right, left], [far!, b!]);
+  },
+  nothing: async () => {},
+};
+
+/** Microseconds of CPU time that the subject has used. */
+function used(): number {
+  if (relays.length > 0) return relays.reduce((sum, { pid }) => sum + cpuMilliseconds(pid!) * 1000, 0);
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }
 
-process.on('message', async (message: SubjectOrder | 'measure') => {
+process.on('message', async (message: SubjectOrder | 'measure' | 'end') => {
   if (message === 'measure') {
-    const { user, system } = process.cpuUsage();
-    process.send!(user + system);
-    return;
+    process.send!(used());
+  } else if (message === 'end') {
+    for (const child of relays) child.kill('SIGKILL');
+    process.exit();
+  } else {
+    await subjects[message.shape](message);
+    process.send!('ready');
   }
-  const subjects = { fabric: [fabricHub, fabricCable], dgram: [dgramHub, dgramCable] } as const;
-  await subjects[message.kind][message.shape === 'hub' ? 0 : 1](message);
-  process.send!('ready');
 });

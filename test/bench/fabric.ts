@@ -1,28 +1,52 @@
-// Frames per second and CPU time per frame through hubs and cables of the fabric, beside a plain node:dgram relay that is
-// measured in the same run. Repeat with: npm run bench
+// Frames per second, CPU time per frame and round trips through cables, hubs and switches of the fabric; in the same run, in
+// turn with them, through what others would use: a relay process (socat) for each cable, and the kernel's bridge.
+// Repeat with: npm run bench -- --only fabric [--svg docs/fabric.svg]
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cable, Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
-import type { LoadOrder, LoadResult } from './fabric-load.ts';
+import { parseArgs } from 'node:util';
+import { missing } from '../system/lab.ts';
+import { makeBridge } from './fabric-bridge.ts';
+import { manyPorts } from './fabric-crowd.ts';
+import type { LoadOrder, LoadResult, PeerAddress } from './fabric-load.ts';
+import { picture } from './fabric-picture.ts';
 import type { SubjectOrder } from './fabric-subject.ts';
+import { median, table } from './measure.ts';
 
-const MILLISECONDS = 2000;
+const ROUNDS = 5;
+const MILLISECONDS = 1000;
 const FRAME_BYTES = 1000;
 const STEADY = 20_000;
 const host = '127.0.0.1';
 
-interface Figure {
-  /** Frames that arrived at peers, a second. */
-  delivered: number;
-  /** Microseconds of the subject's CPU time for each of them. */
-  cost: number;
-  /** Frames that arrived of those that should have. */
-  share: number;
+/** What is measured, round after round. */
+export interface Path {
+  title: string;
+  shape: SubjectOrder['shape'];
+  size: number;
+  capture?: string;
+  /** Hosts whose frames reach each other by the kernel alone. */
+  hosts?: [PeerAddress, PeerAddress];
+}
+
+/** Of one round, or the medians of all. Frames are counted where they arrive, times are in microseconds. */
+export interface Figures {
+  /** Frames a second when more are offered than anybody can move. */
+  flood: number;
+  /** CPU time of the subject for each of those. */
+  floodCost: number;
+  /** The same with those who send and receive: the whole way from program to program. */
+  floodWhole: number;
+  /** CPU time of the subject for each frame of a steady stream. */
+  steadyCost: number;
+  steadyWhole: number;
+  /** Frames that arrived of that stream. */
+  steadyShare: number;
+  /** One small frame there and one back. */
+  trip: number;
 }
 
 async function ask<Answer>(child: ChildProcess, question: object | string): Promise<Answer> {
@@ -31,117 +55,139 @@ async function ask<Answer>(child: ChildProcess, question: object | string): Prom
   return (await answer)[0] as Answer;
 }
 
-async function measure(
-  kind: SubjectOrder['kind'],
-  shape: SubjectOrder['shape'],
-  size: number,
-  rate: number,
-  capture?: string,
-): Promise<Figure> {
+async function measure({ shape, size, capture, hosts }: Path): Promise<Figures> {
   const range = (first: number): number[] => Array.from({ length: size }, (_, index) => first + index);
   const [peers, ports] = [range(28_000), range(28_100)];
   const subject = fork(new URL('./fabric-subject.ts', import.meta.url));
   const load = fork(new URL('./fabric-load.ts', import.meta.url));
   try {
-    await ask(subject, { kind, shape, peers, ports, hop: [28_200, 28_201], capture } satisfies SubjectOrder);
-    const order: LoadOrder = { peers, targets: ports, frameBytes: FRAME_BYTES, rate, milliseconds: 300 };
-    await ask(load, order);
-    const before = await ask<number>(subject, 'measure');
-    const { sent, received, seconds } = await ask<LoadResult>(load, { ...order, milliseconds: MILLISECONDS });
-    const used = (await ask<number>(subject, 'measure')) - before;
-    return { delivered: received / seconds, cost: used / received, share: received / (sent * (size - 1)) };
+    await ask(subject, { shape, peers, ports, hop: [28_200, 28_201], capture } satisfies SubjectOrder);
+    const local = (port: number): PeerAddress => ({ host, port });
+    const ends = hosts ?? peers.map(local);
+    const targets = shape === 'nothing' ? ends.toReversed() : ports.map(local);
+    const run = async (rate: LoadOrder['rate'], frameBytes: number, milliseconds: number) => {
+      const before = await ask<number>(subject, 'measure');
+      const order: LoadOrder = { peers: ends, targets, frameBytes, rate, milliseconds };
+      const result = await ask<LoadResult>(load, order);
+      const cost = ((await ask<number>(subject, 'measure')) - before) / result.received;
+      return { ...result, cost, whole: cost + result.used / result.received };
+    };
+    await run(0, FRAME_BYTES, 300);
+    const flood = await run(0, FRAME_BYTES, MILLISECONDS);
+    const steady = await run(size === 2 ? STEADY : STEADY / 10, FRAME_BYTES, MILLISECONDS);
+    const { trip } = await run('trips', 64, MILLISECONDS / 2);
+    return {
+      flood: flood.received / flood.seconds,
+      floodCost: flood.cost,
+      floodWhole: flood.whole,
+      steadyCost: steady.cost,
+      steadyWhole: steady.whole,
+      steadyShare: steady.received / (steady.sent * (size - 1)),
+      trip,
+    };
   } finally {
-    for (const child of [subject, load]) {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    }
+    subject.send('end');
+    load.kill('SIGKILL');
+    for (const child of [subject, load])
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   }
 }
 
-type Row = [title: string, shape: SubjectOrder['shape'], size: number, capture?: string];
-
+const { values: options } = parseArgs({ options: { svg: { type: 'string' } } });
 const directory = mkdtempSync(join(tmpdir(), 'labwire-bench-'));
+using ending = new DisposableStack();
+ending.defer(() => rmSync(directory, { recursive: true }));
+const bridge = makeBridge();
+const skipped: string[] = [];
 
-const rows: Row[] = [
-  ['hub, 2 ports', 'hub', 2],
-  ['hub, 2 ports, the fabric captures', 'hub', 2, join(directory, 'hub.pcap')],
-  ['hub, 16 ports', 'hub', 16],
-  ['cable, fused', 'fused', 2],
-  ['cable, UDP hop', 'hop', 2],
+const paths: Path[] = [
+  { title: 'no cable: program to program', shape: 'nothing', size: 2 },
+  { title: 'cable, fused', shape: 'fused', size: 2 },
+  { title: 'cable, UDP hop', shape: 'hop', size: 2 },
+  { title: 'hub, 2 ports', shape: 'hub', size: 2 },
+  { title: 'hub, 2 ports, captured', shape: 'hub', size: 2, capture: join(directory, 'hub.pcap') },
+  { title: 'hub, 16 ports', shape: 'hub', size: 16 },
 ];
+const noSocat = missing('socat');
+if (noSocat) skipped.push(`socat: ${noSocat}`);
+else {
+  paths.push({ title: 'socat, a process a cable', shape: 'relay', size: 2 });
+  paths.push({ title: 'socat, a process at each end', shape: 'relays', size: 2 });
+}
+if (typeof bridge === 'string') skipped.push(`kernel bridge: ${bridge}`);
+else {
+  ending.use(bridge);
+  const title = `kernel bridge, 16 ports${bridge.vlans ? ', VLANs' : ''}`;
+  paths.push({ title, shape: 'nothing', size: 2, hosts: bridge.peers });
+}
 
+const rounds = new Map<Path, Figures[]>(paths.map((path) => [path, []]));
+for (let round = 0; round < ROUNDS; round++) {
+  // In turn, so that whatever else the machine does hits all.
+  for (const [path, figures] of rounds) figures.push(await measure(path));
+}
+
+const medians = new Map<Path, Figures>();
+for (const [path, figures] of rounds) {
+  const names = Object.keys(figures[0]!) as (keyof Figures)[];
+  const middle = names.map((name) => [name, median(figures.map((each) => each[name]))]);
+  medians.set(path, Object.fromEntries(middle) as Figures);
+}
+
+/** The median, and from least to most. */
+function cell(path: Path, name: keyof Figures, digits: number): string {
+  const values = rounds.get(path)!.map((figures) => figures[name]);
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return `${medians.get(path)![name].toFixed(digits)} (${least.toFixed(digits)} to ${most.toFixed(digits)})`;
+}
+
+/** Nothing is in between where the subject is `nothing`. */
+function costCell(path: Path, name: keyof Figures): string {
+  return path.shape === 'nothing' ? '' : cell(path, name, 2);
+}
+
+const machine = `${cpus()[0]?.model}, ${cpus().length} CPUs, Node ${process.version}`;
+process.stdout.write(`${machine}, frames of ${FRAME_BYTES} bytes; medians of ${ROUNDS} rounds (least to most)\n\n`);
 process.stdout.write(
-  `${cpus()[0]?.model}, ${cpus().length} CPUs, Node ${process.version}, frames of ${FRAME_BYTES} bytes\n\n`,
+  `${table([
+    [
+      'path',
+      'flood: frames/s',
+      'µs/frame',
+      'µs/frame in all',
+      'steady: µs/frame',
+      'µs/frame in all',
+      'arrived',
+      'round trip, µs',
+    ],
+    ...paths.map((path) => [
+      path.title,
+      cell(path, 'flood', 0),
+      costCell(path, 'floodCost'),
+      cell(path, 'floodWhole', 2),
+      costCell(path, 'steadyCost'),
+      cell(path, 'steadyWhole', 2),
+      `${(medians.get(path)!.steadyShare * 100).toFixed(1)} %`,
+      cell(path, 'trip', 0),
+    ]),
+  ])}\n\n`,
 );
-process.stdout.write(
-  '| path | load | fabric frames/s | fabric µs/frame | dgram frames/s | dgram µs/frame | CPU ratio |\n|---|---|---|---|---|---|---|\n',
-);
-for (const [title, shape, size, capture] of rows) {
-  for (const rate of [size === 2 ? STEADY : STEADY / 10, 0]) {
-    const [fabric, dgram] = [
-      await measure('fabric', shape, size, rate, capture),
-      await measure('dgram', shape, size, rate),
-    ];
-    const cell = ({ delivered, cost, share }: Figure): string =>
-      `${Math.round(delivered)}${rate > 0 && share < 0.99 ? ` (${Math.round(share * 100)} %)` : ''} | ${cost.toFixed(2)}`;
-    const offered = rate === 0 ? 'flood' : `${rate}/s`;
-    process.stdout.write(
-      `| ${title} | ${offered} | ${cell(fabric)} | ${cell(dgram)} | ${(fabric.cost / dgram.cost).toFixed(2)} |\n`,
-    );
-  }
-}
-rmSync(directory, { recursive: true });
+for (const reason of skipped) process.stdout.write(`Not measured: ${reason}\n`);
 
-/** A fabric with `count` connected ports at hubs of 16, joined in pairs by fused cables. */
-async function crowd(count: number, firstPort: number): Promise<{ fabric: Fabric; ports: FabricPort[] }> {
-  const fabric = new Fabric();
-  await fabric.start();
-  const ports: FabricPort[] = [];
-  let hub = await fabric.createDevice('hub', {});
-  for (let index = 0; index < count; index++) {
-    if (index % 16 === 0) hub = await fabric.createDevice('hub', {});
-    const port = await fabric.createPort({ kind: 'memory', device: hub, number: 0 });
-    await port.connect(cableOf(firstPort, index));
-    ports.push(port);
-  }
-  return { fabric, ports };
-}
-
-function cableOf(firstPort: number, index: number): Cable {
-  return { kind: 'udp', localPort: firstPort + index, remoteHost: host, remotePort: firstPort + (index ^ 1) };
-}
-
-/** Whether a connection costs more among many ports than among few, and what many ports cost at rest. */
-async function manyPorts(): Promise<void> {
-  const many = 4000;
-  const few = await crowd(16, 9000);
-  const memory = process.memoryUsage.rss();
-  const full = await crowd(many, 10_000);
-  const kilobytes = (process.memoryUsage.rss() - memory) / 1024 / many;
-  const used = { few: 0, full: 0 };
-  // In turn, so that whatever else the machine does hits both.
-  for (let round = 0; round < 2000; round++) {
-    for (const [name, { ports }, firstPort] of [
-      ['few', few, 9000],
-      ['full', full, 10_000],
-    ] as const) {
-      const index = round % ports.length;
-      const start = performance.now();
-      await ports[index]!.disconnect();
-      await ports[index]!.connect(cableOf(firstPort, index));
-      used[name] += (performance.now() - start) / 2000;
-    }
-  }
-  const before = process.cpuUsage();
-  await sleep(MILLISECONDS);
-  const { user, system } = process.cpuUsage(before);
-  await few.fabric.stop();
-  await full.fabric.stop();
+const figuresOf = (title: string): Figures | undefined => medians.get(paths.find((path) => path.title === title)!);
+const [own, relay] = [figuresOf('cable, fused')!, figuresOf('socat, a process at each end')];
+if (relay !== undefined) {
   process.stdout.write(
-    `\nPull a cable and plug it in: ${used.few.toFixed(3)} ms among 16 ports, ${used.full.toFixed(3)} ms among ${many} ` +
-      `(ratio ${(used.full / used.few).toFixed(2)}).\n` +
-      `${many} connected ports: ${kilobytes.toFixed(1)} KiB each, ${((user + system) / MILLISECONDS / 10).toFixed(2)} % CPU at rest.\n`,
+    `A fused cable against a process at each end: ${(own.flood / relay.flood).toFixed(1)} times the frames, ` +
+      `${(own.floodCost / relay.floodCost).toFixed(2)} of the CPU time a frame, ${(own.trip / relay.trip).toFixed(2)} of the round trip.\n`,
   );
 }
+const fused = own.trip;
+process.stdout.write(
+  `Round trips against the fused cable's: ${paths
+    .map(({ title }) => `${title} ${(figuresOf(title)!.trip / fused).toFixed(2)}`)
+    .join('; ')}.\n`,
+);
+if (options.svg !== undefined) writeFileSync(options.svg, picture(medians, machine));
 
 await manyPorts();
