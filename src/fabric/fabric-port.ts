@@ -12,6 +12,7 @@ import type {
   CableStatistics,
   DeviceKind,
   Impairments,
+  InterfaceAddress,
   LinkType,
   PortStatistics,
   SchedulePlan,
@@ -22,10 +23,11 @@ import type { WireDevice } from './protocol.ts';
 
 /**
  * What a port belongs to: a program that speaks UDP (the port's own socket is bound to loopback if that is where it is),
- * or a device in memory, where it has the number `number`.
+ * an interface of this host, or a device in memory, where it has the number `number`.
  */
 export type Device =
   | ({ kind: 'udp' } & UdpAddress)
+  | InterfaceAddress
   | { kind: 'memory'; device: MemoryDevice<DeviceKind>; number: number };
 
 export type CaptureFailed = (event: { port: FabricPort; file: string; failure: Failure }) => void;
@@ -38,10 +40,22 @@ function checkAddress({ localPort, remoteHost, remotePort }: UdpAddress): void {
   if (isIP(remoteHost) === 0) throw new Failure('invalid', `remoteHost must be an IP address, not '${remoteHost}'`);
 }
 
+/** Bytes of the name of an interface (IFNAMSIZ without the zero byte). */
+const LONGEST_NAME = 15;
+
+function checkInterface({ interface: name }: InterfaceAddress): void {
+  // What the kernel refuses (dev_valid_name), and `%`, which it takes for a pattern of names.
+  const plain = /^[^\s/:%\0]+$/.test(name) && name !== '.' && name !== '..';
+  if (plain && Buffer.byteLength(name) <= LONGEST_NAME) return;
+  const rule = `1 to ${LONGEST_NAME} bytes, without spaces, "/", ":" and "%"`;
+  throw new Failure('invalid', `interface: ${JSON.stringify(name)} is no name of an interface; use ${rule}`);
+}
+
 /** The device as the worker knows it. */
 export function wireDevice(device: Device | null): WireDevice | null {
   if (device?.kind === 'memory') return { kind: 'memory', device: device.device.id, number: device.number };
-  if (device !== null) checkAddress(device);
+  if (device?.kind === 'udp') checkAddress(device);
+  if (device?.kind === 'tap' || device?.kind === 'packet') checkInterface(device);
   return device;
 }
 
@@ -76,10 +90,12 @@ export class FabricPort {
 
   /**
    * Plugs in a cable. The UDP port is this port's until {@link disconnect}.
-   * @throws Failure `conflict` when the UDP port is taken, when there is no route to the peer, or when the port has a cable
+   * @throws Failure `conflict` when the UDP port is taken, when there is no route to the peer, when the port has a cable, or when an
+   * interface cannot be had; `forbidden` without the capability for it
    */
   async connect(cable: Cable, impairments: Impairments = {}): Promise<void> {
     if (cable.kind === 'udp') checkAddress(cable);
+    if (cable.kind === 'tap' || cable.kind === 'packet') checkInterface(cable);
     checkImpairments(impairments);
     await this.#thread.request('connect', { port: this.#id, cable, impairments });
   }
@@ -172,6 +188,7 @@ export class FabricPort {
   /** Removes the port with its device's socket, its cable and its capture. */
   async close(): Promise<void> {
     await this.#thread.request('closePort', { port: this.#id });
+    this.#thread.listeners.delete(this.#id);
     await this.#completeCapture();
   }
 

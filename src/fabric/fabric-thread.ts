@@ -21,7 +21,7 @@ const ONE = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 export class FabricThread {
   /** Open captures, by their number. */
   readonly captures = new Map<number, CaptureFile>();
-  /** Who hears what a device in memory says, by its number. */
+  /** Who hears what a device in memory or a port says, by its number. */
   readonly listeners = new Map<number, (message: unknown) => void>();
   readonly #signals = new Int32Array(new SharedArrayBuffer(8));
   readonly #waiting = new Map<number, Waiting>();

@@ -5,7 +5,7 @@ import type { Failure } from '../failures.ts';
 import { type Device, FabricPort, wireDevice } from './fabric-port.ts';
 import { FabricThread } from './fabric-thread.ts';
 import { MemoryDevice } from './memory-device.ts';
-import type { DeviceKind, Output, Settings } from './model.ts';
+import type { DeviceKind, InterfaceChange, Output, Settings } from './model.ts';
 
 export type { Device, FabricPort } from './fabric-port.ts';
 export type { MemoryDevice } from './memory-device.ts';
@@ -17,11 +17,16 @@ export {
   type DirectionStatistics,
   type Drops,
   type Impairments,
+  type InterfaceAddress,
+  type InterfaceChange,
+  type InterfaceState,
   LINK_TYPES,
   type LinkType,
+  type PacketAddress,
   type PortStatistics,
   type SchedulePlan,
   type ScheduleState,
+  type TapAddress,
   type Traffic,
   type UdpAddress,
 } from './model.ts';
@@ -59,12 +64,22 @@ export class Fabric extends EventEmitter<FabricEvents> {
   }
 
   /**
-   * A port without a cable, of a device or, for a start, of none.
-   * @throws Failure `conflict` when the device's UDP port is taken by another program
+   * A port without a cable, of a device or, for a start, of none. `interfaceChanged` is told of interfaces of the port that go down
+   * or away, and that are back.
+   * @throws Failure `conflict` when the device's UDP port is taken by another program, and for an interface that cannot be had
    */
-  async createPort(device: Device | null): Promise<FabricPort> {
+  async createPort(
+    device: Device | null,
+    interfaceChanged: (change: InterfaceChange) => void = () => {},
+  ): Promise<FabricPort> {
     const id = this.#thread.nextId();
-    await this.#thread.request('createPort', { port: id, device: wireDevice(device) });
+    this.#thread.listeners.set(id, interfaceChanged as (message: unknown) => void);
+    try {
+      await this.#thread.request('createPort', { port: id, device: wireDevice(device) });
+    } catch (error) {
+      this.#thread.listeners.delete(id);
+      throw error;
+    }
     return new FabricPort(this.#thread, id, (event) => this.emit('capture-failed', event));
   }
 }

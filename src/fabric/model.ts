@@ -10,13 +10,56 @@ export interface UdpAddress {
   remotePort: number;
 }
 
-/** The NIO of the API: a UDP socket on all addresses of this host, or nothing at the other end. */
-export type Cable = ({ kind: 'udp' } & UdpAddress) | { kind: 'null' };
+/** A TAP interface: what the host sends into it comes to the fabric. Needs CAP_NET_ADMIN, or a TAP that is the daemon's user's. */
+export interface TapAddress {
+  /** Name of at most 15 bytes. */
+  interface: string;
+  /** `if-missing` (when not given), `always`: a TAP of that name must not exist, or `never`: it must. */
+  create?: 'if-missing' | 'always' | 'never';
+  /** Whether the interface stays when the fabric closes it; as it was, when not given, and a new one goes. */
+  persistent?: boolean;
+  /** Number of the user who may open it later without CAP_NET_ADMIN. */
+  owner?: number;
+  /** Brings the interface up. A TAP that is down takes no frames. */
+  up?: boolean;
+}
+
+/** A packet socket on an Ethernet interface that the host has already, beside the host's own use of it. Needs CAP_NET_RAW. */
+export interface PacketAddress {
+  interface: string;
+}
+
+/** An interface of this host as an end of a port. */
+export type InterfaceAddress = ({ kind: 'tap' } & TapAddress) | ({ kind: 'packet' } & PacketAddress);
+
+/** `down`: frames are dropped until it is up again; `gone`: until an interface of that name is there again. */
+export type InterfaceState = 'open' | 'down' | 'gone';
+
+/** An interface at one side of a port has gone down or away, or is back. */
+export interface InterfaceChange {
+  side: 'device' | 'cable';
+  interface: string;
+  state: InterfaceState;
+}
+
+/** The NIO of the API: a UDP socket on all addresses of this host, an interface of this host, or nothing at the other end. */
+export type Cable = ({ kind: 'udp' } & UdpAddress) | InterfaceAddress | { kind: 'null' };
 
 /** The kinds of device in memory. */
 export interface DeviceKinds {
   /** Floods a frame that one of its ports hears to all others. */
   hub: { settings: Record<never, never>; answers: Record<never, never>; input: never; output: never };
+  /**
+   * Joins NAT nodes with the host, at its port 0. Frames for the services of the network, which are those that ask for DHCP and
+   * the ARP answers to the MAC `service`, come out, and frames of the services go in. MACs are in hexadecimal; only the host is
+   * reached by `gateway`.
+   */
+  nat: {
+    settings: { service: string; gateway: string };
+    answers: Record<never, never>;
+    input: Uint8Array;
+    output: Uint8Array;
+  };
 }
 
 export type DeviceKind = keyof DeviceKinds;
@@ -109,9 +152,13 @@ export interface Drops {
   empty: number;
   /** The socket's receive queue was full: more came than this host can move. */
   receiveQueue: number;
-  /** Longer than a UDP packet can be (65,507 bytes over IPv4). */
+  /** Longer than a UDP packet can be (65,507 bytes over IPv4), or than the interface's MTU. */
   tooLong: number;
-  /** The socket's send queue was full. */
+  /** Shorter than an Ethernet header (14 bytes): no interface takes it. */
+  runt: number;
+  /** The interface was down or gone. */
+  interfaceDown: number;
+  /** The socket's or interface's send queue was full. */
   sendQueue: number;
   /** Refused by the system for another reason, such as a lost route. */
   sendFailed: number;
@@ -180,6 +227,8 @@ export interface PortStatistics {
   drops: Drops;
   /** Whether the cable's other end is a port of this process, so that frames skip the UDP hop. */
   fused: boolean;
+  /** Interfaces of the port that are down or gone. */
+  interfaces: InterfaceChange[];
   /** Frames held by a delay at this moment. */
   delayed: number;
   /** Frames that passed, but for which a slow disk left no room in the capture; since the capture's start. */

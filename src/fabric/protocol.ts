@@ -7,6 +7,7 @@ import type {
   CableStatistics,
   DeviceSettings,
   Impairments,
+  InterfaceAddress,
   PortStatistics,
   SchedulePlan,
   ScheduleState,
@@ -14,7 +15,10 @@ import type {
 } from './model.ts';
 
 /** A device as the worker knows it: devices in memory by their number. */
-export type WireDevice = ({ kind: 'udp' } & UdpAddress) | { kind: 'memory'; device: number; number: number };
+export type WireDevice =
+  | ({ kind: 'udp' } & UdpAddress)
+  | InterfaceAddress
+  | { kind: 'memory'; device: number; number: number };
 
 /** Verbs of the main thread: what they take and what they answer. */
 export interface Verbs {
@@ -56,7 +60,7 @@ export type Report =
   | { kind: 'failure'; id: number; code: FailureCode; message: string }
   /** Whole pcap records for the file of a capture. */
   | { kind: 'captured'; capture: number; records: Uint8Array<ArrayBuffer> }
-  /** A device in memory says something. */
+  /** A device in memory says something, or a port that one of its interfaces has changed (an InterfaceChange). */
   | { kind: 'told'; device: number; message: unknown };
 
 /** Indexes of the Int32Array that both threads share. */

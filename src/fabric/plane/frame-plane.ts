@@ -1,9 +1,10 @@
 // The worker's loop: waits for sockets, moves their frames, and listens to the main thread in between.
 
 import type { FrameCalls, SocketAddress } from '../../host/system-calls.ts';
-import type { Drops } from '../model.ts';
+import type { Drops, InterfaceAddress } from '../model.ts';
 import { Captures, type PostRecords } from './capture.ts';
 import { DelayQueue, type Place } from './delay-queue.ts';
+import { type InterfaceEndpoint, type InterfaceParts, PacketEndpoint, TapEndpoint } from './interface-endpoint.ts';
 import { Timers } from './timers.ts';
 import { Turn } from './turn.ts';
 import { type Deliver, UdpEndpoint } from './udp-endpoint.ts';
@@ -14,6 +15,11 @@ const LOW_ROOM = 8;
 const SOCKET_BUFFER_BYTES = 1 << 20;
 /** Delayed frames that are released in one step. */
 const RELEASES = 256;
+
+/** Somebody who is told when a descriptor can be read. */
+interface Endpoint {
+  receive(): void;
+}
 
 export class FramePlane {
   readonly calls: FrameCalls;
@@ -27,7 +33,7 @@ export class FramePlane {
   turnStart = performance.now();
   readonly #poller: number;
   readonly #place: Place = (bytes, offset, length) => this.turn.place(bytes, offset, length);
-  readonly #endpoints: (UdpEndpoint | undefined)[] = [];
+  readonly #endpoints: (Endpoint | undefined)[] = [];
 
   constructor(calls: FrameCalls, post: PostRecords) {
     this.calls = calls;
@@ -41,21 +47,35 @@ export class FramePlane {
   /** Opens a socket and gives what it receives to `deliver`. Throws SystemError. */
   open(local: SocketAddress, remote: SocketAddress, drops: Drops, deliver: Deliver): UdpEndpoint {
     const socket = this.calls.openUdpSocket(local, remote, SOCKET_BUFFER_BYTES);
-    try {
-      this.calls.watch(this.#poller, socket);
-    } catch (error) {
-      this.calls.close(socket);
-      throw error;
-    }
     const endpoint = new UdpEndpoint(this, socket, drops, deliver);
-    this.#endpoints[socket] = endpoint;
+    this.watch(socket, endpoint);
     return endpoint;
   }
 
-  /** Closes an endpoint's socket. */
-  close(endpoint: UdpEndpoint): void {
-    this.#endpoints[endpoint.socket] = undefined;
-    this.calls.close(endpoint.socket);
+  /** Has `endpoint.receive` called whenever the descriptor can be read. When that fails, the descriptor is closed. */
+  watch(descriptor: number, endpoint: Endpoint): void {
+    try {
+      this.calls.watch(this.#poller, descriptor);
+    } catch (error) {
+      this.calls.close(descriptor);
+      throw error;
+    }
+    this.#endpoints[descriptor] = endpoint;
+  }
+
+  /** Closes a descriptor that is watched. */
+  close(descriptor: number): void {
+    this.#endpoints[descriptor] = undefined;
+    this.calls.close(descriptor);
+  }
+
+  /** Opens an interface and gives what it receives to `deliver`. Throws SystemError. */
+  openInterface(address: InterfaceAddress, parts: Omit<InterfaceParts, 'plane'>): InterfaceEndpoint {
+    const all = { plane: this, ...parts };
+    const endpoint =
+      address.kind === 'tap' ? new TapEndpoint(address, all) : new PacketEndpoint(address.interface, all);
+    endpoint.open();
+    return endpoint;
   }
 
   /** Runs one turn: waits for something to do, unless there is, and does it. */
@@ -79,7 +99,7 @@ export class FramePlane {
 
   /** Closes everything that is not the main thread's. */
   closeAll(): void {
-    for (const endpoint of this.#endpoints) if (endpoint !== undefined) this.close(endpoint);
+    for (const [descriptor, endpoint] of this.#endpoints.entries()) if (endpoint !== undefined) this.close(descriptor);
     this.calls.close(this.#poller);
   }
 

@@ -6,18 +6,20 @@ import type {
   CableStatistics,
   Drops,
   Impairments,
+  InterfaceChange,
   PortStatistics,
   Traffic,
 } from '../model.ts';
 import type { Capture } from './capture.ts';
 import { Direction } from './direction.ts';
 import type { FramePlane } from './frame-plane.ts';
+import { InterfaceEndpoint } from './interface-endpoint.ts';
 import type { Attachment } from './memory-device.ts';
 import type { Schedule } from './schedule.ts';
 import { UdpEndpoint } from './udp-endpoint.ts';
 
 /** Where a port's device takes frames. */
-export type Device = UdpEndpoint | Attachment;
+export type Device = UdpEndpoint | InterfaceEndpoint | Attachment;
 
 function noDrops(): Drops {
   return {
@@ -33,6 +35,8 @@ function noDrops(): Drops {
     empty: 0,
     receiveQueue: 0,
     tooLong: 0,
+    runt: 0,
+    interfaceDown: 0,
     sendQueue: 0,
     sendFailed: 0,
   };
@@ -44,8 +48,8 @@ export class Connection {
   readonly cable: Cable;
   readonly outgoing: Direction;
   readonly incoming: Direction;
-  /** The socket of a UDP cable. */
-  endpoint: UdpEndpoint | undefined;
+  /** The socket of a UDP cable, or the interface at its end. */
+  endpoint: UdpEndpoint | InterfaceEndpoint | undefined;
   /** What was started last. */
   schedule: Schedule | undefined;
   /** The other end, when it lies in this process. */
@@ -128,7 +132,7 @@ export class Port {
 
   statistics(): PortStatistics {
     const { connection, device } = this;
-    if (device instanceof UdpEndpoint) device.countOverflow();
+    if (device instanceof UdpEndpoint || device instanceof InterfaceEndpoint) device.countOverflow();
     connection?.endpoint?.countOverflow();
     return {
       toCable: this.#sent,
@@ -136,7 +140,20 @@ export class Port {
       drops: this.drops,
       fused: connection?.fusedWith !== undefined,
       delayed: connection === undefined ? 0 : connection.outgoing.heldFrames + connection.incoming.heldFrames,
+      interfaces: this.#lostInterfaces(),
       captureDrops: this.capture?.drops ?? 0,
     };
+  }
+
+  #lostInterfaces(): InterfaceChange[] {
+    const ends = [
+      ['device', this.device],
+      ['cable', this.connection?.endpoint],
+    ] as const;
+    return ends.flatMap(([side, end]) =>
+      end instanceof InterfaceEndpoint && end.state !== 'open'
+        ? { side, interface: end.interface, state: end.state }
+        : [],
+    );
   }
 }

@@ -42,6 +42,16 @@ export class Turn {
     return this.#junctions.length > 0;
   }
 
+  /** The first free slot, where there is {@link room}. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** The next `count` slots hold frames. */
+  occupy(count: number): void {
+    this.#next += count;
+  }
+
   /** Receives up to `count` packets into free slots. Answers their number or a negative errno; they start at slot `first`. */
   receive(socket: number, count: number): { first: number; count: number } {
     const first = this.#next;

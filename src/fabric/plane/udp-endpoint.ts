@@ -3,7 +3,8 @@
 import { constants } from 'node:os';
 import type { FrameCalls } from '../../host/system-calls.ts';
 import type { Drops } from '../model.ts';
-import type { Sender, Turn } from './turn.ts';
+import { RunSender } from './run-sender.ts';
+import type { Turn } from './turn.ts';
 
 const { EAGAIN, ECONNREFUSED, EINTR, EMSGSIZE } = constants.errno;
 
@@ -17,21 +18,20 @@ export type Deliver = (slot: number, length: number) => void;
 interface Plane {
   readonly calls: FrameCalls;
   readonly turn: Turn;
-  close(endpoint: UdpEndpoint): void;
+  close(socket: number): void;
 }
 
-export class UdpEndpoint implements Sender {
+export class UdpEndpoint extends RunSender {
   readonly socket: number;
   readonly #plane: Plane;
   readonly #drops: Drops;
   readonly #deliver: Deliver;
-  // The run of slots that wait to be sent: [first, end).
-  #first = 0;
-  #end = 0;
-  #listed = false;
+  /** Whether the last thing that was tried is known to have been refused for an earlier packet. */
+  #refused = false;
   #overflow = 0;
 
   constructor(plane: Plane, socket: number, drops: Drops, deliver: Deliver) {
+    super(plane.turn);
     this.#plane = plane;
     this.socket = socket;
     this.#drops = drops;
@@ -49,25 +49,6 @@ export class UdpEndpoint implements Sender {
     }
   }
 
-  /** Sends the slot when the turn ends. */
-  send(slot: number): void {
-    if (this.#end === slot && this.#first < slot) {
-      this.#end++;
-      return;
-    }
-    this.#sendRun();
-    this.#first = slot;
-    this.#end = slot + 1;
-    if (this.#listed) return;
-    this.#listed = true;
-    this.#plane.turn.addSender(this);
-  }
-
-  flush(): void {
-    this.#sendRun();
-    this.#listed = false;
-  }
-
   /** Counts what the kernel has dropped since the last time. */
   countOverflow(): void {
     const overflow = this.#plane.calls.receiveOverflow(this.socket);
@@ -77,27 +58,25 @@ export class UdpEndpoint implements Sender {
 
   close(): void {
     this.countOverflow();
-    this.#plane.close(this);
+    this.#plane.close(this.socket);
   }
 
-  #sendRun(): void {
-    let refused = false;
-    while (this.#first < this.#end) {
-      const sent = this.#plane.calls.send(this.socket, this.#first, this.#end - this.#first);
-      if (sent > 0) {
-        this.#first += sent;
-      } else if (sent === -ECONNREFUSED && !refused) {
-        // The answer to an earlier packet, told once: this one has not been tried.
-        refused = true;
-      } else if (sent === -EAGAIN) {
-        this.#drops.sendQueue += this.#end - this.#first;
-        this.#first = this.#end;
-      } else if (sent !== -EINTR) {
-        if (sent === -EMSGSIZE) this.#drops.tooLong++;
-        else this.#drops.sendFailed++;
-        this.#first++;
-        refused = false;
-      }
+  protected transmit(first: number, count: number): number {
+    const sent = this.#plane.calls.send(this.socket, first, count);
+    if (sent === -EINTR) return 0;
+    if (sent === -ECONNREFUSED && !this.#refused) {
+      // The answer to an earlier packet, told once: this one has not been tried.
+      this.#refused = true;
+      return 0;
     }
+    this.#refused = false;
+    if (sent > 0) return sent;
+    if (sent === -EAGAIN) {
+      this.#drops.sendQueue += count;
+      return count;
+    }
+    if (sent === -EMSGSIZE) this.#drops.tooLong++;
+    else this.#drops.sendFailed++;
+    return 1;
   }
 }

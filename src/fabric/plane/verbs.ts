@@ -2,18 +2,20 @@
 
 import { Failure } from '../../failures.ts';
 import { familyOf, SystemError } from '../../host/system-calls.ts';
-import type { Drops, UdpAddress } from '../model.ts';
+import type { Drops, InterfaceAddress, InterfaceChange, InterfaceState, UdpAddress } from '../model.ts';
 import type { Verb, Verbs, WireDevice } from '../protocol.ts';
 import { Cables, type UdpConnection } from './cables.ts';
 import { Capture } from './capture.ts';
 import type { FramePlane } from './frame-plane.ts';
+import type { InterfaceEndpoint } from './interface-endpoint.ts';
+import { interfaceFailure } from './interface-failure.ts';
 import type { MemoryDevice } from './memory-device.ts';
 import { makeDevice } from './memory-devices.ts';
 import { Connection, type Device, Port } from './port.ts';
 import { Schedule } from './schedule.ts';
-import type { Deliver, UdpEndpoint } from './udp-endpoint.ts';
+import { type Deliver, UdpEndpoint } from './udp-endpoint.ts';
 
-/** Passes on what a device in memory says. */
+/** Passes on what a device in memory or a port says. */
 type TellMain = (device: number, message: unknown) => void;
 
 type Handlers = { [V in Verb]: (body: Verbs[V]['takes']) => Verbs[V]['gives'] };
@@ -86,7 +88,7 @@ export class FabricVerbs implements Handlers {
 
   createPort({ port: id, device }: Verbs['createPort']['takes']): undefined {
     const port = new Port();
-    if (device !== null) port.device = this.#openDevice(port, device);
+    if (device !== null) port.device = this.#openDevice(id, port, device);
     this.#ports.set(id, port);
   }
 
@@ -101,7 +103,7 @@ export class FabricVerbs implements Handlers {
   setDevice({ port: id, device }: Verbs['setDevice']['takes']): undefined {
     const port = this.#port(id);
     port.removeDevice();
-    if (device !== null) port.device = this.#openDevice(port, device);
+    if (device !== null) port.device = this.#openDevice(id, port, device);
   }
 
   connect({ port: id, cable, impairments }: Verbs['connect']['takes']): undefined {
@@ -119,6 +121,9 @@ export class FabricVerbs implements Handlers {
       undo.defer(() => endpoint.close());
       connection.endpoint = endpoint;
       this.#cables.add(connection as UdpConnection);
+    } else if (cable.kind !== 'null') {
+      const deliver: Deliver = (slot, length) => connection.incoming.offer(slot, length);
+      connection.endpoint = this.#openInterface(id, 'cable', port, cable, deliver);
     }
     undo.move();
     port.connection = connection;
@@ -198,9 +203,27 @@ export class FabricVerbs implements Handlers {
     return device;
   }
 
-  #openDevice(port: Port, device: WireDevice): Device {
+  #openDevice(id: number, port: Port, device: WireDevice): Device {
     if (device.kind === 'memory') return this.#device(device.device).attach(port, device.number);
-    return this.#open(localHost(device), device, port.drops, (slot, length) => port.fromDevice(slot, length));
+    const deliver: Deliver = (slot, length) => port.fromDevice(slot, length);
+    if (device.kind === 'udp') return this.#open(localHost(device), device, port.drops, deliver);
+    return this.#openInterface(id, 'device', port, device, deliver);
+  }
+
+  #openInterface(
+    id: number,
+    side: InterfaceChange['side'],
+    { drops }: Port,
+    address: InterfaceAddress,
+    deliver: Deliver,
+  ): InterfaceEndpoint {
+    const changed = (state: InterfaceState): void =>
+      this.#tell(id, { side, interface: address.interface, state } satisfies InterfaceChange);
+    try {
+      return this.#plane.openInterface(address, { drops, deliver, changed });
+    } catch (error) {
+      throw interfaceFailure(error, address);
+    }
   }
 
   #open(host: string, address: UdpAddress, drops: Drops, deliver: Deliver): UdpEndpoint {
@@ -218,8 +241,7 @@ export class FabricVerbs implements Handlers {
     if (connection === undefined) return;
     port.connection = undefined;
     connection.cut();
-    if (connection.endpoint === undefined) return;
-    this.#cables.remove(connection as UdpConnection);
-    connection.endpoint.close();
+    if (connection.endpoint instanceof UdpEndpoint) this.#cables.remove(connection as UdpConnection);
+    connection.endpoint?.close();
   }
 }

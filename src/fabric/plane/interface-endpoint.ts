@@ -1,0 +1,259 @@
+// An Ethernet interface of this host as one end of a port: a TAP of the fabric's own, or a packet socket on any other.
+
+import { constants } from 'node:os';
+import { EBADFD, type FrameCalls, SystemError } from '../../host/system-calls.ts';
+import type { Drops, InterfaceState, TapAddress } from '../model.ts';
+import { RunSender } from './run-sender.ts';
+import { Timer, type Timers } from './timers.ts';
+import type { Turn } from './turn.ts';
+import type { Deliver } from './udp-endpoint.ts';
+
+const { EAGAIN, EINTR, EINVAL, EIO, EMSGSIZE, ENETDOWN, ENOBUFS, ENXIO } = constants.errno;
+
+/** Frames taken from one interface before the next one. */
+const BATCH = 32;
+/** Asked-for socket buffers, in bytes; the kernel gives at most net.core.rmem_max and wmem_max. */
+const SOCKET_BUFFER_BYTES = 4 << 20;
+const ETHERNET_HEADER_BYTES = 14;
+/** Time between two looks whether a lost interface is back. */
+const RECOVERY_MILLISECONDS = 1000;
+
+/** What an endpoint is part of. */
+interface Plane {
+  readonly calls: FrameCalls;
+  readonly turn: Turn;
+  readonly timers: Timers;
+  /** Has `endpoint.receive` called whenever the descriptor can be read. When that fails, the descriptor is closed. */
+  watch(descriptor: number, endpoint: { receive(): void }): void;
+  close(descriptor: number): void;
+}
+
+export interface InterfaceParts {
+  plane: Plane;
+  drops: Drops;
+  deliver: Deliver;
+  /** Told when the interface goes down or away, and when it is back. */
+  changed: (state: InterfaceState) => void;
+}
+
+export abstract class InterfaceEndpoint extends RunSender {
+  readonly interface: string;
+  protected readonly parts: InterfaceParts;
+  /** -1 while the interface is gone. */
+  protected descriptor = -1;
+  readonly #recovery: Timer;
+  #state: InterfaceState = 'open';
+
+  constructor(name: string, parts: InterfaceParts) {
+    super(parts.plane.turn);
+    this.interface = name;
+    this.parts = parts;
+    this.#recovery = new Timer(parts.plane.timers, () => this.#recover());
+  }
+
+  get state(): InterfaceState {
+    return this.#state;
+  }
+
+  /** Opens the interface. Throws SystemError. */
+  open(): void {
+    this.#use(this.openDescriptor());
+  }
+
+  close(): void {
+    this.#recovery.stop();
+    this.#release();
+  }
+
+  /** Takes a batch of frames from the interface. */
+  abstract receive(): void;
+
+  /** Counts what the kernel has dropped since the last time. */
+  abstract countOverflow(): void;
+
+  protected abstract openDescriptor(): number;
+  protected abstract reopenDescriptor(): number;
+  protected abstract isUp(): boolean;
+
+  /** Something but a frame was read: nothing there, or trouble, which must not be read again and again. */
+  protected failedToReceive(errno: number): void {
+    if (errno !== EAGAIN && errno !== EINTR) this.lose(errno);
+  }
+
+  /** Counts a frame that was not sent. */
+  protected failedToSend(errno: number, slot: number): void {
+    const { drops } = this.parts;
+    if (errno === EAGAIN || errno === ENOBUFS) {
+      drops.sendQueue++;
+    } else if (errno === EMSGSIZE) {
+      drops.tooLong++;
+    } else if (errno === EINVAL) {
+      if (this.parts.plane.calls.lengthOf(slot) < ETHERNET_HEADER_BYTES) drops.runt++;
+      else drops.sendFailed++;
+    } else {
+      if (errno === EIO || errno === ENETDOWN || errno === ENXIO || errno === EBADFD) drops.interfaceDown++;
+      else drops.sendFailed++;
+      this.lose(errno);
+    }
+  }
+
+  /** The interface is down, gone, or does what nobody expects. */
+  protected abstract lose(errno: number): void;
+
+  /** The interface is away: its descriptor is of no use any more. */
+  protected forsake(): void {
+    this.#release();
+    this.become('gone');
+  }
+
+  protected become(state: InterfaceState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    if (state === 'open') this.#recovery.stop();
+    else this.#recovery.start(RECOVERY_MILLISECONDS);
+    this.parts.changed(state);
+  }
+
+  #use(descriptor: number): void {
+    this.parts.plane.watch(descriptor, this);
+    this.descriptor = descriptor;
+  }
+
+  #recover(): void {
+    try {
+      if (this.#state === 'gone') this.#use(this.reopenDescriptor());
+      if (this.#state === 'gone' || this.isUp()) this.become('open');
+    } catch (error) {
+      // It is not there yet, or somebody else has it.
+      if (!(error instanceof SystemError)) throw error;
+    }
+    if (this.#state !== 'open') this.#recovery.start(RECOVERY_MILLISECONDS);
+  }
+
+  #release(): void {
+    if (this.descriptor !== -1) this.parts.plane.close(this.descriptor);
+    this.descriptor = -1;
+  }
+}
+
+/** A TAP: what the host sends into its interface is read here. */
+export class TapEndpoint extends InterfaceEndpoint {
+  readonly #address: TapAddress;
+
+  constructor(address: TapAddress, parts: InterfaceParts) {
+    super(address.interface, parts);
+    this.#address = address;
+  }
+
+  receive(): void {
+    const { plane, deliver } = this.parts;
+    const { calls, turn } = plane;
+    for (let taken = 0; taken < BATCH && turn.room > 0; taken++) {
+      const slot = turn.next;
+      const length = calls.taps.read(this.descriptor, slot);
+      if (length < 0) {
+        this.failedToReceive(-length);
+        return;
+      }
+      turn.occupy(1);
+      calls.setLength(slot, length);
+      deliver(slot, length);
+      // What was delivered may have come back here, and found the interface gone.
+      if (this.descriptor === -1) return;
+    }
+  }
+
+  /** The kernel counts them at the interface, for everybody. */
+  countOverflow(): void {}
+
+  protected openDescriptor(): number {
+    return this.parts.plane.calls.taps.open(this.interface, this.#address);
+  }
+
+  protected reopenDescriptor(): number {
+    return this.parts.plane.calls.taps.open(this.interface, { ...this.#address, create: 'never' });
+  }
+
+  /** The next frame that is written will tell: the interface may be in another network namespace, under another name. */
+  protected isUp(): boolean {
+    return false;
+  }
+
+  protected transmit(first: number, count: number): number {
+    const { taps } = this.parts.plane.calls;
+    if (this.descriptor === -1) {
+      this.parts.drops.interfaceDown += count;
+      return count;
+    }
+    for (let slot = first; slot < first + count && this.descriptor !== -1; slot++) {
+      const written = taps.write(this.descriptor, slot);
+      if (written < 0) this.failedToSend(-written, slot);
+      else if (this.state === 'down') this.become('open');
+    }
+    return count;
+  }
+
+  protected lose(errno: number): void {
+    if (errno === EIO) this.become('down');
+    else this.forsake();
+  }
+}
+
+/** A packet socket: what the interface receives is read here, and what is sent here leaves by the interface. */
+export class PacketEndpoint extends InterfaceEndpoint {
+  #index = 0;
+
+  receive(): void {
+    const { plane, deliver } = this.parts;
+    const { packets } = plane.calls;
+    const first = plane.turn.next;
+    const count = packets.receive(this.descriptor, first, Math.min(BATCH, plane.turn.room));
+    if (count < 0) {
+      this.failedToReceive(-count);
+      return;
+    }
+    plane.turn.occupy(count);
+    for (let slot = first; slot < first + count; slot++) {
+      const length = packets.receivedLength(slot);
+      plane.calls.setLength(slot, length);
+      deliver(slot, length);
+    }
+  }
+
+  countOverflow(): void {
+    if (this.descriptor !== -1)
+      this.parts.drops.receiveQueue += this.parts.plane.calls.packets.takeOverflow(this.descriptor);
+  }
+
+  protected openDescriptor(): number {
+    const { socket, index } = this.parts.plane.calls.packets.open(this.interface, SOCKET_BUFFER_BYTES);
+    this.#index = index;
+    return socket;
+  }
+
+  protected reopenDescriptor(): number {
+    return this.openDescriptor();
+  }
+
+  protected isUp(): boolean {
+    return this.parts.plane.calls.packets.isUp(this.descriptor, this.interface);
+  }
+
+  protected transmit(first: number, count: number): number {
+    if (this.descriptor === -1) {
+      this.parts.drops.interfaceDown += count;
+      return count;
+    }
+    const sent = this.parts.plane.calls.packets.send(this.descriptor, first, count);
+    if (sent > 0) return sent;
+    if (sent !== -EINTR) this.failedToSend(-sent, first);
+    return sent === -EINTR ? 0 : 1;
+  }
+
+  /** A socket on an interface that is only down goes on when it comes up again. */
+  protected lose(errno: number): void {
+    const here = this.parts.plane.calls.packets.indexOf(this.interface) === this.#index;
+    if (here && errno === ENETDOWN) this.become('down');
+    else this.forsake();
+  }
+}

@@ -1,0 +1,76 @@
+// What a user is told who cannot have an interface, and what to do about it.
+
+import { Failure } from '../../failures.ts';
+import { SystemError } from '../../host/system-calls.ts';
+import type { InterfaceAddress } from '../model.ts';
+
+/** How a capability is given to the daemon. */
+export function capabilityFix(capability: 'CAP_NET_ADMIN' | 'CAP_NET_RAW'): string {
+  const file = `${capability.toLowerCase()}+ep`;
+  return (
+    `let "systemctl edit labwired" add ${capability} to CapabilityBoundingSet= and AmbientCapabilities=, ` +
+    `or, without systemd, run: setcap ${file} on the executable`
+  );
+}
+
+const TUN_FIX =
+  'load the module tun (modprobe tun), and under systemd set PrivateDevices=no and DeviceAllow=/dev/net/tun rw';
+
+function tapFailure({ code, call, message }: SystemError, name: string): [Failure['code'], string] {
+  switch (`${call} ${code}`) {
+    case 'open ENOENT':
+    case 'open ENODEV':
+    case 'open ENXIO':
+      return ['unavailable', `TAP ${name} needs /dev/net/tun, which this host does not have: ${TUN_FIX}`];
+    case 'open EACCES':
+    case 'open EPERM':
+      return ['forbidden', `TAP ${name} needs /dev/net/tun, which this program may not open: ${TUN_FIX}`];
+    case 'TUNSETIFF EPERM':
+      return [
+        'forbidden',
+        `TAP ${name} needs CAP_NET_ADMIN (or an existing TAP that belongs to this program's user): ${capabilityFix('CAP_NET_ADMIN')}`,
+      ];
+    case 'TUNSETIFF EBUSY':
+      return ['conflict', `TAP ${name} is in use by another program or node`];
+    case 'TUNSETIFF EINVAL':
+      return ['conflict', `${name} exists and is no TAP that can be opened once; use another name, or a packet socket`];
+    case 'SIOCGIFINDEX EEXIST':
+      return ['conflict', `There is an interface ${name} already; use another name`];
+    case 'SIOCGIFINDEX ENODEV':
+      return [
+        'conflict',
+        `There is no interface ${name} on this host; make it first: ip tuntap add dev ${name} mode tap`,
+      ];
+    case 'SIOCSIFFLAGS EPERM':
+      return ['forbidden', `To bring ${name} up needs CAP_NET_ADMIN: ${capabilityFix('CAP_NET_ADMIN')}`];
+  }
+  return ['conflict', `TAP ${name} cannot be opened: ${message}`];
+}
+
+function packetFailure({ code, call, message }: SystemError, name: string): [Failure['code'], string] {
+  switch (`${call} ${code}`) {
+    case 'socket EPERM':
+    case 'socket EACCES':
+      return ['forbidden', `A packet socket on ${name} needs CAP_NET_RAW: ${capabilityFix('CAP_NET_RAW')}`];
+    case 'socket EAFNOSUPPORT':
+      return [
+        'unavailable',
+        `Packet sockets are not allowed here: under systemd add AF_PACKET to RestrictAddressFamilies=`,
+      ];
+    case 'SIOCGIFINDEX ENODEV':
+      return ['conflict', `There is no interface ${name} on this host; "ip link" lists them`];
+    case 'SIOCGIFHWADDR EPROTONOSUPPORT':
+      return ['conflict', `${name} is no Ethernet interface; use one that "ip link" shows with link/ether`];
+  }
+  return ['conflict', `A packet socket on ${name} cannot be opened: ${message}`];
+}
+
+/** The failure that tells a client why an interface cannot be had. */
+export function interfaceFailure(error: unknown, address: InterfaceAddress): unknown {
+  if (!(error instanceof SystemError)) return error;
+  if (error.code === 'EMFILE' || error.code === 'ENFILE')
+    return new Failure('unavailable', 'Too many open files; raise LimitNOFILE of the service', { cause: error });
+  const explain = address.kind === 'tap' ? tapFailure : packetFailure;
+  const [code, message] = explain(error, address.interface);
+  return new Failure(code, message, { cause: error });
+}
