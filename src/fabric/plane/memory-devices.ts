@@ -4,10 +4,11 @@ import type { DeviceKind, DeviceSettings, Output, Settings } from '../model.ts';
 import type { FramePlane } from './frame-plane.ts';
 import { Hub } from './hub.ts';
 import type { DeviceSurroundings, MemoryDevice } from './memory-device.ts';
+import { NatNetwork } from './nat-network.ts';
 
 type Classes = { readonly [Kind in DeviceKind]: new (surroundings: DeviceSurroundings<Kind>) => MemoryDevice<Kind> };
 
-const CLASSES: Classes = { hub: Hub };
+const CLASSES: Classes = { hub: Hub, nat: NatNetwork };
 
 /** Makes a device and configures it; when it throws, there is none. */
 export function makeDevice<Kind extends DeviceKind>(
