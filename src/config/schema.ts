@@ -76,6 +76,7 @@ const Server = v.strictObject({
   quiet: v.optional(flag, 'false'),
   log: v.optional(text, ''),
   shell: v.optional(flag, 'false'),
+  auto_close_grace: v.optional(whole(1, 86_400), '30'),
   version: v.optional(
     v.pipe(text, v.regex(/^\d+\.\d+\.\d+([-+.][\w.+-]+)?$/, 'use a release number such as 2.2.57')),
     '2.2.57',

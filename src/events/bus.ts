@@ -1,11 +1,21 @@
-// Tells what happens to whoever listens. Each bus has one typed map from action to payload; each listener has a bounded queue.
+// Tells what happens to whoever listens. Each bus has one typed map from action to payload; each listener has a bounded queue. The last
+// events are kept, so that a listener whose connection broke can go on where it was.
+import { randomBytes } from 'node:crypto';
 import { Message } from './message.ts';
 import { Subscription } from './subscription.ts';
 
 /** From action (`node.created` ...) to the payload that travels with it. */
 export type EventMap = Record<string, object>;
 
+/** Events that are kept for listeners that come back: minutes of a busy lab. */
+const HISTORY = 4_096;
+
 export class EventBus<Events extends EventMap> {
+  /** Tells the numbers of this bus from those of one before a restart. */
+  readonly epoch = randomBytes(6).toString('hex');
+  /** The last events, the oldest first from `oldest` on, round and round. */
+  private readonly history: Message[] = [];
+  private oldest = 0;
   private readonly subscriptions = new Set<Subscription>();
   private readonly followers = new Set<(message: Message) => void>();
   private sequence = 0;
@@ -17,17 +27,20 @@ export class EventBus<Events extends EventMap> {
   emit<Action extends keyof Events & string>(action: Action, event: Events[Action], projectId?: string): void {
     this.sequence += 1;
     const message = new Message(action, event, projectId, this.sequence);
-    for (const subscription of this.subscriptions) {
-      if (subscription.projectId === undefined || projectId === undefined || subscription.projectId === projectId) {
-        subscription.push(message);
-      }
-    }
+    this.keep(message);
+    for (const subscription of this.subscriptions) if (subscription.wants(message)) subscription.push(message);
     for (const follower of this.followers) follower(message);
   }
 
-  /** A queue of what is emitted from now on: of one project (and of what names none), or of everything. */
-  subscribe(projectId?: string): Subscription {
-    const subscription = new Subscription(projectId, () => this.subscriptions.delete(subscription));
+  /**
+   * A queue of what is emitted from now on: of one project (and of what names none), or of everything.
+   * @param since undefined for a listener without numbers; 'now' for one that wants them from now on; or the number of the last event that it
+   * had, to begin with what it has missed. What is no longer known is told as the subscription's gap.
+   */
+  subscribe(projectId?: string, since?: string): Subscription {
+    const numbering = since === undefined ? undefined : { epoch: this.epoch, position: () => this.sequence };
+    const subscription = new Subscription(projectId, () => this.subscriptions.delete(subscription), numbering);
+    if (since !== undefined && since !== 'now') this.catchUp(subscription, since);
     this.subscriptions.add(subscription);
     return subscription;
   }
@@ -43,6 +56,29 @@ export class EventBus<Events extends EventMap> {
     let count = 0;
     for (const subscription of this.subscriptions) if (subscription.projectId === projectId) count += 1;
     return count;
+  }
+
+  private keep(message: Message): void {
+    if (this.history.length < HISTORY) {
+      this.history.push(message);
+      return;
+    }
+    this.history[this.oldest] = message;
+    this.oldest = (this.oldest + 1) % HISTORY;
+  }
+
+  private catchUp(subscription: Subscription, since: string): void {
+    const [epoch, number] = since.split('-');
+    const last = Number(number);
+    const kept = this.sequence - this.history.length;
+    if (epoch !== this.epoch || !(last >= kept && last <= this.sequence)) {
+      subscription.gap = { since, position: `${this.epoch}-${this.sequence}` };
+      return;
+    }
+    for (let index = last - kept; index < this.history.length; index++) {
+      const message = this.history[(this.oldest + index) % this.history.length] as Message;
+      if (subscription.wants(message)) subscription.push(message);
+    }
   }
 
   /** Ends every subscription, saying why. */

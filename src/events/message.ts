@@ -1,6 +1,11 @@
 // One notification: what happened, to what, in which project; numbered in the order of emission.
 import { lineText } from './json.ts';
 
+/** Adds the member `sequence` to a message's text: its number, and the epoch of the bus that it is counted from. */
+export function withSequence(line: string, epoch: string, sequence: number): string {
+  return `${line.slice(0, -1)},"sequence":"${epoch}-${sequence}"}`;
+}
+
 export class Message {
   readonly action: string;
   readonly event: object;

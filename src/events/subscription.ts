@@ -7,17 +7,41 @@ const QUEUE_LIMIT = 10_000;
 /** What `take` gives: the next message, that nothing came for a while, or that it is over and why. */
 export type Taken = { kind: 'message'; message: Message } | { kind: 'silence' } | { kind: 'end'; reason: string };
 
+/** How the events of a bus are numbered: `<epoch>-<sequence>`. */
+export interface Numbering {
+  epoch: string;
+  /** The number of the last event. */
+  position: () => number;
+}
+
+/** What a listener that came back has missed and cannot be told any more. */
+export interface Gap {
+  /** The number that it named. */
+  since: string;
+  /** The number from which on it hears everything. */
+  position: string;
+}
+
 export class Subscription {
   readonly projectId: string | undefined;
+  /** Of a listener that wants to be able to come back. */
+  readonly numbering: Numbering | undefined;
+  gap: Gap | undefined;
   private queue: Message[] = [];
   private head = 0;
   private ended: string | undefined;
   private wake: (() => void) | undefined;
   private readonly forget: () => void;
 
-  constructor(projectId: string | undefined, forget: () => void) {
+  constructor(projectId: string | undefined, forget: () => void, numbering?: Numbering) {
     this.projectId = projectId;
     this.forget = forget;
+    this.numbering = numbering;
+  }
+
+  /** Whether the event is of its project, or of none. */
+  wants({ projectId }: Message): boolean {
+    return this.projectId === undefined || projectId === undefined || this.projectId === projectId;
   }
 
   push(message: Message): void {

@@ -1,7 +1,9 @@
 // Notification streams: a line per event over HTTP, or a text frame per event over WebSocket. A ping opens each stream and follows every silence.
+// A listener that asks with `?since=` is given a `sequence` with every message; coming back with the last one it gets what it has missed, or
+// is told that it cannot (`notifications.gap`). Others see what release 2.2.57 sends.
 
 import { lineText } from '../events/json.ts';
-import type { Message } from '../events/message.ts';
+import { type Message, withSequence } from '../events/message.ts';
 import type { Subscription } from '../events/subscription.ts';
 import type { Connected } from './route.ts';
 
@@ -19,8 +21,25 @@ export interface StreamOptions {
 /** How long a WebSocket client may leave this many bytes unread before its queue grows instead of its socket's. */
 const SOCKET_BACKLOG = 256 * 1024;
 
-function pingLine(options: StreamOptions): string {
-  return lineText({ action: 'ping', event: options.ping() });
+function pingLine({ numbering }: Subscription, options: StreamOptions): string {
+  const line = lineText({ action: 'ping', event: options.ping() });
+  return numbering ? withSequence(line, numbering.epoch, numbering.position()) : line;
+}
+
+function messageLine({ numbering }: Subscription, options: StreamOptions, message: Message): string {
+  const line = options.text(message);
+  return numbering ? withSequence(line, numbering.epoch, message.sequence) : line;
+}
+
+/** What a stream begins with. */
+function openingLines(subscription: Subscription, options: StreamOptions): string[] {
+  const { gap } = subscription;
+  if (gap === undefined) return [pingLine(subscription, options)];
+  const message = 'Events were missed that are no longer kept: read the current state again.';
+  return [
+    pingLine(subscription, options),
+    lineText({ action: 'notifications.gap', event: { message, since: gap.since }, sequence: gap.position }),
+  ];
 }
 
 /** Why a stream ends, in a form that every client of notifications understands. */
@@ -45,12 +64,13 @@ export function lineStream(subscription: Subscription, options: StreamOptions): 
         const send = (line: string): void => controller.enqueue(encoder.encode(`${line}\n`));
         if (first) {
           first = false;
-          return send(pingLine(options));
+          for (const line of openingLines(subscription, options)) send(line);
+          return;
         }
         const taken = await subscription.take(options.silence);
         if (over) return;
-        if (taken.kind === 'message') return send(options.text(taken.message));
-        if (taken.kind === 'silence') return send(pingLine(options));
+        if (taken.kind === 'message') return send(messageLine(subscription, options, taken.message));
+        if (taken.kind === 'silence') return send(pingLine(subscription, options));
         if (taken.reason) send(farewellLine(taken.reason));
         leave();
         controller.close();
@@ -75,7 +95,7 @@ export function socketStream(subscription: Subscription, options: StreamOptions)
       },
     });
     const run = async (): Promise<void> => {
-      socket.send(pingLine(options));
+      for (const line of openingLines(subscription, options)) socket.send(line);
       while (!over) {
         if (socket.bufferedAmount > SOCKET_BACKLOG) {
           await new Promise((resolve) => setTimeout(resolve, 50));
@@ -83,8 +103,8 @@ export function socketStream(subscription: Subscription, options: StreamOptions)
         }
         const taken = await subscription.take(options.silence);
         if (over) return;
-        if (taken.kind === 'message') socket.send(options.text(taken.message));
-        else if (taken.kind === 'silence') socket.send(pingLine(options));
+        if (taken.kind === 'message') socket.send(messageLine(subscription, options, taken.message));
+        else if (taken.kind === 'silence') socket.send(pingLine(subscription, options));
         else {
           if (taken.reason) socket.send(farewellLine(taken.reason));
           socket.close(1001, taken.reason.slice(0, 120));

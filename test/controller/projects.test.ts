@@ -206,14 +206,76 @@ test('two at once: the same name is given once, the same port is linked once', a
   assert.deepEqual(links.map(({ status }) => status).sort(), [201, 409, 409, 409, 409]);
 });
 
-test('auto_close closes the lab some seconds after its last listener left, never before anybody listened', async (t) => {
-  const server = await LabServer.start(t);
+test('auto_close closes the lab when its last listener has been away for the time of grace, never before anybody listened', async (t) => {
+  const server = await LabServer.start(t, { auto_close_grace: '1' });
   const project = await server.project();
   const path = `/v2/projects/${project.project_id}`;
   const response = await fetchStream(server, `${path}/notifications`);
   await response.cancel();
   assert.equal((await server.expect(200, 'GET', path)).status, 'opened');
   await until(async () => (await server.expect(200, 'GET', path)).status === 'closed', 'auto_close', 8_000);
+});
+
+test('a listener that comes back within the time of grace finds the lab open, and stays in it', async (t) => {
+  const server = await LabServer.start(t, { auto_close_grace: '1' });
+  const project = await server.project();
+  const path = `/v2/projects/${project.project_id}`;
+  for (let blinks = 0; blinks < 4; blinks++) {
+    const response = await fetchStream(server, `${path}/notifications`);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    assert.equal((await server.expect(200, 'GET', path)).status, 'opened');
+    await response.cancel();
+  }
+  const back = await fetchStream(server, `${path}/notifications`);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  assert.equal((await server.expect(200, 'GET', path)).status, 'opened');
+  await back.cancel();
+});
+
+test('a listener whose connection broke is told what it has missed, or that it cannot be told any more', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project();
+  const path = `/v2/projects/${project.project_id}`;
+  const listen = async (since: string): Promise<() => Promise<Record<string, string>>> => {
+    const response = await server.stream(`${path}/notifications?since=${since}`);
+    const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+    t.after(() => reader.cancel());
+    let rest = '';
+    return async () => {
+      while (!rest.includes('\n')) rest += (await reader.read()).value;
+      const [line = ''] = rest.split('\n');
+      rest = rest.slice(line.length + 1);
+      return JSON.parse(line);
+    };
+  };
+  const draw = (): Promise<unknown> => server.expect(201, 'POST', `${path}/drawings`, { svg: '<svg/>' });
+  const first = await listen('now');
+  const [ping] = [await first()];
+  assert.equal(ping!['action'], 'ping');
+  await draw();
+  const seen = await first();
+  assert.equal(seen['action'], 'drawing.created');
+  await draw();
+  await draw();
+
+  const second = await listen(seen['sequence']!);
+  const heard = [await second(), await second(), await second()];
+  assert.deepEqual(
+    heard.map(({ action }) => action),
+    ['ping', 'drawing.created', 'drawing.created'],
+  );
+  assert.equal(heard[2]!['sequence'], heard[0]!['sequence'], 'the ping tells how far the server is');
+  await draw();
+  assert.equal((await second())['action'], 'drawing.created');
+
+  for (const unknown of ['0123456789ab-1', `${seen['sequence']!.split('-')[0]}-999999`, 'nonsense']) {
+    const late = await listen(unknown);
+    await late();
+    const gap = await late();
+    assert.equal(gap['action'], 'notifications.gap');
+    const resumed = await listen(gap['sequence']!);
+    assert.equal((await resumed())['sequence'], gap['sequence'], 'from there on nothing is missing');
+  }
 });
 
 async function fetchStream(server: LabServer, path: string): Promise<ReadableStreamDefaultReader<Uint8Array>> {

@@ -54,10 +54,14 @@ export function projectRoutes(projects: Projects, events: EventBus<ComputeEvents
       },
     ),
 
-    route('GET /v2/compute/projects/{project_id}/notifications', {}, ({ params }) => {
+    route('GET /v2/compute/projects/{project_id}/notifications', {}, ({ params, query }) => {
       const project = projects.get(params.project_id);
       const ping = () => load.usage();
-      return lineStream(events.subscribe(project.id), { silence: SILENCE, ping, text: (message) => message.line });
+      return lineStream(events.subscribe(project.id, query['since']), {
+        silence: SILENCE,
+        ping,
+        text: (message) => message.line,
+      });
     }),
   ];
 }

@@ -35,8 +35,8 @@ export function serverRoutes({ config, events, load, debugReport }: ServerParts)
       async () => new Response(await debugReport(), { headers: { 'Content-Type': 'text/plain; charset=utf-8' } }),
     ),
 
-    socketRoute('/v2/compute/notifications/ws', () =>
-      socketStream(events.subscribe(), {
+    socketRoute('/v2/compute/notifications/ws', ({ query }) =>
+      socketStream(events.subscribe(undefined, query['since']), {
         silence: SILENCE,
         ping: () => load.usage(),
         text: (message) => message.scopedLine,

@@ -5,14 +5,14 @@ import { startAll, stopAll } from '../nodes/actions.ts';
 import { closeOnComputes, type OpeningParts, openLab } from './opening.ts';
 import type { Project } from './project.ts';
 
-/** Milliseconds after which a project with `auto_close` is closed when its last listener has left. */
-const AUTO_CLOSE = 5_000;
-
 export class ProjectLife {
   private readonly parts: OpeningParts;
+  private readonly autoCloseGrace: number;
 
-  constructor(parts: OpeningParts) {
+  /** @param autoCloseGrace seconds after which a project with `auto_close` is closed when its last listener has left */
+  constructor(parts: OpeningParts, autoCloseGrace: number) {
     this.parts = parts;
+    this.autoCloseGrace = autoCloseGrace;
   }
 
   private announce(action: 'project.opened' | 'project.closed', project: Project): void {
@@ -132,6 +132,6 @@ export class ProjectLife {
         this.close(project).catch((error: unknown) =>
           log.warn('auto_close failed', { project: project.id, error: messageOf(error) }),
         );
-    }, AUTO_CLOSE).unref();
+    }, this.autoCloseGrace * 1000).unref();
   }
 }

@@ -37,7 +37,8 @@ export class Projects {
 
   constructor(options: ProjectsOptions) {
     this.options = options;
-    this.life = new ProjectLife({ ...options, version: options.config.Server.version });
+    const { version, auto_close_grace } = options.config.Server;
+    this.life = new ProjectLife({ ...options, version }, auto_close_grace);
   }
 
   private get version(): string {

@@ -91,14 +91,15 @@ export function projectRoutes({ projects, writer, announcer, usage, local, snaps
       },
     ),
 
-    route('GET /v2/projects/{project_id}/notifications', {}, ({ params }) => {
+    route('GET /v2/projects/{project_id}/notifications', {}, ({ params, query }) => {
       const project = projects.get(params.project_id);
-      return lineStream(announcer.project.subscribe(project.id), streamOptions(project));
+      return lineStream(announcer.project.subscribe(project.id, query['since']), streamOptions(project));
     }),
 
-    socketRoute('/v2/projects/{project_id}/notifications/ws', ({ params }) => {
+    socketRoute('/v2/projects/{project_id}/notifications/ws', ({ params, query }) => {
       const project = projects.get(params.project_id);
-      return (socket) => socketStream(announcer.project.subscribe(project.id), streamOptions(project))(socket);
+      return (socket) =>
+        socketStream(announcer.project.subscribe(project.id, query['since']), streamOptions(project))(socket);
     }),
   ];
 }

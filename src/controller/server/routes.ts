@@ -70,11 +70,15 @@ export function serverRoutes({
       return undefined;
     }),
 
-    route('GET /v2/notifications', {}, () => lineStream(announcer.controller.subscribe(), stream)),
+    route('GET /v2/notifications', {}, ({ query }) =>
+      lineStream(announcer.controller.subscribe(undefined, query['since']), stream),
+    ),
 
     socketRoute(
       '/v2/notifications/ws',
-      () => (socket) => socketStream(announcer.controller.subscribe(), stream)(socket),
+      ({ query }) =>
+        (socket) =>
+          socketStream(announcer.controller.subscribe(undefined, query['since']), stream)(socket),
     ),
   ];
 }
