@@ -1,6 +1,8 @@
 // An Ethernet interface of this host as one end of a port: a TAP of the fabric's own, or a packet socket on any other.
 
 import { constants } from 'node:os';
+import { Failure } from '../../failures.ts';
+import { changeLink, findLink } from '../../host/links.ts';
 import { EBADFD, type FrameCalls, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceState, TapAddress } from '../model.ts';
 import { RunSender } from './run-sender.ts';
@@ -125,7 +127,7 @@ export abstract class InterfaceEndpoint extends RunSender {
       if (this.#state === 'gone' || this.isUp()) this.become('open');
     } catch (error) {
       // It is not there yet, or somebody else has it.
-      if (!(error instanceof SystemError)) throw error;
+      if (!(error instanceof SystemError || error instanceof Failure)) throw error;
     }
     if (this.#state !== 'open') this.#recovery.start(RECOVERY_MILLISECONDS);
   }
@@ -167,11 +169,23 @@ export class TapEndpoint extends InterfaceEndpoint {
   countOverflow(): void {}
 
   protected openDescriptor(): number {
-    return this.parts.plane.calls.taps.open(this.interface, this.#address);
+    return this.#openTap(this.#address);
   }
 
   protected reopenDescriptor(): number {
-    return this.parts.plane.calls.taps.open(this.interface, { ...this.#address, create: 'never' });
+    return this.#openTap({ ...this.#address, create: 'never' });
+  }
+
+  #openTap(address: TapAddress): number {
+    const { calls } = this.parts.plane;
+    const tap = calls.taps.open(this.interface, address);
+    try {
+      if (address.up === true) changeLink(this.interface, { up: true });
+      return tap;
+    } catch (error) {
+      calls.close(tap);
+      throw error;
+    }
   }
 
   /** The next frame that is written will tell: the interface may be in another network namespace, under another name. */
@@ -236,7 +250,7 @@ export class PacketEndpoint extends InterfaceEndpoint {
   }
 
   protected isUp(): boolean {
-    return this.parts.plane.calls.packets.isUp(this.descriptor, this.interface);
+    return findLink(this.interface)?.up === true;
   }
 
   protected transmit(first: number, count: number): number {

@@ -41,8 +41,6 @@ function tapFailure({ code, call, message }: SystemError, name: string): [Failur
         'conflict',
         `There is no interface ${name} on this host; make it first: ip tuntap add dev ${name} mode tap`,
       ];
-    case 'SIOCSIFFLAGS EPERM':
-      return ['forbidden', `To bring ${name} up needs CAP_NET_ADMIN: ${capabilityFix('CAP_NET_ADMIN')}`];
   }
   return ['conflict', `TAP ${name} cannot be opened: ${message}`];
 }

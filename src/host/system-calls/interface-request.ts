@@ -1,16 +1,13 @@
 // ioctls on network interfaces, by name (struct ifreq, netdevice(7)).
 
-import { check, libc, type Slab, SystemError } from './libc.ts';
+import { check, libc, type Slab } from './libc.ts';
 
 const IFREQ_BYTES = 40;
 const NAME_BYTES = 16;
 
-const SIOCGIFFLAGS = 0x8913;
-const SIOCSIFFLAGS = 0x8914;
 const SIOCGIFHWADDR = 0x8927;
 const SIOCGIFINDEX = 0x8933;
 
-const IFF_UP = 1;
 const ARPHRD_ETHER = 1;
 
 /** One struct ifreq. */
@@ -48,27 +45,5 @@ export class InterfaceRequest {
     this.prepare(name);
     this.send(socket, SIOCGIFHWADDR, 'SIOCGIFHWADDR');
     return this.#slab.bytes.readUInt16LE(this.#at + NAME_BYTES) === ARPHRD_ETHER;
-  }
-
-  /** Whether the interface is up; false without one. */
-  isUp(socket: number, name: string): boolean {
-    try {
-      return (this.#flags(socket, name) & IFF_UP) !== 0;
-    } catch (error) {
-      if (error instanceof SystemError) return false;
-      throw error;
-    }
-  }
-
-  setUp(socket: number, name: string): void {
-    const flags = this.#flags(socket, name);
-    this.prepare(name, flags | IFF_UP);
-    this.send(socket, SIOCSIFFLAGS, 'SIOCSIFFLAGS');
-  }
-
-  #flags(socket: number, name: string): number {
-    this.prepare(name);
-    this.send(socket, SIOCGIFFLAGS, 'SIOCGIFFLAGS');
-    return this.#slab.bytes.readUInt16LE(this.#at + NAME_BYTES);
   }
 }

@@ -103,10 +103,6 @@ export class PacketCalls {
     return this.#libc.if_nametoindex(name);
   }
 
-  isUp(socket: number, name: string): boolean {
-    return this.#request.isUp(socket, name);
-  }
-
   /** Receives up to `count` frames into the slots from `first` on. Answers their number or a negative errno. */
   receive(socket: number, first: number, count: number): number {
     const { words } = this.#memory.control;

@@ -3,12 +3,11 @@
 import { constants } from 'node:os';
 import { type FrameMemory, OFFLOAD_BYTES } from './frame-memory.ts';
 import { InterfaceRequest } from './interface-request.ts';
-import { CLOEXEC, check, libc, NONBLOCK, resultOrErrno, SOCK_DGRAM, SystemError } from './libc.ts';
+import { CLOEXEC, check, libc, NONBLOCK, resultOrErrno, SystemError } from './libc.ts';
 
 const DEVICE = '/dev/net/tun';
 const { EINVAL, ENODEV, EEXIST } = constants.errno;
 
-const AF_INET = 2;
 const O_RDWR = 2;
 
 // linux/if_tun.h
@@ -35,8 +34,6 @@ export interface TapOptions {
   persistent?: boolean | undefined;
   /** Number of the user who may open it later without privileges. */
   owner?: number | undefined;
-  /** Brings the interface up. */
-  up?: boolean | undefined;
 }
 
 export class TapCalls {
@@ -57,7 +54,7 @@ export class TapCalls {
    * @throws SystemError by `call`: `open` (`ENOENT`, `EACCES`), `TUNSETIFF` (`EPERM`, `EBUSY`, `EINVAL` for what is no TAP),
    * `SIOCGIFINDEX` (`EEXIST`, `ENODEV` for what `create` asks)
    */
-  open(name: string, { create = 'if-missing', persistent, owner, up = false }: TapOptions): number {
+  open(name: string, { create = 'if-missing', persistent, owner }: TapOptions): number {
     const exists = this.#libc.if_nametoindex(name) !== 0;
     if (exists && create === 'always') throw new SystemError('SIOCGIFINDEX', EEXIST);
     if (!exists && create === 'never') throw new SystemError('SIOCGIFINDEX', ENODEV);
@@ -70,17 +67,11 @@ export class TapCalls {
       this.#offerOffloads(tap);
       if (owner !== undefined) check('TUNSETOWNER', this.#libc.ioctl(tap, TUNSETOWNER, owner));
       if (persistent !== undefined) check('TUNSETPERSIST', this.#libc.ioctl(tap, TUNSETPERSIST, persistent ? 1 : 0));
-      if (up) this.#setUp(name);
       return tap;
     } catch (error) {
       this.#libc.close(tap);
       throw error;
     }
-  }
-
-  /** Whether there is an interface of that name. */
-  exists(name: string): boolean {
-    return this.#libc.if_nametoindex(name) !== 0;
   }
 
   /** Reads one frame into the slot. Answers its length or a negative errno. */
@@ -100,14 +91,5 @@ export class TapCalls {
     const result = offer(TCP_OFFLOADS | TUN_F_USO4 | TUN_F_USO6);
     if (result === -EINVAL) check('TUNSETOFFLOAD', this.#libc.ioctl(tap, TUNSETOFFLOAD, TCP_OFFLOADS));
     else if (result < 0) throw new SystemError('TUNSETOFFLOAD', -result);
-  }
-
-  #setUp(name: string): void {
-    const socket = check('socket', this.#libc.socket(AF_INET, SOCK_DGRAM | CLOEXEC, 0));
-    try {
-      this.#request.setUp(socket, name);
-    } finally {
-      this.#libc.close(socket);
-    }
   }
 }

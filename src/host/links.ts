@@ -1,0 +1,248 @@
+// Network interfaces of this host as the kernel knows them ("links"), and changes to them: up and down, MTU, bridges, addresses.
+// Spoken by rtnetlink(7) in this process, so that the capabilities of the daemon are enough and no program is needed.
+
+import { isIPv4 } from 'node:net';
+import { Failure } from '../failures.ts';
+import { NETLINK_HEADER_BYTES, netlinkRequest, SystemError } from './system-calls.ts';
+
+export interface Link {
+  index: number;
+  name: string;
+  /** What made it: `bridge`, `tun` (TAPs too), `veth`, `vlan`, `dummy` ...; undefined for hardware. */
+  kind: string | undefined;
+  /** Whether it carries Ethernet frames and is not the loopback interface. */
+  ethernet: boolean;
+  /** Whether somebody has brought it up. */
+  up: boolean;
+  /** Whether it is up and has a carrier: a cable, or a program at the other end. */
+  running: boolean;
+  mtu: number;
+  macAddress: string;
+  /** Index of the bridge that it belongs to. */
+  bridge: number | undefined;
+}
+
+/** What is to be changed of a link; the rest stays. */
+export interface LinkChange {
+  up?: boolean;
+  mtu?: number;
+  /** Name of the bridge to which it is added; null takes it out of its bridge. */
+  bridge?: string | null;
+}
+
+// linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/netlink.h
+const RTM_NEWLINK = 16;
+const RTM_DELLINK = 17;
+const RTM_GETLINK = 18;
+const RTM_NEWADDR = 20;
+const RTM_DELADDR = 21;
+const NLM_F_REQUEST = 0x001;
+const NLM_F_ACK = 0x004;
+const NLM_F_EXCL = 0x200;
+const NLM_F_DUMP = 0x300;
+const NLM_F_CREATE = 0x400;
+const IFLA_ADDRESS = 1;
+const IFLA_IFNAME = 3;
+const IFLA_MTU = 4;
+const IFLA_MASTER = 10;
+const IFLA_LINKINFO = 18;
+const IFLA_INFO_KIND = 1;
+const IFA_ADDRESS = 1;
+const IFA_LOCAL = 2;
+const IFA_BROADCAST = 4;
+const AF_INET = 2;
+const ARPHRD_ETHER = 1;
+const IFF_UP = 0x1;
+const IFF_RUNNING = 0x40;
+
+const IFINFOMSG_BYTES = 16;
+const ATTRIBUTE_HEADER_BYTES = 4;
+
+function attribute(type: number, value: Buffer): Buffer {
+  const length = ATTRIBUTE_HEADER_BYTES + value.length;
+  const bytes = Buffer.alloc((length + 3) & ~3);
+  bytes.writeUInt16LE(length, 0);
+  bytes.writeUInt16LE(type, 2);
+  value.copy(bytes, ATTRIBUTE_HEADER_BYTES);
+  return bytes;
+}
+
+function number(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
+
+function text(value: string): Buffer {
+  return Buffer.from(`${value}\0`);
+}
+
+/** The attributes behind `offset`, by type. */
+function attributesOf(message: Buffer, offset: number): Map<number, Buffer> {
+  const found = new Map<number, Buffer>();
+  for (let at = offset; at + ATTRIBUTE_HEADER_BYTES <= message.length; ) {
+    const length = message.readUInt16LE(at);
+    if (length < ATTRIBUTE_HEADER_BYTES) break;
+    // The upper bits say how the attribute is encoded.
+    found.set(message.readUInt16LE(at + 2) & 0x3fff, message.subarray(at + ATTRIBUTE_HEADER_BYTES, at + length));
+    at += (length + 3) & ~3;
+  }
+  return found;
+}
+
+function request(name: string, type: number, flags: number, ...parts: Buffer[]): Buffer[] {
+  const header = Buffer.alloc(NETLINK_HEADER_BYTES);
+  const message = Buffer.concat([header, ...parts]);
+  message.writeUInt32LE(message.length, 0);
+  message.writeUInt16LE(type, 4);
+  message.writeUInt16LE(NLM_F_REQUEST | flags, 6);
+  return netlinkRequest(name, message);
+}
+
+function linkMessage(index: number, flags = 0, change = 0): Buffer {
+  const message = Buffer.alloc(IFINFOMSG_BYTES);
+  message.writeInt32LE(index, 4);
+  message.writeUInt32LE(flags, 8);
+  message.writeUInt32LE(change, 12);
+  return message;
+}
+
+function stringOf(value: Buffer | undefined): string {
+  return value?.toString('latin1').replace(/\0.*/s, '') ?? '';
+}
+
+function linkOf(message: Buffer): Link {
+  const attributes = attributesOf(message, NETLINK_HEADER_BYTES + IFINFOMSG_BYTES);
+  const flags = message.readUInt32LE(NETLINK_HEADER_BYTES + 8);
+  const information = attributes.get(IFLA_LINKINFO);
+  const kind = information === undefined ? '' : stringOf(attributesOf(information, 0).get(IFLA_INFO_KIND));
+  return {
+    index: message.readInt32LE(NETLINK_HEADER_BYTES + 4),
+    name: stringOf(attributes.get(IFLA_IFNAME)),
+    kind: kind === '' ? undefined : kind,
+    ethernet: message.readUInt16LE(NETLINK_HEADER_BYTES + 2) === ARPHRD_ETHER,
+    up: (flags & IFF_UP) !== 0,
+    running: (flags & IFF_RUNNING) !== 0,
+    mtu: attributes.get(IFLA_MTU)?.readUInt32LE() ?? 0,
+    macAddress: attributes.get(IFLA_ADDRESS)?.toString('hex').match(/../g)?.join(':') ?? '',
+    bridge: attributes.get(IFLA_MASTER)?.readUInt32LE(),
+  };
+}
+
+/** Runs a change and says in words why it cannot be done. */
+function change<Result>(what: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    const details = { cause: error };
+    if (error.code === 'EPERM') {
+      const fix = 'add it to CapabilityBoundingSet= and AmbientCapabilities= of the unit (systemctl edit labwired)';
+      throw new Failure('forbidden', `To ${what} needs CAP_NET_ADMIN; ${fix}`, details);
+    }
+    if (error.code === 'EEXIST') throw new Failure('conflict', `Cannot ${what}: it is there already`, details);
+    throw new Failure('conflict', `Cannot ${what}: ${error.message}`, details);
+  }
+}
+
+/** All interfaces of this process's network namespace, in the order of their indexes. */
+export function links(): Link[] {
+  return request('RTM_GETLINK', RTM_GETLINK, NLM_F_DUMP, linkMessage(0)).map(linkOf);
+}
+
+/** The interface of that name; undefined without one. */
+export function findLink(name: string): Link | undefined {
+  try {
+    return request('RTM_GETLINK', RTM_GETLINK, NLM_F_ACK, linkMessage(0), attribute(IFLA_IFNAME, text(name))).map(
+      linkOf,
+    )[0];
+  } catch (error) {
+    // A name that is too long for an interface is the name of none.
+    if (error instanceof SystemError && ['ENODEV', 'ERANGE', 'EINVAL'].includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
+/** @throws Failure `conflict` without an interface of that name */
+export function getLink(name: string): Link {
+  const link = findLink(name);
+  if (link === undefined)
+    throw new Failure('conflict', `There is no interface ${name} on this host; "ip link" lists them`);
+  return link;
+}
+
+/**
+ * Changes an interface. It takes effect as a whole or not at all.
+ * @throws Failure `conflict` without such an interface or bridge, or when the kernel refuses; `forbidden` without CAP_NET_ADMIN
+ */
+export function changeLink(name: string, { up, mtu, bridge }: LinkChange): void {
+  const { index } = getLink(name);
+  const attributes: Buffer[] = [];
+  if (mtu !== undefined) attributes.push(attribute(IFLA_MTU, number(mtu)));
+  if (bridge !== undefined) attributes.push(attribute(IFLA_MASTER, number(bridge === null ? 0 : bridgeIndex(bridge))));
+  const message = linkMessage(index, up === true ? IFF_UP : 0, up === undefined ? 0 : IFF_UP);
+  change(`change interface ${name}`, () => request('RTM_NEWLINK', RTM_NEWLINK, NLM_F_ACK, message, ...attributes));
+}
+
+function bridgeIndex(name: string): number {
+  const { index, kind } = getLink(name);
+  if (kind === 'bridge') return index;
+  throw new Failure('conflict', `${name} is no bridge; "ip link show type bridge" lists them`);
+}
+
+/**
+ * Makes a bridge, which is down and has no address.
+ * @throws Failure `conflict` when there is an interface of that name, `forbidden` without CAP_NET_ADMIN
+ */
+export function createBridge(name: string): void {
+  const kind = attribute(IFLA_LINKINFO, attribute(IFLA_INFO_KIND, Buffer.from('bridge')));
+  const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+  change(`make bridge ${name}`, () =>
+    request('RTM_NEWLINK', RTM_NEWLINK, flags, linkMessage(0), attribute(IFLA_IFNAME, text(name)), kind),
+  );
+}
+
+/**
+ * Deletes an interface that some program made: a bridge, a TAP, a veth.
+ * @throws Failure `conflict` without one of that name, or for hardware; `forbidden` without CAP_NET_ADMIN
+ */
+export function deleteLink(name: string): void {
+  const { index } = getLink(name);
+  change(`delete interface ${name}`, () => request('RTM_DELLINK', RTM_DELLINK, NLM_F_ACK, linkMessage(index)));
+}
+
+/**
+ * Gives the interface an IPv4 address, such as `192.168.122.1/24`.
+ * @throws Failure `invalid` for what is no address, `conflict` when it has it already, `forbidden` without CAP_NET_ADMIN
+ */
+export function addAddress(name: string, address: string): void {
+  const message = addressMessage(name, address);
+  const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+  change(`give ${name} the address ${address}`, () => request('RTM_NEWADDR', RTM_NEWADDR, flags, message));
+}
+
+/** Takes an IPv4 address from the interface; see {@link addAddress}. */
+export function removeAddress(name: string, address: string): void {
+  const message = addressMessage(name, address);
+  change(`take the address ${address} from ${name}`, () => request('RTM_DELADDR', RTM_DELADDR, NLM_F_ACK, message));
+}
+
+function addressMessage(name: string, address: string): Buffer {
+  const [host = '', length = ''] = address.split('/');
+  const prefix = Number(length);
+  if (!isIPv4(host) || !/^\d+$/.test(length) || prefix > 32)
+    throw new Failure(
+      'invalid',
+      `${JSON.stringify(address)} is no IPv4 address with its prefix; use such as 192.168.122.1/24`,
+    );
+  const bytes = Buffer.from(host.split('.').map(Number));
+  const broadcast = Buffer.alloc(4);
+  broadcast.writeUInt32BE((bytes.readUInt32BE() | (prefix === 32 ? 0 : 0xffffffff >>> prefix)) >>> 0);
+  const header = Buffer.alloc(8);
+  header[0] = AF_INET;
+  header[1] = prefix;
+  header.writeUInt32LE(getLink(name).index, 4);
+  const parts = [header, attribute(IFA_LOCAL, bytes), attribute(IFA_ADDRESS, bytes)];
+  if (prefix < 31) parts.push(attribute(IFA_BROADCAST, broadcast));
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,56 @@
+// Requests to the kernel about interfaces and addresses (rtnetlink(7)): it answers at once.
+
+import { constants } from 'node:os';
+import { CLOEXEC, check, libc, MSG_DONTWAIT, Slab, SOCK_RAW, SystemError } from './libc.ts';
+
+const AF_NETLINK = 16;
+const NETLINK_ROUTE = 0;
+const NLMSG_ERROR = 2;
+const NLMSG_DONE = 3;
+/** Size of struct nlmsghdr: length, type, flags, sequence, port. */
+export const NETLINK_HEADER_BYTES = 16;
+
+const SOCKADDR_BYTES = 16;
+const REQUEST_BYTES = 1 << 12;
+/** The kernel fills at most 32 KiB at a time. */
+const ANSWER_BYTES = 1 << 16;
+
+let slab: Slab | undefined;
+
+/**
+ * Sends a request, a whole message with its header, and gives the messages of the answer, each with its header.
+ * @param name what the request is called in errors
+ * @throws SystemError such as `EPERM`, `ENODEV`, `EEXIST`
+ */
+export function netlinkRequest(name: string, request: Buffer): Buffer[] {
+  slab ??= new Slab(SOCKADDR_BYTES + REQUEST_BYTES + ANSWER_BYTES);
+  const { bytes, address } = slab;
+  bytes.fill(0, 0, SOCKADDR_BYTES).writeUInt16LE(AF_NETLINK, 0);
+  if (request.length > REQUEST_BYTES) throw new SystemError(name, constants.errno.EMSGSIZE);
+  request.copy(bytes, SOCKADDR_BYTES);
+  const socket = check('socket', libc().socket(AF_NETLINK, SOCK_RAW | CLOEXEC, NETLINK_ROUTE));
+  try {
+    check('sendto', libc().sendto(socket, address + SOCKADDR_BYTES, request.length, 0, address, 12));
+    const messages: Buffer[] = [];
+    const answers = SOCKADDR_BYTES + REQUEST_BYTES;
+    for (;;) {
+      const length = check('recv', libc().recv(socket, address + answers, ANSWER_BYTES, MSG_DONTWAIT));
+      // A copy, as the messages outlive the slab's next use.
+      const received = Buffer.from(bytes.subarray(answers, answers + length));
+      for (let at = 0; at + NETLINK_HEADER_BYTES <= length; ) {
+        const size = received.readUInt32LE(at);
+        const type = received.readUInt16LE(at + 4);
+        if (type === NLMSG_DONE) return messages;
+        if (type === NLMSG_ERROR) {
+          const errno = -received.readInt32LE(at + NETLINK_HEADER_BYTES);
+          if (errno !== 0) throw new SystemError(name, errno);
+          return messages;
+        }
+        messages.push(received.subarray(at, at + size));
+        at += (size + 3) & ~3;
+      }
+    }
+  } finally {
+    libc().close(socket);
+  }
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  addAddress,
+  changeLink,
+  createBridge,
+  deleteLink,
+  findLink,
+  getLink,
+  links,
+  removeAddress,
+} from '../../src/host/links.ts';
+import { cannotMakeInterfaces, ip, removeAfter, uniqueName } from '../fabric/namespaces.ts';
+
+test('the interfaces of the host are listed as the kernel knows them', async () => {
+  const told = JSON.parse(await ip('-json', 'link', 'show', 'dev', 'lo'));
+  assert.deepEqual(getLink('lo'), {
+    index: 1,
+    name: 'lo',
+    kind: undefined,
+    ethernet: false,
+    up: told[0].flags.includes('UP'),
+    running: told[0].flags.includes('LOWER_UP'),
+    mtu: told[0].mtu,
+    macAddress: '00:00:00:00:00:00',
+    bridge: undefined,
+  });
+  assert.ok(links().some(({ name }) => name === 'lo'));
+});
+
+test('an interface that is not there is told by its name', () => {
+  assert.equal(findLink('lw-no-such'), undefined);
+  assert.equal(findLink('a name that is too long for an interface'), undefined);
+  assert.throws(() => changeLink('lw-no-such', { up: true }), { code: 'conflict', message: /no interface lw-no-such/ });
+});
+
+test('an address without its prefix, or of no four numbers, is refused', () => {
+  for (const address of ['192.0.2.1', '192.0.2.1/33', '192.0.2/24', '192.0.2.1/', '2001:db8::1/64'])
+    assert.throws(() => addAddress('lo', address), { code: 'invalid' }, address);
+});
+
+test('a bridge is made, brought up, given an address and an interface, and deleted', {
+  skip: cannotMakeInterfaces,
+}, async (t) => {
+  const [bridge, member] = [uniqueName(), uniqueName()];
+  removeAfter(t, bridge);
+  removeAfter(t, member);
+  createBridge(bridge);
+  assert.throws(() => createBridge(bridge), {
+    code: 'conflict',
+    message: new RegExp(`${bridge}: it is there already`),
+  });
+  changeLink(bridge, { up: true, mtu: 1400 });
+  assert.deepEqual(
+    { ...getLink(bridge), index: 0, running: true, macAddress: '' },
+    {
+      index: 0,
+      name: bridge,
+      kind: 'bridge',
+      ethernet: true,
+      up: true,
+      running: true,
+      mtu: 1400,
+      macAddress: '',
+      bridge: undefined,
+    },
+  );
+  addAddress(bridge, '198.51.100.129/25');
+  const [{ addr_info: addresses }] = JSON.parse(await ip('-json', '-4', 'address', 'show', 'dev', bridge));
+  assert.deepEqual(
+    addresses.map(({ local, prefixlen, broadcast }: Record<string, unknown>) => [local, prefixlen, broadcast]),
+    [['198.51.100.129', 25, '198.51.100.255']],
+  );
+  removeAddress(bridge, '198.51.100.129/25');
+  assert.equal((await ip('-json', '-4', 'address', 'show', 'dev', bridge)).includes('198.51.100.129'), false);
+
+  await ip('link', 'add', member, 'type', 'veth', 'peer', 'name', uniqueName());
+  changeLink(member, { bridge, up: true });
+  assert.equal(getLink(member).bridge, getLink(bridge).index);
+  changeLink(member, { bridge: null });
+  assert.equal(getLink(member).bridge, undefined);
+  assert.equal(getLink(member).up, true);
+  assert.throws(() => changeLink(member, { bridge: 'lo' }), { code: 'conflict', message: /lo is no bridge/ });
+  deleteLink(bridge);
+  assert.equal(findLink(bridge), undefined);
+});
