@@ -17,6 +17,7 @@ const floors = [
   { controller: '^src/controller/', compute: '^src/compute/' },
   { http: '^src/http/' },
   { fabric: '^src/fabric/', consoles: '^src/consoles/' },
+  { holder: '^src/holder/' },
   { store: '^src/store/', events: '^src/events/', config: '^src/config/' },
   { host: '^src/host/' },
 ];

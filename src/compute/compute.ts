@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import { EventBus } from '../events/bus.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import { Failure } from '../failures.ts';
+import { HolderClient } from '../holder/client.ts';
 import { makeDirectory } from '../host/directories.ts';
 import { log } from '../host/log.ts';
 import { reapOurs } from '../host/processes.ts';
@@ -16,6 +17,7 @@ import { Images } from './images/images.ts';
 import { imageRoutes } from './images/routes.ts';
 import { networkRoutes } from './network/routes.ts';
 import { Captures } from './nodes/captures.ts';
+import { HeldPrograms } from './nodes/held-programs.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import { Ports } from './ports/ports.ts';
 import { Projects } from './projects/projects.ts';
@@ -63,22 +65,33 @@ export class Compute {
     ];
   }
 
-  /** Ends what a former life of the daemon has left running. */
+  /** Finds what a former life of the daemon has left running: nodes that are made anew take it back. */
   async start(): Promise<void> {
-    const { config, instance, captures, fabric } = this.services;
+    const { config, captures, fabric, heldPrograms } = this.services;
     const directory = config.Server.projects_path;
     await makeDirectory(directory, `projects_path ${directory}`);
-    const { found, left } = await reapOurs(instance);
-    if (found.length > 0) log.warn('ended processes of a former run', { found: found.length, left: left.length });
+    await heldPrograms.start();
     captures.start();
     void this.images.start();
     fabric.on('crashed', ({ message }) => this.events.emit('log.error', { message }));
   }
 
-  /** Closes all projects: every node is stopped, every port given back. The files stay. */
-  async stop(): Promise<void> {
-    await this.projects.closeAll();
+  /** Ends the programs of a former life that no node has taken back, in the projects that are given. */
+  endUnclaimed(isOver: (projectId: string) => boolean): Promise<void> {
+    return this.services.heldPrograms.endUnclaimed(isOver);
+  }
+
+  /**
+   * Closes all projects: every node is stopped, every port given back. The files stay. With `keepNodes` nothing is stopped: the nodes'
+   * programs are left to the holder, and to the next life of this process.
+   */
+  async stop({ keepNodes = false } = {}): Promise<void> {
+    if (!keepNodes) {
+      await this.projects.closeAll();
+      await this.endUnclaimed(() => true);
+    }
     this.events.close('This server is shutting down.');
+    await this.services.holder.leave();
   }
 }
 

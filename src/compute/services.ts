@@ -4,6 +4,7 @@ import type { EventBus } from '../events/bus.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import type { ComputeEvents } from './events.ts';
 import type { Captures } from './nodes/captures.ts';
+import type { HeldPrograms } from './nodes/held-programs.ts';
 import type { Ports } from './ports/ports.ts';
 
 export interface Services {

@@ -1,23 +1,20 @@
-// A program under a pseudo-terminal.
+// A program under a pseudo-terminal, which the holder keeps for us.
 
 import { EventEmitter } from 'node:events';
-import { writeSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { constants } from 'node:os';
-import type { IPty } from 'node-pty';
-import { Failure, messageOf, systemCode } from '../failures.ts';
-import { closeOnExec, prepareCloseOnExec } from '../host/descriptors.ts';
-import { log } from '../host/log.ts';
+import { resolve as absolute } from 'node:path';
+import { Failure, messageOf } from '../failures.ts';
+import type { Held, HeldListener, HolderClient } from '../holder/client.ts';
+import type { HeldExit } from '../holder/protocol.ts';
+import { Scrollback } from '../holder/scrollback.ts';
 import { findProgram } from '../host/programs.ts';
-import { withTimerSlack } from '../host/timer-slack.ts';
-import { Scrollback } from './scrollback.ts';
 
 const GRACE_MILLISECONDS = 3000;
 const LAST_OUTPUT_BYTES = 4096;
-const INPUT_BYTES = 256 * 1024;
-const INPUT_RETRY_MILLISECONDS = 20;
 
 export interface TerminalOptions {
+  /** Keeps the program and its terminal, beyond the life of this process. */
+  holder: HolderClient;
   /** Absolute path, or a name that is looked for on the environment's PATH. */
   program: string;
   arguments: readonly string[];
@@ -29,6 +26,8 @@ export interface TerminalOptions {
   rows?: number;
   /** How late the program may be woken from sleeps and time-outs, for programs that poll; 0 leaves the host's precision. */
   timerSlackMilliseconds?: number;
+  /** Kept with the program, for the daemon that takes it back. */
+  record?: object;
 }
 
 export interface TerminalExit {
@@ -49,9 +48,6 @@ interface TerminalEvents {
   exit: [TerminalExit];
 }
 
-/** What node-pty's Unix terminals have beyond their declared type. */
-type UnixPty = IPty & { readonly fd: number; on(event: 'close', listener: () => void): void };
-
 /** Text without escape sequences and control characters, the last `lines` lines of it. */
 function plainText(bytes: Buffer, lines: number): string {
   return (
@@ -68,20 +64,13 @@ function plainText(bytes: Buffer, lines: number): string {
   );
 }
 
-function signalName(number: number | undefined): string | undefined {
-  return number ? Object.entries(constants.signals).find(([, value]) => value === number)?.[0] : undefined;
-}
-
 /** One program under one pseudo-terminal; after its exit it can be started again. */
 export class Terminal extends EventEmitter<TerminalEvents> {
   readonly #options: TerminalOptions;
-  #pty: UnixPty | undefined;
-  #open = false;
+  #held: Held | undefined;
+  #starting = false;
   #stopping = false;
   #lastOutput = new Scrollback(LAST_OUTPUT_BYTES);
-  #input: Uint8Array[] = [];
-  #inputBytes = 0;
-  #inputRetry: NodeJS.Timeout | undefined;
 
   constructor(options: TerminalOptions) {
     super();
@@ -90,13 +79,22 @@ export class Terminal extends EventEmitter<TerminalEvents> {
 
   /** Process id (also of its session and process group) while it runs. */
   get pid(): number | undefined {
-    return this.#pty?.pid;
+    return this.#held?.pid;
   }
 
   /** @throws Failure `conflict` when there is no such program or directory, or no pseudo-terminal is free */
   async start(): Promise<void> {
-    if (this.#pty) return;
-    const { program, directory, environment } = this.#options;
+    if (this.#held || this.#starting) return;
+    this.#starting = true;
+    try {
+      await this.#launch();
+    } finally {
+      this.#starting = false;
+    }
+  }
+
+  async #launch(): Promise<void> {
+    const { holder, program, directory, environment, ...given } = this.#options;
     const path = await findProgram(program, environment['PATH']);
     if (path === undefined) {
       throw new Failure(
@@ -104,57 +102,55 @@ export class Terminal extends EventEmitter<TerminalEvents> {
         `cannot start '${program}': no such executable file; install it or correct its path`,
       );
     }
-    // Not before there is a program to run: a daemon without nodes needs neither the package nor its addon.
-    const { spawn } = await import('node-pty');
     const found = await stat(directory).catch(() => undefined);
     if (!found?.isDirectory()) {
       throw new Failure('conflict', `cannot start '${program}': its working directory '${directory}' does not exist`);
     }
-    prepareCloseOnExec();
-    if (this.#pty) return;
-    this.#launch(path, spawn);
-  }
-
-  #launch(path: string, spawn: typeof import('node-pty').spawn): void {
-    const {
-      arguments: args,
-      directory,
-      environment,
-      columns = 80,
-      rows = 24,
-      timerSlackMilliseconds = 0,
-    } = this.#options;
-    const options = { encoding: null, cwd: directory, env: { ...environment }, cols: columns, rows };
-    let pty: UnixPty;
+    const request = {
+      ...{ program: absolute(path), arguments: given.arguments, directory, environment },
+      ...{ columns: given.columns ?? 80, rows: given.rows ?? 24, record: given.record ?? {} },
+      timerSlackMilliseconds: given.timerSlackMilliseconds ?? 0,
+    };
+    this.#begin();
     try {
-      pty = withTimerSlack(timerSlackMilliseconds, () => spawn(path, [...args], options) as UnixPty);
+      const held = await holder.start(request, this.#listener());
+      // A short life is over by now, and was announced.
+      if (!held.exit) this.#held = held;
     } catch (error) {
       throw new Failure(
         'conflict',
-        `cannot start '${path}': ${messageOf(error)} Raise the limit of processes, of open files or of pseudo-terminals (kernel.pty.max)`,
+        `cannot start '${path}': ${messageOf(error)}. Raise the limit of processes, of open files or of pseudo-terminals (kernel.pty.max)`,
         { cause: error },
       );
     }
-    // node-pty leaves the master open in every later child: they would keep each other's terminals from hanging up.
-    closeOnExec(pty.fd);
-    this.#pty = pty;
-    this.#open = true;
-    this.#stopping = false;
-    this.#lastOutput = new Scrollback(LAST_OUTPUT_BYTES);
-    // Without an encoding node-pty gives bytes, whatever its types say.
-    pty.onData((data) => this.#announce(data as unknown as Buffer));
-    pty.on('close', () => this.#dropInput());
-    pty.onExit(({ exitCode, signal }) => {
-      this.#dropInput();
-      this.#pty = undefined;
-      const expected = this.#stopping;
-      this.emit('exit', { code: exitCode, signal: signalName(signal), expected, lastOutput: this.lastOutput() });
-    });
   }
 
-  #announce(data: Buffer): void {
-    this.#lastOutput.push(data);
-    this.emit('output', data);
+  /** Takes a program over that runs already; what was kept of its output is announced first. */
+  takeBack(held: Held): void {
+    this.#begin();
+    this.#held = held;
+    held.follow(this.#listener());
+  }
+
+  #begin(): void {
+    this.#stopping = false;
+    this.#lastOutput = new Scrollback(LAST_OUTPUT_BYTES);
+  }
+
+  #listener(): HeldListener {
+    return {
+      output: (bytes) => {
+        this.#lastOutput.push(bytes);
+        this.emit('output', bytes);
+      },
+      exit: (held, exit) => this.#ended(held, exit),
+    };
+  }
+
+  #ended(held: Held, { code, signal }: HeldExit): void {
+    this.#held = undefined;
+    this.#options.holder.forget(held);
+    this.emit('exit', { code, signal, expected: this.#stopping, lastOutput: this.lastOutput() });
   }
 
   /** The last ten lines of output as plain text. */
@@ -167,69 +163,36 @@ export class Terminal extends EventEmitter<TerminalEvents> {
    * 256 KiB of input unread.
    */
   write(bytes: Uint8Array): boolean {
-    if (!this.#open || this.#inputBytes + bytes.length > INPUT_BYTES) return false;
-    this.#input.push(bytes);
-    this.#inputBytes += bytes.length;
-    if (!this.#inputRetry) this.#flush();
-    return true;
-  }
-
-  // node-pty's own write spins while the program does not read, and may write to a descriptor that it has closed.
-  #flush(): void {
-    this.#inputRetry = undefined;
-    while (this.#open && this.#input.length > 0) {
-      const chunk = this.#input[0]!;
-      try {
-        const written = writeSync(this.#pty!.fd, chunk);
-        this.#inputBytes -= written;
-        if (written < chunk.length) this.#input[0] = chunk.subarray(written);
-        else this.#input.shift();
-      } catch (error) {
-        if (systemCode(error) === 'EAGAIN') {
-          this.#inputRetry = setTimeout(() => this.#flush(), INPUT_RETRY_MILLISECONDS);
-          return;
-        }
-        log.debug('terminal input lost', { program: this.#options.program, reason: messageOf(error) });
-        this.#dropInput();
-      }
-    }
-  }
-
-  #dropInput(): void {
-    this.#open = false;
-    this.#input = [];
-    this.#inputBytes = 0;
-    clearTimeout(this.#inputRetry);
-    this.#inputRetry = undefined;
+    return this.#held?.write(bytes) ?? false;
   }
 
   /** Sets the window's size in characters; the program gets SIGWINCH. Values outside 1 … 65,535 are ignored. */
   resize(columns: number, rows: number): void {
     const valid = [columns, rows].every((value) => Number.isInteger(value) && value >= 1 && value <= 65_535);
-    if (valid && this.#open) this.#pty!.resize(columns, rows);
+    if (valid) this.#held?.resize(columns, rows);
+  }
+
+  /** Sends a signal to the program and what it started. */
+  signal(name: NodeJS.Signals): void {
+    this.#held?.signal(name);
   }
 
   /** SIGTERM, up to three seconds, then SIGKILL, each to the program and what it started; resolves when it is gone. */
   async stop(): Promise<void> {
-    const pty = this.#pty;
-    if (!pty) return;
+    const held = this.#held;
+    if (!held) return;
     this.#stopping = true;
     const gone = new Promise<void>((resolve) => this.once('exit', () => resolve()));
-    this.#signal(pty.pid, 'SIGTERM');
-    const kill = setTimeout(() => this.#signal(pty.pid, 'SIGKILL'), GRACE_MILLISECONDS);
+    held.signal('SIGTERM');
+    const kill = setTimeout(() => held.signal('SIGKILL'), GRACE_MILLISECONDS);
     await gone;
     clearTimeout(kill);
   }
+}
 
-  #signal(pid: number, signal: NodeJS.Signals): void {
-    // The process group (the program and what it started) or, in the first moments before there is one, the process.
-    for (const target of [-pid, pid]) {
-      try {
-        process.kill(target, signal);
-        return;
-      } catch (error) {
-        if (systemCode(error) !== 'ESRCH') throw error;
-      }
-    }
-  }
+/** Ends a program that nobody takes back, as `Terminal.stop` does. */
+export async function endHeld(holder: HolderClient, held: Held): Promise<void> {
+  const terminal = new Terminal({ holder, program: '', arguments: [], directory: '/', environment: {} });
+  terminal.takeBack(held);
+  await terminal.stop();
 }

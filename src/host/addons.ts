@@ -16,10 +16,16 @@ export function useAddonDirectory(directory: string): void {
   setEnvironmentData(DIRECTORY, directory);
 }
 
+/** The directory that is tried first: the one that was named, or that did for an addon before. */
+export function addonDirectory(): string | undefined {
+  const chosen = getEnvironmentData(DIRECTORY);
+  return typeof chosen === 'string' && chosen !== '' ? chosen : undefined;
+}
+
 /** The directories in which an addon may be put down, in the order of trying. */
 function places(): string[] {
-  const chosen = getEnvironmentData(DIRECTORY);
-  const first = typeof chosen === 'string' && chosen !== '' ? [chosen] : [];
+  const chosen = addonDirectory();
+  const first = chosen === undefined ? [] : [chosen];
   return [...new Set([...first, tmpdir(), '/dev/shm', '/var/tmp', homedir()])];
 }
 

@@ -12,9 +12,14 @@ const NODE = 'LABWIRE_NODE';
 const GRACE_MILLISECONDS = 1000;
 const POLL_MILLISECONDS = 25;
 
-/** The variables by which a process is recognised: the state directory's uuid and the node's. */
+/** The variable by which a process is recognised as of a state directory, by its uuid. */
+export function instanceToken(instance: string): Record<string, string> {
+  return { [INSTANCE]: instance };
+}
+
+/** The variables by which a node's process is recognised: the state directory's uuid and the node's. */
 export function processToken(instance: string, nodeId: string): Record<string, string> {
-  return { [INSTANCE]: instance, [NODE]: nodeId };
+  return { ...instanceToken(instance), [NODE]: nodeId };
 }
 
 /** The whole environment of a child process: a few plain variables and `extra`, nothing of the daemon's own. */
@@ -81,11 +86,12 @@ async function end(
   instance: string,
   name: 'SIGTERM' | 'SIGKILL',
   seen: Map<string, OwnedProcess>,
+  kept: (owned: OwnedProcess) => boolean,
 ): Promise<OwnedProcess[]> {
   const signalled = new Set<string>();
   const deadline = performance.now() + GRACE_MILLISECONDS;
   for (;;) {
-    const running = findOurs(instance);
+    const running = findOurs(instance).filter((owned) => !kept(owned));
     for (const owned of running) {
       const key = `${owned.pid} ${owned.startTime}`;
       seen.set(key, owned);
@@ -98,12 +104,15 @@ async function end(
 }
 
 /**
- * Ends every process that carries the token of `instance`: SIGTERM and, a second later, SIGKILL.
+ * Ends every process that carries the token of `instance`, except those that are `kept`: SIGTERM and, a second later, SIGKILL.
  * @returns those that were found, and of these the ones that would not go
  */
-export async function reapOurs(instance: string): Promise<{ found: OwnedProcess[]; left: OwnedProcess[] }> {
+export async function reapOurs(
+  instance: string,
+  kept: (owned: OwnedProcess) => boolean = () => false,
+): Promise<{ found: OwnedProcess[]; left: OwnedProcess[] }> {
   const seen = new Map<string, OwnedProcess>();
-  let left = await end(instance, 'SIGTERM', seen);
-  if (left.length > 0) left = await end(instance, 'SIGKILL', seen);
+  let left = await end(instance, 'SIGTERM', seen, kept);
+  if (left.length > 0) left = await end(instance, 'SIGKILL', seen, kept);
   return { found: [...seen.values()], left };
 }

@@ -8,7 +8,10 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Terminal, type TerminalExit, type TerminalOptions } from '../../src/consoles/terminal.ts';
 import { childEnvironment } from '../../src/host/processes.ts';
+import { testHolder } from '../holder/harness.ts';
 import { scratch, until } from './harness.ts';
+
+const holder = testHolder();
 
 interface Shell {
   terminal: Terminal;
@@ -20,6 +23,7 @@ interface Shell {
 /** Runs a shell script under a terminal and collects its output. */
 async function run(t: TestContext, script: string, options: Partial<TerminalOptions> = {}): Promise<Shell> {
   const terminal = new Terminal({
+    holder,
     program: '/bin/sh',
     arguments: ['-c', script],
     directory: '/',
@@ -133,17 +137,17 @@ test('a terminal can be started again', async (t) => {
 });
 
 test('programs come and go without leaving a descriptor or a zombie', async (t) => {
-  const descriptors = () => readdirSync('/proc/self/fd').length;
-  const children = () => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim();
+  const descriptors = () => readdirSync(`/proc/${holder.pid}/fd`).length;
+  const children = () => readFileSync(`/proc/${holder.pid}/task/${holder.pid}/children`, 'utf8').trim();
   const warmUp = await run(t, 'exit');
   await warmUp.exit;
-  const [before, childrenBefore] = [descriptors(), children()];
+  const before = descriptors();
   for (let round = 0; round < 5; round++) {
     const shells = await Promise.all([run(t, 'exit'), run(t, 'exec sleep 1000'), run(t, 'echo x; exec sleep 1000')]);
     await Promise.all([shells[0]!.exit, ...shells.map(({ terminal }) => terminal.stop())]);
   }
   await until('the descriptors to be closed', () => descriptors() <= before);
-  assert.equal(children(), childrenBefore);
+  assert.equal(children(), '');
 });
 
 test("one node's program cannot reach the terminals of the others", async (t) => {
@@ -211,7 +215,14 @@ test('a program or directory that is not there is a conflict that names it and t
   await writeFile(file, '');
   await chmod(file, 0o600);
   const start = (options: Partial<TerminalOptions>) =>
-    new Terminal({ program: 'sh', arguments: [], directory, environment: childEnvironment(), ...options }).start();
+    new Terminal({
+      holder,
+      program: 'sh',
+      arguments: [],
+      directory,
+      environment: childEnvironment(),
+      ...options,
+    }).start();
   for (const program of ['no-such-program', '/no/such/program', file, directory, '']) {
     const expected = { name: 'Failure', code: 'conflict', message: new RegExp(`'${program}'.*install it or correct`) };
     await assert.rejects(start({ program }), expected);

@@ -55,6 +55,17 @@ export class PortPool {
     return port >= first && port <= last && (await this.take(port, owner));
   }
 
+  /**
+   * Reserves a port for a program of a former life, which has it still: the system is not asked whether it is free. Says whether
+   * nobody else had it reserved.
+   */
+  keep(owner: string, port: number): boolean {
+    if (this.owners.has(port)) return false;
+    this.owners.set(port, owner);
+    this.note(owner, port);
+    return true;
+  }
+
   /** Gives a port back; nothing happens if it is not the owner's. */
   release(owner: string, port: number): void {
     if (this.owners.get(port) !== owner) return;
@@ -79,12 +90,16 @@ export class PortPool {
     if (this.owners.has(port)) return false;
     this.owners.set(port, owner);
     if (await this.options.bindable(port)) {
-      const own = this.portsOf.get(owner) ?? new Set();
-      this.portsOf.set(owner, own.add(port));
+      this.note(owner, port);
       return true;
     }
     this.owners.delete(port);
     if (port < this.lowest) this.lowest = port;
     return false;
+  }
+
+  private note(owner: string, port: number): void {
+    const own = this.portsOf.get(owner) ?? new Set();
+    this.portsOf.set(owner, own.add(port));
   }
 }

@@ -82,6 +82,7 @@ export class Projects {
       // First of all it is not found any more, so that nothing new begins in it.
       this.open.delete(id);
       await task(project);
+      await this.services.heldPrograms.endUnclaimed((projectId) => projectId === id);
     });
   }
 

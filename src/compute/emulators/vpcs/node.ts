@@ -1,15 +1,17 @@
 // A virtual PC as a node: its console port, its script, its one Ethernet port, and the program while it runs.
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { attachSocket } from '../../../consoles/socket-client.ts';
 import { TelnetServer } from '../../../consoles/telnet-server.ts';
 import type { TerminalExit } from '../../../consoles/terminal.ts';
-import { Failure } from '../../../failures.ts';
+import { Failure, messageOf } from '../../../failures.ts';
 import { writeContained } from '../../../host/contained.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../../host/directories.ts';
 import { KeyedLock } from '../../../host/keyed-lock.ts';
 import { childEnvironment, processToken } from '../../../host/processes.ts';
 import type { Connected } from '../../../http/route.ts';
 import { copyFiles, readText } from '../../nodes/files.ts';
+import type { HeldProgram, ProgramRecord } from '../../nodes/held-programs.ts';
 import { Node, type NodeIdentity, nodeDirectory, noSuchPort } from '../../nodes/node.ts';
 import { NodePort, type PortRules } from '../../nodes/port.ts';
 import { refusing } from '../../nodes/refusing.ts';
@@ -67,6 +69,8 @@ export class VpcsNode extends Node {
     if (body.startup_script != null && (await readText(node.project.path, node.script)) === undefined) {
       await node.writeScript(initialScript(body.startup_script, node.name));
     }
+    const runsOn = services.heldPrograms.claim(node.project.id, node.id);
+    if (runsOn) await node.inTurn(() => node.takeBack(runsOn));
     undo.move();
     return node;
   }
@@ -184,7 +188,7 @@ export class VpcsNode extends Node {
     await this.makeDirectory(made);
     await using resources = new AsyncDisposableStack();
     const { udp } = this.services.ports;
-    const { pcPort, cablePort } = await reserveUdpPorts(udp, this.project.id, program.version, resources);
+    const { pcPort, cablePort, all } = await reserveUdpPorts(udp, this.project.id, program.version, resources);
     const command = vpcsCommand({
       program: program.path,
       version: program.version,
@@ -194,27 +198,67 @@ export class VpcsNode extends Node {
       remoteHost: LOOPBACK,
       script: (await readText(this.project.path, this.script)) === undefined ? undefined : STARTUP_SCRIPT,
     });
-    await refusing(exception, async () => {
-      await this.ethernet.setDevice({ kind: 'udp', localPort: cablePort, remoteHost: LOOPBACK, remotePort: pcPort });
-      resources.defer(() => this.ethernet.setDevice(null));
-      const process = await this.launch(command, resources);
-      const server = await this.serve(process, this.console);
-      this.running = { process, server, resources: resources.move() };
+    const record: ProgramRecord = {
+      ...{ project_id: this.project.id, node_id: this.id, node_name: this.name, command_line: command.join(' ') },
+      ...{ program_port: pcPort, cable_port: cablePort, udp_ports: all },
+    };
+    await this.run(record, resources, async () => {
+      const process = this.makeProcess(command, record);
+      await process.start();
+      return process;
     });
     made.move();
-    this.commandLine = command.join(' ');
     this.status = 'started';
   }
 
-  private async launch(command: string[], resources: AsyncDisposableStack): Promise<VpcsProcess> {
-    const environment = childEnvironment(processToken(this.services.instance, this.id));
-    const process = new VpcsProcess({ name: this.name, command, directory: this.directory, environment });
-    await process.start();
-    resources.defer(() => process.stop());
-    process.on('exit', (exit) => {
-      if (!exit.expected) void this.inTurn(() => this.endedByItself(process, exit));
+  /** Joins the program to its cable and its console; `begin` starts it, or finds it running. */
+  private async run(
+    record: ProgramRecord,
+    resources: AsyncDisposableStack,
+    begin: () => VpcsProcess | Promise<VpcsProcess>,
+  ): Promise<void> {
+    const { program_port: remotePort, cable_port: localPort } = record;
+    await refusing(exception, async () => {
+      await this.ethernet.setDevice({ kind: 'udp', localPort, remoteHost: LOOPBACK, remotePort });
+      resources.defer(() => this.ethernet.setDevice(null));
+      const process = await begin();
+      resources.defer(() => process.stop());
+      process.on('exit', (exit) => {
+        if (!exit.expected) void this.inTurn(() => this.endedByItself(process, exit));
+      });
+      const server = await this.serve(process, this.console);
+      this.running = { process, server, resources: resources.move() };
     });
-    return process;
+    this.commandLine = record.command_line;
+  }
+
+  private makeProcess(command: readonly string[], record: ProgramRecord): VpcsProcess {
+    const { holder, instance } = this.services;
+    const environment = childEnvironment(processToken(instance, this.id));
+    return new VpcsProcess({ holder, name: this.name, command, directory: this.directory, environment, record });
+  }
+
+  /** The program has outlived this process: it is as it was. What hinders that is told, and ends the program. */
+  private async takeBack({ held, record }: HeldProgram): Promise<void> {
+    await using resources = new AsyncDisposableStack();
+    for (const port of record.udp_ports) resources.defer(() => this.services.ports.udp.release(this.project.id, port));
+    const process = this.makeProcess(record.command_line.split(' '), record);
+    if (held.exit) {
+      const ended = once(process, 'exit');
+      process.takeBack(held);
+      const [exit] = (await ended) as [TerminalExit];
+      this.tellEnd(exit);
+      return;
+    }
+    process.takeBack(held);
+    resources.defer(() => process.stop());
+    try {
+      await this.run(record, resources, () => process);
+      this.status = 'started';
+    } catch (error) {
+      const message = `${this.name} ran on while the server was away, but is ended now: ${messageOf(error)}`;
+      this.services.events.emit('log.error', { message }, this.project.id);
+    }
   }
 
   /** Offers the console of the program on a TCP port, if there is one. */
@@ -233,10 +277,14 @@ export class VpcsNode extends Node {
     await running?.resources.disposeAsync();
   }
 
-  private async endedByItself(process: VpcsProcess, { code, signal, lastOutput }: TerminalExit): Promise<void> {
+  private async endedByItself(process: VpcsProcess, exit: TerminalExit): Promise<void> {
     if (this.running?.process !== process) return;
     await this.stopNow();
     this.status = 'stopped';
+    this.tellEnd(exit);
+  }
+
+  private tellEnd({ code, signal, lastOutput }: TerminalExit): void {
     if (code === 0 && signal === undefined) {
       this.services.events.emit('log.info', { message: `${this.name} has ended by itself.` }, this.project.id);
       return;

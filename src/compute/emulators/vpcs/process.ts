@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import { Console } from '../../../consoles/console.ts';
 import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
 import { Failure } from '../../../failures.ts';
+import type { Held, HolderClient } from '../../../holder/client.ts';
 import { LineFeeder } from './line-feeder.ts';
 
 /** VPCS polls 5,000 times a second while idle; woken up to this late it takes a tenth of the CPU (docs/vpcs.md). */
@@ -16,7 +17,10 @@ const STRANGE_MILLISECONDS = 2000;
 const SILENCE_MILLISECONDS = 5000;
 const BANNER_CHARACTERS = 4096;
 
+const LF = 0x0a;
+
 export interface VpcsProcessOptions {
+  holder: HolderClient;
   /** Name of the node. */
   name: string;
   /** Program and arguments, see `vpcsCommand`. */
@@ -24,6 +28,8 @@ export interface VpcsProcessOptions {
   /** The node's directory. */
   directory: string;
   environment: Readonly<Record<string, string>>;
+  /** Kept with the program, to take it back by. */
+  record?: object;
 }
 
 interface VpcsProcessEvents {
@@ -41,19 +47,26 @@ export function startOutcome(output: string): 'starting' | 'settling' | 'started
 
 type Outcome = 'started' | 'silent' | TerminalExit | { port: string; reason: string };
 
-/** To be started once; a node that starts again makes a new one. */
+/** The unfinished last line, as if it had just been begun: all that tells whether VPCS waits for a command. */
+function lastLine(history: Buffer): Buffer {
+  return Buffer.concat([Buffer.of(LF), history.subarray(history.lastIndexOf(LF) + 1)]);
+}
+
+/** To be started or taken back once; a node that starts again makes a new one. */
 export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
   readonly console: Console;
   readonly #name: string;
   readonly #terminal: Terminal;
   /** The first output. */
   #banner = '';
+  /** The next output is what was said in a former life of this process. */
+  #isHistory = false;
 
-  constructor({ name, command, directory, environment }: VpcsProcessOptions) {
+  constructor({ holder, name, command, directory, environment, record = {} }: VpcsProcessOptions) {
     super();
     const [program, ...args] = command as [string, ...string[]];
     const terminal = new Terminal({
-      ...{ program, arguments: args, directory, environment },
+      ...{ holder, program, arguments: args, directory, environment, record },
       timerSlackMilliseconds: TIMER_SLACK_MILLISECONDS,
     });
     const feeder = new LineFeeder((bytes) => terminal.write(bytes));
@@ -65,7 +78,8 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
     terminal.on('output', (chunk) => {
       if (this.#banner.length < BANNER_CHARACTERS) this.#banner += chunk.toString('latin1');
       console.output(chunk);
-      feeder.output(chunk);
+      feeder.output(this.#isHistory ? lastLine(chunk) : chunk);
+      this.#isHistory = false;
     });
     terminal.on('exit', () => {
       feeder.stop();
@@ -114,8 +128,15 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
     const stopWatching = this.#look((outcome) => {
       if (outcome === 'starting' || outcome === 'settling') return;
       stopWatching();
-      if (outcome !== 'started' && terminal.pid !== undefined) process.kill(terminal.pid, 'SIGKILL');
+      if (outcome !== 'started') terminal.signal('SIGKILL');
     });
+  }
+
+  /** Takes over a program of a former life of this process; its console has what was kept of its output. */
+  takeBack(held: Held): void {
+    this.#isHistory = true;
+    this.#terminal.on('exit', (exit) => this.emit('exit', exit));
+    this.#terminal.takeBack(held);
   }
 
   /** Tells what the output so far means, whenever there is more of it, until the answer is called. */

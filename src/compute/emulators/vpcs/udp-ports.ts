@@ -12,7 +12,7 @@ export async function reserveUdpPorts(
   owner: string,
   version: string,
   resources: AsyncDisposableStack,
-): Promise<{ pcPort: number; cablePort: number }> {
+): Promise<{ pcPort: number; cablePort: number; all: number[] }> {
   const release = (port: number, stack: AsyncDisposableStack): void => stack.defer(() => udp.release(owner, port));
   await using passedOver = new AsyncDisposableStack();
   for (;;) {
@@ -24,6 +24,6 @@ export async function reserveUdpPorts(
     if (relay !== undefined) release(relay, resources);
     const cablePort = await udp.reserve(owner);
     release(cablePort, resources);
-    return { pcPort, cablePort };
+    return { pcPort, cablePort, all: [pcPort, ...(relay === undefined ? [] : [relay]), cablePort] };
   }
 }

@@ -1,7 +1,7 @@
 // What a late client sees of earlier output.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Scrollback } from '../../src/consoles/scrollback.ts';
+import { Scrollback } from '../../src/holder/scrollback.ts';
 
 const LIMIT = 4096;
 

@@ -1,0 +1,114 @@
+// Understands the command line and runs the command.
+import { writeFileSync } from 'node:fs';
+import { type Command, HELP, parseCommand } from './cli.ts';
+import { type ProcessEnvironment, processEnvironment } from './config/environment.ts';
+import { type LoadedConfig, loadConfig } from './config/load.ts';
+import { Failure, messageOf } from './failures.ts';
+import { useAddonDirectory } from './host/addons.ts';
+import { configureLog, log, logToFile } from './host/log.ts';
+import { version } from './host/version.ts';
+
+/** Exit code for a command line that is not understood. */
+const WRONG_USAGE = 2;
+
+type Configured = Extract<Command, { name: 'serve' | 'doctor' | 'password' }>;
+
+function configure(command: Configured, { sources, journal }: ProcessEnvironment): LoadedConfig {
+  const { flags, file, state } = command;
+  const loaded = loadConfig({ ...sources, flags, file, state });
+  const { debug, quiet, log: logFile } = loaded.config.Server;
+  configureLog({ debug, quiet, journal });
+  if (logFile) logToFile(logFile);
+  return loaded;
+}
+
+async function serve(command: Configured, environment: ProcessEnvironment): Promise<void> {
+  const { config, files, warnings } = configure(command, environment);
+  for (const warning of warnings) log.warn(warning);
+  for (const flag of command.ignored) log.warn(`--${flag} is left to systemd and journald; it is ignored`);
+  if (environment.addonDirectory) useAddonDirectory(environment.addonDirectory);
+  const { startFabric } = await import('./fabric/fabric.ts');
+  const fabric = startFabric(); // while the rest of the program is read
+  const { createNotifier } = await import('./host/notify.ts');
+  const { startDaemon } = await import('./daemon.ts');
+  const notifier = createNotifier(environment.notify);
+  let stopping = false;
+  const stop = async (reason: string): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    log.info('stopping', { reason });
+    notifier.stopping();
+    // What does not end by itself must not keep the daemon: processes left behind are found and ended at the next start.
+    setTimeout(() => process.exit(1), 4_500).unref();
+    await daemon.stop();
+    notifier.close();
+    process.exit(0);
+  };
+  const shutdown = () => void setTimeout(() => void stop('a client asked for it'), 50);
+  const daemon = await startDaemon(config, shutdown, fabric);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, () => void stop(signal));
+  process.on('unhandledRejection', (error) =>
+    log.error('unhandled rejection', { error: String(error instanceof Error ? error.stack : error) }),
+  );
+  if (command.pidFile) writeFileSync(command.pidFile, `${process.pid}\n`);
+  const { address, port } = daemon.address;
+  const url = `${config.Server.protocol}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  notifier.ready();
+  notifier.status(`Listening on ${url}`);
+  log.info('ready', {
+    url,
+    version: version(),
+    api: config.Server.version,
+    state: config.state,
+    files: files.join(',') || 'none',
+  });
+  const { releaseStartupMemory } = await import('./host/memory.ts');
+  setTimeout(releaseStartupMemory, 1_000).unref(); // not in the way of the first requests
+}
+
+async function run(): Promise<void> {
+  let command: Command;
+  try {
+    command = parseCommand(process.argv.slice(2));
+  } catch (error) {
+    process.exitCode = WRONG_USAGE;
+    throw error;
+  }
+  switch (command.name) {
+    case 'help':
+      process.stdout.write(HELP);
+      return;
+    case 'version':
+      process.stdout.write(`labwired ${version()}\n`);
+      return;
+    case 'demo': {
+      const { runDemo } = await import('./demo/demo.ts');
+      return runDemo(command.url, (text) => void process.stdout.write(text));
+    }
+    case 'doctor': {
+      const { runDoctor } = await import('./doctor/doctor.ts');
+      const { report, exitCode } = await runDoctor(command, processEnvironment());
+      // Not before the report is out; a check that ran out of time may still hold something open.
+      process.stdout.write(report, () => process.exit(exitCode));
+      return;
+    }
+    case 'password': {
+      const { setPassword } = await import('./password.ts');
+      const said = await setPassword(configure(command, processEnvironment()).config, command);
+      process.stdout.write(said);
+      return;
+    }
+    case 'serve':
+      return serve(command, processEnvironment());
+  }
+}
+
+/** Ends the process by itself after a failure; the server goes on until it is asked to end. */
+export function main(): void {
+  run().catch((error: unknown) => {
+    process.stderr.write(`labwired: ${error instanceof Failure ? messageOf(error) : (error as Error).stack}\n`);
+    process.exitCode ??= 1;
+    // Whatever was started before the failure must not keep a daemon alive that does not serve.
+    setTimeout(() => process.exit(), 1_000).unref();
+  });
+}
