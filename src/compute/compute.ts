@@ -44,7 +44,11 @@ export class Compute {
   constructor({ config, fabric, instance }: ComputeOptions) {
     const ports = new Ports(config);
     const captures = new Captures(fabric);
-    this.services = { config, fabric, ports, captures, events: this.events, instance };
+    const { events } = this;
+    const lost = async (): Promise<void> => void (await reapOurs(instance));
+    const holder = new HolderClient({ state: config.state, instance, lost });
+    const heldPrograms = new HeldPrograms({ holder, udp: ports.udp, events, instance });
+    this.services = { config, fabric, ports, captures, holder, heldPrograms, events, instance };
     const projects = new Projects(this.services);
     this.projects = projects;
     this.images = new Images(config);

@@ -2,8 +2,10 @@
 import type { Config } from '../config/schema.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Fabric } from '../fabric/fabric.ts';
+import type { HolderClient } from '../holder/client.ts';
 import type { ComputeEvents } from './events.ts';
 import type { Captures } from './nodes/captures.ts';
+import type { HeldPrograms } from './nodes/held-programs.ts';
 import type { HeldPrograms } from './nodes/held-programs.ts';
 import type { Ports } from './ports/ports.ts';
 
@@ -12,6 +14,10 @@ export interface Services {
   readonly fabric: Fabric;
   readonly ports: Ports;
   readonly captures: Captures;
+  /** Keeps the nodes' programs, also while this process is not there. */
+  readonly holder: HolderClient;
+  /** Those that a former life of this process has left there. */
+  readonly heldPrograms: HeldPrograms;
   readonly events: EventBus<ComputeEvents>;
   /** Marks the processes of this daemon, so that it knows them again. */
   readonly instance: string;
