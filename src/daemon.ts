@@ -80,8 +80,6 @@ export async function startDaemon(
   await controller.start(port);
   undo.defer(() => controller.stop());
   started('controller');
-  loopDelay.start();
-  undo.defer(() => loopDelay.stop());
   const address = await server.start();
   undo.defer(() => server.stop());
   started('server');

@@ -6,7 +6,6 @@ import type { HolderClient } from '../holder/client.ts';
 import type { ComputeEvents } from './events.ts';
 import type { Captures } from './nodes/captures.ts';
 import type { HeldPrograms } from './nodes/held-programs.ts';
-import type { HeldPrograms } from './nodes/held-programs.ts';
 import type { Ports } from './ports/ports.ts';
 
 export interface Services {
