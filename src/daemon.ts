@@ -4,6 +4,7 @@ import { authenticationOf, certificateOf } from './access.ts';
 import { Compute } from './compute/compute.ts';
 import type { Config } from './config/schema.ts';
 import { Controller } from './controller/controller.ts';
+import { eventMetrics } from './events/metrics.ts';
 import { type StartingFabric, startFabric } from './fabric/fabric.ts';
 import { Failure } from './failures.ts';
 import { KeyedLock } from './host/keyed-lock.ts';
@@ -16,6 +17,7 @@ import { Observation } from './http/observation.ts';
 import { openApiRoute } from './http/openapi.ts';
 import { recorder } from './http/recording.ts';
 import { HttpServer } from './http/server.ts';
+import { LoopDelay, metricsRoute } from './metrics.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { Store } from './store/store.ts';
 
@@ -63,14 +65,28 @@ export async function startDaemon(
   const lock = new KeyedLock();
   const controller = new Controller({ config, store, local: new App(compute.routes, { lock }), shutdown });
   const routes = [...controller.routes, ...compute.routes];
-  const app = new App([...routes, openApiRoute(routes, config.Server), ...pageRoutes(config.Server.version)], {
-    middleware: gate({
-      rules: {
-        hosts: [...ownNames(), ...config.Server.allowed_hosts],
-        origins: [...DOCUMENTED_ORIGINS, ...config.Server.allowed_origins],
-      },
-      authentication: auth ? await authenticationOf(config) : undefined,
+  const observation = new Observation();
+  const loopDelay = new LoopDelay();
+  const metrics = metricsRoute([
+    ...observation.metrics,
+    loopDelay.metric,
+    ...controller.metrics,
+    ...eventMetrics({
+      controller: controller.announcer.controller,
+      project: controller.announcer.project,
+      compute: compute.events,
     }),
+  ]);
+  const pages = [metrics, openApiRoute(routes, config.Server), ...pageRoutes(config.Server.version)];
+  const guards = gate({
+    rules: {
+      hosts: [...ownNames(), ...config.Server.allowed_hosts],
+      origins: [...DOCUMENTED_ORIGINS, ...config.Server.allowed_origins],
+    },
+    authentication: auth ? await authenticationOf(config) : undefined,
+  });
+  const app = new App([...routes, ...pages], {
+    middleware: [observation.middleware, ...guards],
     lock,
     record: config.Server.record
       ? recorder(config.Server.record, `${config.Server.protocol}://${host}:${port}`)
@@ -80,6 +96,8 @@ export async function startDaemon(
   await controller.start(port);
   undo.defer(() => controller.stop());
   started('controller');
+  loopDelay.start();
+  undo.defer(() => loopDelay.stop());
   const address = await server.start();
   undo.defer(() => server.stop());
   started('server');

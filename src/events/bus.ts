@@ -1,6 +1,7 @@
 // Tells what happens to whoever listens. Each bus has one typed map from action to payload; each listener has a bounded queue. The last
 // events are kept, so that a listener whose connection broke can go on where it was.
 import { randomBytes } from 'node:crypto';
+import { Histogram } from '../host/metrics.ts';
 import { Message } from './message.ts';
 import { Subscription } from './subscription.ts';
 
@@ -10,12 +11,16 @@ export type EventMap = Record<string, object>;
 /** Events that are kept for listeners that come back: minutes of a busy lab. */
 const HISTORY = 4_096;
 
+const LAGS = [0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
+
 export class EventBus<Events extends EventMap> {
   /** Tells the numbers of this bus from those of one before a restart. */
   readonly epoch = randomBytes(6).toString('hex');
   /** The last events, the oldest first from `oldest` on, round and round. */
   private readonly history: Message[] = [];
   private oldest = 0;
+  /** Seconds from an event to the moment at which a listener's stream takes it. */
+  readonly lag = new Histogram(LAGS);
   private readonly subscriptions = new Set<Subscription>();
   private readonly followers = new Set<(message: Message) => void>();
   private sequence = 0;
@@ -39,7 +44,12 @@ export class EventBus<Events extends EventMap> {
    */
   subscribe(projectId?: string, since?: string): Subscription {
     const numbering = since === undefined ? undefined : { epoch: this.epoch, position: () => this.sequence };
-    const subscription = new Subscription(projectId, () => this.subscriptions.delete(subscription), numbering);
+    const subscription = new Subscription({
+      projectId,
+      numbering,
+      taken: ({ at }) => this.lag.observe((performance.now() - at) / 1000),
+      forget: () => this.subscriptions.delete(subscription),
+    });
     if (since !== undefined && since !== 'now') this.catchUp(subscription, since);
     this.subscriptions.add(subscription);
     return subscription;
@@ -49,6 +59,15 @@ export class EventBus<Events extends EventMap> {
   follow(follower: (message: Message) => void): () => void {
     this.followers.add(follower);
     return () => this.followers.delete(follower);
+  }
+
+  /** Events so far. */
+  get emitted(): number {
+    return this.sequence;
+  }
+
+  get listenerCount(): number {
+    return this.subscriptions.size;
   }
 
   /** Listeners of this project's events. */

@@ -13,6 +13,8 @@ export class Message {
   readonly projectId: string | undefined;
   /** Position in the order of emission of its bus, from 1. */
   readonly sequence: number;
+  /** When it was emitted, on the clock of `performance.now()`. */
+  readonly at = performance.now();
   private text: { plain?: string; scoped?: string } = {};
 
   constructor(action: string, event: object, projectId: string | undefined, sequence: number) {

@@ -22,6 +22,15 @@ export interface Gap {
   position: string;
 }
 
+export interface SubscriptionParts {
+  projectId: string | undefined;
+  numbering: Numbering | undefined;
+  /** Called for each message that its listener takes. */
+  taken: (message: Message) => void;
+  /** Called when it is over. */
+  forget: () => void;
+}
+
 export class Subscription {
   readonly projectId: string | undefined;
   /** Of a listener that wants to be able to come back. */
@@ -31,12 +40,12 @@ export class Subscription {
   private head = 0;
   private ended: string | undefined;
   private wake: (() => void) | undefined;
-  private readonly forget: () => void;
+  private readonly parts: SubscriptionParts;
 
-  constructor(projectId: string | undefined, forget: () => void, numbering?: Numbering) {
-    this.projectId = projectId;
-    this.forget = forget;
-    this.numbering = numbering;
+  constructor(parts: SubscriptionParts) {
+    this.parts = parts;
+    this.projectId = parts.projectId;
+    this.numbering = parts.numbering;
   }
 
   /** Whether the event is of its project, or of none. */
@@ -62,7 +71,7 @@ export class Subscription {
   end(reason = ''): void {
     if (this.ended !== undefined) return;
     this.ended = reason;
-    this.forget();
+    this.parts.forget();
     this.wake?.();
   }
 
@@ -76,6 +85,7 @@ export class Subscription {
         this.queue = this.queue.slice(this.head);
         this.head = 0;
       }
+      this.parts.taken(message);
       return { kind: 'message', message };
     }
     return this.ended === undefined ? { kind: 'silence' } : { kind: 'end', reason: this.ended };

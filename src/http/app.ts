@@ -24,6 +24,10 @@ export interface AppEnvironment {
   target?: string;
   /** The request as the network server got it. */
   incoming?: { socket: { remoteAddress?: string | undefined } };
+  /** Tells this request from others, in the log and to its client. */
+  requestId?: string;
+  /** The pattern of the route that was found. */
+  route?: string;
   /** The body of a GET, which a Request cannot have, and which the release reads. */
   body?: () => ReadableStream<Uint8Array>;
   /** The network's side of the answer. */
@@ -74,7 +78,7 @@ export class App {
       const methods = allowed(context.req.path);
       return methods.length > 0 ? methodNotAllowed(methods) : unknownPath();
     });
-    this.hono.onError((error) => renderFailure(error));
+    this.hono.onError((error, context) => renderFailure(error, undefined, context.env.requestId));
   }
 
   /** A request of this process; `target` is path and query, used exactly as written. */
@@ -107,6 +111,7 @@ export class App {
   }
 
   private async dispatch(route: Route, context: HonoContext): Promise<Response> {
+    context.env.route = route.pattern;
     const refused = { path: route.pattern, method: route.method, request: {} as unknown };
     try {
       const request = routeRequest(context);
@@ -125,7 +130,7 @@ export class App {
       return answer instanceof Response && outgoing ? breakingOff(response, outgoing, route.pattern) : response;
     } catch (error) {
       if (error instanceof MalformedBody) refused.request = error.request;
-      const response = renderFailure(error, refused);
+      const response = renderFailure(error, refused, context.env.requestId);
       response.headers.set('X-Route', route.pattern);
       return response;
     }
@@ -188,7 +193,8 @@ function pathOf(request: Request, options?: { env?: AppEnvironment }): string {
   return end < 0 ? target : target.slice(0, end);
 }
 
-function targetOf(request: Request, environment: AppEnvironment | undefined): string {
+/** Path and query as they stood on the wire. */
+export function targetOf(request: Request, environment: AppEnvironment | undefined): string {
   if (environment?.target !== undefined) return environment.target;
   const url = new URL(request.url);
   return url.pathname + url.search;

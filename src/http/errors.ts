@@ -28,8 +28,8 @@ export interface RefusedRequest {
 }
 
 /** Renders anything that was thrown; only a foreseen failure's message reaches the client. */
-export function renderFailure(thrown: unknown, refused?: RefusedRequest): Response {
-  const failure = thrown instanceof Failure ? thrown : unexpected(thrown, refused);
+export function renderFailure(thrown: unknown, refused?: RefusedRequest, requestId?: string): Response {
+  const failure = thrown instanceof Failure ? thrown : unexpected(thrown, refused, requestId);
   const status = STATUS[failure.code];
   const body: Record<string, unknown> = { message: failure.message, status };
   if (failure.exception !== undefined) body['exception'] = failure.exception;
@@ -38,10 +38,12 @@ export function renderFailure(thrown: unknown, refused?: RefusedRequest): Respon
   return new Response(answerText(body), { status, headers: { 'Content-Type': 'application/json' } });
 }
 
-function unexpected(thrown: unknown, refused: RefusedRequest | undefined): Failure {
+function unexpected(thrown: unknown, refused: RefusedRequest | undefined, request: string | undefined): Failure {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  log.error('unexpected error', { method: refused?.method, route: refused?.path, stack: error.stack ?? error.message });
-  return new Failure('internal', 'Internal error: the server log has the details.');
+  const { method, path: route } = refused ?? {};
+  log.error('unexpected error', { method, route, request, stack: error.stack ?? error.message });
+  const where = request === undefined ? '' : ` of request ${request}`;
+  return new Failure('internal', `Internal error: the server log has the details${where}.`);
 }
 
 /** The router's own answer for a path that does not exist. */
