@@ -151,6 +151,24 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/projects/{project_id}/links/{link_id}/available_filters': {
     summary: 'List filters available for the link',
   },
+  'GET /v2/impairments/presets': { summary: 'List presets of impairments (an extension)' },
+  'GET /v2/projects/{project_id}/links/{link_id}/statistics': {
+    summary: 'What was seen of the link, by direction (an extension)',
+    errors: [409],
+  },
+  'POST /v2/projects/{project_id}/links/{link_id}/statistics/reset': {
+    summary: 'Count what passes the link anew (an extension)',
+  },
+  'GET /v2/projects/{project_id}/links/{link_id}/schedule': {
+    summary: 'State of the schedule of impairments (an extension)',
+    errors: [409],
+  },
+  'POST /v2/projects/{project_id}/links/{link_id}/schedule': {
+    summary: 'Start a schedule of impairments (an extension)',
+  },
+  'DELETE /v2/projects/{project_id}/links/{link_id}/schedule': {
+    summary: 'Cancel the schedule of impairments (an extension)',
+  },
   'GET /v2/projects/{project_id}/links/{link_id}/pcap': {
     summary: 'Fetch the capture of the link',
     errors: [409],
@@ -244,6 +262,18 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     { summary: 'Start capture on a port' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/stop_capture':
     { summary: 'Stop capture on a port' },
+  'PUT /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/impairments':
+    { summary: 'Impair each direction of the cable (an extension)' },
+  'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics':
+    { summary: 'What was seen of the cable (an extension)' },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics/reset':
+    { summary: 'Count what passes the cable anew (an extension)' },
+  'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/schedule':
+    { summary: 'State of the schedule of impairments (an extension)' },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/schedule':
+    { summary: 'Start a schedule of impairments (an extension)' },
+  'DELETE /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/schedule':
+    { summary: 'Cancel the schedule of impairments (an extension)' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/pcap':
     { summary: 'Fetch the capture of a port', errors: [409], answer: PCAP },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/console/reset': {

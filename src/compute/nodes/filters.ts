@@ -2,52 +2,29 @@
 import type { Impairments } from '../../fabric/model.ts';
 import { Failure } from '../../failures.ts';
 import { compileFilter } from '../../host/libpcap.ts';
+import { FILTER_VALUES, type FilterValue } from '../../store/impairments.ts';
 import type { PluggableNio } from './nio.ts';
 
-interface Value {
-  name: string;
-  lowest: number;
-  highest: number;
-  unit: string;
-  optional?: true;
-}
+type Impair = (impairments: Impairments, values: number[]) => void;
 
-interface Filter {
-  values: readonly Value[];
-  impair(impairments: Impairments, values: number[]): void;
-}
-
-const PERCENT: readonly Value[] = [{ name: 'chance', lowest: 0, highest: 100, unit: '%' }];
-
-const FILTERS: Record<string, Filter> = {
-  frequency_drop: {
-    values: [{ name: 'frequency', lowest: -1, highest: 32767, unit: 'th packet' }],
-    impair: (impairments, [frequency]) => {
-      impairments.frequencyDrop = frequency!;
-    },
+const IMPAIR: Readonly<Record<keyof typeof FILTER_VALUES, Impair>> = {
+  frequency_drop: (impairments, [frequency]) => {
+    impairments.frequencyDrop = frequency!;
   },
-  packet_loss: {
-    values: PERCENT,
-    impair: (impairments, [chance]) => {
-      impairments.packetLoss = chance!;
-    },
+  packet_loss: (impairments, [chance]) => {
+    impairments.packetLoss = chance!;
   },
-  delay: {
-    values: [
-      { name: 'latency', lowest: 1, highest: 32767, unit: 'ms' },
-      { name: 'jitter', lowest: 0, highest: 32767, unit: 'ms', optional: true },
-    ],
-    impair: (impairments, [latency, jitter = 0]) => {
-      impairments.delay = { latency: latency!, jitter };
-    },
+  delay: (impairments, [latency, jitter = 0]) => {
+    impairments.delay = { latency: latency!, jitter };
   },
-  corrupt: {
-    values: PERCENT,
-    impair: (impairments, [chance]) => {
-      impairments.corrupt = chance!;
-    },
+  corrupt: (impairments, [chance]) => {
+    impairments.corrupt = chance!;
   },
 };
+
+function isKnown(type: string): type is keyof typeof FILTER_VALUES {
+  return Object.hasOwn(FILTER_VALUES, type);
+}
 
 /** Expressions of a packet filter, each of which is run for every frame. */
 const MOST_EXPRESSIONS = 100;
@@ -64,23 +41,22 @@ export async function impairmentsOf(nio: PluggableNio): Promise<Impairments> {
       impairments.packetFilters = await packetFilters(given);
       continue;
     }
-    const filter = Object.hasOwn(FILTERS, type) ? FILTERS[type] : undefined;
-    if (filter === undefined) throw unknownFilter(type);
-    filter.impair(impairments, checked(type, filter.values, given));
+    if (!isKnown(type)) throw unknownFilter(type);
+    IMPAIR[type](impairments, checked(type, FILTER_VALUES[type], given));
   }
   return nio.suspend ? { frequencyDrop: -1 } : impairments;
 }
 
-function checked(type: string, values: readonly Value[], given: unknown): number[] {
+function checked(type: string, values: readonly FilterValue[], given: unknown): number[] {
   const required = values.filter(({ optional }) => !optional).length;
   if (!Array.isArray(given) || given.length < required || given.length > values.length) {
     const names = values.map(({ name, unit, optional }) => `${name} in ${unit}${optional ? ' (optional)' : ''}`);
     throw refused(`filters.${type}: give a list of ${names.join(' and ')}.`);
   }
   return given.map((value: unknown, index) => {
-    const { name, lowest, highest, unit } = values[index]!;
-    if (typeof value === 'number' && Number.isInteger(value) && value >= lowest && value <= highest) return value;
-    throw refused(`filters.${type}: ${name} must be a whole number from ${lowest} to ${highest} (${unit}).`);
+    const { name, minimum, maximum, unit, least = minimum } = values[index]!;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= maximum) return value;
+    throw refused(`filters.${type}: ${name} must be a whole number from ${least} to ${maximum} (${unit}).`);
   });
 }
 
@@ -107,7 +83,7 @@ async function packetFilters(given: unknown): Promise<Uint32Array[]> {
 }
 
 function unknownFilter(type: string): Failure {
-  return refused(`filters.${type}: there is no such filter; use one of ${Object.keys(FILTERS).join(', ')}, bpf.`);
+  return refused(`filters.${type}: there is no such filter; use one of ${Object.keys(FILTER_VALUES).join(', ')}, bpf.`);
 }
 
 /** The release reports refused filters as an error of its bridge program. */

@@ -1,9 +1,18 @@
 // A port of a node: the NIO that is plugged in, what is done to its frames, and the capture of them.
-import type { Device, FabricPort, LinkType } from '../../fabric/fabric.ts';
+import type { CableImpairments, Device, FabricPort, LinkType } from '../../fabric/fabric.ts';
 import { Failure } from '../../failures.ts';
 import type { Services } from '../services.ts';
 import type { Capture } from './captures.ts';
 import { impairmentsOf } from './filters.ts';
+import {
+  cableImpairments,
+  type PortImpairments,
+  type PortSchedule,
+  planOf,
+  type Started,
+  scheduleAnswer,
+  statisticsAnswer,
+} from './impairments.ts';
 import { cableOf, mustBePluggable, type Nio, type PluggableNio } from './nio.ts';
 import type { PortOwner } from './owner.ts';
 import { refusing } from './refusing.ts';
@@ -19,6 +28,10 @@ export interface PortRules {
 interface Attached {
   readonly nio: PluggableNio;
   readonly port: FabricPort;
+  /** What happens in each direction, apart from a schedule. */
+  directions: CableImpairments;
+  /** What was started last. */
+  schedule?: Started;
 }
 
 export class NodePort {
@@ -67,7 +80,7 @@ export class NodePort {
       await port.connect(cable, impairments);
       if (this.closed) throw this.refusal('was removed meanwhile');
       undo.move();
-      this.attached = { nio, port };
+      this.attached = { nio, port, directions: cableImpairments({}) };
     });
   }
 
@@ -76,6 +89,46 @@ export class NodePort {
     const impairments = await impairmentsOf(mustBePluggable(wanted, this.rules.nios));
     const { port } = this.connection();
     await refusing(this.rules.exception, () => port.impair(impairments));
+  }
+
+  /** Replaces what happens in each direction, beside the filters of the NIO; ends the schedule. Answers what holds now. */
+  async impairDirections(wanted: PortImpairments): Promise<CableImpairments> {
+    const attached = this.connection();
+    const directions = cableImpairments(wanted);
+    await refusing(this.rules.exception, () => attached.port.impairDirections(directions));
+    attached.directions = directions;
+    return directions;
+  }
+
+  /** Starts a schedule, in place of one that runs; it ends with the next change of the directions, or with the NIO. */
+  async startSchedule(asked: PortSchedule): Promise<object> {
+    const attached = this.connection();
+    const started = { asked, plan: planOf(attached.directions, asked) };
+    const state = await refusing(this.rules.exception, () => attached.port.schedule(started.plan));
+    attached.schedule = started;
+    return scheduleAnswer(started, state);
+  }
+
+  /** Of the schedule that was started last. */
+  async scheduleState(): Promise<object> {
+    const { port, schedule } = this.connection();
+    return scheduleAnswer(schedule, await refusing(this.rules.exception, () => port.scheduleState()));
+  }
+
+  async cancelSchedule(): Promise<void> {
+    const { port } = this.connection();
+    await refusing(this.rules.exception, () => port.cancelSchedule());
+  }
+
+  /** What was seen of the cable since the NIO was plugged in, or since it was counted anew. */
+  async statistics(): Promise<object> {
+    const { port } = this.connection();
+    return statisticsAnswer(await refusing(this.rules.exception, () => port.cableStatistics()));
+  }
+
+  async resetStatistics(): Promise<void> {
+    const { port } = this.connection();
+    await refusing(this.rules.exception, () => port.resetStatistics());
   }
 
   /**

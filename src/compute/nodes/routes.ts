@@ -3,6 +3,7 @@ import { type Route, route, socketRoute } from '../../http/route.ts';
 import { mustBeUuid } from '../identifiers.ts';
 import type { Projects } from '../projects/projects.ts';
 import { followCapture } from './captures.ts';
+import { impairmentRoutes } from './impairment-routes.ts';
 import type { NodeKind } from './kind.ts';
 import { Nio, nioAnswer } from './nio.ts';
 import type { Node } from './node.ts';
@@ -66,6 +67,8 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
     route(`POST ${port}/stop_capture`, { status: 204 }, ({ params }) => findPort(params).stopCapture()),
 
     route(`GET ${port}/pcap`, { concurrent: true }, ({ params }) => followCapture(findPort(params).capture())),
+
+    ...impairmentRoutes(port, findPort),
   ];
 
   if (kind.updatesNio) {

@@ -1,5 +1,6 @@
 // Filters of a link: what there is, and how what a client sends becomes what is stored (interface of release 2.2.57, section 8.3).
 import { Failure } from '../../failures.ts';
+import { FILTER_VALUES, type FilterValue } from '../../store/impairments.ts';
 import type { NodeType } from '../../store/vocabulary.ts';
 
 /** Type -> its values: numbers, or one text for `bpf`. */
@@ -20,13 +21,8 @@ interface FilterDescription {
   parameters: (NumberParameter | { name: string; type: 'text' })[];
 }
 
-const number = (name: string, minimum: number, maximum: number, unit: string): NumberParameter => ({
-  name,
-  type: 'int',
-  minimum,
-  maximum,
-  unit,
-});
+const numbers = (values: readonly FilterValue[]): NumberParameter[] =>
+  values.map(({ name, minimum, maximum, unit }) => ({ name, type: 'int', minimum, maximum, unit }));
 
 /** What `available_filters` answers; the names are a contract, the descriptions are ours. */
 export const FILTERS: readonly FilterDescription[] = [
@@ -34,25 +30,25 @@ export const FILTERS: readonly FilterDescription[] = [
     type: 'frequency_drop',
     name: 'Frequency drop',
     description: 'Drops every nth packet; -1 drops all of them.',
-    parameters: [number('Frequency', -1, 32767, 'th packet')],
+    parameters: numbers(FILTER_VALUES.frequency_drop),
   },
   {
     type: 'packet_loss',
     name: 'Packet loss',
     description: 'Drops packets at random, with the given chance.',
-    parameters: [number('Chance', 0, 100, '%')],
+    parameters: numbers(FILTER_VALUES.packet_loss),
   },
   {
     type: 'delay',
     name: 'Delay',
     description: 'Holds each packet for the latency, more or less by the jitter.',
-    parameters: [number('Latency', 0, 32767, 'ms'), number('Jitter (-/+)', 0, 32767, 'ms')],
+    parameters: numbers(FILTER_VALUES.delay),
   },
   {
     type: 'corrupt',
     name: 'Corrupt',
     description: 'Damages packets at random, with the given chance.',
-    parameters: [number('Chance', 0, 100, '%')],
+    parameters: numbers(FILTER_VALUES.corrupt),
   },
   {
     type: 'bpf',

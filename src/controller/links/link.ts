@@ -3,6 +3,7 @@ import type { Label } from '../../store/vocabulary.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Port } from '../nodes/port.ts';
 import { FILTERING, type Filters, knownFilters } from './filters.ts';
+import { impairs, type LinkImpairments, NO_IMPAIRMENTS, styleWith } from './impairments.ts';
 
 /** One end: a port of a node. */
 export interface LinkEnd {
@@ -43,6 +44,9 @@ export class Link {
   filters: Filters = {};
   style: Record<string, unknown> = {};
   suspended = false;
+  impairments: LinkImpairments = NO_IMPAIRMENTS;
+  /** The end that impairs and counts, once it was asked to. */
+  lineEnd: LinkEnd | undefined;
   capture: Capture | undefined;
   /** Both sides are wired and clients know of it. */
   created = false;
@@ -66,7 +70,7 @@ export class Link {
         label,
       })),
       filters: this.filters,
-      link_style: this.style,
+      link_style: styleWith(this.style, this.impairments),
       suspend: this.suspended,
     };
   }
@@ -75,6 +79,8 @@ export class Link {
   json(): object {
     return {
       ...this.record,
+      link_style: this.style,
+      ...(impairs(this.impairments) && { impairments: this.impairments }),
       project_id: this.projectId,
       link_type: this.ends.at(-1)?.port.link_type ?? 'ethernet',
       capturing: this.capturing,

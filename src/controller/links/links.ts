@@ -10,6 +10,8 @@ import type { Node } from '../nodes/node.ts';
 import type { LabWriter } from '../projects/lab-writer.ts';
 import type { Project } from '../projects/project.ts';
 import { type Filters, normalizedFilters } from './filters.ts';
+import { type LinkImpairments, linkImpairments, plainStyle } from './impairments.ts';
+import { impairLine } from './lines.ts';
 import { defaultEndLabel, Link, type LinkEnd } from './link.ts';
 import type { LinkBody, LinkCapture, LinkEndBody } from './schema.ts';
 import { capturePath, renewWire, rewire, unwire, wire } from './wiring.ts';
@@ -23,6 +25,7 @@ export interface LinkPlan {
   filters: Filters;
   style: Record<string, unknown>;
   suspended: boolean;
+  impairments: LinkImpairments;
 }
 
 export class Links {
@@ -49,8 +52,9 @@ export class Links {
     const wanted = {
       ends: given.nodes,
       filters: normalizedFilters(given.filters ?? {}),
-      style: given.link_style ?? {},
+      style: plainStyle(given.link_style ?? {}),
       suspended: given.suspend ?? false,
+      impairments: linkImpairments(given.impairments ?? null),
     };
     await this.build(project, link, wanted, () => this.persist(project, link));
     return link;
@@ -66,6 +70,7 @@ export class Links {
       this.announce('link.deleted', link);
     });
     link.filters = given.filters;
+    link.impairments = given.impairments;
     link.style = given.style;
     if (Object.keys(link.style).length > 0) this.announce('link.updated', link);
     link.suspended = given.suspended;
@@ -78,6 +83,7 @@ export class Links {
       project.attach(link);
       await wire(link);
       undo.defer(() => unwire(link).catch(noop));
+      await impairLine(link);
     }
     await keep();
     undo.move();
@@ -119,12 +125,15 @@ export class Links {
   /** Changes filters, style, suspension and labels; each aspect that really changes is announced. */
   async update(project: Project, link: Link, given: LinkBody): Promise<Link> {
     const filters = given.filters === undefined ? link.filters : normalizedFilters(given.filters);
+    const impairments = given.impairments === undefined ? link.impairments : linkImpairments(given.impairments);
+    const style = given.link_style === undefined ? link.style : plainStyle(given.link_style);
     const labels = (given.nodes ?? []).map((body) => ({ node: project.node(body.node_id), body }));
     const before = structuredClone(link.record);
     try {
       if (!isDeepStrictEqual(filters, link.filters)) await this.change(link, { filters });
-      if (given.link_style !== undefined && !isDeepStrictEqual(given.link_style, link.style)) {
-        link.style = given.link_style;
+      if (!isDeepStrictEqual(impairments, link.impairments)) await this.impair(link, impairments);
+      if (!isDeepStrictEqual(style, link.style)) {
+        link.style = style;
         this.announce('link.updated', link);
       }
       const { suspend } = given;
@@ -139,6 +148,19 @@ export class Links {
       if (!isDeepStrictEqual(before, link.record)) await this.persist(project, link);
     }
     return link;
+  }
+
+  /** Replaces the impairments; a compute that refuses them leaves those that were there. */
+  private async impair(link: Link, wanted: LinkImpairments): Promise<void> {
+    const { impairments } = link;
+    link.impairments = wanted;
+    try {
+      await impairLine(link);
+    } catch (error) {
+      link.impairments = impairments;
+      throw error;
+    }
+    if (link.created) this.announce('link.updated', link);
   }
 
   /** A change that the computes must follow; one that they refuse is taken back. */
@@ -167,6 +189,7 @@ export class Links {
       this.announce('link.updated', link);
     }
     await renewWire(link, lost);
+    await impairLine(link);
   }
 
   async delete(project: Project, link: Link): Promise<void> {

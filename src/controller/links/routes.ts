@@ -4,8 +4,11 @@ import { refusalOf } from '../computes/answers.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import { FILTERS } from './filters.ts';
+import { LinkSchedule } from './impairments.ts';
+import { cancelLineSchedule, lineSchedule, lineStatistics, resetLineStatistics, startLineSchedule } from './lines.ts';
 import type { Link } from './link.ts';
 import type { Links } from './links.ts';
+import { PRESETS } from './presets.ts';
 import { LinkBody, LinkCapture } from './schema.ts';
 
 type LinkPath = Record<'project_id' | 'link_id', string>;
@@ -61,6 +64,32 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
     route('POST /v2/projects/{project_id}/links/{link_id}/stop_capture', { status: 201 }, async ({ params }) =>
       (await links.stopCapture((await find(params)).link)).json(),
     ),
+
+    route('GET /v2/impairments/presets', {}, () => [...PRESETS]),
+
+    route('GET /v2/projects/{project_id}/links/{link_id}/statistics', {}, async ({ params }) =>
+      lineStatistics((await find(params)).link),
+    ),
+
+    route('POST /v2/projects/{project_id}/links/{link_id}/statistics/reset', { status: 204 }, async ({ params }) => {
+      await resetLineStatistics((await find(params)).link);
+      return undefined;
+    }),
+
+    route('GET /v2/projects/{project_id}/links/{link_id}/schedule', {}, async ({ params }) =>
+      lineSchedule((await find(params)).link),
+    ),
+
+    route(
+      'POST /v2/projects/{project_id}/links/{link_id}/schedule',
+      { body: LinkSchedule, status: 201 },
+      async ({ params, body }) => startLineSchedule((await find(params)).link, body),
+    ),
+
+    route('DELETE /v2/projects/{project_id}/links/{link_id}/schedule', { status: 204 }, async ({ params }) => {
+      await cancelLineSchedule((await find(params)).link);
+      return undefined;
+    }),
 
     route('GET /v2/projects/{project_id}/links/{link_id}/pcap', {}, async ({ params, signal }) => {
       const answer = await links.pcap((await find(params)).link, signal);

@@ -1,9 +1,14 @@
 // Bodies of the link routes (`Link`, `LinkCapture` of the interface).
 import * as v from 'valibot';
 import { TopologyLink } from '../../store/topology/schema.ts';
+import { LinkImpairmentsBody } from './impairments.ts';
 
 /** Creation and update take the members of a link in a topology file; the read-only ones are accepted and ignored. */
-export const LinkBody = TopologyLink;
+export const LinkBody = v.strictObject({
+  ...TopologyLink.entries,
+  /** An extension; null takes them away, as does an empty object. */
+  impairments: v.optional(v.nullable(LinkImpairmentsBody)),
+});
 export type LinkBody = v.InferOutput<typeof LinkBody>;
 export type LinkEndBody = NonNullable<LinkBody['nodes']>[number];
 

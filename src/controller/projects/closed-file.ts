@@ -5,10 +5,11 @@ import { parseJsonBounded } from '../../store/json.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { topologyOf } from '../../store/topology/document.ts';
 import { readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
-import type { Topology } from '../../store/topology/schema.ts';
+import type { Topology, TopologyLink } from '../../store/topology/schema.ts';
+import { carriedImpairments, impairs, plainStyle } from '../links/impairments.ts';
 import { hasFile } from './scan.ts';
 
-/** Nodes, links or drawings, word for word as the file has them; `version` is written into a file that is upgraded. */
+/** Nodes, links or drawings, word for word as the file has them, but for impairments of links; `version` is written into a file that is upgraded. */
 export async function storedContent(
   record: ProjectRecord,
   kind: 'nodes' | 'links' | 'drawings',
@@ -19,7 +20,15 @@ export async function storedContent(
   // Reading it as an opening would checks the file, and brings one of an older revision up to date.
   await readTopologyFile(path, { version });
   const document = parseJsonBounded(await readFile(path, 'utf8')) as Topology;
-  return document.topology[kind];
+  return kind === 'links' ? document.topology.links.map(shownLink) : document.topology[kind];
+}
+
+/** A link with its impairments where clients look for them. */
+function shownLink(link: TopologyLink): object {
+  const { link_style: style } = link;
+  if (style === undefined) return link;
+  const { impairments } = carriedImpairments(style);
+  return { ...link, link_style: plainStyle(style), ...(impairs(impairments) && { impairments }) };
 }
 
 /** Writes the settings of `record` into its file; the content stays. */

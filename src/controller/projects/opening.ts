@@ -1,7 +1,7 @@
 // Opening a project: its topology file becomes a lab, node by node and link by link (interface of release 2.2.57, section 6.4).
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { messageOf } from '../../failures.ts';
+import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Store } from '../../store/store.ts';
 import { fingerprint, readTopologyFile, type TopologyFile } from '../../store/topology/file.ts';
@@ -11,6 +11,8 @@ import type { Computes } from '../computes/computes.ts';
 import type { Drawings } from '../drawings/drawings.ts';
 import type { Announcer } from '../events.ts';
 import { type Filters, storedFilters } from '../links/filters.ts';
+import { carriedImpairments, NO_IMPAIRMENTS, plainStyle } from '../links/impairments.ts';
+import { impairLine } from '../links/lines.ts';
 import { Link } from '../links/link.ts';
 import type { LinkPlan, Links } from '../links/links.ts';
 import type { Nodes } from '../nodes/nodes.ts';
@@ -84,15 +86,21 @@ async function buildLinks(project: Project, stored: readonly TopologyLink[], par
       warn(project, parts, `The link ${entry.link_id} is left out: it does not join two free ports.`);
       continue;
     }
-    const plan = { ends, filters, style: entry.link_style ?? {}, suspended: entry.suspend ?? false };
+    const stored = entry.link_style ?? {};
+    const { impairments, reason } = carriedImpairments(stored);
+    if (reason) warn(project, parts, `The impairments of the link ${entry.link_id} are left out. ${reason}`);
+    const style = plainStyle(stored);
+    const plan = { ends, filters, style, suspended: entry.suspend ?? false, impairments };
     await buildLink(project, entry.link_id, plan, parts);
   }
 }
 
-/** Filters that a compute refuses stay with the link, without effect: a project never fails to open for them. */
+/** Filters and impairments that a compute refuses stay with the link, without effect: a project never fails to open for them. */
 async function buildLink(project: Project, id: string, plan: LinkPlan, parts: OpeningParts): Promise<void> {
-  const build = (filters: Filters): Promise<void> =>
-    parts.links.build(project, new Link(project.id, id), { ...plan, filters }, async () => {});
+  const build = (filters: Filters): Promise<void> => {
+    const bare = { ...plan, filters, impairments: NO_IMPAIRMENTS };
+    return parts.links.build(project, new Link(project.id, id), bare, async () => {});
+  };
   try {
     await build(plan.filters);
   } catch (error) {
@@ -102,6 +110,12 @@ async function buildLink(project: Project, id: string, plan: LinkPlan, parts: Op
     project.link(id).filters = plan.filters;
     warn(project, parts, `The filters of the link ${id} have no effect. ${error.message}`);
   }
+  const link = project.link(id);
+  link.impairments = plan.impairments;
+  await impairLine(link).catch((error: unknown) => {
+    if (!(error instanceof Failure && error.code === 'conflict')) throw error;
+    warn(project, parts, `The impairments of the link ${id} have no effect. ${error.message}`);
+  });
 }
 
 function warn(project: Project, { announcer }: OpeningParts, message: string): void {

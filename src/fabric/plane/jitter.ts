@@ -3,19 +3,19 @@
 import type { Distribution } from '../../store/impairments.ts';
 import type { Random } from './chance.ts';
 
-/** No frame is held longer than its delay and this many times the jitter. */
-export const MOST_JITTERS = 10;
-
-/** Shape of the Pareto distribution: the smallest whole number with a finite variance, which is what makes its tail heavy. */
+/** Shape of the Pareto distribution (from 1 on): the smallest whole number with a finite variance, so its tail is heavy. */
 const SHAPE = 3;
-const PARETO_MEAN = SHAPE / (SHAPE - 1);
-const PARETO_DEVIATION = Math.sqrt(SHAPE / ((SHAPE - 1) ** 2 * (SHAPE - 2)));
+/** Where the tail is cut off, some ten standard deviations from the mean, so that no frame is held for ever. */
+export const PARETO_MOST = 9;
+/** Of what is left; for a shape of 3. */
+export const PARETO_MEAN = 1.5 - 1 / (2 * PARETO_MOST ** 2);
+export const PARETO_DEVIATION = Math.sqrt(3 - 2 / PARETO_MOST - PARETO_MEAN ** 2);
 /** A quarter normal, three quarters Pareto, brought back to a standard deviation of 1. */
 const [NORMAL_PART, PARETO_PART] = [0.25, 0.75].map((part) => part / Math.hypot(0.25, 0.75)) as [number, number];
 
 /** Pareto with mean 0 and standard deviation 1, of a number that is uniform in [0, 1). */
 function pareto(uniform: number): number {
-  return ((1 - uniform) ** (-1 / SHAPE) - PARETO_MEAN) / PARETO_DEVIATION;
+  return (Math.min(PARETO_MOST, (1 - uniform) ** (-1 / SHAPE)) - PARETO_MEAN) / PARETO_DEVIATION;
 }
 
 /** The normal distribution function (Abramowitz and Stegun, 7.1.26: off by less than 1.5e-7). */
@@ -90,9 +90,9 @@ export class Jitter {
       case 'normal':
         return this.#normal.next();
       case 'pareto':
-        return Math.min(MOST_JITTERS, pareto(this.#uniform()));
+        return pareto(this.#uniform());
       case 'paretonormal':
-        return Math.min(MOST_JITTERS, PARETO_PART * pareto(this.#uniform()) + NORMAL_PART * this.#other.next());
+        return PARETO_PART * pareto(this.#uniform()) + NORMAL_PART * this.#other.next();
     }
   }
 

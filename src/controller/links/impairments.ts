@@ -1,0 +1,90 @@
+// Impairments of a link by direction: an extension of the release's interface that its clients need not know. `forward` is from the
+// first of the link's `nodes` to the second, `backward` the other way.
+import * as v from 'valibot';
+import {
+  changed,
+  DirectionChange,
+  DirectionImpairments,
+  MOST_STEPS,
+  ScheduleRounds,
+  StepTimes,
+} from '../../store/impairments.ts';
+import { describeIssue } from '../../store/issues.ts';
+import { PRESETS, type Preset } from './presets.ts';
+
+/** What a link is asked for: a preset, what differs from it in both directions, and what differs in each. */
+const PRESET = {
+  preset: v.optional(v.picklist(PRESETS.map(({ name }) => name))),
+  /** Index in `nodes` of the subscriber of the preset's line. */
+  subscriber: v.optional(v.picklist([0, 1])),
+};
+
+export const LinkImpairmentsBody = v.strictObject({
+  ...PRESET,
+  both: v.optional(DirectionChange),
+  forward: v.optional(DirectionChange),
+  backward: v.optional(DirectionChange),
+});
+export type LinkImpairmentsBody = v.InferOutput<typeof LinkImpairmentsBody>;
+
+/** Steps that change the link's impairments for a while, or to the end of the round. */
+export const LinkSchedule = v.strictObject({
+  steps: v.pipe(
+    v.array(v.strictObject({ ...StepTimes, ...LinkImpairmentsBody.entries })),
+    v.minLength(1),
+    v.maxLength(MOST_STEPS),
+  ),
+  ...ScheduleRounds,
+});
+export type LinkSchedule = v.InferOutput<typeof LinkSchedule>;
+
+/** As a link has them, and shows them. */
+const Stored = v.strictObject({ forward: DirectionImpairments, backward: DirectionImpairments });
+export type LinkImpairments = v.InferOutput<typeof Stored>;
+
+export const NO_IMPAIRMENTS: LinkImpairments = { forward: {}, backward: {} };
+
+export function impairs({ forward, backward }: LinkImpairments): boolean {
+  return Object.keys(forward).length > 0 || Object.keys(backward).length > 0;
+}
+
+/** The changes of each direction that a body asks for, its preset first. */
+export function changesOf(body: LinkImpairmentsBody): { forward: DirectionChange; backward: DirectionChange } {
+  const { preset: name, subscriber = 0, both = {}, forward = {}, backward = {} } = body;
+  const preset: Partial<Preset> = PRESETS.find((each) => each.name === name) ?? {};
+  const [there, back] = subscriber === 0 ? [preset.up, preset.down] : [preset.down, preset.up];
+  return { forward: { ...there, ...both, ...forward }, backward: { ...back, ...both, ...backward } };
+}
+
+/** What a link is to have: numbers, no names, so that it stays what it is when presets change. */
+export function linkImpairments(body: LinkImpairmentsBody | null): LinkImpairments {
+  const { forward, backward } = changesOf(body ?? {});
+  return { forward: changed({}, forward), backward: changed({}, backward) };
+}
+
+/**
+ * The member of `link_style` in which a topology file carries the impairments: the format allows nothing unknown in a link, but anything
+ * in its style, which releases 2.2 read and write as it is.
+ */
+const CARRIER = 'labwire_impairments';
+
+type Style = Record<string, unknown>;
+
+/** The style as a file has it. */
+export function styleWith(style: Style, impairments: LinkImpairments): Style {
+  return impairs(impairments) ? { ...style, [CARRIER]: impairments } : style;
+}
+
+/** The style as clients see it. */
+export function plainStyle({ [CARRIER]: _impairments, ...style }: Style): Style {
+  return style;
+}
+
+/** What a file carries; impairments that do not fit are left out, for a `reason`. */
+export function carriedImpairments(style: Style): { impairments: LinkImpairments; reason?: string } {
+  const carried = style[CARRIER];
+  if (carried === undefined) return { impairments: NO_IMPAIRMENTS };
+  const result = v.safeParse(Stored, carried, { abortPipeEarly: true });
+  if (result.success) return { impairments: result.output };
+  return { impairments: NO_IMPAIRMENTS, reason: describeIssue(result.issues[0], CARRIER) };
+}

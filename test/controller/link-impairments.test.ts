@@ -1,0 +1,223 @@
+// Impairments of a link by direction, from the client to the cable: an extension that old clients and genuine files do not notice.
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { LabServer, until } from './lab-server.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
+type Body = any;
+
+interface Pair {
+  server: LabServer;
+  project: Body;
+  nodes: Body[];
+  link: string;
+  /** The link as a client sees it. */
+  read(): Promise<Body>;
+}
+
+/** Two hubs, joined by a link. */
+async function pair(t: TestContext, more: object = {}): Promise<Pair> {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false });
+  const nodes = [await server.hub(project, 'A'), await server.hub(project, 'B')];
+  const { link_id: id } = await server.link(project, [nodes[0], 0], [nodes[1], 0], more);
+  const link = `/v2/projects/${project.project_id}/links/${id}`;
+  return { server, project, nodes, link, read: () => server.expect(200, 'GET', link) };
+}
+
+/** Frames into a hub's port, by a NIO of the test's own: gives the sender of them. */
+async function sender(
+  t: TestContext,
+  { server, project }: Pair,
+  hub: Body,
+): Promise<(frames: number) => Promise<void>> {
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  t.after(() => socket.close());
+  const compute = `/v2/compute/projects/${project.project_id}`;
+  const { udp_port: lport } = await server.expect(201, 'POST', `${compute}/ports/udp`);
+  const nio = { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: socket.address().port };
+  await server.expect(201, 'POST', `${compute}/ethernet_hub/nodes/${hub.node_id}/adapters/0/ports/7/nio`, nio);
+  return async (frames) => {
+    for (let sent = 0; sent < frames; sent++)
+      await new Promise((resolve) => socket.send(Buffer.alloc(60), lport, '127.0.0.1', resolve));
+  };
+}
+
+const impairments = {
+  forward: { rate: { kbit: 1000, queue_ms: 50 }, delay: { ms: 20, jitter: 5, distribution: 'normal' } },
+  backward: { loss: { percent: 1.5, correlation: 25 } },
+};
+
+test('a link shows its impairments, keeps them when a client knows nothing of them, and gives them up when told', async (t) => {
+  const { server, link, read } = await pair(t);
+  assert.equal('impairments' in (await read()), false);
+  assert.deepEqual((await server.expect(201, 'PUT', link, { impairments })).impairments, impairments);
+  await server.expect(201, 'PUT', link, { filters: {}, link_style: { color: '#ff0000', width: 2 }, suspend: false });
+  const { impairments: kept, link_style: style } = await read();
+  assert.deepEqual([kept, style], [impairments, { color: '#ff0000', width: 2 }]);
+  await server.expect(201, 'PUT', link, { impairments: null });
+  assert.equal('impairments' in (await read()), false);
+});
+
+test('impairments come with a new link, are announced, and are the same in what a client sends back', async (t) => {
+  const { server, project, link, read } = await pair(t, { impairments });
+  assert.deepEqual((await read()).impairments, impairments);
+  const events = await server.record(`/v2/projects/${project.project_id}/notifications/ws`);
+  const { link_type: _type, ...sent } = await read();
+  await server.expect(201, 'PUT', link, {
+    ...sent,
+    impairments: { ...sent.impairments, backward: { delay: { ms: 3 } } },
+  });
+  const wanted = { ...impairments, backward: { delay: { ms: 3 } } };
+  await until(
+    () => events.some(({ action, event }) => action === 'link.updated' && event.impairments?.backward.delay?.ms === 3),
+    'the event',
+  );
+  assert.deepEqual((await read()).impairments, wanted);
+});
+
+test('a file carries them in the style of the link, where releases 2.2 leave them alone, and brings them back', async (t) => {
+  const { server, project, link, read } = await pair(t, { link_style: { width: 3 }, impairments });
+  const path = `/v2/projects/${project.project_id}`;
+  await server.expect(204, 'POST', `${path}/close`);
+  const file = join(project.path, project.filename);
+  const [stored] = JSON.parse(await readFile(file, 'utf8')).topology.links;
+  assert.deepEqual(Object.keys(stored).sort(), ['filters', 'link_id', 'link_style', 'nodes', 'suspend']);
+  assert.deepEqual(stored.link_style, { width: 3, labwire_impairments: impairments });
+  const [listed] = await server.expect(200, 'GET', `${path}/links`);
+  assert.deepEqual([listed.link_style, listed.impairments], [{ width: 3 }, impairments]);
+  await server.expect(201, 'POST', `${path}/open`);
+  assert.deepEqual([(await read()).link_style, (await read()).impairments], [{ width: 3 }, impairments]);
+  // They are in effect, too: the fabric has a rate to wait for.
+  const { forward } = await server.expect(200, 'GET', `${link}/statistics`);
+  assert.deepEqual(forward.queue, { frames: 0, bytes: 0 });
+});
+
+test('what a file carries and does not fit is left out with a warning; the project opens', async (t) => {
+  const { server, project, read } = await pair(t, { impairments });
+  const path = `/v2/projects/${project.project_id}`;
+  await server.expect(204, 'POST', `${path}/close`);
+  const file = join(project.path, project.filename);
+  await writeFile(file, (await readFile(file, 'utf8')).replace('"kbit": 1000', '"kbit": 0'));
+  const events = await server.record(`${path}/notifications/ws`);
+  await server.expect(201, 'POST', `${path}/open`);
+  assert.equal('impairments' in (await read()), false);
+  const warned = (): boolean =>
+    events.some(
+      ({ action, event }) => action === 'log.warning' && /labwire_impairments|rate\.kbit/.test(event.message),
+    );
+  await until(warned, 'the warning');
+});
+
+test('a duplicate of a project and a snapshot have them', async (t) => {
+  const { server, project, link } = await pair(t, { impairments });
+  const path = `/v2/projects/${project.project_id}`;
+  const copy = await server.expect(201, 'POST', `${path}/duplicate`, { name: 'copy' });
+  await server.expect(201, 'POST', `/v2/projects/${copy.project_id}/open`);
+  const [copied] = await server.expect(200, 'GET', `/v2/projects/${copy.project_id}/links`);
+  assert.deepEqual(copied.impairments, impairments);
+  const { snapshot_id: id } = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'before' });
+  await server.expect(201, 'PUT', link, { impairments: {} });
+  await server.expect(201, 'POST', `${path}/snapshots/${id}/restore`);
+  // Links get new identifiers.
+  const [restored] = await server.expect(200, 'GET', `${path}/links`);
+  assert.deepEqual(restored.impairments, impairments);
+});
+
+test('presets are listed, and used by name: with the other end as subscriber, and with members of one’s own', async (t) => {
+  const { server, link } = await pair(t);
+  const presets = await server.expect(200, 'GET', '/v2/impairments/presets');
+  const adsl = presets.find(({ name }: Body) => name === 'adsl');
+  const put = async (wanted: object): Promise<Body> =>
+    (await server.expect(201, 'PUT', link, { impairments: wanted })).impairments;
+  assert.deepEqual(await put({ preset: 'adsl' }), { forward: adsl.up, backward: adsl.down });
+  assert.deepEqual(await put({ preset: 'adsl', subscriber: 1 }), { forward: adsl.down, backward: adsl.up });
+  assert.deepEqual(
+    await put({ preset: 'adsl', both: { loss: { percent: 2 } }, backward: { delay: null, loss: null } }),
+    {
+      forward: { ...adsl.up, loss: { percent: 2 } },
+      backward: { rate: adsl.down.rate },
+    },
+  );
+  for (const { name } of presets) await put({ preset: name });
+});
+
+test('values that do not fit are refused with their member, their range and what came', async (t) => {
+  const { server, link, read } = await pair(t, { impairments });
+  const refusals: [object, RegExp][] = [
+    [
+      { both: { loss: { percent: 101 } } },
+      /impairments\.both\.loss\.percent: expected a number from 0 to 100 \(percent\)/,
+    ],
+    [{ forward: { delay: { ms: 'ten' } } }, /impairments\.forward\.delay\.ms: expected number, received "ten"/],
+    [
+      { forward: { rate: { kbit: 0 } } },
+      /impairments\.forward\.rate\.kbit: expected a number from 1 to 100000000 \(kbit\/s\)/,
+    ],
+    [{ forward: { rate: {} } }, /impairments\.forward\.rate\.kbit: is required/],
+    [{ forward: { delay: { ms: 1, distribution: 'poisson' } } }, /distribution: expected .*"paretonormal"/],
+    [{ backward: { reorder: { percent: 1, gap: 1.5 } } }, /gap: expected a whole number from 1 to 65536 \(frames\)/],
+    [{ preset: 'pigeon' }, /impairments\.preset: expected .*"adsl"/],
+    [{ sideways: {} }, /impairments\.sideways: is not a member/],
+  ];
+  for (const [wanted, message] of refusals) {
+    assert.match((await server.expect(400, 'PUT', link, { impairments: wanted })).message, message);
+  }
+  assert.deepEqual((await read()).impairments, impairments);
+});
+
+test('statistics tell what each direction did to frames, and begin anew', async (t) => {
+  const lab = await pair(t, { impairments: { forward: { loss: { percent: 100 } } } });
+  const { server, link, nodes } = lab;
+  const [forth, back] = [await sender(t, lab, nodes[0]), await sender(t, lab, nodes[1])];
+  await forth(5);
+  await back(3);
+  const seen = (): Promise<Body> => server.expect(200, 'GET', `${link}/statistics`);
+  await until(async () => {
+    const { forward, backward } = await seen();
+    return forward.dropped.loss === 5 && backward.delivered.frames === 3;
+  }, 'the frames');
+  const { forward, backward, measured_at: at, ends } = await seen();
+  assert.deepEqual(
+    [forward.from, forward.to, forward.offered.frames, forward.loss_percent],
+    [nodes[0].node_id, nodes[1].node_id, 5, 100],
+  );
+  assert.deepEqual([backward.from, backward.offered.bytes, backward.loss_percent], [nodes[1].node_id, 180, 0]);
+  assert.ok([nodes[0].node_id, nodes[1].node_id].includes(at));
+  assert.deepEqual(
+    ends.map(({ node_id: id, statistics }: Body) => [id, typeof statistics]),
+    nodes.map(({ node_id: id }) => [id, 'object']),
+  );
+  await server.expect(204, 'POST', `${link}/statistics/reset`);
+  assert.equal((await seen()).forward.offered.frames, 0);
+});
+
+test('a schedule runs, is seen, and ends: when cancelled, and with a change', async (t) => {
+  const { server, link } = await pair(t, { impairments });
+  const schedule = `${link}/schedule`;
+  assert.deepEqual(await server.expect(200, 'GET', schedule), { state: 'none' });
+  const steps = [{ at: 0, for: 600, both: { loss: { percent: 100 } } }];
+  const started = await server.expect(201, 'POST', schedule, { steps, period: 1200, rounds: 3 });
+  assert.equal(started.state, 'running');
+  const running = await server.expect(200, 'GET', schedule);
+  assert.deepEqual([running.round, running.rounds, running.period], [1, 3, 1200]);
+  assert.deepEqual(running.forward, { ...impairments.forward, loss: { percent: 100 } });
+  assert.deepEqual(running.backward, { loss: { percent: 100 } });
+  assert.deepEqual(running.steps[0].forward, { loss: { percent: 100 } });
+  await server.expect(204, 'DELETE', schedule);
+  const cancelled = await server.expect(200, 'GET', schedule);
+  assert.deepEqual([cancelled.state, cancelled.forward], ['cancelled', impairments.forward]);
+  await server.expect(201, 'POST', schedule, { steps: [{ at: 0, preset: 'lte' }] });
+  await server.expect(201, 'PUT', link, { impairments: { both: { delay: { ms: 1 } } } });
+  assert.equal((await server.expect(200, 'GET', schedule)).state, 'cancelled');
+  await server.expect(201, 'POST', schedule, { steps: [{ at: 0, for: 0.01, both: { delay: { ms: 1 } } }] });
+  await until(async () => (await server.expect(200, 'GET', schedule)).state === 'finished', 'the end');
+  const { message } = await server.expect(400, 'POST', schedule, { steps: [{ at: 1, both: {} }], rounds: 0 });
+  assert.match(message, /period: is required/);
+});
