@@ -86,7 +86,7 @@ test('a limited rate takes its time, drops what its queue has no room for, and c
   const start = performance.now();
   await out(...Array.from({ length: 10 }, (_, index) => Buffer.alloc(100, index)));
   const { outgoing } = await counted(port, (seen) => seen.outgoing.offered.frames === 10);
-  assert.ok(outgoing.dropped.rateQueue >= 5, `${outgoing.dropped.rateQueue} were dropped`);
+  assert.ok(outgoing.dropped.rateQueue > 0, `${outgoing.dropped.rateQueue} were dropped`);
   assert.ok(outgoing.queue.frames <= 4);
   const passed = 10 - outgoing.dropped.rateQueue;
   const heard = await peer.take(passed);
@@ -101,7 +101,7 @@ test('a limited rate takes its time, drops what its queue has no room for, and c
 });
 
 test('frames overtake those that a delay holds, and are counted as out of order', async (t) => {
-  const delay = { ms: 60 };
+  const delay = { ms: 500 };
   const { peer, port, out } = await rig(t, { outgoing: { delay, reorder: { percent: 100, gap: 5 } } });
   await out(...numbers(5));
   assert.deepEqual(await peer.takeText(5), ['4', '0', '1', '2', '3']);
@@ -164,7 +164,7 @@ test('a schedule changes the cable at its times, and leaves it as it was', async
         [0, {}],
         [50, lost],
       ],
-      { period: 300 },
+      { period: 2000 },
     ),
   );
   assert.equal(started.state, 'running');
@@ -175,7 +175,7 @@ test('a schedule changes the cable at its times, and leaves it as it was', async
     const state = await port.scheduleState();
     return state?.state === 'finished' && state;
   });
-  assert.ok(ended.elapsed >= 300);
+  assert.ok(ended.elapsed >= 2000);
   await out('heard');
   assert.deepEqual(await peer.takeText(), ['heard']);
 });
