@@ -16,7 +16,7 @@ export function impairmentRoutes<Pattern extends string>(
       find(params).impairDirections(body),
     ),
 
-    route(`GET ${port}/statistics`, { concurrent: true }, ({ params }) => find(params).statistics()),
+    route(`GET ${port}/statistics`, { concurrent: true }, ({ params }) => find(params).cableStatistics()),
     route(`POST ${port}/statistics/reset`, { status: 204 }, ({ params }) => find(params).resetStatistics()),
 
     route(`GET ${port}/schedule`, { concurrent: true }, ({ params }) => find(params).scheduleState()),

@@ -121,7 +121,7 @@ export class NodePort {
   }
 
   /** What was seen of the cable since the NIO was plugged in, or since it was counted anew. */
-  async statistics(): Promise<object> {
+  async cableStatistics(): Promise<object> {
     const { port } = this.connection();
     return statisticsAnswer(await refusing(this.rules.exception, () => port.cableStatistics()));
   }
