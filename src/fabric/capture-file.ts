@@ -1,102 +1,244 @@
 // The main thread's half of a capture: records from the worker go to the file, in order, without ever holding anybody up.
 
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { readdir, rename, unlink } from 'node:fs/promises';
+import { dirname, join, parse } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
-import type { LinkType } from './model.ts';
-import { fileHeader, wholeRecords } from './pcap.ts';
+import { CaptureChunk } from './capture-chunk.ts';
+import { type CaptureEncoding, ENCODINGS, wholeRecords } from './capture-format.ts';
+import { CapturePart } from './capture-part.ts';
+import { CaptureReader } from './capture-reader.ts';
+import type { CaptureRing, CaptureSettings, CaptureStatistics } from './model.ts';
 
-const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_TRUNC, O_WRONLY } = constants;
+const NO_SPACE = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+/** Digits of the numbers of a ring's files. */
+const DIGITS = 5;
 
 function captureFailure(error: unknown, path: string): Failure {
   if (error instanceof Failure) return error;
   const code = systemCode(error) ?? '';
   return new Failure(
-    ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code) ? 'out-of-space' : 'conflict',
+    NO_SPACE.includes(code) ? 'out-of-space' : 'conflict',
     `The capture file '${path}' cannot be written: ${code === 'ELOOP' ? 'it is a symbolic link' : messageOf(error)}`,
     { cause: error },
   );
 }
 
+/** What a numbered file of a ring is called: `web.pcap` becomes `web_00001.pcap`. */
+function numbered(path: string, number: number): string {
+  const { dir, name, ext } = parse(path);
+  return join(dir, `${name}_${String(number).padStart(DIGITS, '0')}${ext}`);
+}
+
+/** Whether a ring that writes `file` gives files the name `other`; both are names in one directory. */
+export function isPartOfRing(file: string, other: string): boolean {
+  const { name, ext } = parse(file);
+  if (!other.startsWith(`${name}_`) || !other.endsWith(ext)) return false;
+  return /^\d{5,}$/.test(other.slice(name.length + 1, other.length - ext.length));
+}
+
+interface Lent {
+  chunk: CaptureChunk;
+  length: number;
+}
+
+export interface CaptureFileOptions extends CaptureSettings {
+  file: string;
+  ring?: CaptureRing;
+}
+
 export class CaptureFile {
+  /** The file that is being written; those of a ring that are complete have numbers. */
   readonly path: string;
-  /** Bytes that the worker has handed over and that are not in the file; the worker reads it too. */
-  readonly backlog = new Int32Array(new SharedArrayBuffer(4));
-  readonly #handle: FileHandle;
+  readonly #options: CaptureFileOptions;
+  readonly #encoding: CaptureEncoding;
   readonly #failed: (failure: Failure) => void;
-  readonly #queue: Uint8Array[] = [];
-  #size: number;
+  readonly #queue: Lent[] = [];
+  readonly #header: Buffer;
+  #parts: CapturePart[] = [];
+  #completed = 0;
+  #statistics: CaptureStatistics = { frames: 0, bytes: 0, drops: 0, filtered: 0 };
   #writing: Promise<void> | undefined;
   #ended = false;
+  #grown: PromiseWithResolvers<void> | undefined;
 
-  private constructor(path: string, handle: FileHandle, size: number, failed: (failure: Failure) => void) {
-    this.path = path;
-    this.#handle = handle;
-    this.#size = size;
+  private constructor(options: CaptureFileOptions, failed: (failure: Failure) => void) {
+    this.path = options.file;
+    this.#options = options;
+    this.#encoding = ENCODINGS[options.format ?? 'pcap'];
+    this.#header = this.#encoding.header(options);
     this.#failed = failed;
   }
 
   /**
-   * Creates the file, or empties it, and writes its header. Symbolic links and anything but plain files are refused.
-   * `failed` is called at most once, when a later write fails: the file then ends with the last whole packet and is closed.
+   * Creates the file, or empties it, and writes its header; the numbered files of an earlier ring of that name go. Symbolic links and
+   * anything but plain files are refused. `failed` is called at most once, when a later write fails: the file then ends with the last
+   * whole record and is closed.
    */
-  static async create(path: string, linkType: LinkType, failed: (failure: Failure) => void): Promise<CaptureFile> {
+  static async create(options: CaptureFileOptions, failed: (failure: Failure) => void): Promise<CaptureFile> {
+    const file = new CaptureFile(options, failed);
     try {
-      // Without O_NONBLOCK a named pipe would wait for its reader.
-      const handle = await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0o640);
-      try {
-        if (!(await handle.stat()).isFile()) throw new Error('it is not a plain file');
-        const header = fileHeader(linkType);
-        await handle.writeFile(header);
-        return new CaptureFile(path, handle, header.length, failed);
-      } catch (error) {
-        await handle.close();
-        throw error;
-      }
+      await file.#begin();
+      if (options.ring !== undefined) await file.#removeOldRing();
     } catch (error) {
-      throw captureFailure(error, path);
+      throw captureFailure(error, options.file);
+    }
+    return file;
+  }
+
+  get contentType(): string {
+    return this.#encoding.contentType;
+  }
+
+  /** Whether nothing comes any more. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** The oldest file that is left. */
+  get oldest(): CapturePart {
+    return this.#parts[0]!;
+  }
+
+  /** Resolves when there is more to read, or when nothing comes any more. */
+  grown(): Promise<void> {
+    if (this.#ended) return Promise.resolve();
+    this.#grown ??= Promise.withResolvers();
+    return this.#grown.promise;
+  }
+
+  /** Somebody who reads the capture from its beginning, and on as it grows. */
+  reader(): CaptureReader {
+    return new CaptureReader(this);
+  }
+
+  /** Queues whole records; the chunk is released when they are written. */
+  append(memory: SharedArrayBuffer, length: number): void {
+    const chunk = new CaptureChunk(memory);
+    if (this.#ended) chunk.release();
+    else {
+      this.#queue.push({ chunk, length });
+      this.#writing ??= this.#drain();
     }
   }
 
-  /** Queues whole records. */
-  append(records: Uint8Array): void {
-    if (this.#ended) return;
-    this.#queue.push(records);
-    this.#writing ??= this.#drain();
-  }
-
-  /** Writes what is queued and closes the file. */
-  async close(): Promise<void> {
+  /** Writes what is queued and closes the file; with the capture's last figures, when these are known. */
+  async close(statistics?: CaptureStatistics): Promise<void> {
     await this.#writing;
     if (this.#ended) return;
+    if (statistics !== undefined) this.#statistics = statistics;
+    await this.#end();
+  }
+
+  get #current(): CapturePart {
+    return this.#parts.at(-1)!;
+  }
+
+  /** Completes the current file and closes it. */
+  async #end(): Promise<void> {
+    await this.#complete(this.#current);
     this.#ended = true;
-    await this.#handle.close();
+    this.#tell();
+    await this.#current.release();
+  }
+
+  /** Writes the trailer; one for which there is no room is left out. */
+  async #complete(part: CapturePart): Promise<void> {
+    if (part.complete) return;
+    part.complete = true;
+    await part.write(this.#encoding.trailer(this.#statistics)).catch(() => {});
+  }
+
+  #tell(): void {
+    this.#grown?.resolve();
+    this.#grown = undefined;
   }
 
   async #drain(): Promise<void> {
-    for (let records = this.#queue.shift(); records !== undefined; records = this.#queue.shift()) {
+    for (let lent = this.#queue.shift(); lent !== undefined; lent = this.#queue.shift()) {
       try {
+        const records = lent.chunk.records.subarray(0, lent.length);
+        this.#statistics = lent.chunk.statistics();
         await this.#write(records);
+        this.#tell();
       } catch (error) {
-        this.#ended = true;
-        this.#queue.length = 0;
-        await this.#handle.close().catch(() => {});
+        for (const { chunk } of this.#queue.splice(0)) chunk.release();
+        await this.#end().catch(() => {});
         this.#failed(captureFailure(error, this.path));
+      } finally {
+        lent.chunk.release();
       }
-      Atomics.sub(this.backlog, 0, records.length);
     }
     this.#writing = undefined;
   }
 
+  /** Writes whole records into the current file, and into the next ones of a ring when that is full. */
   async #write(records: Uint8Array): Promise<void> {
-    let written = 0;
+    const encoding = this.#encoding;
+    const { ring } = this.#options;
+    for (let rest = records; rest.length > 0; ) {
+      const part = this.#current;
+      const room = (ring?.fileBytes ?? Infinity) - part.size;
+      const fits = rest.length <= room ? rest.length : wholeRecords(encoding, rest, room);
+      // A record that fits into no file has one of its own.
+      if (fits === 0 && part.size > part.begin) {
+        await this.#rotate();
+        continue;
+      }
+      const before = part.size;
+      try {
+        await part.write(rest.subarray(0, fits || wholeRecords(encoding, rest, rest.length)), (written) =>
+          wholeRecords(encoding, rest, written),
+        );
+      } catch (error) {
+        await this.#makeRoom(error);
+      }
+      rest = rest.subarray(part.size - before);
+    }
+  }
+
+  /** Completes the current file, gives it a number and begins another one. */
+  async #rotate(): Promise<void> {
+    const complete = this.#current;
+    await this.#complete(complete);
+    const path = numbered(this.path, ++this.#completed);
+    await rename(complete.path, path);
+    complete.path = path;
+    while (this.#current === complete) await this.#begin().catch((error: unknown) => this.#makeRoom(error));
+    await complete.release();
+    while (this.#parts.length > this.#options.ring!.files) await this.#removeOldest();
+  }
+
+  /** On a full disk the oldest file of a ring goes. @throws the error when it is another one, or when there is no such file */
+  async #makeRoom(error: unknown): Promise<void> {
+    if (!NO_SPACE.includes(systemCode(error) ?? '') || this.#parts.length < 2) throw error;
+    await this.#removeOldest();
+  }
+
+  async #begin(): Promise<void> {
+    const part = new CapturePart(this.path);
+    await part.create();
     try {
-      while (written < records.length)
-        written += (await this.#handle.write(records, written, records.length - written)).bytesWritten;
+      await part.write(this.#header);
     } catch (error) {
-      await this.#handle.truncate(this.#size + wholeRecords(records, written)).catch(() => {});
+      await part.release();
       throw error;
     }
-    this.#size += written;
+    part.begin = part.size;
+    const before = this.#parts.at(-1);
+    this.#parts.push(part);
+    if (before !== undefined) before.next = part;
+  }
+
+  async #removeOldest(): Promise<void> {
+    const part = this.#parts.shift()!;
+    part.removed = true;
+    await unlink(part.path).catch(() => {});
+  }
+
+  async #removeOldRing(): Promise<void> {
+    const directory = dirname(this.path);
+    const { base } = parse(this.path);
+    for (const name of await readdir(directory))
+      if (isPartOfRing(base, name)) await unlink(join(directory, name)).catch(() => {});
   }
 }

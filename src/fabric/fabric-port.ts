@@ -3,17 +3,17 @@
 import { isIP } from 'node:net';
 import { Failure } from '../failures.ts';
 import { FILTER_VALUES, type FilterValue } from '../store/impairments.ts';
-import { CaptureFile } from './capture-file.ts';
+import { CaptureFile, type CaptureFileOptions } from './capture-file.ts';
 import type { FabricThread } from './fabric-thread.ts';
 import type { MemoryDevice } from './memory-device.ts';
 import type {
   Cable,
   CableImpairments,
   CableStatistics,
+  CaptureStatistics,
   DeviceKind,
   Impairments,
   InterfaceAddress,
-  LinkType,
   PortStatistics,
   SchedulePlan,
   ScheduleState,
@@ -137,16 +137,17 @@ export class FabricPort {
   }
 
   /**
-   * Records what passes the cable, in both directions, behind the impairments, until {@link stopCapture}.
+   * Records what passes the cable, in both directions, behind the impairments, until {@link stopCapture}. The answer can be read.
    * @throws Failure `conflict` when a capture is running or the file cannot be created, `out-of-space`
    */
-  async startCapture({ file, linkType }: { file: string; linkType: LinkType }): Promise<void> {
+  async startCapture(options: CaptureFileOptions): Promise<CaptureFile> {
     if (this.#capture !== undefined) throw new Failure('conflict', 'The port is being captured already');
     const capture = this.#thread.nextId();
     this.#capture = capture;
     const { captures } = this.#thread;
+    const { file, ring: _, ...settings } = options;
     try {
-      const output = await CaptureFile.create(file, linkType, (failure) => {
+      const output = await CaptureFile.create(options, (failure) => {
         captures.delete(capture);
         if (this.#capture === capture) {
           this.#capture = undefined;
@@ -155,7 +156,8 @@ export class FabricPort {
         this.#captureFailed({ port: this, file, failure });
       });
       captures.set(capture, output);
-      await this.#thread.request('startCapture', { port: this.#id, capture, backlog: output.backlog });
+      await this.#thread.request('startCapture', { port: this.#id, capture, settings });
+      return output;
     } catch (error) {
       this.#capture = undefined;
       await captures.get(capture)?.close();
@@ -167,8 +169,7 @@ export class FabricPort {
   /** Ends the capture, if there is one; resolves when the file is complete. */
   async stopCapture(): Promise<void> {
     if (this.#capture === undefined) return;
-    await this.#thread.request('stopCapture', { port: this.#id });
-    await this.#completeCapture();
+    await this.#completeCapture(await this.#thread.request('stopCapture', { port: this.#id }));
   }
 
   async statistics(): Promise<PortStatistics> {
@@ -187,17 +188,17 @@ export class FabricPort {
 
   /** Removes the port with its device's socket, its cable and its capture. */
   async close(): Promise<void> {
+    await this.stopCapture();
     await this.#thread.request('closePort', { port: this.#id });
     this.#thread.listeners.delete(this.#id);
-    await this.#completeCapture();
   }
 
-  async #completeCapture(): Promise<void> {
+  async #completeCapture(statistics: CaptureStatistics | undefined): Promise<void> {
     const capture = this.#capture;
     if (capture === undefined) return;
     this.#capture = undefined;
     const output = this.#thread.captures.get(capture);
     this.#thread.captures.delete(capture);
-    await output?.close();
+    await output?.close(statistics);
   }
 }

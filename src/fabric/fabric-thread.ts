@@ -4,6 +4,7 @@ import { closeSync, writeSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { Failure, messageOf } from '../failures.ts';
 import { startWorker } from '../host/workers.ts';
+import { CaptureChunk } from './capture-chunk.ts';
 import type { CaptureFile } from './capture-file.ts';
 import { type Report, type Request, SIGNAL, type Verb, type Verbs, type WorkerData } from './protocol.ts';
 
@@ -104,7 +105,11 @@ export class FabricThread {
 
   #receive(report: Exclude<Report, { kind: 'ready' }>): void {
     if (report.kind === 'captured') {
-      this.captures.get(report.capture)?.append(report.records);
+      for (const { capture, memory, length } of report.chunks) {
+        const file = this.captures.get(capture);
+        if (file === undefined) new CaptureChunk(memory).release();
+        else file.append(memory, length);
+      }
       return;
     }
     if (report.kind === 'told') {

@@ -7,12 +7,17 @@ import { FabricThread } from './fabric-thread.ts';
 import { MemoryDevice } from './memory-device.ts';
 import type { DeviceKind, InterfaceChange, Output, Settings } from './model.ts';
 
+export { type CaptureFile, type CaptureFileOptions, isPartOfRing } from './capture-file.ts';
 export type { Device, FabricPort } from './fabric-port.ts';
 export type { MemoryDevice } from './memory-device.ts';
 export {
+  CAPTURE_FORMATS,
   type Cable,
   type CableImpairments,
   type CableStatistics,
+  type CaptureFormat,
+  type CaptureRing,
+  type CaptureStatistics,
   type DeviceKind,
   type DirectionStatistics,
   type Drops,
@@ -22,6 +27,7 @@ export {
   type InterfaceState,
   LINK_TYPES,
   type LinkType,
+  LONGEST_SNAP,
   type PacketAddress,
   type PortStatistics,
   type SchedulePlan,

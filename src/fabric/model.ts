@@ -131,6 +131,44 @@ export const LINK_TYPES = {
 
 export type LinkType = keyof typeof LINK_TYPES;
 
+/** Forms of a capture file, by editcap's names: times in microseconds, in nanoseconds, or with names, directions and counters. */
+export const CAPTURE_FORMATS = ['pcap', 'nsecpcap', 'pcapng'] as const;
+export type CaptureFormat = (typeof CAPTURE_FORMATS)[number];
+
+/** Bytes of a frame that a capture keeps at most. */
+export const LONGEST_SNAP = 65_535;
+
+/** What a capture records, and how. */
+export interface CaptureSettings {
+  linkType: LinkType;
+  /** `pcap` when not given. */
+  format?: CaptureFormat;
+  /** Bytes of each frame that are kept, from 1 on; the whole frame when not given. */
+  snapLength?: number;
+  /** Only frames that the packet filter accepts are recorded: its text, and its program as for {@link Impairments}. */
+  filter?: { expression: string; program: Uint32Array };
+  /** What is captured, for formats that say it. */
+  interface?: { name: string; description?: string };
+}
+
+/** A capture in several files, of which the oldest goes when there are more than `files`. */
+export interface CaptureRing {
+  fileBytes: number;
+  /** At least 2. */
+  files: number;
+}
+
+/** Of a capture, since its start. */
+export interface CaptureStatistics {
+  /** What was recorded; bytes as they passed the cable. */
+  frames: number;
+  bytes: number;
+  /** Frames that a slow disk left no room for. */
+  drops: number;
+  /** Frames that the filter did not accept. */
+  filtered: number;
+}
+
 /** Why frames did not arrive. */
 export interface Drops {
   /** Sent by the device while the port had no cable. */
@@ -231,6 +269,6 @@ export interface PortStatistics {
   interfaces: InterfaceChange[];
   /** Frames held by a delay at this moment. */
   delayed: number;
-  /** Frames that passed, but for which a slow disk left no room in the capture; since the capture's start. */
-  captureDrops: number;
+  /** Of the capture that runs. */
+  capture: CaptureStatistics | undefined;
 }

@@ -1,40 +1,45 @@
-// The classic pcap format, little endian, microsecond times (draft-ietf-opsawg-pcap).
+// The classic pcap formats, little endian, with times in microseconds or nanoseconds (draft-ietf-opsawg-pcap).
 
-import { LINK_TYPES, type LinkType } from './model.ts';
+import type { CaptureEncoding } from './capture-format.ts';
+import { LINK_TYPES, LONGEST_SNAP } from './model.ts';
 
-export const RECORD_HEADER_BYTES = 16;
-const SNAP_LENGTH = 65_535;
+const RECORD_HEADER_BYTES = 16;
 
-/** The 24 bytes at the start of a file: version 2.4, times in UTC. */
-export function fileHeader(linkType: LinkType): Buffer {
-  const header = Buffer.alloc(24);
-  header.writeUInt32LE(0xa1b2c3d4, 0);
-  header.writeUInt16LE(2, 4);
-  header.writeUInt16LE(4, 6);
-  header.writeUInt32LE(SNAP_LENGTH, 16);
-  header.writeUInt32LE(LINK_TYPES[linkType], 20);
-  return header;
+/** `unit`: nanoseconds in the smallest difference of two times. */
+function pcap(magic: number, unit: number): CaptureEncoding {
+  return {
+    contentType: 'application/vnd.tcpdump.pcap',
+
+    /** The 24 bytes at the start of a file: version 2.4, times in UTC. */
+    header: ({ linkType, snapLength = LONGEST_SNAP }) => {
+      const header = Buffer.alloc(24);
+      header.writeUInt32LE(magic, 0);
+      header.writeUInt16LE(2, 4);
+      header.writeUInt16LE(4, 6);
+      header.writeUInt32LE(snapLength, 16);
+      header.writeUInt32LE(LINK_TYPES[linkType], 20);
+      return header;
+    },
+
+    recordBytes: (captured) => RECORD_HEADER_BYTES + captured,
+
+    write(target, offset, { seconds, nanoseconds }, frame, captured, length) {
+      target.writeUInt32LE(seconds, offset);
+      target.writeUInt32LE(Math.floor(nanoseconds / unit), offset + 4);
+      target.writeUInt32LE(captured, offset + 8);
+      target.writeUInt32LE(length, offset + 12);
+      frame.copy(target, offset + RECORD_HEADER_BYTES, 0, captured);
+      return offset + RECORD_HEADER_BYTES + captured;
+    },
+
+    nextRecord: (view, offset) =>
+      offset + RECORD_HEADER_BYTES > view.byteLength
+        ? undefined
+        : offset + RECORD_HEADER_BYTES + view.getUint32(offset + 8, true),
+
+    trailer: () => Buffer.alloc(0),
+  };
 }
 
-/** Writes one record at `offset` and answers the offset behind it. `time` is in microseconds since 1970. */
-export function writeRecord(target: Buffer, offset: number, time: number, frame: Buffer, length: number): number {
-  const seconds = Math.floor(time / 1e6);
-  target.writeUInt32LE(seconds, offset);
-  target.writeUInt32LE(Math.floor(time - seconds * 1e6), offset + 4);
-  target.writeUInt32LE(length, offset + 8);
-  target.writeUInt32LE(length, offset + 12);
-  frame.copy(target, offset + RECORD_HEADER_BYTES, 0, length);
-  return offset + RECORD_HEADER_BYTES + length;
-}
-
-/** Bytes of the whole records within the first `limit` bytes. */
-export function wholeRecords(records: Uint8Array, limit: number): number {
-  const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
-  let end = 0;
-  while (end + RECORD_HEADER_BYTES <= limit) {
-    const next = end + RECORD_HEADER_BYTES + view.getUint32(end + 8, true);
-    if (next > limit) break;
-    end = next;
-  }
-  return end;
-}
+export const microsecondPcap = pcap(0xa1b2c3d4, 1000);
+export const nanosecondPcap = pcap(0xa1b23c4d, 1);

@@ -5,6 +5,8 @@ import type {
   Cable,
   CableImpairments,
   CableStatistics,
+  CaptureSettings,
+  CaptureStatistics,
   DeviceSettings,
   Impairments,
   InterfaceAddress,
@@ -39,9 +41,9 @@ export interface Verbs {
   cancelSchedule: { takes: { port: number }; gives: undefined };
   scheduleState: { takes: { port: number }; gives: ScheduleState | undefined };
   disconnect: { takes: { port: number }; gives: undefined };
-  /** `backlog` holds the bytes that were handed to the main thread and are not yet in the file. */
-  startCapture: { takes: { port: number; capture: number; backlog: Int32Array<SharedArrayBuffer> }; gives: undefined };
-  stopCapture: { takes: { port: number }; gives: undefined };
+  startCapture: { takes: { port: number; capture: number; settings: CaptureSettings }; gives: undefined };
+  /** Answers the last figures of the capture, if there was one. */
+  stopCapture: { takes: { port: number }; gives: CaptureStatistics | undefined };
   statistics: { takes: { port: number }; gives: PortStatistics };
   cableStatistics: { takes: { port: number }; gives: CableStatistics };
   /** Counts what passes the cable anew. */
@@ -58,8 +60,8 @@ export type Report =
   | { kind: 'ready'; wakeUp: number }
   | { kind: 'answer'; id: number; result: unknown }
   | { kind: 'failure'; id: number; code: FailureCode; message: string }
-  /** Whole pcap records for the file of a capture. */
-  | { kind: 'captured'; capture: number; records: Uint8Array<ArrayBuffer> }
+  /** Whole records for the files of captures: each chunk is the main thread's until it releases it. */
+  | { kind: 'captured'; chunks: { capture: number; memory: SharedArrayBuffer; length: number }[] }
   /** A device in memory says something, or a port that one of its interfaces has changed (an InterfaceChange). */
   | { kind: 'told'; device: number; message: unknown };
 

@@ -9,8 +9,8 @@ import { type Report, type Request, SIGNAL, type WorkerData } from './protocol.t
 
 const { signals } = workerData as WorkerData;
 
-function report(message: Report, transfer: ArrayBuffer[] = []): void {
-  parentPort!.postMessage(message, transfer);
+function report(message: Report): void {
+  parentPort!.postMessage(message);
 }
 
 /** Does the verb; a failure that was not foreseen is the caller's to know of, and no reason to cut everybody's cables. */
@@ -25,9 +25,7 @@ function answer(verbs: FabricVerbs, { id, verb, body }: Request): void {
 }
 
 function run(): void {
-  const plane = new FramePlane(new FrameCalls(), (capture, records) =>
-    report({ kind: 'captured', capture, records }, [records.buffer]),
-  );
+  const plane = new FramePlane(new FrameCalls(), (chunks) => report({ kind: 'captured', chunks }));
   const verbs = new FabricVerbs(plane, (device, message) => report({ kind: 'told', device, message }));
   report({ kind: 'ready', wakeUp: plane.wakeUp });
   try {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeFrame } from '../../src/demo/frames.ts';
 import { type CapturedFrame, capturedFrames } from '../../src/demo/pcap-stream.ts';
-import { fileHeader, writeRecord } from '../../src/fabric/pcap.ts';
+import { microsecondPcap } from '../../src/fabric/pcap.ts';
 
 const PC1 = '005079666800';
 const PC2 = '005079666801';
@@ -61,9 +61,12 @@ async function collect(chunks: Iterable<Uint8Array>): Promise<CapturedFrame[]> {
 
 test('frames of a capture are the same however its bytes arrive', async () => {
   const records = Buffer.alloc(1000);
-  let end = writeRecord(records, 0, 1_700_000_000_000_001, QUESTION, QUESTION.length);
-  end = writeRecord(records, end, 1_700_000_000_250_000, ANSWER, ANSWER.length);
-  const file = Buffer.concat([fileHeader('DLT_EN10MB'), records.subarray(0, end)]);
+  const write = (offset: number, microseconds: number, frame: Buffer): number => {
+    const time = { seconds: 1_700_000_000, nanoseconds: microseconds * 1000 };
+    return microsecondPcap.write(records, offset, time, frame, frame.length, frame.length, true);
+  };
+  const end = write(write(0, 1, QUESTION), 250_000, ANSWER);
+  const file = Buffer.concat([microsecondPcap.header({ linkType: 'DLT_EN10MB' }), records.subarray(0, end)]);
   const expected = [
     { time: 1_700_000_000_000_001, bytes: QUESTION },
     { time: 1_700_000_000_250_000, bytes: ANSWER },
@@ -79,6 +82,6 @@ test('frames of a capture are the same however its bytes arrive', async () => {
 
 test('a capture that is none is refused', async () => {
   await assert.rejects(collect([Buffer.alloc(24)]), { code: 'invalid', message: /not in pcap format/ });
-  const endless = Buffer.concat([fileHeader('DLT_EN10MB'), Buffer.alloc(16, 0xff)]);
+  const endless = Buffer.concat([microsecondPcap.header({ linkType: 'DLT_EN10MB' }), Buffer.alloc(16, 0xff)]);
   await assert.rejects(collect([endless]), { code: 'invalid', message: /damaged/ });
 });

@@ -2,7 +2,7 @@
 
 import type { FrameCalls, SocketAddress } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress } from '../model.ts';
-import { Captures, type PostRecords } from './capture.ts';
+import { Captures, type PostChunks } from './capture.ts';
 import { DelayQueue, type Place } from './delay-queue.ts';
 import { type InterfaceEndpoint, type InterfaceParts, PacketEndpoint, TapEndpoint } from './interface-endpoint.ts';
 import { Timers } from './timers.ts';
@@ -35,7 +35,7 @@ export class FramePlane {
   readonly #place: Place = (bytes, offset, length) => this.turn.place(bytes, offset, length);
   readonly #endpoints: (Endpoint | undefined)[] = [];
 
-  constructor(calls: FrameCalls, post: PostRecords) {
+  constructor(calls: FrameCalls, post: PostChunks) {
     this.calls = calls;
     this.turn = new Turn(calls);
     this.captures = new Captures(calls, post);
@@ -94,7 +94,7 @@ export class FramePlane {
     this.#releaseDelayed();
     this.timers.run();
     this.turn.end();
-    if (this.captures.nextFlush !== undefined && this.captures.nextFlush <= performance.now()) this.captures.flush();
+    if (this.captures.nextFlush !== undefined && this.captures.nextFlush <= performance.now()) this.captures.flushDue();
   }
 
   /** Closes everything that is not the main thread's. */

@@ -106,7 +106,7 @@ export class Port {
   /** The frame has passed the impairments and leaves by the cable. */
   toCable(slot: number, length: number): void {
     const { fusedWith, endpoint } = this.connection!;
-    this.capture?.write(slot, length);
+    this.capture?.write(slot, length, true);
     this.#sent.frames++;
     this.#sent.bytes += length;
     if (fusedWith !== undefined) fusedWith.incoming.offer(slot, length);
@@ -115,7 +115,7 @@ export class Port {
 
   /** The frame has passed the impairments and reaches the device. */
   toDevice(slot: number, length: number): void {
-    this.capture?.write(slot, length);
+    this.capture?.write(slot, length, false);
     if (this.device === undefined) {
       this.drops.noDevice++;
       return;
@@ -141,7 +141,7 @@ export class Port {
       fused: connection?.fusedWith !== undefined,
       delayed: connection === undefined ? 0 : connection.outgoing.heldFrames + connection.incoming.heldFrames,
       interfaces: this.#lostInterfaces(),
-      captureDrops: this.capture?.drops ?? 0,
+      capture: this.capture?.statistics(),
     };
   }
 

@@ -158,14 +158,16 @@ export class FabricVerbs implements Handlers {
     this.#unplug(this.#port(port));
   }
 
-  startCapture({ port: id, capture, backlog }: Verbs['startCapture']['takes']): undefined {
-    this.#port(id).capture = new Capture(capture, backlog, this.#plane.captures);
+  startCapture({ port: id, capture, settings }: Verbs['startCapture']['takes']): undefined {
+    this.#port(id).capture = new Capture(capture, settings, this.#plane.captures);
   }
 
-  stopCapture({ port: id }: Verbs['stopCapture']['takes']): undefined {
+  stopCapture({ port: id }: Verbs['stopCapture']['takes']): Verbs['stopCapture']['gives'] {
     const port = this.#port(id);
-    port.capture?.flush();
+    const { capture } = port;
     port.capture = undefined;
+    capture?.close();
+    return capture?.statistics();
   }
 
   statistics({ port }: Verbs['statistics']['takes']): Verbs['statistics']['gives'] {

@@ -224,11 +224,14 @@ export class FrameCalls extends FrameMemory {
     return this.control.words[(this.#scratch >> 2) + SK_MEMINFO_DROPS]!;
   }
 
-  /** The time of day in microseconds since 1970. */
-  microseconds(): number {
+  /** The time of day since 1970. */
+  timeOfDay(): { seconds: number; nanoseconds: number } {
     this.#libc.clock_gettime(CLOCK_REALTIME, this.control.address + this.#scratch);
     const { bytes } = this.control;
-    return Number(bytes.readBigInt64LE(this.#scratch)) * 1e6 + Math.floor(bytes.readUInt32LE(this.#scratch + 8) / 1000);
+    return {
+      seconds: Number(bytes.readBigInt64LE(this.#scratch)),
+      nanoseconds: bytes.readUInt32LE(this.#scratch + 8),
+    };
   }
 
   /** Writes a sockaddr_in or sockaddr_in6 and answers its size. */

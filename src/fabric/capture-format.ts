@@ -1,0 +1,50 @@
+// How the records of a capture look, by format.
+
+import type { CaptureFormat, CaptureSettings, CaptureStatistics } from './model.ts';
+import { microsecondPcap, nanosecondPcap } from './pcap.ts';
+import { pcapng } from './pcapng.ts';
+
+/** Time of day since 1970, both whole numbers. */
+export interface RecordTime {
+  seconds: number;
+  nanoseconds: number;
+}
+
+export interface CaptureEncoding {
+  readonly contentType: string;
+  /** What every file begins with. */
+  header(settings: CaptureSettings): Buffer;
+  /** Bytes of the record of a frame of which `captured` bytes are kept. */
+  recordBytes(captured: number): number;
+  /** Writes a record at `offset` and answers the offset behind it; `outgoing` says that the frame left the node. */
+  write(
+    target: Buffer,
+    offset: number,
+    time: RecordTime,
+    frame: Buffer,
+    captured: number,
+    length: number,
+    outgoing: boolean,
+  ): number;
+  /** Where the record at `offset` ends; undefined when too little of it is there to tell. */
+  nextRecord(view: DataView, offset: number): number | undefined;
+  /** What a complete file ends with. */
+  trailer(statistics: CaptureStatistics): Buffer;
+}
+
+export const ENCODINGS: Record<CaptureFormat, CaptureEncoding> = {
+  pcap: microsecondPcap,
+  nsecpcap: nanosecondPcap,
+  pcapng,
+};
+
+/** Bytes of the whole records within the first `limit` bytes. */
+export function wholeRecords(encoding: CaptureEncoding, records: Uint8Array, limit: number): number {
+  const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
+  let end = 0;
+  for (;;) {
+    const next = encoding.nextRecord(view, end);
+    if (next === undefined || next > limit) return end;
+    end = next;
+  }
+}

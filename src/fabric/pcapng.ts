@@ -1,0 +1,137 @@
+// The pcapng format, little endian, with times in nanoseconds (draft-ietf-opsawg-pcapng).
+
+import type { CaptureEncoding } from './capture-format.ts';
+import { LINK_TYPES, LONGEST_SNAP } from './model.ts';
+
+const BLOCK = { section: 0x0a0d0d0a, interface: 1, statistics: 5, packet: 6 } as const;
+const BYTE_ORDER = 0x1a2b3c4d;
+
+/** Type, both lengths. */
+const FRAMING_BYTES = 12;
+/** What lies before a packet's bytes: type, length, interface, time (64 bits), both lengths of the frame. */
+const PACKET_HEADER_BYTES = 28;
+/** Behind them: the option of the direction, the end of the options, the length once more. */
+const PACKET_TRAILER_BYTES = 16;
+const FLAGS_OPTION = 2;
+const INBOUND = 1;
+const OUTBOUND = 2;
+const HIGH = 2 ** 32;
+
+const padded = (length: number): number => (length + 3) & ~3;
+
+function option(code: number, value: Buffer | string): Buffer {
+  const bytes = Buffer.from(value);
+  const whole = Buffer.alloc(4 + padded(bytes.length));
+  whole.writeUInt16LE(code, 0);
+  whole.writeUInt16LE(bytes.length, 2);
+  bytes.copy(whole, 4);
+  return whole;
+}
+
+/** Longest text of an option; its length has 16 bits. */
+const text = (code: number, value: string): Buffer => option(code, Buffer.from(value).subarray(0, 4096));
+
+const END_OF_OPTIONS = Buffer.alloc(4);
+
+function block(type: number, ...parts: Buffer[]): Buffer {
+  const body = Buffer.concat(parts);
+  const whole = Buffer.alloc(FRAMING_BYTES + body.length);
+  whole.writeUInt32LE(type, 0);
+  whole.writeUInt32LE(whole.length, 4);
+  body.copy(whole, 8);
+  whole.writeUInt32LE(whole.length, whole.length - 4);
+  return whole;
+}
+
+function unsigned64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(value));
+  return bytes;
+}
+
+/** Nanoseconds since 1970 as the format has them: the upper half first. */
+function timestamp(): Buffer {
+  const nanoseconds = BigInt(Date.now()) * 1_000_000n;
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt32LE(Number(nanoseconds >> 32n), 0);
+  bytes.writeUInt32LE(Number(nanoseconds & 0xffffffffn), 4);
+  return bytes;
+}
+
+export const pcapng: CaptureEncoding = {
+  contentType: 'application/x-pcapng',
+
+  /** A section, and the one interface in it. */
+  header: ({ linkType, snapLength = LONGEST_SNAP, filter, interface: captured }) => {
+    const section = Buffer.alloc(16);
+    section.writeUInt32LE(BYTE_ORDER, 0);
+    section.writeUInt16LE(1, 4);
+    // How long the section becomes is not known.
+    section.writeBigInt64LE(-1n, 8);
+    const description = Buffer.alloc(8);
+    description.writeUInt16LE(LINK_TYPES[linkType], 0);
+    description.writeUInt32LE(snapLength, 4);
+    return Buffer.concat([
+      block(BLOCK.section, section, text(3, 'Linux'), text(4, 'Labwire'), END_OF_OPTIONS),
+      block(
+        BLOCK.interface,
+        description,
+        ...(captured ? [text(2, captured.name)] : []),
+        ...(captured?.description ? [text(3, captured.description)] : []),
+        // Times in units of 10^-9 s.
+        option(9, Buffer.of(9)),
+        // 0: the expression follows as text.
+        ...(filter ? [text(11, `\0${filter.expression}`)] : []),
+        END_OF_OPTIONS,
+      ),
+    ]);
+  },
+
+  recordBytes: (captured) => PACKET_HEADER_BYTES + padded(captured) + PACKET_TRAILER_BYTES,
+
+  write(target, offset, { seconds, nanoseconds }, frame, captured, length, outgoing) {
+    const end = offset + PACKET_HEADER_BYTES + padded(captured) + PACKET_TRAILER_BYTES;
+    target.writeUInt32LE(BLOCK.packet, offset);
+    target.writeUInt32LE(end - offset, offset + 4);
+    target.writeUInt32LE(0, offset + 8);
+    // seconds * 10^9 + nanoseconds in two halves of 32 bits, without leaving what a double holds exactly.
+    const upper = Math.floor(seconds / 0x10000) * 1e9;
+    const low = (seconds % 0x10000) * 1e9 + nanoseconds + (upper % 0x10000) * 0x10000;
+    target.writeUInt32LE(Math.floor(upper / 0x10000) + Math.floor(low / HIGH), offset + 12);
+    target.writeUInt32LE(low % HIGH, offset + 16);
+    target.writeUInt32LE(captured, offset + 20);
+    target.writeUInt32LE(length, offset + 24);
+    let at = offset + PACKET_HEADER_BYTES;
+    frame.copy(target, at, 0, captured);
+    at += captured;
+    while ((at & 3) !== (offset & 3)) target[at++] = 0;
+    target.writeUInt16LE(FLAGS_OPTION, at);
+    target.writeUInt16LE(4, at + 2);
+    target.writeUInt32LE(outgoing ? OUTBOUND : INBOUND, at + 4);
+    target.writeUInt32LE(0, at + 8);
+    target.writeUInt32LE(end - offset, at + 12);
+    return end;
+  },
+
+  nextRecord: (view, offset) =>
+    offset + FRAMING_BYTES > view.byteLength ? undefined : offset + view.getUint32(offset + 4, true),
+
+  /** The figures of the interface: what passed, what was dropped, what the filter took, what was recorded. */
+  trailer: ({ frames, drops, filtered }) => {
+    const interfaceNumber = Buffer.alloc(4);
+    const figures: [code: number, value: number][] = [
+      [4, frames + drops + filtered],
+      [5, drops],
+      [6, frames + drops],
+      [8, frames],
+    ];
+    return block(
+      BLOCK.statistics,
+      interfaceNumber,
+      timestamp(),
+      ...(drops > 0 ? [text(1, `${drops} frames were dropped from the capture: the disk was slow.`)] : []),
+      ...figures.map(([code, value]) => option(code, unsigned64(value))),
+      END_OF_OPTIONS,
+    );
+  },
+};
