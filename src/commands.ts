@@ -11,6 +11,9 @@ import { version } from './host/version.ts';
 /** Exit code for a command line that is not understood. */
 const WRONG_USAGE = 2;
 
+/** Exit code that asks the unit for another start at once (EX_TEMPFAIL of sysexits.h). */
+const START_AGAIN = 75;
+
 type Configured = Extract<Command, { name: 'serve' | 'doctor' | 'password' }>;
 
 function configure(command: Configured, { sources, journal }: ProcessEnvironment): LoadedConfig {
@@ -33,20 +36,22 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   const { startDaemon } = await import('./daemon.ts');
   const notifier = createNotifier(environment.notify);
   let stopping = false;
-  const stop = async (reason: string): Promise<void> => {
+  const stop = async (reason: string, { keepNodes = false, exitCode = 0 } = {}): Promise<void> => {
     if (stopping) return;
     stopping = true;
-    log.info('stopping', { reason });
+    log.info('stopping', { reason, nodes: keepNodes ? 'go on' : 'end' });
     notifier.stopping();
     // What does not end by itself must not keep the daemon: processes left behind are found and ended at the next start.
     setTimeout(() => process.exit(1), 4_500).unref();
-    await daemon.stop();
+    await daemon.stop({ keepNodes });
     notifier.close();
-    process.exit(0);
+    process.exit(exitCode);
   };
   const shutdown = () => void setTimeout(() => void stop('a client asked for it'), 50);
   const daemon = await startDaemon(config, shutdown, fabric);
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, () => void stop(signal));
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
+  process.on('SIGTERM', () => void stop('SIGTERM', { keepNodes: config.Server.nodes_on_stop === 'keep' }));
+  process.on('SIGUSR2', () => void stop('SIGUSR2', { keepNodes: true, exitCode: START_AGAIN }));
   process.on('unhandledRejection', (error) =>
     log.error('unhandled rejection', { error: String(error instanceof Error ? error.stack : error) }),
   );

@@ -21,12 +21,15 @@ import { LoopDelay, metricsRoute } from './metrics.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { Store } from './store/store.ts';
 
+/** Milliseconds that programs wait for the server whose they are, which looks for this one every few seconds. */
+const CONTROLLER_PATIENCE = 600_000;
+
 export interface Daemon {
   address: AddressInfo;
   /** What answers the network; callers in this process may ask it directly. */
   app: App;
-  /** Ends everything that runs and writes everything that is to be kept. */
-  stop(): Promise<void>;
+  /** Ends everything that runs and writes everything that is to be kept; with `keepNodes` the nodes run on, for the next life. */
+  stop(options?: { keepNodes: boolean }): Promise<void>;
 }
 
 /**
@@ -59,7 +62,9 @@ export async function startDaemon(
   started('store and fabric');
   const compute = new Compute({ config, fabric, instance: store.instance });
   await compute.start();
-  undo.defer(() => compute.stop());
+  // A start that fails leaves what runs to the next one.
+  let keepNodes = true;
+  undo.defer(() => compute.stop({ keepNodes }));
   started('compute');
   // A node of the compute is locked whichever way a request comes: from the controller, or from the network.
   const lock = new KeyedLock();
@@ -94,15 +99,31 @@ export async function startDaemon(
   });
   const server = new HttpServer(app, { host, port, tls: await certificateOf(config) });
   await controller.start(port);
-  undo.defer(() => controller.stop());
+  undo.defer(() => controller.stop({ keepNodes }));
   started('controller');
   loopDelay.start();
   undo.defer(() => loopDelay.stop());
+  // From the first request on, labs that were left open are on their way.
+  const tookBack = controller.takeBack();
   const address = await server.start();
   undo.defer(() => server.stop());
   started('server');
-  await compute.endUnclaimed(() => true);
+  void endUnclaimed(compute, controller, tookBack);
   controller.openAutomatic().catch((error: unknown) => log.error(String(error)));
   const running = undo.move();
-  return { address, app, stop: () => running.disposeAsync() };
+  const stop = (options?: { keepNodes: boolean }): Promise<void> => {
+    keepNodes = options?.keepNodes ?? false;
+    return running.disposeAsync();
+  };
+  return { address, app, stop };
+}
+
+/**
+ * Programs of a former life that no lab of this server has taken back are ended; those of projects that another server has opened here
+ * wait for it.
+ */
+async function endUnclaimed(compute: Compute, controller: Controller, tookBack: Promise<void>): Promise<void> {
+  await tookBack;
+  await compute.endUnclaimed((projectId) => controller.hasProject(projectId));
+  setTimeout(() => void compute.endUnclaimed(() => true), CONTROLLER_PATIENCE).unref();
 }

@@ -64,6 +64,7 @@ const Server = v.strictObject({
   udp_start_port_range: v.optional(port, '20000'),
   udp_end_port_range: v.optional(port, '30000'),
   ubridge_path: v.optional(text, 'ubridge'),
+  nodes_on_stop: v.optional(v.picklist(['stop', 'keep'], 'use stop or keep'), 'stop'),
   monitor_host: v.optional(text, '127.0.0.1'),
   allowed_interfaces: v.optional(list(','), ''),
   default_nat_interface: v.optional(text, 'virbr0'),

@@ -109,7 +109,12 @@ export class Controller {
       configs: config.Server.configs_path,
       images: new MissingImages({ computes: this.computes, announcer }),
     });
-    this.recovery = new Recovery({ nodes: this.nodes, links, announcer });
+    this.recovery = new Recovery({
+      nodes: this.nodes,
+      links,
+      announcer,
+      open: (project) => this.projects.open(project),
+    });
     this.projects = new Projects({
       config,
       store,
@@ -184,18 +189,30 @@ export class Controller {
     this.computes.connect();
   }
 
+  /**
+   * Opens the labs that were open when a former life of this server ended, with all that runs on in them. They are `opening` when the
+   * call returns. Never rejects.
+   */
+  takeBack(): Promise<void> {
+    return this.projects.takeBack();
+  }
+
+  hasProject(id: string): boolean {
+    return this.projects.find(id) !== undefined;
+  }
+
   /** What may take longer than a client waits for the first answer. */
   openAutomatic(): Promise<void> {
     return this.projects.openAutomatic();
   }
 
-  /** Ends the notification streams, then stops and writes every lab. */
-  async stop(): Promise<void> {
+  /** Ends the notification streams, then stops and writes every lab; with `keepNodes` all labs stay open, and run on. */
+  async stop({ keepNodes = false } = {}): Promise<void> {
     this.announcer.controller.close('The server is stopping.');
     this.announcer.project.close('The server is stopping.');
     // A compute that hangs must not keep the others' labs from being written.
     const impatient = setTimeout(() => this.computes.stop(), PATIENCE);
-    await this.projects.stop();
+    await this.projects.stop({ keepNodes });
     clearTimeout(impatient);
     this.computes.stop();
   }

@@ -1,5 +1,6 @@
 // A compute that is there again may have been restarted: then it knows nothing of the nodes that it had. They are made anew, stopped,
-// with their ids, names, consoles and files, and wired anew; its users lose no more than what ran.
+// with their ids, names, consoles and files, and wired anew; programs that outlived the compute are taken back by that, the others are
+// stopped.
 import { Failure, messageOf } from '../../failures.ts';
 import { eachOf } from '../../host/each-of.ts';
 import { log } from '../../host/log.ts';
@@ -16,12 +17,26 @@ import type { Compute } from './compute.ts';
 /** Nodes that a compute is asked for at the same time. */
 const AT_ONCE = 8;
 
+function runningOf(nodes: ReadonlySet<Node>): number {
+  return [...nodes].filter(({ status }) => status !== 'stopped').length;
+}
+
+export interface RecoveryOptions {
+  nodes: Nodes;
+  links: Links;
+  announcer: Announcer;
+  /** Opens a project. */
+  open(project: Project): Promise<unknown>;
+}
+
 export class Recovery {
+  private readonly open: RecoveryOptions['open'];
   private readonly nodes: Nodes;
   private readonly links: Links;
   private readonly announcer: Announcer;
 
-  constructor({ nodes, links, announcer }: { nodes: Nodes; links: Links; announcer: Announcer }) {
+  constructor({ nodes, links, announcer, open }: RecoveryOptions) {
+    this.open = open;
     this.nodes = nodes;
     this.links = links;
     this.announcer = announcer;
@@ -30,15 +45,16 @@ export class Recovery {
   /** Brings the projects that use a compute and what it knows of them together again. Never rejects. */
   async run(compute: Compute, projects: readonly Project[]): Promise<void> {
     const open = projects.filter((project) => project.state === 'opened' && project.hosts.has(compute));
-    const leftOpen = projects.filter((project) => project.leftOpen && !project.hosts.has(compute));
+    // Those that could not be opened for want of this compute.
+    const leftOpen = projects.filter((project) => project.leftOpen && project.state === 'closed');
     // The one of this process ends with it.
     if (compute.id === 'local' || (open.length === 0 && leftOpen.length === 0)) return;
     try {
       const list = mustBeList(await compute.get('/projects'), 'GET /projects');
       const known = new Set(list.map((entry) => entry['project_id']));
-      for (const { id } of leftOpen.filter((project) => known.has(project.id))) {
-        log.info('a project of a former run is closed on a compute', { project: id, compute: compute.id });
-        await compute.post(`/projects/${id}/close`);
+      for (const project of leftOpen.filter(({ id }) => known.has(id))) {
+        log.info('a project of a former run is still open on a compute', { project: project.id, compute: compute.id });
+        await this.open(project);
       }
       for (const project of open) await this.takeUp(project, compute, known.has(project.id));
     } catch (error) {
@@ -59,14 +75,14 @@ export class Recovery {
     for (const link of await this.looseLinks(project, compute, lost)) {
       const [one, other] = link.ends.map(({ node }) => node.name);
       await this.attempt(project, `The link from ${one} to ${other} could not be wired again`, () =>
-        this.links.renew(link, lost),
+        this.links.renew(project, link, lost),
       );
     }
     if (lost.size > 0) {
       this.tell(
         project,
         'log.warning',
-        `The compute ${compute.name} was restarted: its nodes are there again, stopped.`,
+        `The compute ${compute.name} was restarted: ${runningOf(lost)} of its ${lost.size} nodes here went on running, the others are stopped.`,
       );
     }
     // Closed meanwhile: what was made after that is not to stay.

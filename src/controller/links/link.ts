@@ -4,6 +4,7 @@ import type { Node } from '../nodes/node.ts';
 import type { Port } from '../nodes/port.ts';
 import { FILTERING, type Filters, knownFilters } from './filters.ts';
 import { impairs, type LinkImpairments, NO_IMPAIRMENTS, styleWith } from './impairments.ts';
+import type { LinkCapture } from './schema.ts';
 
 /** One end: a port of a node. */
 export interface LinkEnd {
@@ -26,6 +27,8 @@ export interface LinkRecord {
 export interface Capture {
   fileName: string;
   filePath: string;
+  /** What was asked for; the database keeps it while the capture runs, so that another life of this server can go on with it. */
+  request: LinkCapture;
   /** The end at which the compute captures, while it does. */
   end: LinkEnd | undefined;
 }
@@ -48,6 +51,8 @@ export class Link {
   /** The end that impairs and counts, once it was asked to. */
   lineEnd: LinkEnd | undefined;
   capture: Capture | undefined;
+  /** The capture that ran in a former life of this server, until it goes on. */
+  formerCapture: LinkCapture | undefined;
   /** Both sides are wired and clients know of it. */
   created = false;
 
@@ -73,6 +78,12 @@ export class Link {
       link_style: styleWith(this.style, this.impairments),
       suspend: this.suspended,
     };
+  }
+
+  /** What the database keeps while the lab is open. */
+  get kept(): LinkRecord & { capture?: LinkCapture } {
+    const capture = this.capture?.end ? this.capture.request : this.formerCapture;
+    return { ...this.record, ...(capture ? { capture } : {}) };
   }
 
   /** The object that clients see (`Link`). */

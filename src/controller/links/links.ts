@@ -2,22 +2,26 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { Failure } from '../../failures.ts';
+import { Failure, messageOf } from '../../failures.ts';
 import type { LabChange } from '../../store/labs.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Announcer } from '../events.ts';
 import type { Node } from '../nodes/node.ts';
 import type { LabWriter } from '../projects/lab-writer.ts';
 import type { Project } from '../projects/project.ts';
+import { followingName } from './capture-names.ts';
 import { type Filters, normalizedFilters } from './filters.ts';
 import { type LinkImpairments, linkImpairments, plainStyle } from './impairments.ts';
 import { impairLine } from './lines.ts';
 import { defaultEndLabel, Link, type LinkEnd } from './link.ts';
 import type { LinkBody, LinkCapture, LinkEndBody } from './schema.ts';
-import { capturePath, renewWire, rewire, unwire, wire } from './wiring.ts';
+import { capturePath, loosen, renewWire, rewire, unwire, wire } from './wiring.ts';
 
 /** Node types whose captures are preferred: they run as long as they exist. */
 const CLOUDS: readonly string[] = ['cloud', 'nat'];
+
+/** Below the project's directory. */
+const CAPTURES = 'project-files/captures';
 
 /** What a link is to become. */
 export interface LinkPlan {
@@ -26,6 +30,8 @@ export interface LinkPlan {
   style: Record<string, unknown>;
   suspended: boolean;
   impairments: LinkImpairments;
+  /** Computes on other hosts may still have the wires of a former life of this server. */
+  loose?: boolean;
 }
 
 export class Links {
@@ -81,6 +87,7 @@ export class Links {
     if (ends.length >= 2) {
       // Before the computes are asked, so that a second request for one of these ports is refused meanwhile.
       project.attach(link);
+      if (given.loose) await loosen(link);
       await wire(link);
       undo.defer(() => unwire(link).catch(noop));
       await impairLine(link);
@@ -119,7 +126,7 @@ export class Links {
   }
 
   private persist(project: Project, link: Link): Promise<void> {
-    return this.writer.apply(project.record, [{ link: link.record }]);
+    return this.writer.apply(project.record, [{ link: link.kept }]);
   }
 
   /** Changes filters, style, suspension and labels; each aspect that really changes is announced. */
@@ -178,18 +185,20 @@ export class Links {
   }
 
   /**
-   * Wires a link anew, after nodes at its ends were made anew; a capture of it has ended.
+   * Wires a link anew, after nodes at its ends were made anew; a capture of it goes on in a new file.
    * @throws Failure of a compute; the link is there all the same, and can be renewed again
    */
-  async renew(link: Link, lost: ReadonlySet<Node>): Promise<void> {
+  async renew(project: Project, link: Link, lost: ReadonlySet<Node>): Promise<void> {
     const end = link.capture?.end;
     if (link.capture && end) {
+      link.formerCapture = link.capture.request;
       if (!lost.has(end.node)) await end.node.compute.post(capturePath(end, 'stop_capture')).catch(noop);
       link.capture.end = undefined;
       this.announce('link.updated', link);
     }
     await renewWire(link, lost);
     await impairLine(link);
+    await this.resumeCapture(project, link);
   }
 
   async delete(project: Project, link: Link): Promise<void> {
@@ -228,13 +237,31 @@ export class Links {
     await end.node.compute.post(capturePath(end, 'start_capture'), {
       body: { capture_file_name: fileName, data_link_type: given.data_link_type },
     });
-    link.capture = { fileName, filePath: join(project.record.path, 'project-files/captures', fileName), end };
+    const request = { ...given, capture_file_name: fileName };
+    link.capture = { fileName, filePath: join(project.record.path, CAPTURES, fileName), request, end };
+    await this.persist(project, link);
     this.announce('link.updated', link);
     return link;
   }
 
+  /** Goes on with the capture that ran in a former life of this server or of the compute, in a file of its own: the old one stays. */
+  async resumeCapture(project: Project, link: Link): Promise<void> {
+    const { formerCapture: request } = link;
+    link.formerCapture = undefined;
+    if (!request) return;
+    try {
+      const name = await followingName(join(project.record.path, CAPTURES), request.capture_file_name ?? '');
+      await this.startCapture(project, link, { ...request, capture_file_name: name });
+    } catch (error) {
+      await this.persist(project, link);
+      const [one, other] = link.ends.map(({ node }) => node.name);
+      const message = `The capture between ${one} and ${other} does not go on: ${messageOf(error)}`;
+      this.announcer.project.emit('log.error', { message }, project.id);
+    }
+  }
+
   /** Ends the capture; the link without one is announced and given all the same. */
-  async stopCapture(link: Link): Promise<Link> {
+  async stopCapture(project: Project, link: Link): Promise<Link> {
     const end = link.capture?.end;
     if (link.capture && end) {
       try {
@@ -244,6 +271,7 @@ export class Links {
         if (!(error instanceof ComputeRefusal)) throw error;
       }
       link.capture.end = undefined;
+      await this.persist(project, link);
     }
     this.announce('link.updated', link);
     return link;
@@ -261,7 +289,7 @@ export class Links {
   async nodeChanged(project: Project, node: Node): Promise<void> {
     if (node.status !== 'stopped') return;
     for (const link of project.linksOf(node)) {
-      if (link.capture?.end?.node === node) await this.stopCapture(link);
+      if (link.capture?.end?.node === node) await this.stopCapture(project, link);
     }
   }
 }

@@ -61,9 +61,10 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
       },
     ),
 
-    route('POST /v2/projects/{project_id}/links/{link_id}/stop_capture', { status: 201 }, async ({ params }) =>
-      (await links.stopCapture((await find(params)).link)).json(),
-    ),
+    route('POST /v2/projects/{project_id}/links/{link_id}/stop_capture', { status: 201 }, async ({ params }) => {
+      const { project, link } = await find(params);
+      return (await links.stopCapture(project, link)).json();
+    }),
 
     route('GET /v2/impairments/presets', {}, () => [...PRESETS]),
 

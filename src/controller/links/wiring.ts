@@ -64,6 +64,11 @@ export async function wire(link: Link): Promise<void> {
 
 const noop = (): void => {};
 
+/** Takes away the NIOs of a former life of this server at the ends on other hosts, which lived on meanwhile. */
+export async function loosen(link: Link): Promise<void> {
+  for (const end of link.ends) if (end.node.compute.id !== 'local') await removeNio(end, false).catch(noop);
+}
+
 /** Tells both ends of changed filters, or of a suspension. */
 export async function rewire(link: Link): Promise<void> {
   const [one, other] = link.ends;

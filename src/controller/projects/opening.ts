@@ -1,8 +1,10 @@
 // Opening a project: its topology file becomes a lab, node by node and link by link (interface of release 2.2.57, section 6.4).
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import * as v from 'valibot';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
+import type { Lab } from '../../store/labs.ts';
 import type { Store } from '../../store/store.ts';
 import { fingerprint, readTopologyFile, type TopologyFile } from '../../store/topology/file.ts';
 import type { Topology, TopologyLink } from '../../store/topology/schema.ts';
@@ -15,6 +17,7 @@ import { carriedImpairments, NO_IMPAIRMENTS, plainStyle } from '../links/impairm
 import { impairLine } from '../links/lines.ts';
 import { Link } from '../links/link.ts';
 import type { LinkPlan, Links } from '../links/links.ts';
+import { LinkCapture } from '../links/schema.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import type { NodeCreate } from '../nodes/schema.ts';
 import type { LabWriter } from './lab-writer.ts';
@@ -48,14 +51,26 @@ export async function openLab(project: Project, parts: OpeningParts, undo: Async
     return false;
   }
   const file = await readTopologyFile(path, { version: parts.version });
+  const former = project.leftOpen ? await parts.store.labs.load(project.id) : undefined;
   const given = { ...file.topology, ...NOT_REREAD } as GivenSettings;
   project.record = { ...project.record, ...givenSettings(given) };
   await adoptComputes(file.topology, parts);
   await buildNodes(project, file.topology, parts);
   await buildLinks(project, file.topology.topology.links, parts);
+  noteCaptures(project, former);
   for (const drawing of file.topology.topology.drawings) await parts.drawings.recreate(project, drawing);
   await keep(project, file, parts);
+  for (const link of project.links.values()) await parts.links.resumeCapture(project, link);
   return true;
+}
+
+/** Captures that ran when a former life of this server ended. */
+function noteCaptures(project: Project, former: Lab | undefined): void {
+  for (const { link_id: id, capture } of former?.links ?? []) {
+    const link = project.links.get(id);
+    const request = v.safeParse(LinkCapture, capture);
+    if (link && request.success) link.formerCapture = request.output;
+  }
 }
 
 /** Computes that a topology brings with it are registered when its nodes need them. */
@@ -90,7 +105,7 @@ async function buildLinks(project: Project, stored: readonly TopologyLink[], par
     const { impairments, reason } = carriedImpairments(stored);
     if (reason) warn(project, parts, `The impairments of the link ${entry.link_id} are left out. ${reason}`);
     const style = plainStyle(stored);
-    const plan = { ends, filters, style, suspended: entry.suspend ?? false, impairments };
+    const plan = { ends, filters, style, suspended: entry.suspend ?? false, impairments, loose: project.leftOpen };
     await buildLink(project, entry.link_id, plan, parts);
   }
 }
@@ -127,7 +142,7 @@ function warn(project: Project, { announcer }: OpeningParts, message: string): v
 async function keep(project: Project, file: TopologyFile, { store, writer }: OpeningParts): Promise<void> {
   const contents = {
     nodes: [...project.nodes.values()].map(({ record }) => record),
-    links: [...project.links.values()].map(({ record }) => record),
+    links: [...project.links.values()].map(({ kept }) => kept),
     drawings: [...project.drawings.values()].map(({ record }) => record),
     computes: file.topology.topology.computes as { compute_id: string }[],
   };

@@ -1,9 +1,19 @@
 // The life of a project: opening, closing, closing by itself, and exchanging its files while it is open.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { startAll, stopAll } from '../nodes/actions.ts';
+import type { Node } from '../nodes/node.ts';
 import { closeOnComputes, type OpeningParts, openLab } from './opening.ts';
 import type { Project } from './project.ts';
+
+/** How often, and every how many milliseconds, a compute is looked for whose nodes run on. */
+const CONNECTING_ATTEMPTS = 10;
+const CONNECTING_INTERVAL = 1_000;
+
+function isRunning(node: Node): boolean {
+  return node.status !== 'stopped' && !node.alwaysRunning;
+}
 
 export class ProjectLife {
   private readonly parts: OpeningParts;
@@ -40,9 +50,11 @@ export class ProjectLife {
     });
     // The file is what is read: changes that could not be written when the lab was closed (a full disk) come first.
     await this.parts.writer.flush(project.id);
+    if (project.leftOpen) await this.awaitComputes(project);
     undo.defer(async () => {
       project.clear();
-      await this.parts.store.labs.end(project.id);
+      // One that was left open is tried again, now or by the next life of this server.
+      if (!project.leftOpen) await this.parts.store.labs.end(project.id);
     });
     const before = project.record;
     undo.defer(() => {
@@ -56,15 +68,31 @@ export class ProjectLife {
       throw error;
     }
     undo.move();
+    const runsOn = project.leftOpen && [...project.nodes.values()].some(isRunning);
     project.damaged = undefined;
     project.leftOpen = false;
     project.state = 'opened';
     if (!found) return;
     this.announce('project.opened', project);
-    if (project.record.auto_start) {
+    // In a lab that is taken back as it was, nodes that were stopped stay so.
+    if (project.record.auto_start && !runsOn) {
       startAll(project).catch((error: unknown) =>
         log.warn('auto_start failed', { project: project.id, error: messageOf(error) }),
       );
+    }
+  }
+
+  /** The computes of a lab that is taken back may come back a little later than this server. */
+  private async awaitComputes(project: Project): Promise<void> {
+    const { store, computes } = this.parts;
+    const lab = await store.labs.load(project.id);
+    const used = new Set(lab?.nodes.map((node) => String(node['compute_id'])));
+    used.delete('local');
+    for (const compute of computes.list().filter(({ id }) => used.has(id))) {
+      for (let attempt = 0; attempt < CONNECTING_ATTEMPTS && !compute.connected; attempt++) {
+        if (attempt > 0) await sleep(CONNECTING_INTERVAL);
+        await compute.connect().catch(() => {});
+      }
     }
   }
 
@@ -108,6 +136,8 @@ export class ProjectLife {
   /** Stops the nodes, writes the file, forgets the lab. Nothing happens unless the project is open. */
   async close(project: Project): Promise<void> {
     if (project.state === 'opening') await project.opening?.catch(() => {});
+    if (project.leftOpen) await this.parts.writer.end(project.id);
+    project.leftOpen = false;
     if (project.state !== 'opened') return;
     project.state = 'closing';
     await stopAll(project).catch(() => {});

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
 import { makeDirectory } from '../../host/directories.ts';
+import { eachOf } from '../../host/each-of.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
@@ -54,21 +55,46 @@ export class Projects {
     this.options.announcer.controller.emit(action as 'project.created', project.json());
   }
 
-  /** Writes what a crash left unwritten, and finds the projects that there are. */
+  /** Writes what a crash left unwritten, and finds the projects that there are; those that were open are open again with `takeBack`. */
   async start(): Promise<void> {
     const { store, writer, config } = this.options;
     await makeDirectory(config.Server.projects_path);
     const leftOpen = (await store.labs.list()).map(({ project_id: id }) => id);
-    for (const id of leftOpen) {
-      await writer.end(id).catch((error: unknown) => {
-        log.error('the lab of the last run cannot be written to its file; it is kept in the database', {
-          project: id,
-          error: messageOf(error),
-        });
+    const unwritten = (id: string) => (error: unknown) =>
+      log.error('the lab of the last run cannot be written to its file; it is kept in the database', {
+        project: id,
+        error: messageOf(error),
       });
-    }
+    for (const id of leftOpen) await writer.flush(id).catch(unwritten(id));
     await this.scan();
-    for (const project of this.list()) project.leftOpen = leftOpen.includes(project.id);
+    for (const project of this.list()) {
+      project.leftOpen = leftOpen.includes(project.id) && project.damaged === undefined;
+    }
+    for (const id of leftOpen.filter((id) => !this.projects.get(id)?.leftOpen)) {
+      await writer.end(id).catch(unwritten(id));
+    }
+  }
+
+  /**
+   * Opens the labs that were open when a former life of this server ended without closing them: nodes that run on are taken back, and
+   * their cables and captures made anew. Never rejects.
+   */
+  async takeBack(): Promise<void> {
+    const { announcer } = this.options;
+    const begin = performance.now();
+    const left = this.list().filter(({ leftOpen }) => leftOpen);
+    await eachOf(left, left.length, async (project) => {
+      try {
+        await this.open(project);
+      } catch (error) {
+        const message = `The project "${project.record.name}" was open and does not open again: ${messageOf(error)}`;
+        log.error(message, { project: project.id });
+        announcer.project.emit('log.error', { message }, project.id);
+      }
+    });
+    if (left.length > 0) {
+      log.info('labs are open again', { labs: left.length, milliseconds: Math.round(performance.now() - begin) });
+    }
   }
 
   private async scan(): Promise<void> {
@@ -116,9 +142,9 @@ export class Projects {
     }
   }
 
-  /** Stops and writes everything. */
-  async stop(): Promise<void> {
-    await Promise.allSettled(this.list().map((project) => this.close(project)));
+  /** Stops and writes everything; with `keepNodes` labs stay open for the next life of this server, and their nodes run on. */
+  async stop({ keepNodes = false } = {}): Promise<void> {
+    if (!keepNodes) await Promise.allSettled(this.list().map((project) => this.close(project)));
     await this.options.writer.stop();
   }
 
