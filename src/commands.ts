@@ -43,7 +43,7 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
     notifier.stopping();
     // What does not end by itself must not keep the daemon: processes left behind are found and ended at the next start.
     setTimeout(() => process.exit(1), 4_500).unref();
-    await daemon.stop({ keepNodes });
+    await (keepNodes ? daemon.leave() : daemon.stop());
     notifier.close();
     process.exit(exitCode);
   };

@@ -28,8 +28,10 @@ export interface Daemon {
   address: AddressInfo;
   /** What answers the network; callers in this process may ask it directly. */
   app: App;
-  /** Ends everything that runs and writes everything that is to be kept; with `keepNodes` the nodes run on, for the next life. */
-  stop(options?: { keepNodes: boolean }): Promise<void>;
+  /** Ends everything that runs and writes everything that is to be kept. */
+  stop(): Promise<void>;
+  /** The same, but labs stay open and their nodes run on, for the next life of this server to take back. */
+  leave(): Promise<void>;
 }
 
 /**
@@ -111,11 +113,15 @@ export async function startDaemon(
   void endUnclaimed(compute, controller, tookBack);
   controller.openAutomatic().catch((error: unknown) => log.error(String(error)));
   const running = undo.move();
-  const stop = (options?: { keepNodes: boolean }): Promise<void> => {
-    keepNodes = options?.keepNodes ?? false;
-    return running.disposeAsync();
+  return {
+    address,
+    app,
+    stop() {
+      keepNodes = false;
+      return running.disposeAsync();
+    },
+    leave: () => running.disposeAsync(),
   };
-  return { address, app, stop };
 }
 
 /**
