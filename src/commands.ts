@@ -31,7 +31,7 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   for (const flag of command.ignored) log.warn(`--${flag} is left to systemd and journald; it is ignored`);
   if (environment.addonDirectory) useAddonDirectory(environment.addonDirectory);
   const { startFabric } = await import('./fabric/fabric.ts');
-  const fabric = startFabric(); // while the rest of the program is read
+  const fabric = startFabric({ threads: config.Server.fabric_threads }); // while the rest of the program is read
   const { createNotifier } = await import('./host/notify.ts');
   const { startDaemon } = await import('./daemon.ts');
   const notifier = createNotifier(environment.notify);

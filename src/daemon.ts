@@ -41,7 +41,7 @@ export interface Daemon {
 export async function startDaemon(
   config: Config,
   shutdown: () => void,
-  { fabric, moving }: StartingFabric = startFabric(),
+  { fabric, moving }: StartingFabric = startFabric({ threads: config.Server.fabric_threads }),
 ): Promise<Daemon> {
   await using undo = new AsyncDisposableStack();
   undo.defer(() =>

@@ -13,6 +13,7 @@ import { NODE_TYPES } from '../store/vocabulary.ts';
 import { qemuRoutes } from './emulators/qemu/routes.ts';
 import { KINDS } from './emulators/registry.ts';
 import type { ComputeEvents } from './events.ts';
+import { tellOfCrashes } from './fabric-crashes.ts';
 import { Images } from './images/images.ts';
 import { imageRoutes } from './images/routes.ts';
 import { networkRoutes } from './network/routes.ts';
@@ -77,7 +78,7 @@ export class Compute {
     await heldPrograms.start();
     captures.start();
     void this.images.start();
-    fabric.on('crashed', ({ message }) => this.events.emit('log.error', { message }));
+    tellOfCrashes(fabric, this.events);
   }
 
   /** Ends the programs of a former life that no node has taken back, in the projects that are given. */

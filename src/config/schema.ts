@@ -63,6 +63,7 @@ const Server = v.strictObject({
   vnc_console_end_port_range: v.optional(whole(5900, 65535), '10000'),
   udp_start_port_range: v.optional(port, '20000'),
   udp_end_port_range: v.optional(port, '30000'),
+  fabric_threads: v.optional(whole(1, 16)),
   ubridge_path: v.optional(text, 'ubridge'),
   nodes_on_stop: v.optional(v.picklist(['stop', 'keep'], 'use stop or keep'), 'stop'),
   monitor_host: v.optional(text, '127.0.0.1'),

@@ -52,7 +52,9 @@ function checkInterface({ interface: name }: InterfaceAddress): void {
 }
 
 /** The device as the worker knows it. */
-export function wireDevice(device: Device | null): WireDevice | null {
+export function wireDevice(device: Device | null, thread: FabricThread): WireDevice | null {
+  if (device?.kind === 'memory' && device.device.thread !== thread)
+    throw new Failure('invalid', 'A port and its device in memory must be made in one group');
   if (device?.kind === 'memory') return { kind: 'memory', device: device.device.id, number: device.number };
   if (device?.kind === 'udp') checkAddress(device);
   if (device?.kind === 'tap' || device?.kind === 'packet') checkInterface(device);
@@ -133,7 +135,7 @@ export class FabricPort {
 
   /** Exchanges the device; cable and capture stay. When it fails, the port has none. */
   async setDevice(device: Device | null): Promise<void> {
-    await this.#thread.request('setDevice', { port: this.#id, device: wireDevice(device) });
+    await this.#thread.request('setDevice', { port: this.#id, device: wireDevice(device, this.#thread) });
   }
 
   /**

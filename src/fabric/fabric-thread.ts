@@ -1,20 +1,54 @@
-// The main thread's end of the worker: requests and answers, captured records, its start, its end and its death.
+// The main thread's end of a worker: requests and answers, its start, its end, and its death, after which a new one is built like it.
 
-import { closeSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { Failure, messageOf } from '../failures.ts';
+import { OpenDescriptors } from '../host/open-descriptors.ts';
 import { startWorker } from '../host/workers.ts';
+import { Blueprint, closes, takesAway } from './blueprint.ts';
 import { CaptureChunk } from './capture-chunk.ts';
 import type { CaptureFile } from './capture-file.ts';
+import { Groups } from './groups.ts';
 import { type Report, type Request, SIGNAL, type Verb, type Verbs, type WorkerData } from './protocol.ts';
 
-interface Waiting {
+/** A request that is not answered yet. */
+interface Asked {
+  request: Request;
   resolve: (result: never) => void;
   reject: (failure: Failure) => void;
+  /** By whom: a caller, one that asks a second time as the worker died meanwhile, or the thread, which builds a dead worker's ports anew. */
+  by: 'caller' | 'caller again' | 'thread';
+}
+
+/** A worker has died. */
+export interface Crash {
+  reason: string;
+  /** Whose cables it had. */
+  groups: readonly string[];
+}
+
+export interface Recovery extends Crash {
+  /** Since the worker's end. */
+  milliseconds: number;
+  /** What could not be had again, such as a UDP port. */
+  failures: readonly string[];
+}
+
+export interface ThreadWatcher {
+  /** The worker is dead, a new one is on its way. */
+  crashed(crash: Crash): void;
+  /** It has all that the dead one had. */
+  recovered(recovery: Recovery): void;
+  /** There will be no new one. */
+  lost(crash: Crash): void;
 }
 
 /** Megabytes of V8's heap; the frames lie outside of it. */
 const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 1 };
+
+/** A thread whose workers die so often in so many milliseconds is given up: what kills them would kill the next one, too. */
+const MOST_CRASHES = 3;
+const CRASH_PERIOD = 60_000;
 
 /** What an eventfd takes: a number of 8 bytes. */
 const ONE = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
@@ -24,61 +58,52 @@ export class FabricThread {
   readonly captures = new Map<number, CaptureFile>();
   /** Who hears what a device in memory or a port says, by its number. */
   readonly listeners = new Map<number, (message: unknown) => void>();
-  readonly #signals = new Int32Array(new SharedArrayBuffer(8));
-  readonly #waiting = new Map<number, Waiting>();
-  readonly #crashed: (failure: Failure) => void;
+  readonly groups = new Groups();
+  readonly #signals = new Int32Array(new SharedArrayBuffer(12));
+  readonly #asked = new Map<number, Asked>();
+  readonly #watcher: ThreadWatcher;
   readonly #leave = (): void => {
     Atomics.store(this.#signals, SIGNAL.leave, 1);
     this.#interrupt();
   };
+  #blueprint = new Blueprint();
+  /** A worker that listens. */
   #worker: Worker | undefined;
-  #wakeUp: number | undefined;
+  #ended = Promise.resolve();
   /** Why no request can be answered. */
   #down: Failure | undefined = new Failure('internal', 'The fabric is not started');
+  #crashes: number[] = [];
   #lastId = 0;
 
-  /** `crashed` is called when the worker ends without having been asked to. */
-  constructor(crashed: (failure: Failure) => void) {
-    this.#crashed = crashed;
+  constructor(watcher: ThreadWatcher) {
+    this.#watcher = watcher;
   }
 
+  /** Resolves when frames move. Requests may be made at once. */
   async start(): Promise<void> {
-    this.#signals.fill(0);
-    const workerData: WorkerData = { signals: this.#signals };
-    const source = new URL('./worker.ts', import.meta.url);
-    const worker = startWorker('fabric', { source, workerData, resourceLimits: LIMITS });
-    const ready = Promise.withResolvers<void>();
-    let reason = 'its thread has ended';
-    worker.on('message', (report: Report) => {
-      if (report.kind !== 'ready') return this.#receive(report);
-      this.#worker = worker;
-      this.#wakeUp = report.wakeUp;
-      this.#down = undefined;
-      // Node waits for its workers when the process exits, and this one waits for frames.
-      process.on('exit', this.#leave);
-      ready.resolve();
-    });
-    worker.on('error', (error) => {
-      reason = messageOf(error);
-    });
-    worker.on('exit', () => {
-      const failure = new Failure('internal', `The fabric has stopped unexpectedly: ${reason}`);
-      ready.reject(failure);
-      this.#ended(failure);
-    });
-    await ready.promise;
+    this.#down = undefined;
+    this.#crashes = [];
+    this.#blueprint = new Blueprint();
+    try {
+      await this.#launch();
+    } catch (error) {
+      this.#giveUp(error as Failure);
+      throw error;
+    }
   }
 
   /** Ends the worker and completes the captures' files. */
   async stop(): Promise<void> {
-    const worker = this.#worker;
-    if (worker !== undefined && this.#down === undefined) {
-      const exit = new Promise((resolve) => worker.once('exit', resolve));
-      const stopped = this.request('stop', {});
+    if (this.#down === undefined) {
+      const stopped = this.#worker && this.request('stop', {});
       this.#down = new Failure('internal', 'The fabric is stopped');
-      await stopped;
-      await exit;
+      // A worker that is still starting sees this before its first wait.
+      if (stopped === undefined) this.#leave();
+      await stopped?.catch(() => {});
     }
+    await this.#ended;
+    this.groups.clear();
+    this.listeners.clear();
     await this.#closeCaptures();
   }
 
@@ -89,18 +114,75 @@ export class FabricThread {
 
   /** Has the worker do a verb. */
   request<V extends Verb>(verb: V, body: Verbs[V]['takes']): Promise<Verbs[V]['gives']> {
-    if (this.#down !== undefined) return Promise.reject(this.#down);
-    const id = this.nextId();
-    const { promise, resolve, reject } = Promise.withResolvers<Verbs[V]['gives']>();
-    this.#waiting.set(id, { resolve, reject });
-    this.#worker!.postMessage({ id, verb, body } as Request);
-    if (Atomics.exchange(this.#signals, SIGNAL.posted, 1) === 0) this.#interrupt();
+    const request = { id: this.nextId(), verb, body } as Request;
+    if (this.#down !== undefined) {
+      if (!takesAway(verb)) return Promise.reject(this.#down);
+      this.#note(request);
+      return Promise.resolve(undefined as Verbs[V]['gives']);
+    }
+    return this.#ask(request, 'caller') as Promise<Verbs[V]['gives']>;
+  }
+
+  #ask(request: Request, by: Asked['by']): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#asked.set(request.id, { request, resolve, reject, by });
+    // Otherwise it waits for a worker.
+    if (this.#worker !== undefined) this.#post(request);
     return promise;
+  }
+
+  #post(request: Request): void {
+    this.#worker!.postMessage(request);
+    if (Atomics.exchange(this.#signals, SIGNAL.posted, 1) === 0) this.#interrupt();
   }
 
   /** Ends the worker's wait. */
   #interrupt(): void {
-    if (this.#wakeUp !== undefined) writeSync(this.#wakeUp, ONE);
+    const wakeUp = Atomics.load(this.#signals, SIGNAL.wakeUp);
+    if (wakeUp !== 0) writeSync(wakeUp, ONE);
+  }
+
+  /** Starts a worker. Resolves when it listens; fails when it dies before. */
+  #launch(): Promise<void> {
+    this.#signals.fill(0);
+    const descriptors = new OpenDescriptors();
+    const workerData: WorkerData = { signals: this.#signals, descriptors: descriptors.bits };
+    const source = new URL('./worker.ts', import.meta.url);
+    const worker = startWorker('fabric', { source, workerData, resourceLimits: LIMITS });
+    const ready = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    this.#ended = end.promise;
+    // Node waits for its workers when the process exits, and this one waits for frames.
+    process.on('exit', this.#leave);
+    let reason = 'its thread has ended';
+    worker.on('message', (report: Report) => {
+      if (report.kind !== 'ready') return this.#receive(report);
+      this.#worker = worker;
+      ready.resolve();
+    });
+    worker.on('error', (error) => {
+      reason = messageOf(error);
+    });
+    worker.on('exit', () => {
+      process.off('exit', this.#leave);
+      this.#signals.fill(0);
+      descriptors.close();
+      this.#worker = undefined;
+      end.resolve();
+      if (this.#down !== undefined) this.#rejectAll(this.#down);
+      else
+        ready.promise.then(
+          () => this.#crashed(reason),
+          () => {},
+        );
+      ready.reject(new Failure('internal', `The fabric's thread has stopped unexpectedly: ${reason}`));
+    });
+    return ready.promise.then(() => this.#postAll());
+  }
+
+  /** Gives the worker what was asked for before it listened. */
+  #postAll(): void {
+    for (const { request } of this.#asked.values()) this.#post(request);
   }
 
   #receive(report: Exclude<Report, { kind: 'ready' }>): void {
@@ -116,25 +198,70 @@ export class FabricThread {
       this.listeners.get(report.device)?.(report.message);
       return;
     }
-    const waiting = this.#waiting.get(report.id);
-    this.#waiting.delete(report.id);
-    if (report.kind === 'answer') waiting?.resolve(report.result as never);
-    else waiting?.reject(new Failure(report.code, report.message));
+    const asked = this.#asked.get(report.id);
+    if (asked === undefined) return;
+    this.#asked.delete(report.id);
+    if (report.kind === 'failure') {
+      asked.reject(new Failure(report.code, report.message));
+      return;
+    }
+    if (asked.by !== 'thread') this.#note(asked.request);
+    asked.resolve(report.result as never);
   }
 
-  #ended(failure: Failure): void {
-    process.off('exit', this.#leave);
-    if (this.#wakeUp !== undefined) closeSync(this.#wakeUp);
-    this.#wakeUp = undefined;
-    const crashed = this.#worker !== undefined && this.#down === undefined;
-    this.#worker = undefined;
-    this.#down ??= failure;
-    for (const { reject } of this.#waiting.values()) reject(this.#down);
-    this.#waiting.clear();
-    this.listeners.clear();
-    if (!crashed) return;
+  /** Notes what is done. */
+  #note({ verb, body }: Request): void {
+    this.#blueprint.note(verb, body);
+    const closed = closes(verb, body);
+    if (closed !== undefined) this.groups.leave(closed);
+  }
+
+  /** Builds a new worker like the one that has died, unless they die again and again. */
+  #crashed(reason: string): void {
+    const now = performance.now();
+    const crash = { reason, groups: this.groups.names };
+    this.#crashes = [...this.#crashes.filter((time) => now - time < CRASH_PERIOD), now];
+    if (this.#crashes.length >= MOST_CRASHES) {
+      const often = `The fabric's thread has crashed ${MOST_CRASHES} times within a minute and is given up: ${reason}`;
+      this.#giveUp(new Failure('internal', often));
+      this.#watcher.lost(crash);
+      return;
+    }
+    this.#watcher.crashed(crash);
+    // What was asked of the dead one is asked once more, behind all that it had; whatever kills a second one is not asked again.
+    const asked = [...this.#asked.values()];
+    this.#asked.clear();
+    const rebuilt = this.#blueprint
+      .verbs()
+      .map((verb) => this.#ask({ id: this.nextId(), ...verb } as Request, 'thread'));
+    for (const one of asked) {
+      if (one.by === 'caller') this.#asked.set(one.request.id, { ...one, by: 'caller again' });
+      else one.reject(new Failure('internal', `The fabric's thread has crashed: ${reason}`));
+    }
+    const results = Promise.allSettled(rebuilt);
+    this.#launch().then(
+      async () => {
+        const failures = (await results).flatMap((result) =>
+          result.status === 'rejected' ? [messageOf(result.reason)] : [],
+        );
+        // If the new one has died meanwhile, the next one tells.
+        if (this.#crashes.at(-1) === now)
+          this.#watcher.recovered({ ...crash, milliseconds: performance.now() - now, failures });
+      },
+      (error: unknown) => this.#down === undefined && this.#crashed(messageOf(error)),
+    );
+  }
+
+  #giveUp(failure: Failure): void {
+    this.#down = failure;
+    this.#rejectAll(failure);
     void this.#closeCaptures();
-    this.#crashed(failure);
+  }
+
+  #rejectAll(failure: Failure): void {
+    const asked = [...this.#asked.values()];
+    this.#asked.clear();
+    for (const { reject } of asked) reject(failure);
   }
 
   async #closeCaptures(): Promise<void> {

@@ -7,44 +7,50 @@ import type { Answers, DeviceKind, DeviceSettings, Input, Output, Question, Sett
 export class MemoryDevice<Kind extends DeviceKind> {
   /** @internal */
   readonly id: number;
+  /** @internal */
+  readonly thread: FabricThread;
+  /** @internal */
+  readonly group: string;
   readonly #kind: Kind;
-  readonly #thread: FabricThread;
 
-  constructor(thread: FabricThread, kind: Kind) {
-    this.#thread = thread;
+  constructor(thread: FabricThread, group: string, kind: Kind) {
+    this.thread = thread;
+    this.group = group;
     this.#kind = kind;
     this.id = thread.nextId();
   }
 
   /** @internal */
   async create(settings: Settings<Kind>, told: (message: Output<Kind>) => void): Promise<void> {
-    this.#thread.listeners.set(this.id, told as (message: unknown) => void);
+    this.thread.groups.enter(this.id, this.group);
+    this.thread.listeners.set(this.id, told as (message: unknown) => void);
     try {
-      await this.#thread.request('createDevice', { device: this.id, ...this.#as(settings) });
+      await this.thread.request('createDevice', { device: this.id, ...this.#as(settings) });
     } catch (error) {
-      this.#thread.listeners.delete(this.id);
+      this.thread.listeners.delete(this.id);
+      this.thread.groups.leave(this.id);
       throw error;
     }
   }
 
   /** Replaces the settings; ports and cables stay. */
   async configure(settings: Settings<Kind>): Promise<void> {
-    await this.#thread.request('configureDevice', { device: this.id, ...this.#as(settings) });
+    await this.thread.request('configureDevice', { device: this.id, ...this.#as(settings) });
   }
 
   async ask<Asked extends Question<Kind>>(question: Asked): Promise<Answers<Kind>[Asked]> {
-    return (await this.#thread.request('askDevice', { device: this.id, question })) as Answers<Kind>[Asked];
+    return (await this.thread.request('askDevice', { device: this.id, question })) as Answers<Kind>[Asked];
   }
 
   /** Gives the device input. What a device that is gone is told is lost. */
   tell(message: Input<Kind>): void {
-    this.#thread.request('tellDevice', { device: this.id, message }).catch(() => {});
+    this.thread.request('tellDevice', { device: this.id, message }).catch(() => {});
   }
 
   /** Removes the device. Its ports stay, with their cables, without a device. */
   async close(): Promise<void> {
-    this.#thread.listeners.delete(this.id);
-    await this.#thread.request('closeDevice', { device: this.id });
+    this.thread.listeners.delete(this.id);
+    await this.thread.request('closeDevice', { device: this.id });
   }
 
   #as(settings: Settings<Kind>): DeviceSettings {

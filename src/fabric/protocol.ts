@@ -56,8 +56,8 @@ export type Verb = keyof Verbs;
 export type Request = { [V in Verb]: { id: number; verb: V; body: Verbs[V]['takes'] } }[Verb];
 
 export type Report =
-  /** The worker listens; `wakeUp` is the eventfd that interrupts its wait. */
-  | { kind: 'ready'; wakeUp: number }
+  /** The worker listens. */
+  | { kind: 'ready' }
   | { kind: 'answer'; id: number; result: unknown }
   | { kind: 'failure'; id: number; code: FailureCode; message: string }
   /** Whole records for the files of captures: each chunk is the main thread's until it releases it. */
@@ -71,8 +71,12 @@ export const SIGNAL = {
   posted: 0,
   /** 1: leave at once, the process is ending. */
   leave: 1,
+  /** The eventfd that interrupts the worker's wait; 0 before the first one. */
+  wakeUp: 2,
 } as const;
 
 export interface WorkerData {
   signals: Int32Array<SharedArrayBuffer>;
+  /** Of the worker's OpenDescriptors, which the main thread closes when it has ended. */
+  descriptors: Int32Array<SharedArrayBuffer>;
 }

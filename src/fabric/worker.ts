@@ -2,12 +2,13 @@
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { Failure, messageOf } from '../failures.ts';
+import { OpenDescriptors } from '../host/open-descriptors.ts';
 import { FrameCalls } from '../host/system-calls.ts';
 import { FramePlane } from './plane/frame-plane.ts';
 import { FabricVerbs } from './plane/verbs.ts';
 import { type Report, type Request, SIGNAL, type WorkerData } from './protocol.ts';
 
-const { signals } = workerData as WorkerData;
+const { signals, descriptors } = workerData as WorkerData;
 
 function report(message: Report): void {
   parentPort!.postMessage(message);
@@ -25,19 +26,16 @@ function answer(verbs: FabricVerbs, { id, verb, body }: Request): void {
 }
 
 function run(): void {
-  const plane = new FramePlane(new FrameCalls(), (chunks) => report({ kind: 'captured', chunks }));
+  const calls = new FrameCalls(new OpenDescriptors(descriptors));
+  const plane = new FramePlane(calls, (chunks) => report({ kind: 'captured', chunks }));
   const verbs = new FabricVerbs(plane, (device, message) => report({ kind: 'told', device, message }));
-  report({ kind: 'ready', wakeUp: plane.wakeUp });
-  try {
-    while (!verbs.stopped && Atomics.load(signals, SIGNAL.leave) === 0) {
-      plane.step();
-      if (Atomics.exchange(signals, SIGNAL.posted, 0) === 0) continue;
-      for (let posted = receiveMessageOnPort(parentPort!); posted; posted = receiveMessageOnPort(parentPort!))
-        answer(verbs, posted.message as Request);
-    }
-  } finally {
-    // The eventfd is the main thread's to close, or it might wake up whoever has its number next.
-    plane.closeAll();
+  Atomics.store(signals, SIGNAL.wakeUp, plane.wakeUp);
+  report({ kind: 'ready' });
+  while (!verbs.stopped && Atomics.load(signals, SIGNAL.leave) === 0) {
+    plane.step();
+    if (Atomics.exchange(signals, SIGNAL.posted, 0) === 0) continue;
+    for (let posted = receiveMessageOnPort(parentPort!); posted; posted = receiveMessageOnPort(parentPort!))
+      answer(verbs, posted.message as Request);
   }
 }
 

@@ -1,46 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { Fabric } from '../../src/fabric/fabric.ts';
 import { freePort, Peer, peerWithCable } from './peers.ts';
-
-/** Descriptors of this process that are epoll instances. */
-function pollers(): number[] {
-  return readdirSync('/proc/self/fd')
-    .map(Number)
-    .filter((descriptor) => {
-      try {
-        return readlinkSync(`/proc/self/fd/${descriptor}`) === 'anon_inode:[eventpoll]';
-      } catch {
-        return false;
-      }
-    })
-    .sort((left, right) => left - right);
-}
-
-test('a worker that dies is reported, and every later call fails with the reason', async () => {
-  const fabric = new Fabric();
-  const before = new Set(pollers());
-  await fabric.start();
-  const port = await fabric.createPort(null);
-  const { promise: crashed, resolve } = Promise.withResolvers<Error>();
-  fabric.on('crashed', resolve);
-  // Node's own poller of the thread comes first, the data plane's after it.
-  closeSync(pollers().findLast((descriptor) => !before.has(descriptor))!);
-  await assert.rejects(
-    async () => {
-      for (;;) await port.statistics();
-    },
-    { name: 'Failure', code: 'internal', message: /fabric has stopped unexpectedly: .*EBADF/ },
-  );
-  assert.match((await crashed).message, /EBADF/);
-  await assert.rejects(fabric.createDevice('hub', {}), { code: 'internal', message: /EBADF/ });
-  await fabric.stop();
-});
 
 test('a process with a fabric ends at once when it is asked to exit', async () => {
   const program = `

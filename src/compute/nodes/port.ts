@@ -75,7 +75,7 @@ export class NodePort {
     await refusing(this.rules.exception, async () => {
       const cable = await cableOf(nio);
       await using undo = new AsyncDisposableStack();
-      const port = await this.services.fabric.createPort(this.device);
+      const port = await this.services.fabric.createPort(this.device, undefined, this.node.project.id);
       undo.defer(() => port.close());
       await port.connect(cable, impairments);
       if (this.closed) throw this.refusal('was removed meanwhile');

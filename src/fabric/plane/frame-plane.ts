@@ -97,12 +97,6 @@ export class FramePlane {
     if (this.captures.nextFlush !== undefined && this.captures.nextFlush <= performance.now()) this.captures.flushDue();
   }
 
-  /** Closes everything that is not the main thread's. */
-  closeAll(): void {
-    for (const [descriptor, endpoint] of this.#endpoints.entries()) if (endpoint !== undefined) this.close(descriptor);
-    this.calls.close(this.#poller);
-  }
-
   /** Milliseconds to wait; -1 as long as nobody sends. */
   #patience(): number {
     if (this.turn.unfinished) return 0;

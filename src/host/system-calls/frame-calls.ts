@@ -1,6 +1,7 @@
 // System calls on UDP sockets and on what waits for them.
 
 import { constants } from 'node:os';
+import type { OpenDescriptors } from '../open-descriptors.ts';
 import { FrameMemory, MMSGHDR_BYTES, MSG_LEN, SLOTS } from './frame-memory.ts';
 import {
   CLOEXEC,
@@ -71,6 +72,7 @@ export function familyOf(host: string): 4 | 6 {
  */
 export class FrameCalls extends FrameMemory {
   readonly #libc = libc();
+  readonly #open: OpenDescriptors | undefined;
   readonly #address = this.control.carve(SOCKADDR_BYTES);
   readonly #scratch = this.control.carve(64);
   readonly #timeout = this.control.carve(16);
@@ -83,6 +85,12 @@ export class FrameCalls extends FrameMemory {
   readonly taps = new TapCalls(this);
   /** Packet sockets. */
   readonly packets = new PacketCalls(this);
+
+  /** `open` holds the pollers and what they watch, until {@link close}. */
+  constructor(open?: OpenDescriptors) {
+    super();
+    this.#open = open;
+  }
 
   /**
    * A non-blocking UDP socket that is bound to `local` and hears only `remote`. An IPv6 socket leaves the IPv4 port alone.
@@ -125,6 +133,7 @@ export class FrameCalls extends FrameMemory {
   }
 
   close(descriptor: number): void {
+    this.#open?.delete(descriptor);
     this.#libc.close(descriptor);
   }
 
@@ -138,7 +147,9 @@ export class FrameCalls extends FrameMemory {
   }
 
   openPoller(): number {
-    return check('epoll_create1', this.#libc.epoll_create1(CLOEXEC));
+    const poller = check('epoll_create1', this.#libc.epoll_create1(CLOEXEC));
+    this.#open?.add(poller);
+    return poller;
   }
 
   /** Lets {@link wait} report the descriptor whenever it can be read. */
@@ -147,6 +158,7 @@ export class FrameCalls extends FrameMemory {
     this.control.words[(this.#scratch + EPOLL_DATA) >> 2] = descriptor;
     const event = this.control.address + this.#scratch;
     check('epoll_ctl', this.#libc.epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, event));
+    this.#open?.add(descriptor);
   }
 
   unwatch(poller: number, descriptor: number): void {

@@ -34,7 +34,8 @@ export class HubNode extends Node {
 
   /** @param mapping the ports; taken as it is given */
   static async create(identity: NodeIdentity, mapping: PortsMapping, services: Services): Promise<HubNode> {
-    return new HubNode(identity, mapping, await services.fabric.createDevice('hub', {}), services);
+    const hub = await services.fabric.createDevice('hub', {}, undefined, identity.project.id);
+    return new HubNode(identity, mapping, hub, services);
   }
 
   override describe(): object {
