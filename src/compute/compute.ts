@@ -10,6 +10,7 @@ import { reapOurs } from '../host/processes.ts';
 import { LoadMeter } from '../host/statistics.ts';
 import { type Route, route } from '../http/route.ts';
 import { NODE_TYPES } from '../store/vocabulary.ts';
+import { NatNetwork } from './nat-network/network.ts';
 import { qemuRoutes } from './emulators/qemu/routes.ts';
 import { KINDS } from './emulators/registry.ts';
 import type { ComputeEvents } from './events.ts';
@@ -45,11 +46,12 @@ export class Compute {
   constructor({ config, fabric, instance }: ComputeOptions) {
     const ports = new Ports(config);
     const captures = new Captures(fabric);
+    const natNetwork = new NatNetwork(config, fabric);
     const { events } = this;
     const lost = async (): Promise<void> => void (await reapOurs(instance));
     const holder = new HolderClient({ state: config.state, instance, lost });
     const heldPrograms = new HeldPrograms({ holder, udp: ports.udp, events, instance });
-    this.services = { config, fabric, ports, captures, holder, heldPrograms, events, instance };
+    this.services = { config, fabric, ports, captures, holder, heldPrograms, natNetwork, events, instance };
     const projects = new Projects(this.services);
     this.projects = projects;
     this.images = new Images(config);
@@ -78,6 +80,7 @@ export class Compute {
     await heldPrograms.start();
     captures.start();
     void this.images.start();
+    void this.services.natNetwork.removeLeftovers();
     tellOfCrashes(fabric, this.events);
   }
 

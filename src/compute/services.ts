@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import type { HolderClient } from '../holder/client.ts';
+import type { NatNetwork } from './nat-network/network.ts';
 import type { ComputeEvents } from './events.ts';
 import type { Captures } from './nodes/captures.ts';
 import type { HeldPrograms } from './nodes/held-programs.ts';
@@ -17,6 +18,8 @@ export interface Services {
   readonly holder: HolderClient;
   /** Those that a former life of this process has left there. */
   readonly heldPrograms: HeldPrograms;
+  /** Of all NAT nodes, where the host has no bridge for them. */
+  readonly natNetwork: NatNetwork;
   readonly events: EventBus<ComputeEvents>;
   /** Marks the processes of this daemon, so that it knows them again. */
   readonly instance: string;

@@ -1,6 +1,7 @@
 // Every key of the configuration: its section, its form, its default. Values arrive as the text of a file, a variable or a flag.
 // Keys and defaults are those of release 2.2.57's gns3_server.conf (interface, section 2.2) where it has them.
 import * as v from 'valibot';
+import { parseSubnet } from '../host/ipv4.ts';
 
 const flag = v.pipe(
   v.string(),
@@ -33,6 +34,13 @@ const list = (separator: string) =>
         .filter((item) => item !== ''),
     ),
   );
+
+const NAT_SUBNET_FIX = 'use a network of 6 addresses or more, such as 192.168.122.0/24, or leave it empty';
+
+function isNatSubnet(value: string): boolean {
+  const prefix = parseSubnet(value)?.prefix ?? 0;
+  return value === '' || (prefix >= 8 && prefix <= 29);
+}
 
 /** `[Server]`; an empty path means its default below the state directory. */
 const Server = v.strictObject({
@@ -69,6 +77,8 @@ const Server = v.strictObject({
   monitor_host: v.optional(text, '127.0.0.1'),
   allowed_interfaces: v.optional(list(','), ''),
   default_nat_interface: v.optional(text, 'virbr0'),
+  nat_network: v.optional(v.picklist(['automatic', 'off'], 'use automatic or off'), 'automatic'),
+  nat_subnet: v.optional(v.pipe(text, v.check(isNatSubnet, NAT_SUBNET_FIX)), ''),
   enable_builtin_templates: v.optional(flag, 'true'),
   install_builtin_appliances: v.optional(flag, 'true'),
   hardware_virtualization_check: v.optional(flag, 'true'),

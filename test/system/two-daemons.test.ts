@@ -1,12 +1,11 @@
 // A controller and a compute that are two daemons on two hosts: labs reach across, and survive the end of either.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import WebSocket from 'ws';
-import { answerTo } from '../../src/demo/pc-console.ts';
 import { capturedFrames } from '../../src/demo/pcap-stream.ts';
 import { type Daemon, eventually, ownDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
+import { type } from './pc-typing.ts';
 import { noNamespaces, TwoHosts } from './two-daemons-network.ts';
 
 const skip = missing('ip', 'vpcs') || noNamespaces();
@@ -58,30 +57,6 @@ async function labAcross(controller: Daemon): Promise<Across> {
   const link = await lab.link(here, there);
   await controller.post(`${lab.path}/nodes/start`);
   return { lab, here, there, link };
-}
-
-/** Types a line at a node's console by the controller's WebSocket, when the prompt is there; gives the answer. */
-async function type({ daemon, path }: Lab, node: NodeObject, line: string): Promise<string> {
-  const socket = new WebSocket(`${daemon.url.replace('http', 'ws')}${path}/nodes/${node.node_id}/console/ws`);
-  let output = '';
-  socket.on('message', (data) => {
-    output += String(data);
-  });
-  try {
-    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
-    socket.send('\r');
-    await eventually(
-      `the prompt of ${node.name}`,
-      () => output,
-      (text) => /> ?$/.test(text),
-    );
-    output = '';
-    socket.send(`${line}\r`);
-    const answer = await eventually(`the answer to ${line}`, () => answerTo(line, output), Boolean, 20_000);
-    return (answer ?? []).join('\n');
-  } finally {
-    socket.terminate();
-  }
 }
 
 const REACHED = /10\.0\.0\.2 icmp_seq=2 ttl=/;

@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config/load.ts';
 
 const root = join(import.meta.dirname, '../..');
 const unit = join(root, 'systemd/labwired.service');
+const dropIn = join(root, 'systemd/interfaces.conf');
 const noSystemd =
   spawnSync('systemd-analyze', ['--version']).status === 0
     ? false
@@ -33,10 +34,29 @@ test('systemd understands every line of the unit', { skip: noSystemd }, () => {
   );
 });
 
+test('with what clouds and NAT need it exposes hardly more, and systemd understands that, too', {
+  skip: noSystemd,
+}, (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'labwire-unit-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const whole = join(directory, 'labwired.service');
+  writeFileSync(whole, readFileSync(unit, 'utf8') + readFileSync(dropIn, 'utf8'));
+  const rated = spawnSync('systemd-analyze', ['security', '--offline=true', '--no-pager', whole], { encoding: 'utf8' });
+  const exposure = /Overall exposure level for labwired\.service: (\d+\.\d)/.exec(rated.stdout)?.[1];
+  assert.ok(Number(exposure) <= 2.5, rated.stdout + rated.stderr);
+  const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', whole], { encoding: 'utf8' });
+  assert.deepEqual(
+    stderr.split('\n').filter((line) => line.startsWith(whole)),
+    [],
+  );
+});
+
 test('every directive has a comment right above it', () => {
-  const lines = readFileSync(unit, 'utf8').split('\n');
-  const bare = lines.filter((line, index) => /^[A-Z]\w+=/.test(line) && !lines[index - 1]?.startsWith('#'));
-  assert.deepEqual(bare, []);
+  for (const file of [unit, dropIn]) {
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const bare = lines.filter((line, index) => /^[A-Z]\w+=/.test(line) && !lines[index - 1]?.startsWith('#'));
+    assert.deepEqual(bare, []);
+  }
 });
 
 test('every key that the installed configuration shows is understood', (t) => {

@@ -2,6 +2,7 @@
 import type { NodeKind } from '../nodes/kind.ts';
 import { cloud } from './cloud/index.ts';
 import { ethernetHub } from './ethernet_hub/index.ts';
+import { nat } from './nat/index.ts';
 import { vpcs } from './vpcs/index.ts';
 
-export const KINDS: readonly NodeKind[] = [cloud, ethernetHub, vpcs];
+export const KINDS: readonly NodeKind[] = [cloud, ethernetHub, nat, vpcs];

@@ -5,10 +5,11 @@ import { Failure } from '../../../failures.ts';
 import { interfaceNames, interfaceType, isSpecialInterface } from '../../../host/interfaces.ts';
 import { Node, type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import type { NodePort } from '../../nodes/port.ts';
+import { opener } from '../../outside/opening.ts';
+import { OutsidePorts, PORT_RULES } from '../../outside/outside-ports.ts';
+import type { OutsidePortsMapping } from '../../outside/ports-mapping.ts';
 import type { Services } from '../../services.ts';
-import { CloudPorts, PORT_RULES } from './cloud-ports.ts';
-import { opener } from './outside.ts';
-import type { CloudCreate, CloudPortsMapping, CloudUpdate } from './schema.ts';
+import type { CloudCreate, CloudUpdate } from './schema.ts';
 
 export const MODULE = 'builtin';
 
@@ -24,9 +25,9 @@ interface HostInterface {
 
 export class CloudNode extends Node {
   readonly type = 'cloud';
-  private readonly ports: CloudPorts;
+  private readonly ports: OutsidePorts;
   private remoteConsole: RemoteConsole;
-  private mapping: CloudPortsMapping;
+  private mapping: OutsidePortsMapping;
   /** Reserved as the release does, so that the ports of the nodes after it are numbered alike; nothing listens. */
   private readonly hiddenPort: number;
   /** UDP ports of tunnels that were free, so that no cable gets them. */
@@ -42,7 +43,7 @@ export class CloudNode extends Node {
       remote_console_http_path: body.remote_console_http_path ?? '/',
     };
     this.mapping = this.numbered(body.ports_mapping ?? []);
-    this.ports = new CloudPorts(this, services, (number) => {
+    this.ports = new OutsidePorts(this, services, (number) => {
       const entry = this.mapping[number];
       return entry && opener(entry, services);
     });
@@ -94,7 +95,7 @@ export class CloudNode extends Node {
     this.services.ports.console.release(this.project.id, this.hiddenPort);
   }
 
-  private async changePorts(wanted: CloudPortsMapping): Promise<void> {
+  private async changePorts(wanted: OutsidePortsMapping): Promise<void> {
     if (isDeepStrictEqual(wanted, this.mapping)) return;
     if (this.ports.connected) {
       const message = `ports_mapping: ${this.name} is connected; remove its links before its ports change.`;
@@ -119,12 +120,12 @@ export class CloudNode extends Node {
   }
 
   /** The ports with their place in the list as their number; without any, one for each interface that is not special. */
-  private numbered(mapping: CloudPortsMapping): CloudPortsMapping {
+  private numbered(mapping: OutsidePortsMapping): OutsidePortsMapping {
     const given = mapping.length > 0 ? mapping : this.interfacePorts();
     return given.map((entry, port_number) => ({ ...entry, port_number }));
   }
 
-  private interfacePorts(): CloudPortsMapping {
+  private interfacePorts(): OutsidePortsMapping {
     return this.interfaces()
       .filter(({ special }) => !special)
       .map(({ name, type }) => ({ name, port_number: 0, type, interface: name }));

@@ -1,7 +1,7 @@
 // Registers the cloud: on as soon as it is made, ports that lead out of the lab, no console of its own.
 import { defineKind } from '../../nodes/kind.ts';
+import { PORT_RULES } from '../../outside/outside-ports.ts';
 import { CloudNode, MODULE } from './cloud.ts';
-import { PORT_RULES } from './cloud-ports.ts';
 import { CloudCreate, CloudUpdate } from './schema.ts';
 
 export const cloud = defineKind({

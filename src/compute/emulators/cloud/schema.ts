@@ -1,21 +1,7 @@
-// Bodies of clouds, and the mapping of their ports, which NATs share (schemas CloudCreate, CloudUpdate of release 2.2.57).
+// Bodies of clouds (schemas CloudCreate, CloudUpdate of release 2.2.57).
 import * as v from 'valibot';
-import { ConsolePort, Integer, Text, Uuid } from '../../../store/vocabulary.ts';
-
-const port = { name: Text, port_number: v.pipe(Integer, v.minValue(0)) };
-const UdpPort = v.pipe(Integer, v.minValue(1), v.maxValue(65535));
-
-const CloudPortEntry = v.variant('type', [
-  v.strictObject({ ...port, type: v.literal('ethernet'), interface: Text }),
-  v.strictObject({ ...port, type: v.literal('tap'), interface: Text }),
-  v.strictObject({ ...port, type: v.literal('udp'), lport: UdpPort, rhost: Text, rport: UdpPort }),
-]);
-
-/** A port of a cloud: its name, its number, and what it leads to. */
-export type CloudPortEntry = v.InferOutput<typeof CloudPortEntry>;
-
-export const CloudPortsMapping = v.array(CloudPortEntry);
-export type CloudPortsMapping = readonly CloudPortEntry[];
+import { ConsolePort, Text, Uuid } from '../../../store/vocabulary.ts';
+import { OutsidePortsMapping } from '../../outside/ports-mapping.ts';
 
 /** As a cloud tells of the interfaces of its host. A client may send the list back; it changes nothing. */
 const Interfaces = v.array(v.strictObject({ name: Text, type: v.picklist(['ethernet', 'tap']), special: v.boolean() }));
@@ -25,7 +11,7 @@ const members = {
   remote_console_port: v.optional(v.nullable(ConsolePort)),
   remote_console_type: v.optional(v.picklist(['telnet', 'vnc', 'spice', 'http', 'https', 'none'])),
   remote_console_http_path: v.optional(v.string()),
-  ports_mapping: v.optional(CloudPortsMapping),
+  ports_mapping: v.optional(OutsidePortsMapping),
   interfaces: v.optional(Interfaces),
 };
 

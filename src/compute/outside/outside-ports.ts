@@ -1,18 +1,18 @@
 // The ports of a cloud or a NAT, and the failures of what they lead to: told in an event, since their NIOs are accepted all the same.
-import { Failure, messageOf } from '../../../failures.ts';
-import { type Node, noSuchPort } from '../../nodes/node.ts';
-import type { PortRules } from '../../nodes/port.ts';
-import type { Services } from '../../services.ts';
-import { CloudPort, type OpenOutside } from './cloud-port.ts';
+import { Failure, messageOf } from '../../failures.ts';
+import { type Node, noSuchPort } from '../nodes/node.ts';
+import type { PortRules } from '../nodes/port.ts';
+import type { Services } from '../services.ts';
+import { type OpenOutside, OutsidePort } from './outside-port.ts';
 
 export const PORT_RULES: PortRules = { exception: 'NodeError', nios: new Set(['nio_udp']) };
 
-export class CloudPorts {
+export class OutsidePorts {
   private readonly node: Node;
   private readonly services: Services;
   /** How to open what a port leads to; undefined for a number that the node has no port for. */
   private readonly opener: (number: number) => OpenOutside | undefined;
-  private readonly ports = new Map<number, CloudPort>();
+  private readonly ports = new Map<number, OutsidePort>();
 
   constructor(node: Node, services: Services, opener: (number: number) => OpenOutside | undefined) {
     this.node = node;
@@ -21,13 +21,13 @@ export class CloudPorts {
   }
 
   /** The adapter does not matter: a cloud has one. */
-  port(adapter: number, number: number): CloudPort {
+  port(adapter: number, number: number): OutsidePort {
     const known = this.ports.get(number);
     if (known) return known;
     const open = this.opener(number);
     if (open === undefined) throw noSuchPort(this.node, PORT_RULES.exception, adapter, number);
     const failed = (reason: unknown): void => this.failed(number, reason);
-    const port = new CloudPort(this.node, `0/${number}`, PORT_RULES, this.services, open, failed);
+    const port = new OutsidePort(this.node, `0/${number}`, PORT_RULES, this.services, open, failed);
     this.ports.set(number, port);
     return port;
   }

@@ -1,9 +1,9 @@
 // A port of a cloud or a NAT: a port like any other, whose device is something outside of the lab, open while the port has a NIO.
-import type { Device } from '../../../fabric/fabric.ts';
-import type { Nio } from '../../nodes/nio.ts';
-import type { Node } from '../../nodes/node.ts';
-import { NodePort, type PortRules } from '../../nodes/port.ts';
-import type { Services } from '../../services.ts';
+import type { Device } from '../../fabric/fabric.ts';
+import type { Nio } from '../nodes/nio.ts';
+import type { Node } from '../nodes/node.ts';
+import { NodePort, type PortRules } from '../nodes/port.ts';
+import type { Services } from '../services.ts';
 
 /** What a port leads to, as long as it is open. */
 export interface Outside {
@@ -17,7 +17,7 @@ export interface Outside {
 /** @throws Failure that says what is missing, and what to do about it */
 export type OpenOutside = () => Promise<Outside>;
 
-export class CloudPort extends NodePort {
+export class OutsidePort extends NodePort {
   private readonly open: OpenOutside;
   /** Told when the NIO is there and what the port leads to is not. */
   private readonly failed: (reason: unknown) => void;

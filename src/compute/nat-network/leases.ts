@@ -1,0 +1,90 @@
+// Who has which address of the NAT network. An address follows from the MAC of its owner, so that a node finds its own again.
+
+/** Milliseconds that an address is left alone after somebody else was found to use it. */
+const QUARANTINE = 600_000;
+
+interface Lease {
+  /** Hardware address; empty while the address is left alone. */
+  owner: string;
+  address: number;
+  /** Milliseconds of performance.now(); the owner keeps the address beyond that as long as nobody else needs it. */
+  expires: number;
+}
+
+export class Leases {
+  readonly first: number;
+  readonly last: number;
+  private readonly byAddress = new Map<number, Lease>();
+  private readonly byOwner = new Map<string, Lease>();
+
+  /** @param first the lowest address, as a number @param last the highest one */
+  constructor(first: number, last: number) {
+    this.first = first;
+    this.last = last;
+  }
+
+  /** The address that the owner has, or had last. */
+  of(owner: string): number | undefined {
+    return this.byOwner.get(owner)?.address;
+  }
+
+  /** An address that the owner may have: its own, one that nobody ever had, or one whose lease has ended; undefined if there is none. */
+  choose(owner: string, now: number): number | undefined {
+    const known = this.of(owner);
+    if (known !== undefined) return known;
+    const size = this.last - this.first + 1;
+    const start = hash(owner) % size;
+    let ended: Lease | undefined;
+    for (let step = 0; step < size; step++) {
+      const address = this.first + ((start + step) % size);
+      const lease = this.byAddress.get(address);
+      if (lease === undefined) return address;
+      if (lease.expires <= now && lease.expires < (ended?.expires ?? Infinity)) ended = lease;
+    }
+    return ended?.address;
+  }
+
+  /** Whether the owner may have this very address. */
+  mayHave(owner: string, address: number, now: number): boolean {
+    if (address < this.first || address > this.last) return false;
+    const lease = this.byAddress.get(address);
+    return lease === undefined || lease.owner === owner || lease.expires <= now;
+  }
+
+  /** Gives the owner the address until then; whatever it had before is free. */
+  grant(owner: string, address: number, expires: number): void {
+    this.forget(this.byOwner.get(owner));
+    this.forget(this.byAddress.get(address));
+    this.enter({ owner, address, expires });
+  }
+
+  /** The owner does not need it any more; it gets the same one again if nobody else took it. */
+  release(owner: string): void {
+    const lease = this.byOwner.get(owner);
+    if (lease) lease.expires = 0;
+  }
+
+  /** Somebody whom we gave nothing uses the address. */
+  conflict(address: number, now: number): void {
+    this.forget(this.byAddress.get(address));
+    this.enter({ owner: '', address, expires: now + QUARANTINE });
+  }
+
+  private enter(lease: Lease): void {
+    this.byAddress.set(lease.address, lease);
+    if (lease.owner !== '') this.byOwner.set(lease.owner, lease);
+  }
+
+  private forget(lease: Lease | undefined): void {
+    if (lease === undefined) return;
+    this.byAddress.delete(lease.address);
+    if (lease.owner !== '') this.byOwner.delete(lease.owner);
+  }
+}
+
+/** FNV-1a: spreads MACs that count upwards. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193) >>> 0;
+  return value;
+}

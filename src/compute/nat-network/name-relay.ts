@@ -1,0 +1,121 @@
+// The name server of the NAT network: passes questions on to the resolvers of this host, and their answers back.
+
+import { randomInt } from 'node:crypto';
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { Resolver } from 'node:dns';
+import { once } from 'node:events';
+import { isIPv6 } from 'node:net';
+import { Failure, messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
+
+/** Bytes of a message without any question. */
+const HEADER_BYTES = 12;
+const ANSWER_FLAG = 0x8000;
+const SERVER_FAILURE = 2;
+/** Questions that are on their way at one time; more are lost, and asked again by whoever has them. */
+const MOST_PENDING = 256;
+/** Milliseconds before the next resolver is asked. */
+const PATIENCE = 2_000;
+/** Milliseconds for which the list of resolvers is believed. */
+const FRESH = 5_000;
+/** The usual port of a resolver. */
+const DNS_PORT = 53;
+
+interface Upstream {
+  host: string;
+  port: number;
+}
+
+/** `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1`, `[2001:db8::1]:5353`. */
+export function upstream(text: string): Upstream {
+  const [, bracketed, plain, port] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(text) ?? [];
+  return { host: bracketed ?? plain ?? text, port: port === undefined ? DNS_PORT : Number(port) };
+}
+
+export class NameRelay {
+  private socket: Socket | undefined;
+  private pending = new Set<Socket>();
+  private resolvers: Upstream[] = [];
+  private believedUntil = 0;
+
+  /** Listens at the address, on a port that it answers. */
+  async start(address: string): Promise<number> {
+    const socket = createSocket('udp4');
+    socket.on('message', (question, client) => this.ask(question, client));
+    try {
+      socket.bind({ address, port: 0, exclusive: true });
+      await once(socket, 'listening');
+    } catch (thrown) {
+      socket.close();
+      throw new Failure('conflict', `The name server of the NAT network cannot listen: ${messageOf(thrown)}.`, {
+        cause: thrown,
+      });
+    }
+    socket.on('error', (error) => log.warn('name server of the NAT network', { reason: error.message }));
+    this.socket = socket;
+    return socket.address().port;
+  }
+
+  stop(): void {
+    this.socket?.close();
+    this.socket = undefined;
+    for (const socket of this.pending) socket.close();
+    this.pending.clear();
+  }
+
+  private ask(question: Buffer, client: RemoteInfo): void {
+    if (question.length < HEADER_BYTES || (question.readUInt16BE(2) & ANSWER_FLAG) !== 0) return;
+    if (this.pending.size >= MOST_PENDING) return;
+    const answer = (bytes: Buffer): void => {
+      question.copy(bytes, 0, 0, 2);
+      this.socket?.send(bytes, client.port, client.address, () => {});
+    };
+    this.tryNext([...this.current()], question, answer);
+  }
+
+  /** Asks the resolvers one after the other; a number and a port of its own make each question hard to answer for anybody else. */
+  private tryNext([resolver, ...others]: Upstream[], question: Buffer, answer: (bytes: Buffer) => void): void {
+    if (resolver === undefined) {
+      answer(failed(question));
+      return;
+    }
+    const socket = createSocket(isIPv6(resolver.host) ? 'udp6' : 'udp4');
+    this.pending.add(socket);
+    const number = randomInt(0x10000);
+    const asked = Buffer.from(question);
+    asked.writeUInt16BE(number, 0);
+    const end = (): boolean => {
+      clearTimeout(timer);
+      if (!this.pending.delete(socket)) return false;
+      socket.close();
+      return true;
+    };
+    const giveUp = (): void => {
+      if (end()) this.tryNext(others, question, answer);
+    };
+    const timer = setTimeout(giveUp, PATIENCE).unref();
+    socket.on('error', giveUp);
+    socket.on('message', (bytes) => {
+      if (bytes.length >= HEADER_BYTES && bytes.readUInt16BE(0) === number && end()) answer(bytes);
+    });
+    // Connected, it hears this resolver alone.
+    socket.once('connect', () => socket.send(asked));
+    socket.connect(resolver.port, resolver.host);
+  }
+
+  /** The resolvers of this host as they are now. */
+  private current(): readonly Upstream[] {
+    if (performance.now() >= this.believedUntil) {
+      this.resolvers = new Resolver().getServers().map(upstream);
+      this.believedUntil = performance.now() + FRESH;
+    }
+    return this.resolvers;
+  }
+}
+
+/** "I could not find out." */
+function failed(question: Buffer): Buffer {
+  const bytes = Buffer.from(question);
+  bytes.writeUInt16BE(((bytes.readUInt16BE(2) | ANSWER_FLAG) & 0xfff0) | SERVER_FAILURE, 2);
+  return bytes;
+}

@@ -1,0 +1,74 @@
+// What the host's packet filter does for the NAT network: one table of our own, put in place and taken away as a whole.
+import { Failure, messageOf } from '../../failures.ts';
+import { formatAddress, formatSubnet, type Subnet } from '../../host/ipv4.ts';
+import { findProgram } from '../../host/programs.ts';
+import { runProgram } from '../../host/run-program.ts';
+
+const PROGRAM = 'nft';
+/** Milliseconds that it may take. */
+const LIMIT = 10_000;
+
+export interface NatRules {
+  table: string;
+  /** The host's interface in the network. */
+  name: string;
+  subnet: Subnet;
+  gateway: number;
+  /** UDP port of the name server at the gateway's address. */
+  dns: number;
+}
+
+/**
+ * A script for nft, which the kernel carries out whole or not at all; a table that is there already is replaced.
+ * Nodes reach what this host reaches, with its address; from outside only answers reach them.
+ */
+export function ruleset({ table, name, subnet, gateway, dns }: NatRules): string {
+  const network = formatSubnet(subnet);
+  return `${withoutRules(table)}table ip ${table} {
+  chain services {
+    type nat hook prerouting priority dstnat
+    iifname "${name}" ip daddr ${formatAddress(gateway)} udp dport 53 redirect to :${dns}
+  }
+  chain outgoing {
+    type nat hook postrouting priority srcnat
+    ip saddr ${network} ip daddr != ${network} oifname != "${name}" masquerade
+  }
+  chain guard {
+    type filter hook forward priority filter
+    iifname "${name}" ip saddr != ${network} drop
+    oifname "${name}" ct state established,related accept
+    oifname "${name}" drop
+  }
+}
+`;
+}
+
+/** Removes the table, if it is there. */
+export function withoutRules(table: string): string {
+  return `add table ip ${table}\ndelete table ip ${table}\n`;
+}
+
+/** Where the program is; undefined if it is not installed. */
+export function findNft(): Promise<string | undefined> {
+  return findProgram(PROGRAM);
+}
+
+/** @throws Failure `conflict` that says what is missing, or what the program said */
+export async function apply(script: string): Promise<void> {
+  const path = await findNft();
+  if (path === undefined) throw new Failure('conflict', NO_NFT);
+  const refused = (reason: string, cause?: unknown): Failure =>
+    new Failure('conflict', `The rules of the NAT network cannot be set: ${reason}`, { cause });
+  const { code, errors } = await runProgram(path, [script], { limit: LIMIT }).catch((thrown: unknown) => {
+    throw refused(`${path} ${messageOf(thrown)}.`, thrown);
+  });
+  if (code === 0) return;
+  if (/not permitted/i.test(errors)) {
+    throw refused(
+      'nft may not; give the server CAP_NET_ADMIN in CapabilityBoundingSet= and AmbientCapabilities= of its unit.',
+    );
+  }
+  throw refused(`${path} says: ${errors.trim().split('\n', 1)[0] || `exit code ${code}`}`);
+}
+
+export const NO_NFT = 'The NAT network needs the program nft; install it (Debian: apt install nftables).';

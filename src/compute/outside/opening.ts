@@ -1,0 +1,63 @@
+// What the ports of clouds and NATs lead to, and how it is opened.
+import { Failure } from '../../failures.ts';
+import { isAllowedInterface } from '../../host/interfaces.ts';
+import { changeLink, findLink, links } from '../../host/links.ts';
+import { resolved } from '../nodes/nio.ts';
+import type { Services } from '../services.ts';
+import type { OpenOutside, Outside } from './outside-port.ts';
+import type { OutsidePortEntry } from './ports-mapping.ts';
+
+const nothing = async (): Promise<void> => {};
+
+/** How to open what the port leads to. */
+export function opener(entry: OutsidePortEntry, { config }: Services): OpenOutside {
+  if (entry.type === 'udp') {
+    const { lport: localPort, rhost, rport: remotePort } = entry;
+    return async () => ({
+      device: { kind: 'udp', localPort, remoteHost: await resolved(rhost), remotePort },
+      close: nothing,
+    });
+  }
+  const { type, interface: name, port_number: number } = entry;
+  return async () => {
+    mustBeAllowed(name, config.Server.allowed_interfaces);
+    if (type === 'tap') return tap(name);
+    if (findLink(name)?.kind === 'bridge') return bridgePort(name, number);
+    return { device: { kind: 'packet', interface: name }, close: nothing };
+  };
+}
+
+/** @throws Failure `conflict` */
+function mustBeAllowed(name: string, allowed: readonly string[]): void {
+  if (isAllowedInterface(name, allowed)) return;
+  const fix = 'add it to allowed_interfaces in section [Server], or use another one';
+  throw new Failure('conflict', `interface: ${name} is not among those that may be used here; ${fix}.`);
+}
+
+/** One that is there stays as it is, and one that is not is made, and goes with the port. */
+function tap(name: string): Outside {
+  return { device: { kind: 'tap', interface: name, up: findLink(name) === undefined }, close: nothing };
+}
+
+/** Names of TAPs that ports of this process have, or are about to get. */
+const bridgeTaps = new Set<string>();
+
+/** A TAP of our own, which is a port of the bridge as long as it is open. */
+function bridgePort(bridge: string, number: number): Outside {
+  const name = freeTapName(number);
+  bridgeTaps.add(name);
+  return {
+    device: { kind: 'tap', interface: name, create: 'always', up: true },
+    opened: async () => changeLink(name, { bridge }),
+    close: async () => void bridgeTaps.delete(name),
+  };
+}
+
+/** The form of the release, by which other programs know such interfaces. */
+function freeTapName(number: number): string {
+  const taken = new Set([...links().map(({ name }) => name), ...bridgeTaps]);
+  for (let index = 0; ; index++) {
+    const name = `gns3tap${index}-${number}`;
+    if (!taken.has(name)) return name;
+  }
+}

@@ -1,0 +1,22 @@
+// The capabilities of this process that networks of the host need (capabilities(7)).
+import { readFileSync } from 'node:fs';
+
+/** Bits of linux/capability.h. */
+const BITS = { CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n };
+
+export type Capability = keyof typeof BITS;
+
+/** Which of them the line of that name in the text of /proc/self/status has. */
+export function capabilitiesIn(status: string, line: 'CapEff' | 'CapAmb' = 'CapEff'): Capability[] {
+  const mask = BigInt(`0x${new RegExp(`^${line}:\\s*([0-9a-f]+)$`, 'm').exec(status)?.[1] ?? '0'}`);
+  return (Object.keys(BITS) as Capability[]).filter((name) => (mask >> BITS[name]) & 1n);
+}
+
+/** Whether this process has the capability now. */
+export function holds(capability: Capability): boolean {
+  try {
+    return capabilitiesIn(readFileSync('/proc/self/status', 'latin1')).includes(capability);
+  } catch {
+    return false;
+  }
+}
