@@ -194,6 +194,8 @@ export interface Drops {
   tooLong: number;
   /** Shorter than an Ethernet header (14 bytes): no interface takes it. */
   runt: number;
+  /** A super-frame of an interface whose headers make no sense, so that it cannot be cut. */
+  malformed: number;
   /** The interface was down or gone. */
   interfaceDown: number;
   /** The socket's or interface's send queue was full. */

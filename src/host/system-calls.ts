@@ -1,7 +1,7 @@
 // The system calls that Node does not offer: the door of the only folder of the project that handles raw pointers.
 
 export { FrameCalls, familyOf, type SocketAddress } from './system-calls/frame-calls.ts';
-export { SLOT_BYTES, SLOTS } from './system-calls/frame-memory.ts';
+export { OFFLOAD_WORDS, SEGMENT_SLOTS, SLOT_BYTES, SLOTS } from './system-calls/frame-memory.ts';
 export { EBADFD, SystemError } from './system-calls/libc.ts';
 export { NETLINK_HEADER_BYTES, netlinkRequest } from './system-calls/netlink.ts';
 export type { TapOptions } from './system-calls/tap.ts';

@@ -1,8 +1,12 @@
 // Network namespaces and interfaces of the tests: names that nobody else has, gone when the test ends.
 
-import { execFile, execFileSync } from 'node:child_process';
+import assert from 'node:assert/strict';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findLink } from '../../src/host/links.ts';
 
@@ -56,8 +60,6 @@ export class Namespace {
     const namespace = new Namespace(uniqueName());
     await ip('netns', 'add', namespace.name);
     t.after(() => namespace.remove());
-    // Nothing but what the test sends.
-    await namespace.run('sysctl', '-q', 'net.ipv6.conf.default.disable_ipv6=1', 'net.ipv6.conf.default.accept_dad=0');
     return namespace;
   }
 
@@ -73,8 +75,16 @@ export class Namespace {
   /** Takes an interface of the host in, gives it an address, and brings it up. */
   async adopt(link: string, address: string): Promise<void> {
     await ip('link', 'set', link, 'netns', this.name);
-    await this.ip('address', 'add', address, 'dev', link);
+    await this.ip('link', 'set', 'lo', 'up');
     await this.ip('link', 'set', link, 'up');
+    // Without the check for duplicates an IPv6 address can be used at once.
+    await this.ip('address', 'add', address, 'dev', link, ...(address.includes(':') ? ['nodad'] : []));
+  }
+
+  /** Packets that an interface within has received. */
+  async received(link: string): Promise<number> {
+    const [{ stats64 }] = JSON.parse(await this.ip('-json', '-s', 'link', 'show', 'dev', link));
+    return stats64.rx.packets;
   }
 
   /** Removes it with all that is in it. */
@@ -83,16 +93,30 @@ export class Namespace {
   }
 }
 
-/** A pair of interfaces: what is sent into one comes out of the other; `outside` stays with the host and is up. */
-export async function cablePair(
-  t: TestContext,
-  namespace: Namespace,
-  address: string,
-): Promise<{ outside: string; inside: string }> {
-  const [outside, inside] = [uniqueName(), uniqueName()];
-  await ip('link', 'add', outside, 'type', 'veth', 'peer', 'name', inside);
-  removeAfter(t, outside);
-  await namespace.adopt(inside, address);
-  await ip('link', 'set', outside, 'up');
-  return { outside, inside };
+/** A pair of interfaces of the host: what is sent into one comes out of the other. Nobody else says anything on them. */
+export async function cablePair(t: TestContext): Promise<[string, string]> {
+  const pair: [string, string] = [uniqueName(), uniqueName()];
+  await ip('link', 'add', pair[0], 'type', 'veth', 'peer', 'name', pair[1]);
+  removeAfter(t, pair[0]);
+  for (const name of pair) {
+    if (existsSync('/proc/sys/net/ipv6')) await writeFile(`/proc/sys/net/ipv6/conf/${name}/disable_ipv6`, '1');
+    await ip('link', 'set', name, 'up');
+  }
+  return pair;
+}
+
+/** Sends so many bytes by TCP from one namespace to an address of another one, and checks that they arrive as they were. */
+export async function transfer(from: Namespace, to: Namespace, address: string, bytes: number): Promise<void> {
+  const stream = fileURLToPath(new URL('./stream.ts', import.meta.url));
+  const receiver = spawn('ip', ['netns', 'exec', to.name, process.execPath, stream, 'receive'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const lines = createInterface({ input: receiver.stdout })[Symbol.asyncIterator]();
+    const port = (await lines.next()).value as string;
+    const sent = await from.run(process.execPath, stream, 'send', address, port, String(bytes));
+    assert.equal((await lines.next()).value, sent.trim());
+  } finally {
+    receiver.kill('SIGKILL');
+  }
 }

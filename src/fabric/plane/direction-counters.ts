@@ -46,10 +46,12 @@ export class DirectionCounters {
   /** Number of the last frame that was delivered in order. */
   #last = -1;
 
-  /** Counts a frame that wants to pass; answers its number. */
-  offered(length: number): number {
-    this.#counts[OFFERED_BYTES]! += length;
-    return this.#counts[OFFERED_FRAMES]!++;
+  /** Counts frames that want to pass; answers the number of the first. */
+  offered(bytes: number, frames: number): number {
+    const first = this.#counts[OFFERED_FRAMES]!;
+    this.#counts[OFFERED_BYTES]! += bytes;
+    this.#counts[OFFERED_FRAMES] = first + frames;
+    return first;
   }
 
   dropped(reason: DirectionDropReason): void {
@@ -64,10 +66,10 @@ export class DirectionCounters {
     this.#counts[CORRUPTED]!++;
   }
 
-  /** A frame passes at `now`, which may be as old as the turn. */
-  delivered(length: number, now: number): void {
-    this.#counts[DELIVERED_FRAMES]!++;
-    this.#counts[DELIVERED_BYTES]! += length;
+  /** Frames pass at `now`, which may be as old as the turn. */
+  delivered(bytes: number, frames: number, now: number): void {
+    this.#counts[DELIVERED_FRAMES]! += frames;
+    this.#counts[DELIVERED_BYTES]! += bytes;
     if (now - this.#windowStart >= WINDOW) this.#roll(now);
   }
 

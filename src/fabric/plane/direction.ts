@@ -7,6 +7,7 @@ import { DirectionCounters } from './direction-counters.ts';
 import type { FramePlane } from './frame-plane.ts';
 import { corrupt, flipBit, Impairer, impairs } from './impairments.ts';
 import { acts, Line } from './line.ts';
+import type { FrameTaker } from './segmentation.ts';
 
 export class Direction implements HoldingDirection {
   heldFrames = 0;
@@ -15,6 +16,7 @@ export class Direction implements HoldingDirection {
   readonly #drops: Drops;
   readonly #pass: (slot: number, length: number) => void;
   readonly #counters = new DirectionCounters();
+  readonly #impaired: FrameTaker = { send: (slot, length) => this.#impair(slot, length) };
   #impairer: Impairer | undefined;
   #line: Line | undefined;
   #open = true;
@@ -44,9 +46,19 @@ export class Direction implements HoldingDirection {
 
   /** Takes a frame that wants to pass. */
   offer(slot: number, length: number): void {
-    const number = this.#counters.offered(length);
-    if (this.#impairer === undefined && this.#line === undefined) this.#deliver(slot, length);
-    else this.#impair(slot, length, number);
+    const { segmentation, turnStart } = this.#plane;
+    if (this.#impairer !== undefined || this.#line !== undefined) {
+      segmentation.each(slot, length, this.#impaired);
+    } else if (segmentation.isPlain(slot)) {
+      this.#counters.offered(length, 1);
+      this.#deliver(slot, length);
+    } else {
+      // What nothing happens to, passes as it is.
+      const [bytes, frames] = [segmentation.bytesIn(slot, length), segmentation.framesIn(slot)];
+      this.#counters.offered(bytes, frames);
+      this.#counters.delivered(bytes, frames, turnStart);
+      this.#pass(slot, length);
+    }
   }
 
   /** A frame that was held is due. */
@@ -70,7 +82,7 @@ export class Direction implements HoldingDirection {
   }
 
   #deliver(slot: number, length: number): void {
-    this.#counters.delivered(length, this.#plane.turnStart);
+    this.#counters.delivered(length, 1, this.#plane.turnStart);
     this.#pass(slot, length);
   }
 
@@ -79,7 +91,8 @@ export class Direction implements HoldingDirection {
     this.#counters.dropped(reason);
   }
 
-  #impair(slot: number, length: number, number: number): void {
+  #impair(slot: number, length: number): void {
+    const number = this.#counters.offered(length, 1);
     const impairer = this.#impairer;
     const line = this.#line;
     const loss = this.#lossOf(slot, length);

@@ -5,6 +5,7 @@ import type { Drops, InterfaceAddress } from '../model.ts';
 import { Captures, type PostChunks } from './capture.ts';
 import { DelayQueue, type Place } from './delay-queue.ts';
 import { type InterfaceEndpoint, type InterfaceParts, PacketEndpoint, TapEndpoint } from './interface-endpoint.ts';
+import { Segmentation } from './segmentation.ts';
 import { Timers } from './timers.ts';
 import { Turn } from './turn.ts';
 import { type Deliver, UdpEndpoint } from './udp-endpoint.ts';
@@ -24,6 +25,7 @@ interface Endpoint {
 export class FramePlane {
   readonly calls: FrameCalls;
   readonly turn: Turn;
+  readonly segmentation: Segmentation;
   readonly delays = new DelayQueue();
   readonly timers = new Timers();
   readonly captures: Captures;
@@ -38,6 +40,7 @@ export class FramePlane {
   constructor(calls: FrameCalls, post: PostChunks) {
     this.calls = calls;
     this.turn = new Turn(calls);
+    this.segmentation = new Segmentation(calls, this.turn);
     this.captures = new Captures(calls, post);
     this.wakeUp = calls.openEvent();
     this.#poller = calls.openPoller();

@@ -6,6 +6,7 @@ import { changeLink, findLink } from '../../host/links.ts';
 import { EBADFD, type FrameCalls, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceState, TapAddress } from '../model.ts';
 import { RunSender } from './run-sender.ts';
+import type { Segmentation } from './segmentation.ts';
 import { Timer, type Timers } from './timers.ts';
 import type { Turn } from './turn.ts';
 import type { Deliver } from './udp-endpoint.ts';
@@ -24,6 +25,7 @@ const RECOVERY_MILLISECONDS = 1000;
 interface Plane {
   readonly calls: FrameCalls;
   readonly turn: Turn;
+  readonly segmentation: Segmentation;
   readonly timers: Timers;
   /** Has `endpoint.receive` called whenever the descriptor can be read. When that fails, the descriptor is closed. */
   watch(descriptor: number, endpoint: { receive(): void }): void;
@@ -75,7 +77,14 @@ export abstract class InterfaceEndpoint extends RunSender {
 
   protected abstract openDescriptor(): number;
   protected abstract reopenDescriptor(): number;
-  protected abstract isUp(): boolean;
+
+  /** Hands on a frame that was received. */
+  protected admit(slot: number, length: number): void {
+    const { plane, drops, deliver } = this.parts;
+    plane.calls.setLength(slot, length);
+    if (plane.segmentation.admit(slot, length)) deliver(slot, length);
+    else drops.malformed++;
+  }
 
   /** Something but a frame was read: nothing there, or trouble, which must not be read again and again. */
   protected failedToReceive(errno: number): void {
@@ -124,7 +133,7 @@ export abstract class InterfaceEndpoint extends RunSender {
   #recover(): void {
     try {
       if (this.#state === 'gone') this.#use(this.reopenDescriptor());
-      if (this.#state === 'gone' || this.isUp()) this.become('open');
+      if (this.#state === 'gone' || findLink(this.interface)?.up === true) this.become('open');
     } catch (error) {
       // It is not there yet, or somebody else has it.
       if (!(error instanceof SystemError || error instanceof Failure)) throw error;
@@ -148,8 +157,7 @@ export class TapEndpoint extends InterfaceEndpoint {
   }
 
   receive(): void {
-    const { plane, deliver } = this.parts;
-    const { calls, turn } = plane;
+    const { calls, turn } = this.parts.plane;
     for (let taken = 0; taken < BATCH && turn.room > 0; taken++) {
       const slot = turn.next;
       const length = calls.taps.read(this.descriptor, slot);
@@ -158,8 +166,7 @@ export class TapEndpoint extends InterfaceEndpoint {
         return;
       }
       turn.occupy(1);
-      calls.setLength(slot, length);
-      deliver(slot, length);
+      this.admit(slot, length);
       // What was delivered may have come back here, and found the interface gone.
       if (this.descriptor === -1) return;
     }
@@ -188,23 +195,21 @@ export class TapEndpoint extends InterfaceEndpoint {
     }
   }
 
-  /** The next frame that is written will tell: the interface may be in another network namespace, under another name. */
-  protected isUp(): boolean {
-    return false;
-  }
-
   protected transmit(first: number, count: number): number {
     const { taps } = this.parts.plane.calls;
     if (this.descriptor === -1) {
       this.parts.drops.interfaceDown += count;
       return count;
     }
-    for (let slot = first; slot < first + count && this.descriptor !== -1; slot++) {
+    let done = 0;
+    // What is left when the interface goes away in between is for the next call.
+    while (done < count && this.descriptor !== -1) {
+      const slot = first + done++;
       const written = taps.write(this.descriptor, slot);
       if (written < 0) this.failedToSend(-written, slot);
       else if (this.state === 'down') this.become('open');
     }
-    return count;
+    return done;
   }
 
   protected lose(errno: number): void {
@@ -218,7 +223,7 @@ export class PacketEndpoint extends InterfaceEndpoint {
   #index = 0;
 
   receive(): void {
-    const { plane, deliver } = this.parts;
+    const { plane } = this.parts;
     const { packets } = plane.calls;
     const first = plane.turn.next;
     const count = packets.receive(this.descriptor, first, Math.min(BATCH, plane.turn.room));
@@ -228,9 +233,7 @@ export class PacketEndpoint extends InterfaceEndpoint {
     }
     plane.turn.occupy(count);
     for (let slot = first; slot < first + count; slot++) {
-      const length = packets.receivedLength(slot);
-      plane.calls.setLength(slot, length);
-      deliver(slot, length);
+      this.admit(slot, packets.receivedLength(slot));
     }
   }
 
@@ -247,10 +250,6 @@ export class PacketEndpoint extends InterfaceEndpoint {
 
   protected reopenDescriptor(): number {
     return this.openDescriptor();
-  }
-
-  protected isUp(): boolean {
-    return findLink(this.interface)?.up === true;
   }
 
   protected transmit(first: number, count: number): number {

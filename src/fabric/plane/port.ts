@@ -16,6 +16,7 @@ import type { FramePlane } from './frame-plane.ts';
 import { InterfaceEndpoint } from './interface-endpoint.ts';
 import type { Attachment } from './memory-device.ts';
 import type { Schedule } from './schedule.ts';
+import type { Segmentation } from './segmentation.ts';
 import { UdpEndpoint } from './udp-endpoint.ts';
 
 /** Where a port's device takes frames. */
@@ -36,6 +37,7 @@ function noDrops(): Drops {
     receiveQueue: 0,
     tooLong: 0,
     runt: 0,
+    malformed: 0,
     interfaceDown: 0,
     sendQueue: 0,
     sendFailed: 0,
@@ -96,33 +98,36 @@ export class Port {
   capture: Capture | undefined;
   readonly #sent: Traffic = { frames: 0, bytes: 0 };
   readonly #received: Traffic = { frames: 0, bytes: 0 };
+  readonly #segmentation: Segmentation;
+
+  constructor({ segmentation }: { readonly segmentation: Segmentation }) {
+    this.#segmentation = segmentation;
+  }
 
   /** The device has a frame for the cable. */
   fromDevice(slot: number, length: number): void {
-    if (this.connection === undefined) this.drops.noCable++;
+    if (this.connection === undefined) this.drops.noCable += this.#segmentation.framesIn(slot);
     else this.connection.outgoing.offer(slot, length);
   }
 
   /** The frame has passed the impairments and leaves by the cable. */
   toCable(slot: number, length: number): void {
     const { fusedWith, endpoint } = this.connection!;
-    this.capture?.write(slot, length, true);
-    this.#sent.frames++;
-    this.#sent.bytes += length;
+    this.#record(slot, length, true);
+    this.#count(this.#sent, slot, length);
     if (fusedWith !== undefined) fusedWith.incoming.offer(slot, length);
-    else endpoint?.send(slot);
+    else if (endpoint !== undefined) this.#hand(endpoint, slot, length);
   }
 
   /** The frame has passed the impairments and reaches the device. */
   toDevice(slot: number, length: number): void {
-    this.capture?.write(slot, length, false);
+    this.#record(slot, length, false);
     if (this.device === undefined) {
-      this.drops.noDevice++;
+      this.drops.noDevice += this.#segmentation.framesIn(slot);
       return;
     }
-    this.#received.frames++;
-    this.#received.bytes += length;
-    this.device.send(slot, length);
+    this.#count(this.#received, slot, length);
+    this.#hand(this.device, slot, length);
   }
 
   removeDevice(): void {
@@ -143,6 +148,21 @@ export class Port {
       interfaces: this.#lostInterfaces(),
       capture: this.capture?.statistics(),
     };
+  }
+
+  #record(slot: number, length: number, outgoing: boolean): void {
+    if (this.capture !== undefined) this.#segmentation.eachCopied(slot, length, this.capture, outgoing);
+  }
+
+  #count(traffic: Traffic, slot: number, length: number): void {
+    traffic.frames += this.#segmentation.framesIn(slot);
+    traffic.bytes += this.#segmentation.bytesIn(slot, length);
+  }
+
+  /** Interfaces take frames as they are, everybody else takes real ones. */
+  #hand(taker: Device, slot: number, length: number): void {
+    if (taker instanceof InterfaceEndpoint) taker.send(slot);
+    else this.#segmentation.each(slot, length, taker);
   }
 
   #lostInterfaces(): InterfaceChange[] {

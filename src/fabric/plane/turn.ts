@@ -1,6 +1,6 @@
 // The frames in flight between two waits of the worker: they lie in slots, are handed on by slot, and leave together.
 
-import { type FrameCalls, SLOTS } from '../../host/system-calls.ts';
+import { type FrameCalls, OFFLOAD_WORDS, SEGMENT_SLOTS, SLOTS } from '../../host/system-calls.ts';
 
 /** Somebody who gathers slots and sends them when the turn ends. */
 export interface Sender {
@@ -21,20 +21,26 @@ const DEVICES_BUDGET = 512;
 /** Frames that one device handles before the next one. */
 const DEVICE_QUANTUM = 32;
 
+/** Slots that are left behind this one hold what is cut from one super-frame of common size. */
+const MOST_SEGMENTS = SLOTS + SEGMENT_SLOTS - 64;
+
 export class Turn {
   readonly #calls: FrameCalls;
   readonly #senders: Sender[] = [];
   #junctions: Junction[] = [];
-  readonly #copies: (Buffer | undefined)[] = new Array<undefined>(SLOTS).fill(undefined);
+  readonly #copies: (Buffer | undefined)[] = new Array<undefined>(SLOTS + SEGMENT_SLOTS).fill(undefined);
   #next = 0;
+  #nextSegment = SLOTS;
+  /** Whether a slot may hold a frame that is not a plain one. */
+  #offloads = false;
 
   constructor(calls: FrameCalls) {
     this.#calls = calls;
   }
 
-  /** Free slots. */
+  /** Free slots; none when super-frames have been cut into so many frames that another one might find no room for its own. */
   get room(): number {
-    return SLOTS - this.#next;
+    return this.#nextSegment > MOST_SEGMENTS ? 0 : SLOTS - this.#next;
   }
 
   /** Whether frames are left over for the next turn. */
@@ -47,9 +53,16 @@ export class Turn {
     return this.#next;
   }
 
-  /** The next `count` slots hold frames. */
+  /** The next `count` slots hold frames of an interface. */
   occupy(count: number): void {
     this.#next += count;
+    this.#offloads = true;
+  }
+
+  /** A slot for a frame that a super-frame is cut into. When none is left, the frames that were cut before leave first. */
+  nextSegment(): number {
+    if (this.#nextSegment === SLOTS + SEGMENT_SLOTS) this.#release();
+    return this.#nextSegment++;
   }
 
   /** Receives up to `count` packets into free slots. Answers their number or a negative errno; they start at slot `first`. */
@@ -91,11 +104,20 @@ export class Turn {
   /** Lets devices work, sends everything, and makes all slots free again. */
   end(): void {
     this.#work();
+    this.#release();
+    if (this.#offloads) this.#calls.offloads.fill(0, 0, this.#next * OFFLOAD_WORDS);
+    this.#offloads = false;
+    this.#copies.fill(undefined, 0, this.#next);
+    this.#next = 0;
+  }
+
+  /** Sends everything, and makes the slots of cut frames free again. */
+  #release(): void {
     for (const sender of this.#senders) sender.flush();
     this.#senders.length = 0;
     for (const junction of this.#junctions) junction.keep();
-    this.#copies.fill(undefined, 0, this.#next);
-    this.#next = 0;
+    this.#copies.fill(undefined, SLOTS, this.#nextSegment);
+    this.#nextSegment = SLOTS;
   }
 
   #work(): void {
@@ -106,8 +128,11 @@ export class Turn {
       const round = this.#junctions;
       this.#junctions = [];
       for (const junction of round) {
-        done += junction.work(DEVICE_QUANTUM);
-        if (junction.busy) this.#junctions.push(junction);
+        const handled = junction.work(DEVICE_QUANTUM);
+        done += handled;
+        // Who found no slot is the first to have one in the next turn.
+        if (junction.busy && handled === 0) this.#junctions.unshift(junction);
+        else if (junction.busy) this.#junctions.push(junction);
       }
       budget -= done;
       if (done === 0) return;

@@ -87,7 +87,7 @@ export class FabricVerbs implements Handlers {
   }
 
   createPort({ port: id, device }: Verbs['createPort']['takes']): undefined {
-    const port = new Port();
+    const port = new Port(this.#plane);
     if (device !== null) port.device = this.#openDevice(id, port, device);
     this.#ports.set(id, port);
   }

@@ -12,7 +12,7 @@ export const SLOT_BYTES = 17 * 4096;
 export const SLOTS = 64;
 
 /** Slots behind these, for the frames that a super-frame is cut into. */
-export const SEGMENT_SLOTS = 128;
+export const SEGMENT_SLOTS = 256;
 
 const ALL_SLOTS = SLOTS + SEGMENT_SLOTS;
 
