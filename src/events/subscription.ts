@@ -40,6 +40,7 @@ export class Subscription {
   private head = 0;
   private ended: string | undefined;
   private wake: (() => void) | undefined;
+  private arrived: (() => void) | undefined;
   private readonly parts: SubscriptionParts;
 
   constructor(parts: SubscriptionParts) {
@@ -65,6 +66,7 @@ export class Subscription {
     }
     this.queue.push(message);
     this.wake?.();
+    this.arrived?.();
   }
 
   /** Ends the subscription; what already waits is still delivered. */
@@ -73,6 +75,31 @@ export class Subscription {
     this.ended = reason;
     this.parts.forget();
     this.wake?.();
+    this.arrived?.();
+  }
+
+  /** Calls `arrived` within each `push`, and at the end; for who takes by {@link takeAll}. */
+  onArrival(arrived: () => void): void {
+    this.arrived = arrived;
+    if (this.queue.length > this.head || this.ended !== undefined) arrived();
+  }
+
+  /** What waits now, at most so many messages. */
+  takeAll(most: number): Message[] {
+    const end = Math.min(this.queue.length, this.head + most);
+    const taken = this.queue.slice(this.head, end);
+    this.head = end;
+    if (this.head === this.queue.length) {
+      this.queue = [];
+      this.head = 0;
+    }
+    for (const message of taken) this.parts.taken(message);
+    return taken;
+  }
+
+  /** Why it is over, when everything has been taken; undefined while it is not. */
+  get reasonOfEnd(): string | undefined {
+    return this.head === this.queue.length ? this.ended : undefined;
   }
 
   /** The next message, or `silence` when `patience` milliseconds pass without one. */

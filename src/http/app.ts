@@ -23,7 +23,7 @@ export interface AppEnvironment {
    */
   target?: string;
   /** The request as the network server got it. */
-  incoming?: { socket: { remoteAddress?: string | undefined } };
+  incoming?: { socket: { remoteAddress?: string | undefined; cork(): void; uncork(): void } };
   /** Tells this request from others, in the log and to its client. */
   requestId?: string;
   /** The pattern of the route that was found. */
@@ -156,12 +156,21 @@ export class App {
     const answer = await upgradeWebSocket(() => ({
       onOpen: (_event, socket) => {
         const raw = socket.raw as { bufferedAmount: number } | undefined;
+        const { incoming } = context.env;
         connected({
           send: (data) => socket.send(data as string | Uint8Array<ArrayBuffer>),
           get bufferedAmount() {
             return raw?.bufferedAmount ?? 0;
           },
           close: (code, reason) => socket.close(code, reason),
+          together: (send) => {
+            incoming?.socket.cork();
+            try {
+              send();
+            } finally {
+              incoming?.socket.uncork();
+            }
+          },
           listen: (events) => inbox.listen(events),
         });
       },

@@ -6,6 +6,7 @@ import { lineText } from '../events/json.ts';
 import { type Message, withSequence } from '../events/message.ts';
 import type { Subscription } from '../events/subscription.ts';
 import type { Connected } from './route.ts';
+import type { MessageSocket } from './sockets.ts';
 
 export interface StreamOptions {
   /** Milliseconds without any event after which a ping is sent: 5,000 for controllers, 1,000 for computes. */
@@ -18,8 +19,14 @@ export interface StreamOptions {
   left?: () => void;
 }
 
-/** How long a WebSocket client may leave this many bytes unread before its queue grows instead of its socket's. */
+/** Bytes that a WebSocket's client may leave unread before its queue grows instead of its socket's. */
 const SOCKET_BACKLOG = 256 * 1024;
+/** Milliseconds after which such a client is looked at again. */
+const PATIENCE = 50;
+/** Milliseconds between two writes to one listener: events that come faster leave together. */
+const GATHER = 5;
+/** Messages that leave in one write. */
+const BATCH = 500;
 
 function pingLine({ numbering }: Subscription, options: StreamOptions): string {
   const line = lineText({ action: 'ping', event: options.ping() });
@@ -69,7 +76,10 @@ export function lineStream(subscription: Subscription, options: StreamOptions): 
         }
         const taken = await subscription.take(options.silence);
         if (over) return;
-        if (taken.kind === 'message') return send(messageLine(subscription, options, taken.message));
+        if (taken.kind === 'message') {
+          const messages = [taken.message, ...subscription.takeAll(BATCH)];
+          return send(messages.map((message) => messageLine(subscription, options, message)).join('\n'));
+        }
         if (taken.kind === 'silence') return send(pingLine(subscription, options));
         if (taken.reason) send(farewellLine(taken.reason));
         leave();
@@ -84,34 +94,81 @@ export function lineStream(subscription: Subscription, options: StreamOptions): 
 
 /** The same over a WebSocket. */
 export function socketStream(subscription: Subscription, options: StreamOptions): Connected {
-  return (socket) => {
-    let over = false;
+  return (socket) => new SocketFeed(socket, subscription, options).start();
+}
+
+/** Feeds one WebSocket: at once what comes alone, together what comes in quick succession, as each write costs more than its content. */
+class SocketFeed {
+  private readonly socket: MessageSocket;
+  private readonly subscription: Subscription;
+  private readonly options: StreamOptions;
+  private over = false;
+  private scheduled = false;
+  /** On the clock of `performance.now()`. */
+  private sentAt = Number.NEGATIVE_INFINITY;
+  private silence: NodeJS.Timeout | undefined;
+
+  constructor(socket: MessageSocket, subscription: Subscription, options: StreamOptions) {
+    this.socket = socket;
+    this.subscription = subscription;
+    this.options = options;
+  }
+
+  start(): void {
+    const { socket, subscription, options } = this;
     socket.listen({
       close: () => {
-        if (over) return;
-        over = true;
+        if (this.over) return;
+        this.finish();
         subscription.end();
         options.left?.();
       },
     });
-    const run = async (): Promise<void> => {
-      for (const line of openingLines(subscription, options)) socket.send(line);
-      while (!over) {
-        if (socket.bufferedAmount > SOCKET_BACKLOG) {
-          await new Promise((resolve) => setTimeout(resolve, 50));
-          continue;
-        }
-        const taken = await subscription.take(options.silence);
-        if (over) return;
-        if (taken.kind === 'message') socket.send(messageLine(subscription, options, taken.message));
-        else if (taken.kind === 'silence') socket.send(pingLine(subscription, options));
-        else {
-          if (taken.reason) socket.send(farewellLine(taken.reason));
-          socket.close(1001, taken.reason.slice(0, 120));
-          return;
-        }
-      }
-    };
-    void run();
-  };
+    for (const line of openingLines(subscription, options)) socket.send(line);
+    this.silence = setInterval(() => socket.send(pingLine(subscription, options)), options.silence);
+    subscription.onArrival(() => this.schedule());
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.over) return;
+    this.scheduled = true;
+    const wait = this.sentAt + GATHER - performance.now();
+    if (wait > 0) setTimeout(() => this.flush(), wait);
+    else setImmediate(() => this.flush());
+  }
+
+  private flush(): void {
+    const { socket, subscription, options } = this;
+    this.scheduled = false;
+    if (this.over) return;
+    if (socket.bufferedAmount > SOCKET_BACKLOG) {
+      this.scheduled = true;
+      setTimeout(() => this.flush(), PATIENCE);
+      return;
+    }
+    const messages = subscription.takeAll(BATCH);
+    together(socket, () => {
+      for (const message of messages) socket.send(messageLine(subscription, options, message));
+    });
+    this.sentAt = performance.now();
+    this.silence?.refresh();
+    const reason = subscription.reasonOfEnd;
+    if (reason === undefined) {
+      if (messages.length === BATCH) this.schedule();
+      return;
+    }
+    this.finish();
+    if (reason) socket.send(farewellLine(reason));
+    socket.close(1001, reason.slice(0, 120));
+  }
+
+  private finish(): void {
+    this.over = true;
+    clearInterval(this.silence);
+  }
+}
+
+function together(socket: MessageSocket, send: () => void): void {
+  if (socket.together) socket.together(send);
+  else send();
 }

@@ -16,6 +16,8 @@ export interface MessageSocket {
   /** Bytes handed to `send` that have not left yet. */
   readonly bufferedAmount: number;
   close(code?: number, reason?: string): void;
+  /** Calls `send`; what is sent in it leaves in one write. Absent where that is of no use. */
+  together?(send: () => void): void;
   /** Sets what is called from now on; what came before is delivered first, in order. */
   listen(events: SocketEvents): void;
 }

@@ -1,0 +1,109 @@
+// A hundred listeners of notifications, a thousand events a second, and one listener that stops reading.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { StandIn } from '../controller/computes-stand-in.ts';
+import { eventually, startDaemon } from '../system/daemon.ts';
+import { Lab } from '../system/lab.ts';
+import { FULL, percentile, rig } from './rig.ts';
+
+const LISTENERS = 100;
+const FEW = 3;
+const PER_SECOND = 1_000;
+const SECONDS = FULL ? 20 : 3;
+/** Events sent together, every few milliseconds. */
+const BATCH = 10;
+/** What a listener may leave unread before it is dropped: the server's queue, and what the sockets take. */
+const PATIENCE = 200_000;
+
+rig(
+  { name: 'listeners', promise: 'a listener that stops reading is told and dropped, and no other waits for it' },
+  async (t) => {
+    const daemon = await startDaemon(t);
+    const lab = await Lab.create(daemon);
+    const compute = await StandIn.start(t);
+    await daemon.post('/v2/computes', compute.body());
+    const url = `${daemon.url.replace('http', 'ws')}${lab.path}/notifications/ws`;
+    const lags: number[] = [];
+    const counts: number[] = [];
+    const others: WebSocket[] = [];
+    const open = async (): Promise<WebSocket> => {
+      const socket = new WebSocket(url, { perMessageDeflate: false });
+      t.after(() => socket.terminate());
+      await once(socket, 'open');
+      return socket;
+    };
+    const prefix = '"message":"event ';
+    for (let index = 0; index < LISTENERS - 1; index++) {
+      const socket = await open();
+      others.push(socket);
+      counts[index] = 0;
+      socket.on('message', (data: Buffer) => {
+        const at = data.indexOf(prefix);
+        if (at === -1) return;
+        counts[index]! += 1;
+        lags.push(
+          performance.now() -
+            Number(data.toString('latin1', at + prefix.length, data.indexOf('"', at + prefix.length))),
+        );
+      });
+    }
+    const stalled = await open();
+    let farewell = '';
+    stalled.on('message', (data: Buffer) => {
+      farewell = data.toString();
+    });
+    stalled.pause();
+
+    let sent = 0;
+    const send = async (): Promise<void> => {
+      for (let index = 0; index < BATCH; index++) {
+        const message = `event ${performance.now()}`;
+        await compute.notify({ action: 'log.info', event: { message } });
+        sent += 1;
+      }
+    };
+    const start = performance.now();
+    while (sent < PER_SECOND * SECONDS) {
+      await send();
+      const due = start + (sent / PER_SECOND) * 1000;
+      await sleep(Math.max(0, due - performance.now()));
+    }
+    const measured = sent;
+    const everybody = (): boolean => counts.every((count) => count === sent);
+    await eventually('all events at all listeners', everybody, Boolean, 30_000);
+    const lag = { median: percentile(lags, 0.5), p99: percentile(lags, 0.99) };
+    lags.length = 0;
+
+    // On, until the server has given up the one that does not read: it says so in its own figures.
+    const listening = async (): Promise<number> => {
+      const { text } = await daemon.ask('GET', '/metrics');
+      return Number(/^labwire_listeners\{bus="project"\} (\d+)$/m.exec(text)?.[1]);
+    };
+    assert.equal(await listening(), LISTENERS);
+    // A few others are enough for that, and spare the time of the rest.
+    for (const socket of others.splice(FEW)) socket.terminate();
+    counts.length = FEW;
+    await eventually('the others to have gone', listening, (count) => count === FEW + 1);
+    while ((await listening()) === FEW + 1) {
+      assert.ok(sent < PATIENCE, 'a listener that does not read is kept for ever');
+      for (let batch = 0; batch < 100; batch++) await send();
+      await eventually('all events at all listeners', everybody, Boolean, 30_000);
+    }
+    const closed = once(stalled, 'close');
+    stalled.resume();
+    const [code] = await closed;
+    assert.equal(code, 1001);
+    assert.match(farewell, /"log\.warning".*too slow/);
+    assert.equal(await listening(), FEW);
+    return [
+      { what: 'listeners, one of them stalled', value: LISTENERS },
+      { what: `events a second (${measured} in all)`, value: PER_SECOND },
+      { what: 'from the event to the other listeners, median', value: `${lag.median.toFixed(1)} ms` },
+      { what: 'the same, 99th percentile', value: `${lag.p99.toFixed(1)} ms` },
+      { what: 'events until the stalled one was dropped and told', value: sent },
+      { what: 'events that another listener missed', value: 0 },
+    ];
+  },
+);
