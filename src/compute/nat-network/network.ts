@@ -27,6 +27,9 @@ const MOST_NETWORKS = 100;
 const MARK = 'nat-network';
 /** MAC of the services, locally administered. It is known on this one segment alone. */
 const SERVICE_MAC = '026c77000001';
+/** Group of the fabric: the ports of NAT nodes are with the network that they share, not with their labs. */
+export const NAT_GROUP = 'nat';
+
 /** A capability of the file alone would not reach nft. */
 const NO_CAPABILITY =
   'The NAT network needs CAP_NET_ADMIN; let "systemctl edit labwired" add it to CapabilityBoundingSet= and AmbientCapabilities=.';
@@ -115,7 +118,13 @@ export class NatNetwork {
     const [name, table] = [`${INTERFACE}${number}`, `${TABLE}${number}`];
     await using parts = new AsyncDisposableStack();
     const segment = await this.openSegment(name, subnet, parts);
-    addAddress(name, `${formatAddress(gateway)}/${subnet.prefix}`);
+    const address = `${formatAddress(gateway)}/${subnet.prefix}`;
+    addAddress(name, address);
+    const rebuilt = ({ groups }: { groups: readonly string[] }): void => {
+      if (groups.includes(NAT_GROUP)) settleAgain(name, address, segment);
+    };
+    this.fabric.on('recovered', rebuilt);
+    parts.defer(() => void this.fabric.off('recovered', rebuilt));
     const relay = new NameRelay();
     parts.defer(() => relay.stop());
     const dns = await relay.start(formatAddress(gateway));
@@ -130,15 +139,15 @@ export class NatNetwork {
 
   /** The segment, with the TAP at its port 0. */
   private async openSegment(name: string, subnet: Subnet, parts: AsyncDisposableStack): Promise<MemoryDevice<'nat'>> {
-    const uplink = await this.fabric.createPort(null);
+    const uplink = await this.fabric.createPort(null, undefined, NAT_GROUP);
     parts.defer(() => uplink.close());
     await uplink.connect({ kind: 'tap', interface: name, create: 'always', up: true });
-    const mac = getLink(name).macAddress.replaceAll(':', '');
     const server = this.serverOf(subnet, (address) => segment.tell(arpProbe(SERVICE_MAC, address)));
-    const segment = await this.fabric.createDevice('nat', { service: SERVICE_MAC, gateway: mac }, (bytes) => {
+    const told = (bytes: Uint8Array): void => {
       const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
       this.serve(frame, server, gatewayOf(subnet), segment).catch((error: unknown) => log.error(messageOf(error)));
-    });
+    };
+    const segment = await this.fabric.createDevice('nat', settingsOf(name), told, NAT_GROUP);
     parts.defer(() => segment.close());
     await uplink.setDevice({ kind: 'memory', device: segment, number: 0 });
     return segment;
@@ -169,6 +178,21 @@ export class NatNetwork {
         message: replyBytes(request, reply),
       }),
     );
+  }
+}
+
+/** The segment's settings: the host's MAC is that of its TAP. */
+function settingsOf(name: string): { service: string; gateway: string } {
+  return { service: SERVICE_MAC, gateway: getLink(name).macAddress.replaceAll(':', '') };
+}
+
+/** A thread of the fabric has died and was built anew, with a TAP of that name that has no address, and another MAC. */
+function settleAgain(name: string, address: string, segment: MemoryDevice<'nat'>): void {
+  try {
+    addAddress(name, address);
+    segment.configure(settingsOf(name)).catch((error: unknown) => log.error(messageOf(error)));
+  } catch (thrown) {
+    log.error('the NAT network has lost its gateway', { interface: name, reason: messageOf(thrown) });
   }
 }
 

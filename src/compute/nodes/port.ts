@@ -1,5 +1,5 @@
 // A port of a node: the NIO that is plugged in, what is done to its frames, and the capture of them.
-import type { CableImpairments, Device, FabricPort, LinkType } from '../../fabric/fabric.ts';
+import type { CableImpairments, Device, FabricPort, InterfaceChange, LinkType } from '../../fabric/fabric.ts';
 import { Failure } from '../../failures.ts';
 import type { Services } from '../services.ts';
 import type { Capture } from './captures.ts';
@@ -56,6 +56,11 @@ export class NodePort {
     return this.attached !== undefined;
   }
 
+  /** Of the fabric: what is in one is on one of its threads, where cables need no UDP. */
+  protected get group(): string {
+    return this.node.project.id;
+  }
+
   /** Says where the node's end of the cable is: at its emulator while that runs, else nowhere. The NIO stays. */
   async setDevice(device: Device | null): Promise<void> {
     // When the fabric refuses it, the port has none.
@@ -75,7 +80,7 @@ export class NodePort {
     await refusing(this.rules.exception, async () => {
       const cable = await cableOf(nio);
       await using undo = new AsyncDisposableStack();
-      const port = await this.services.fabric.createPort(this.device, undefined, this.node.project.id);
+      const port = await this.services.fabric.createPort(this.device, this.interfaceChanged, this.group);
       undo.defer(() => port.close());
       await port.connect(cable, impairments);
       if (this.closed) throw this.refusal('was removed meanwhile');
@@ -174,6 +179,13 @@ export class NodePort {
     if (capture) return capture;
     throw this.refusal('is not being captured; start a capture first');
   }
+
+  /** Told of an interface that the port leads to. */
+  private readonly interfaceChanged = ({ interface: name, state }: InterfaceChange): void => {
+    const away = state === 'down' ? 'is down; bring it up' : 'is gone; frames are dropped until it is there again';
+    const message = `Port ${this.label} of ${this.node.name}: interface ${name} ${state === 'open' ? 'is back' : away}.`;
+    this.services.events.emit(state === 'open' ? 'log.info' : 'log.warning', { message }, this.node.project.id);
+  };
 
   private async unplug(): Promise<void> {
     if (!this.attached) return;

@@ -4,26 +4,30 @@ import { isAllowedInterface } from '../../host/interfaces.ts';
 import { changeLink, findLink, links } from '../../host/links.ts';
 import { resolved } from '../nodes/nio.ts';
 import type { Services } from '../services.ts';
-import type { OpenOutside, Outside } from './outside-port.ts';
+import type { Leads, Outside } from './outside-port.ts';
 import type { OutsidePortEntry } from './ports-mapping.ts';
 
 const nothing = async (): Promise<void> => {};
 
-/** How to open what the port leads to. */
-export function opener(entry: OutsidePortEntry, { config }: Services): OpenOutside {
+/** Where the port leads. */
+export function leads(entry: OutsidePortEntry, { config }: Services): Leads {
   if (entry.type === 'udp') {
     const { lport: localPort, rhost, rport: remotePort } = entry;
-    return async () => ({
-      device: { kind: 'udp', localPort, remoteHost: await resolved(rhost), remotePort },
-      close: nothing,
-    });
+    return {
+      open: async () => ({
+        device: { kind: 'udp', localPort, remoteHost: await resolved(rhost), remotePort },
+        close: nothing,
+      }),
+    };
   }
   const { type, interface: name, port_number: number } = entry;
-  return async () => {
-    mustBeAllowed(name, config.Server.allowed_interfaces);
-    if (type === 'tap') return tap(name);
-    if (findLink(name)?.kind === 'bridge') return bridgePort(name, number);
-    return { device: { kind: 'packet', interface: name }, close: nothing };
+  return {
+    open: async () => {
+      mustBeAllowed(name, config.Server.allowed_interfaces);
+      if (type === 'tap') return tap(name);
+      if (findLink(name)?.kind === 'bridge') return bridgePort(name, number);
+      return { device: { kind: 'packet', interface: name }, close: nothing };
+    },
   };
 }
 
@@ -48,7 +52,7 @@ function bridgePort(bridge: string, number: number): Outside {
   bridgeTaps.add(name);
   return {
     device: { kind: 'tap', interface: name, create: 'always', up: true },
-    opened: async () => changeLink(name, { bridge }),
+    opened: () => changeLink(name, { bridge }),
     close: async () => void bridgeTaps.delete(name),
   };
 }

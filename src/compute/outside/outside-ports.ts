@@ -3,31 +3,31 @@ import { Failure, messageOf } from '../../failures.ts';
 import { type Node, noSuchPort } from '../nodes/node.ts';
 import type { PortRules } from '../nodes/port.ts';
 import type { Services } from '../services.ts';
-import { type OpenOutside, OutsidePort } from './outside-port.ts';
+import { type Leads, OutsidePort } from './outside-port.ts';
 
 export const PORT_RULES: PortRules = { exception: 'NodeError', nios: new Set(['nio_udp']) };
 
 export class OutsidePorts {
   private readonly node: Node;
   private readonly services: Services;
-  /** How to open what a port leads to; undefined for a number that the node has no port for. */
-  private readonly opener: (number: number) => OpenOutside | undefined;
+  /** What a port leads to; undefined for a number that the node has no port for. */
+  private readonly leadsTo: (number: number) => Leads | undefined;
   private readonly ports = new Map<number, OutsidePort>();
 
-  constructor(node: Node, services: Services, opener: (number: number) => OpenOutside | undefined) {
+  constructor(node: Node, services: Services, leadsTo: (number: number) => Leads | undefined) {
     this.node = node;
     this.services = services;
-    this.opener = opener;
+    this.leadsTo = leadsTo;
   }
 
   /** The adapter does not matter: a cloud has one. */
   port(adapter: number, number: number): OutsidePort {
     const known = this.ports.get(number);
     if (known) return known;
-    const open = this.opener(number);
-    if (open === undefined) throw noSuchPort(this.node, PORT_RULES.exception, adapter, number);
+    const leads = this.leadsTo(number);
+    if (leads === undefined) throw noSuchPort(this.node, PORT_RULES.exception, adapter, number);
     const failed = (reason: unknown): void => this.failed(number, reason);
-    const port = new OutsidePort(this.node, `0/${number}`, PORT_RULES, this.services, open, failed);
+    const port = new OutsidePort(this.node, `0/${number}`, PORT_RULES, this.services, leads, failed);
     this.ports.set(number, port);
     return port;
   }

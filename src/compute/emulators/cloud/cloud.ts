@@ -5,7 +5,7 @@ import { Failure } from '../../../failures.ts';
 import { interfaceNames, interfaceType, isSpecialInterface } from '../../../host/interfaces.ts';
 import { Node, type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import type { NodePort } from '../../nodes/port.ts';
-import { opener } from '../../outside/opening.ts';
+import { leads } from '../../outside/opening.ts';
 import { OutsidePorts, PORT_RULES } from '../../outside/outside-ports.ts';
 import type { OutsidePortsMapping } from '../../outside/ports-mapping.ts';
 import type { Services } from '../../services.ts';
@@ -45,7 +45,7 @@ export class CloudNode extends Node {
     this.mapping = this.numbered(body.ports_mapping ?? []);
     this.ports = new OutsidePorts(this, services, (number) => {
       const entry = this.mapping[number];
-      return entry && opener(entry, services);
+      return entry && leads(entry, services);
     });
   }
 

@@ -2,10 +2,11 @@
 // our own.
 import { Failure } from '../../../failures.ts';
 import { interfaceNames, isAllowedInterface } from '../../../host/interfaces.ts';
+import { NAT_GROUP } from '../../nat-network/network.ts';
 import { Node, type NodeIdentity } from '../../nodes/node.ts';
 import type { NodePort } from '../../nodes/port.ts';
-import { opener } from '../../outside/opening.ts';
-import type { OpenOutside } from '../../outside/outside-port.ts';
+import { leads } from '../../outside/opening.ts';
+import type { Outside } from '../../outside/outside-port.ts';
 import { OutsidePorts, PORT_RULES } from '../../outside/outside-ports.ts';
 import type { OutsidePortEntry } from '../../outside/ports-mapping.ts';
 import type { Services } from '../../services.ts';
@@ -21,7 +22,9 @@ export class NatNode extends Node {
   private constructor(identity: NodeIdentity, services: Services, hiddenPort: number) {
     super(identity, services, 'started');
     this.hiddenPort = hiddenPort;
-    this.ports = new OutsidePorts(this, services, (number) => (number === 0 ? () => this.open() : undefined));
+    this.ports = new OutsidePorts(this, services, (number) =>
+      number === 0 ? { group: NAT_GROUP, open: () => this.open() } : undefined,
+    );
   }
 
   /** @throws Failure `conflict` when this host has neither the bridge nor what a network of our own needs */
@@ -64,10 +67,10 @@ export class NatNode extends Node {
   }
 
   /** Asked anew each time: the bridge may have come, or gone, since the node was made. */
-  private async open(): ReturnType<OpenOutside> {
+  private async open(): Promise<Outside> {
     const { natNetwork } = this.services;
     const { default_nat_interface: bridge } = this.services.config.Server;
-    if (interfaceExists(bridge)) return opener(this.entry, this.services)();
+    if (interfaceExists(bridge)) return leads(this.entry, this.services).open();
     const obstacle = await obstacleTo(this.services);
     if (obstacle !== undefined) throw new Failure('conflict', obstacle);
     return natNetwork.join();
