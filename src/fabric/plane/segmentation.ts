@@ -104,6 +104,7 @@ export class Segmentation {
     this.#frames[slot] = 1;
     this.#headerBytes[slot] = 0;
     if (type === 0) return true;
+    if (type !== TYPE_TCP4 && type !== TYPE_TCP6 && type !== TYPE_UDP) return false;
     const frame = this.#calls.slots[slot]!;
     let network = ETHERNET_BYTES;
     while (ETHERTYPES_VLAN.includes(word(frame, network - 2)) && network < start) network += VLAN_BYTES;
