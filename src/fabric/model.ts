@@ -45,10 +45,73 @@ export interface InterfaceChange {
 /** The NIO of the API: a UDP socket on all addresses of this host, an interface of this host, or nothing at the other end. */
 export type Cable = ({ kind: 'udp' } & UdpAddress) | InterfaceAddress | { kind: 'null' };
 
+/** How a port of an Ethernet switch treats tags. */
+export interface SwitchPortSettings {
+  number: number;
+  /**
+   * `access`: frames without a tag, of one VLAN. `dot1q`: a trunk of all VLANs, tagged but for the native one. `qinq`: a tunnel;
+   * frames as they are, in one VLAN whose tag they get in front of their own where they leave by a trunk.
+   */
+  type: 'access' | 'dot1q' | 'qinq';
+  /** The VLAN of the port, the native one of a trunk. */
+  vlan: number;
+  /** The type of the tag that a tunnel's frames get. */
+  etherType: number;
+}
+
+export interface MacTableEntry {
+  vlan: number;
+  /** The address as a number of 48 bits. */
+  address: number;
+  /** The number of the port. */
+  port: number;
+  /** Milliseconds since it was heard. */
+  age: number;
+}
+
+/** A virtual circuit of a Frame Relay switch: two ends, each a port and a DLCI of 10 bits there. */
+export type FrameRelayCircuit = readonly [FrameRelayEnd, FrameRelayEnd];
+export interface FrameRelayEnd {
+  port: number;
+  dlci: number;
+}
+
+/** A virtual path (without `vci`), or a virtual channel of an ATM switch: two ends. */
+export type AtmCircuit = readonly [AtmEnd, AtmEnd];
+export interface AtmEnd {
+  port: number;
+  vpi: number;
+  vci?: number;
+}
+
 /** The kinds of device in memory. */
 export interface DeviceKinds {
   /** Floods a frame that one of its ports hears to all others. */
   hub: { settings: Record<never, never>; answers: Record<never, never>; input: never; output: never };
+  /** Learns MAC addresses by VLAN. A port that the settings do not name is an access port of VLAN 1. */
+  'ethernet-switch': {
+    /** `ageing`: milliseconds for which an address that is not heard again is known. */
+    settings: { ports: readonly SwitchPortSettings[]; ageing: number };
+    answers: { macTable: MacTableEntry[] };
+    /** The addresses are to be forgotten. */
+    input: { kind: 'clear' };
+    /** An address could not be learned; said once a minute at the most. */
+    output: { kind: 'mac-table-full' };
+  };
+  /** Passes frames along virtual circuits and answers the local management interface. */
+  'frame-relay-switch': {
+    settings: { circuits: readonly FrameRelayCircuit[] };
+    answers: Record<never, never>;
+    input: never;
+    output: never;
+  };
+  /** Passes cells along virtual paths and channels. */
+  'atm-switch': {
+    settings: { circuits: readonly AtmCircuit[] };
+    answers: Record<never, never>;
+    input: never;
+    output: never;
+  };
   /**
    * Joins NAT nodes with the host, at its port 0. Frames for the services of the network, which are those that ask for DHCP and
    * the ARP answers to the MAC `service`, come out, and frames of the services go in. MACs are in hexadecimal; only the host is
@@ -186,13 +249,17 @@ export interface Drops {
   delayQueue: number;
   /** The queue of the device in memory was full: a loop, or more than this host can move. */
   deviceQueue: number;
+  /** With a tag that the switch's port does not take: any at an access port, VLAN 4095 at a trunk. */
+  wrongTag: number;
+  /** Of no virtual circuit that the switch has, or in a form of address that it does not know. */
+  noCircuit: number;
   /** Packets without a byte. */
   empty: number;
   /** The socket's receive queue was full: more came than this host can move. */
   receiveQueue: number;
   /** Longer than a UDP packet can be (65,507 bytes over IPv4), or than the interface's MTU. */
   tooLong: number;
-  /** Shorter than an Ethernet header (14 bytes): no interface takes it. */
+  /** Shorter than an Ethernet header (14 bytes), which no interface takes, or than what the device in memory has to read. */
   runt: number;
   /** A super-frame of an interface whose headers make no sense, so that it cannot be cut. */
   malformed: number;

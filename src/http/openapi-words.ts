@@ -124,6 +124,13 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'POST /v2/projects/{project_id}/nodes/{node_id}/stop': { summary: 'Stop a node', errors: [408] },
   'POST /v2/projects/{project_id}/nodes/{node_id}/suspend': { summary: 'Suspend a node', errors: [408] },
   'POST /v2/projects/{project_id}/nodes/{node_id}/reload': { summary: 'Reload a node', errors: [408] },
+  'GET /v2/projects/{project_id}/nodes/{node_id}/mac_table': {
+    summary: 'List the MAC addresses that an Ethernet switch has learned',
+  },
+  'DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table': {
+    summary: 'Have an Ethernet switch forget its MAC addresses',
+    answer: EMPTY,
+  },
   'GET /v2/projects/{project_id}/nodes/{node_id}/links': { summary: 'List links of a node' },
   'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc': {
     summary: 'Search an idle value for a node',
@@ -254,6 +261,13 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     { summary: 'Update filters and suspension of a NIO' },
   'DELETE /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio':
     { summary: 'Remove a NIO from a node' },
+  'GET /v2/compute/projects/{project_id}/ethernet_switch/nodes/{node_id}/mac_table': {
+    summary: 'List the MAC addresses that an Ethernet switch has learned',
+  },
+  'DELETE /v2/compute/projects/{project_id}/ethernet_switch/nodes/{node_id}/mac_table': {
+    summary: 'Have an Ethernet switch forget its MAC addresses',
+    answer: EMPTY,
+  },
   'POST /v2/compute/projects/{project_id}/ethernet_hub/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio':
     { summary: 'Add a NIO to an Ethernet hub instance' },
   'DELETE /v2/compute/projects/{project_id}/ethernet_hub/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio':

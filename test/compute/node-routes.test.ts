@@ -8,28 +8,44 @@ import { type Lab, startLab } from './support.ts';
 const PORT = '/adapters/0/ports/0';
 
 /** Method and path below the node, and what an unknown node answers there: 404 of the route, 405, or the router's own 404. */
-const TABLE: Record<string, [string, string, 'route' | 405 | 'router'][]> = {
-  ethernet_hub: [
-    ['GET', '', 'route'],
-    ['PUT', '', 'route'],
-    ['DELETE', '', 'route'],
-    ['POST', '', 405],
-    ['POST', '/start', 'route'],
-    ['POST', '/stop', 'route'],
-    ['POST', '/suspend', 'route'],
-    ['GET', '/start', 405],
-    ['POST', '/reload', 'router'],
-    ['POST', '/resume', 'router'],
-    ['POST', '/duplicate', 'route'],
-    ['POST', '/console/reset', 'router'],
-    ['GET', '/console/ws', 'router'],
-    ['POST', `${PORT}/nio`, 'route'],
-    ['PUT', `${PORT}/nio`, 405],
-    ['DELETE', `${PORT}/nio`, 'route'],
-    ['POST', `${PORT}/start_capture`, 'route'],
-    ['POST', `${PORT}/stop_capture`, 'route'],
-    ['GET', `${PORT}/pcap`, 'route'],
-  ],
+type Rows = [string, string, 'route' | 405 | 'router'][];
+
+/** Of hubs and switches. */
+const SWITCHES: Rows = [
+  ['GET', '', 'route'],
+  ['PUT', '', 'route'],
+  ['DELETE', '', 'route'],
+  ['POST', '', 405],
+  ['POST', '/start', 'route'],
+  ['POST', '/stop', 'route'],
+  ['POST', '/suspend', 'route'],
+  ['GET', '/start', 405],
+  ['POST', '/reload', 'router'],
+  ['POST', '/resume', 'router'],
+  ['POST', '/duplicate', 'route'],
+  ['POST', '/console/reset', 'router'],
+  ['GET', '/console/ws', 'router'],
+  ['POST', `${PORT}/nio`, 'route'],
+  ['PUT', `${PORT}/nio`, 405],
+  ['DELETE', `${PORT}/nio`, 'route'],
+  ['POST', `${PORT}/start_capture`, 'route'],
+  ['POST', `${PORT}/stop_capture`, 'route'],
+  ['GET', `${PORT}/pcap`, 'route'],
+];
+
+/** Of what leads out of the lab. */
+const OUTSIDE: Rows = SWITCHES.map(([method, suffix, outcome]) => {
+  if (suffix === '/duplicate') return [method, suffix, 'router'];
+  return [method, suffix, method === 'PUT' ? 'route' : outcome];
+});
+
+const TABLE: Record<string, Rows> = {
+  atm_switch: SWITCHES,
+  cloud: OUTSIDE,
+  ethernet_hub: SWITCHES,
+  ethernet_switch: SWITCHES,
+  frame_relay_switch: SWITCHES,
+  nat: OUTSIDE,
   vpcs: [
     ['GET', '', 'route'],
     ['PUT', '', 'route'],

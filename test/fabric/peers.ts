@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Cable,
+  type DeviceKind,
   Fabric,
   type FabricPort,
   type MemoryDevice,
@@ -124,16 +125,22 @@ export async function ends(): Promise<[Cable & { kind: 'udp' }, Cable & { kind: 
   ];
 }
 
-/** A hub's port that is connected to a peer. */
-export async function hubPort(
+/** A port of a device in memory, connected to a peer. */
+export async function devicePort(
   t: TestContext,
   fabric: Fabric,
-  hub: MemoryDevice<'hub'>,
+  device: MemoryDevice<DeviceKind>,
+  number: number,
 ): Promise<{ peer: Peer; port: FabricPort; localPort: number }> {
   const { peer, cable } = await peerWithCable(t);
-  const port = await fabric.createPort({ kind: 'memory', device: hub, number: 0 });
+  const port = await fabric.createPort({ kind: 'memory', device, number });
   await port.connect(cable);
   return { peer, port, localPort: cable.localPort };
+}
+
+/** A hub's port that is connected to a peer. */
+export function hubPort(t: TestContext, fabric: Fabric, hub: MemoryDevice<'hub'>): ReturnType<typeof devicePort> {
+  return devicePort(t, fabric, hub, 0);
 }
 
 /** An emulator, the port that it is the device of, and the UDP port to which it sends. */

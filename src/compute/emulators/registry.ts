@@ -1,8 +1,11 @@
 // The kinds of node that this compute runs. A new one is a folder here and a line below.
 import type { NodeKind } from '../nodes/kind.ts';
+import { atmSwitch } from './atm_switch/index.ts';
 import { cloud } from './cloud/index.ts';
 import { ethernetHub } from './ethernet_hub/index.ts';
+import { ethernetSwitch } from './ethernet_switch/index.ts';
+import { frameRelaySwitch } from './frame_relay_switch/index.ts';
 import { nat } from './nat/index.ts';
 import { vpcs } from './vpcs/index.ts';
 
-export const KINDS: readonly NodeKind[] = [cloud, ethernetHub, nat, vpcs];
+export const KINDS: readonly NodeKind[] = [atmSwitch, cloud, ethernetHub, ethernetSwitch, frameRelaySwitch, nat, vpcs];

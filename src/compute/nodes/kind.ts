@@ -1,10 +1,13 @@
 // The definition of a kind of node: what its folder registers, and what the common routes are generated from.
 import type * as v from 'valibot';
-import type { Connected } from '../../http/route.ts';
+import type { Connected, Route } from '../../http/route.ts';
 import type { Schema } from '../../http/validation.ts';
 import type { Services } from '../services.ts';
 import type { Node, NodeIdentity } from './node.ts';
 import type { PortRules } from './port.ts';
+
+/** The node with these identifiers. Throws a Failure `not-found` or `invalid`. */
+export type FindNode<Kind extends Node = Node> = (params: Record<'project_id' | 'node_id', string>) => Kind;
 
 /** An ability that is not there has no route. */
 export interface NodeKind<Create extends Schema = Schema, Update extends Schema = Schema, Kind extends Node = Node>
@@ -26,6 +29,8 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
   /** Gives the files of one node to another one that exists; its settings were given when that was created. */
   duplicate?(source: Kind, destination: Kind): Promise<void>;
   reload?(node: Kind): Promise<void>;
+  /** Routes of this kind alone; `find` answers the node that a path names. */
+  routes?(find: FindNode<Kind>): Route[];
   readonly console?: {
     /** @throws Failure `conflict` if there is no console to connect to */
     connect(node: Kind): Connected;

@@ -1,5 +1,12 @@
 // A port of a node: the NIO that is plugged in, what is done to its frames, and the capture of them.
-import type { CableImpairments, Device, FabricPort, InterfaceChange, LinkType } from '../../fabric/fabric.ts';
+import type {
+  CableImpairments,
+  Device,
+  FabricPort,
+  InterfaceChange,
+  LinkType,
+  PortStatistics,
+} from '../../fabric/fabric.ts';
 import { Failure } from '../../failures.ts';
 import type { Services } from '../services.ts';
 import type { Capture } from './captures.ts';
@@ -59,6 +66,11 @@ export class NodePort {
   /** Of the fabric: what is in one is on one of its threads, where cables need no UDP. */
   protected get group(): string {
     return this.node.project.id;
+  }
+
+  /** What has passed the port, and what was dropped at it; undefined without a NIO. */
+  async statistics(): Promise<PortStatistics | undefined> {
+    return await this.attached?.port.statistics();
   }
 
   /** Says where the node's end of the cable is: at its emulator while that runs, else nowhere. The NIO stays. */

@@ -4,9 +4,8 @@ import { mustBeUuid } from '../identifiers.ts';
 import type { Projects } from '../projects/projects.ts';
 import { followCapture } from './captures.ts';
 import { impairmentRoutes } from './impairment-routes.ts';
-import type { NodeKind } from './kind.ts';
+import type { FindNode, NodeKind } from './kind.ts';
 import { Nio, nioAnswer } from './nio.ts';
-import type { Node } from './node.ts';
 import type { NodePort } from './port.ts';
 import { NodeCapture, NodeDuplicate } from './schema.ts';
 
@@ -18,7 +17,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
   const node = `${collection}/{node_id}` as const;
   const port = `${node}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}` as const;
 
-  const find = ({ project_id, node_id }: NodeParameters): Node =>
+  const find: FindNode = ({ project_id, node_id }) =>
     projects.get(project_id).node(kind, mustBeUuid('node_id', node_id));
   const findPort = (params: PortParameters): NodePort =>
     find(params).port(Number(params.adapter_number), Number(params.port_number));
@@ -99,5 +98,5 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
       socketRoute(`${node}/console/ws`, ({ params }) => console.connect(find(params))),
     );
   }
-  return routes;
+  return kind.routes ? [...routes, ...kind.routes(find)] : routes;
 }

@@ -113,6 +113,17 @@ export function nodeRoutes({
       return project.linksOf(node).map((link) => link.json());
     }),
 
+    route('GET /v2/projects/{project_id}/nodes/{node_id}/mac_table', {}, async ({ params }) => {
+      const { node } = await find(params);
+      return (await node.compute.get(`${node.path}/mac_table`)) as object;
+    }),
+
+    route('DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table', { status: 204 }, async ({ params }) => {
+      const { node } = await find(params);
+      await node.compute.delete(`${node.path}/mac_table`);
+      return undefined;
+    }),
+
     ...(['auto_idlepc', 'idlepc_proposals'] as const).map((search) =>
       route(`GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/${search}`, {}, async ({ params }) => {
         const { node } = await find(params);

@@ -24,14 +24,17 @@ export class Attachment {
   readonly port: DevicePort;
   /** The port's number at the device. */
   readonly number: number;
+  /** A number that is this attachment's as long as it is there; small, for arrays. */
+  readonly seat: number;
   /** Index among the device's attachments; -1 after {@link close}. */
   index: number;
   readonly #device: MemoryDevice;
 
-  constructor(device: MemoryDevice, port: DevicePort, number: number, index: number) {
+  constructor(device: MemoryDevice, port: DevicePort, number: number, seat: number, index: number) {
     this.#device = device;
     this.port = port;
     this.number = number;
+    this.seat = seat;
     this.index = index;
   }
 
@@ -67,6 +70,7 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
   protected readonly tell: (message: Output<Kind>) => void;
   protected readonly attachments: Attachment[] = [];
   readonly #timers: Timer[] = [];
+  readonly #freeSeats: number[] = [];
   // A ring: the oldest is at `head`. It grows to the longest queue there was, and its entries are used again.
   readonly #ring: Waiting[] = [];
   #head = 0;
@@ -127,7 +131,9 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
   }
 
   attach(port: DevicePort, number: number): Attachment {
-    const attachment = new Attachment(this as unknown as MemoryDevice, port, number, this.attachments.length);
+    const { length } = this.attachments;
+    const seat = this.#freeSeats.pop() ?? length;
+    const attachment = new Attachment(this as unknown as MemoryDevice, port, number, seat, length);
     this.attachments.push(attachment);
     this.attached(attachment);
     return attachment;
@@ -140,6 +146,7 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
       this.attachments[last.index] = last;
     }
     attachment.index = -1;
+    this.#freeSeats.push(attachment.seat);
     this.detached(attachment);
   }
 

@@ -1,14 +1,25 @@
 // The kinds of device in memory. A new one is a class here and its words in model.ts.
 
 import type { DeviceKind, DeviceSettings, Output, Settings } from '../model.ts';
+import { AtmSwitch } from './atm-switch.ts';
+import { EthernetSwitch } from './ethernet-switch.ts';
 import type { FramePlane } from './frame-plane.ts';
+import { FrameRelaySwitch } from './frame-relay-switch.ts';
 import { Hub } from './hub.ts';
 import type { DeviceSurroundings, MemoryDevice } from './memory-device.ts';
 import { NatNetwork } from './nat-network.ts';
+import { PcDevice } from './pc-device.ts';
 
 type Classes = { readonly [Kind in DeviceKind]: new (surroundings: DeviceSurroundings<Kind>) => MemoryDevice<Kind> };
 
-const CLASSES: Classes = { hub: Hub, nat: NatNetwork };
+const CLASSES: Classes = {
+  'atm-switch': AtmSwitch,
+  'ethernet-switch': EthernetSwitch,
+  'frame-relay-switch': FrameRelaySwitch,
+  hub: Hub,
+  nat: NatNetwork,
+  pc: PcDevice,
+};
 
 /** Makes a device and configures it; when it throws, there is none. */
 export function makeDevice<Kind extends DeviceKind>(

@@ -33,6 +33,8 @@ function noDrops(): Drops {
     rateQueue: 0,
     delayQueue: 0,
     deviceQueue: 0,
+    wrongTag: 0,
+    noCircuit: 0,
     empty: 0,
     receiveQueue: 0,
     tooLong: 0,

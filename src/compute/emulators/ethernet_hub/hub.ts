@@ -1,34 +1,26 @@
 // A hub as a node: its ports are the fabric's, the frames never come here.
 import { isDeepStrictEqual } from 'node:util';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
-import { Failure } from '../../../failures.ts';
+import { MemoryPorts } from '../../nodes/memory-ports.ts';
 import { Node, type NodeIdentity, noSuchPort } from '../../nodes/node.ts';
-import { NodePort, type PortRules } from '../../nodes/port.ts';
+import type { NodePort, PortRules } from '../../nodes/port.ts';
+import { numbered, stillConnected } from '../../nodes/ports-mapping.ts';
 import type { Services } from '../../services.ts';
 import type { PortsMapping } from './schema.ts';
 
 /** Hubs are a part of Dynamips in the release; clients know its name. */
 export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: new Set(['nio_udp', 'nio_null']) };
 
-const DEFAULT_PORTS = 8;
-
-function portName(number: number): string {
-  return `Ethernet${number}`;
-}
-
-export function defaultPorts(): PortsMapping {
-  return Array.from({ length: DEFAULT_PORTS }, (_, number) => ({ name: portName(number), port_number: number }));
-}
-
 export class HubNode extends Node {
   readonly type = 'ethernet_hub';
   private readonly hub: MemoryDevice<'hub'>;
+  private readonly ports: MemoryPorts;
   private mapping: PortsMapping;
-  private ports = new Map<number, NodePort>();
 
   private constructor(identity: NodeIdentity, mapping: PortsMapping, hub: MemoryDevice<'hub'>, services: Services) {
     super(identity, services, 'started');
     this.hub = hub;
+    this.ports = new MemoryPorts(this, PORT_RULES, services, hub);
     this.mapping = mapping;
   }
 
@@ -53,12 +45,7 @@ export class HubNode extends Node {
     if (!this.mapping.some(({ port_number }) => port_number === number)) {
       throw noSuchPort(this, PORT_RULES.exception, adapter, number);
     }
-    const known = this.ports.get(number);
-    if (known) return known;
-    const device = { kind: 'memory', device: this.hub, number } as const;
-    const port = new NodePort(this, `${adapter}/${number}`, PORT_RULES, this.services, device);
-    this.ports.set(number, port);
-    return port;
+    return this.ports.port(adapter, number);
   }
 
   /**
@@ -67,17 +54,12 @@ export class HubNode extends Node {
    */
   changePorts(wanted: PortsMapping): void {
     if (isDeepStrictEqual(wanted, this.mapping)) return;
-    if ([...this.ports.values()].some((port) => port.hasNio)) {
-      const message = `ports_mapping: ${this.name} is connected; remove its links before its ports change.`;
-      throw new Failure('conflict', message, { exception: 'NodeError' });
-    }
-    this.ports.clear();
-    this.mapping = wanted.map((_, number) => ({ name: portName(number), port_number: number }));
+    if (this.ports.connected.length > 0) throw stillConnected(this.name);
+    this.mapping = numbered(wanted);
   }
 
   override async close(): Promise<void> {
-    await Promise.all([...this.ports.values()].map((port) => port.close()));
-    this.ports.clear();
+    await this.ports.close();
     await this.hub.close();
   }
 }

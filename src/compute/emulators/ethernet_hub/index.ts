@@ -1,6 +1,7 @@
 // Registers the Ethernet hub: always on, any number of ports, no console, no files of its own.
 import { defineKind } from '../../nodes/kind.ts';
-import { defaultPorts, HubNode, PORT_RULES } from './hub.ts';
+import { defaultPorts } from '../../nodes/ports-mapping.ts';
+import { HubNode, PORT_RULES } from './hub.ts';
 import { EthernetHubCreate, EthernetHubUpdate } from './schema.ts';
 
 export const ethernetHub = defineKind({
@@ -12,7 +13,8 @@ export const ethernetHub = defineKind({
   startAnswersNode: false,
   updatesNio: false,
 
-  make: (identity, { ports_mapping }, services) => HubNode.create(identity, ports_mapping ?? defaultPorts(), services),
+  make: (identity, { ports_mapping }, services) =>
+    HubNode.create(identity, ports_mapping ?? defaultPorts({}), services),
 
   async change(hub: HubNode, { name, ports_mapping }) {
     if (ports_mapping !== undefined) hub.changePorts(ports_mapping);

@@ -1,0 +1,159 @@
+// The console of an Ethernet switch: a small command line by telnet. All who are connected share it.
+import { Console } from '../../../consoles/console.ts';
+import { LineEditor } from '../../../consoles/line-editor.ts';
+import { TelnetServer } from '../../../consoles/telnet-server.ts';
+import { messageOf } from '../../../failures.ts';
+import { table } from './console-table.ts';
+import type { MacTableRow, PortRow } from './node.ts';
+
+/** The switch, as far as its console knows it. */
+export interface ConsoleSwitch {
+  readonly name: string;
+  macTable(): Promise<MacTableRow[]>;
+  clearMacTable(): void;
+  listPorts(): Promise<PortRow[]>;
+}
+
+interface Command {
+  /** What follows the name, for the help. */
+  readonly usage?: string;
+  readonly help: string;
+  /** Answers what is to be shown. */
+  run(argument: string): Promise<string> | string;
+}
+
+export class SwitchConsole {
+  readonly #switch: ConsoleSwitch;
+  readonly #console: Console;
+  readonly #server: TelnetServer;
+  readonly #editor: LineEditor;
+  #name: string;
+  /** Lines run one after the other. */
+  #running: Promise<void> = Promise.resolve();
+
+  readonly #commands: Readonly<Record<string, Command>> = {
+    mac: {
+      usage: '[vlan]',
+      help: 'Addresses that were learned',
+      run: async (vlan) =>
+        macTable((await this.#switch.macTable()).filter((row) => vlan === '' || `${row.vlan}` === vlan)),
+    },
+    ports: {
+      help: 'Ports, their settings and their traffic',
+      run: async () => portTable(await this.#switch.listPorts()),
+    },
+    'clear mac': {
+      help: 'Forget the addresses',
+      run: () => {
+        this.#switch.clearMacTable();
+        return '';
+      },
+    },
+    help: { help: 'This list; ? as well', run: () => this.#help() },
+    exit: {
+      help: 'Disconnect',
+      run: () => {
+        this.#console.closeClients('exit');
+        return '';
+      },
+    },
+  };
+
+  constructor(node: ConsoleSwitch, host: string, port: number) {
+    this.#switch = node;
+    this.#name = node.name;
+    this.#console = new Console({
+      name: node.name,
+      write: (input) => {
+        this.#editor.input(input);
+        return true;
+      },
+    });
+    this.#editor = new LineEditor({
+      write: (output) => this.#show(output),
+      line: (line) => {
+        this.#running = this.#running.then(() => this.#run(line));
+      },
+      interrupt: () => this.#prompt(),
+    });
+    this.#server = new TelnetServer({ console: this.#console, host, port });
+  }
+
+  /** @throws Failure `conflict` when the port cannot be had */
+  async start(): Promise<void> {
+    await this.#server.start();
+    this.#show(`\r\n${this.#name}: Ethernet switch. Type help for the commands.\r\n\r\n`);
+    this.#prompt();
+  }
+
+  async stop(): Promise<void> {
+    this.#console.closeClients('the console was closed');
+    await this.#server.stop();
+  }
+
+  /** The name that the next prompt shows. */
+  rename(name: string): void {
+    this.#name = name;
+  }
+
+  async #run(line: string): Promise<void> {
+    const words = line.trim().split(/\s+/).join(' ');
+    const found = this.#find(words === '?' ? 'help' : words);
+    if (words !== '') {
+      try {
+        this.#show(found === undefined ? `Unknown command: ${words}. Type help for the commands.\r\n` : await found());
+      } catch (error) {
+        this.#show(`${messageOf(error)}\r\n`);
+      }
+    }
+    this.#prompt();
+  }
+
+  #find(words: string): (() => Promise<string> | string) | undefined {
+    for (const [name, command] of Object.entries(this.#commands)) {
+      if (words === name) return () => command.run('');
+      if (command.usage !== undefined && words.startsWith(`${name} `))
+        return () => command.run(words.slice(name.length + 1));
+    }
+    return undefined;
+  }
+
+  #help(): string {
+    const rows = Object.entries(this.#commands).map(([name, { usage = '', help }]) => [
+      `${name} ${usage}`.trim(),
+      help,
+    ]);
+    return table(rows);
+  }
+
+  #prompt(): void {
+    this.#editor.prompt(`${this.#name}> `);
+  }
+
+  #show(output: string): void {
+    if (output !== '') this.#console.output(Buffer.from(output));
+  }
+}
+
+function macTable(rows: readonly MacTableRow[]): string {
+  if (rows.length === 0) return 'No addresses.\r\n';
+  return table([
+    ['MAC', 'VLAN', 'Port', 'Age (s)'],
+    ...rows.map(({ mac_address, vlan, port_name, age }) => [mac_address, vlan, port_name, age]),
+  ]);
+}
+
+function portTable(rows: readonly PortRow[]): string {
+  return table([
+    ['Port', 'Type', 'VLAN', 'Linked', 'Frames in', 'Frames out', 'Dropped'],
+    ...rows.map(({ name, type, vlan, ethertype, statistics }) => [
+      name,
+      type === 'qinq' ? `qinq ${ethertype || '0x8100'}` : type,
+      vlan,
+      statistics ? 'yes' : 'no',
+      statistics?.toDevice.frames ?? 0,
+      statistics?.toCable.frames ?? 0,
+      statistics ? Object.values(statistics.drops).reduce((sum, count) => sum + count, 0) : 0,
+    ]),
+  ]);
+}

@@ -1,0 +1,188 @@
+// An Ethernet switch as a node: its ports are the fabric's, the frames never come here.
+import { isDeepStrictEqual } from 'node:util';
+import type { MemoryDevice, PortStatistics } from '../../../fabric/fabric.ts';
+import type { Settings } from '../../../fabric/model.ts';
+import { MemoryPorts } from '../../nodes/memory-ports.ts';
+import { Node, type NodeIdentity } from '../../nodes/node.ts';
+import type { NodePort, PortRules } from '../../nodes/port.ts';
+import { defaultPorts, numbered, stillConnected } from '../../nodes/ports-mapping.ts';
+import { consoleHost } from '../../ports/ports.ts';
+import type { Services } from '../../services.ts';
+import { SwitchConsole } from './console.ts';
+import type { ConsoleType, EthernetSwitchCreate, EthernetSwitchUpdate, SwitchPort } from './schema.ts';
+
+/** Switches are a part of Dynamips in the release; clients know its name. */
+export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: new Set(['nio_udp', 'nio_null']) };
+
+const DEFAULT_VLAN = 1;
+const DEFAULT_ETHER_TYPE = '0x8100';
+/** Milliseconds for which an address that is not heard again is known (IEEE 802.1Q, table 8-6: 300 s). */
+const AGEING = 300_000;
+
+/** An entry of the table, as clients see it. */
+export interface MacTableRow {
+  vlan: number;
+  /** `02:00:00:00:00:01` */
+  mac_address: string;
+  port_number: number;
+  port_name: string;
+  /** Whole seconds since the address was heard. */
+  age: number;
+}
+
+/** A port as the console lists it. */
+export interface PortRow extends SwitchPort {
+  vlan: number;
+  /** Undefined without a link. */
+  statistics: PortStatistics | undefined;
+}
+
+/** What the fabric is told of the ports. */
+function settingsOf(mapping: readonly SwitchPort[]): Settings<'ethernet-switch'> {
+  const ports = mapping.map(({ port_number, type, vlan, ethertype }) => ({
+    number: port_number,
+    type,
+    vlan: vlan ?? DEFAULT_VLAN,
+    etherType: Number(ethertype || DEFAULT_ETHER_TYPE),
+  }));
+  return { ports, ageing: AGEING };
+}
+
+function macAddress(address: number): string {
+  return address
+    .toString(16)
+    .padStart(12, '0')
+    .replace(/..(?!$)/g, '$&:');
+}
+
+interface SwitchParts {
+  mapping: SwitchPort[];
+  device: MemoryDevice<'ethernet-switch'>;
+  consolePort: number;
+}
+
+export class SwitchNode extends Node {
+  readonly type = 'ethernet_switch';
+  private readonly device: MemoryDevice<'ethernet-switch'>;
+  private readonly ports: MemoryPorts;
+  private readonly consolePort: number;
+  private mapping: SwitchPort[];
+  private consoleType: ConsoleType = 'none';
+  private console: SwitchConsole | undefined;
+
+  private constructor(identity: NodeIdentity, services: Services, { mapping, device, consolePort }: SwitchParts) {
+    super(identity, services, 'started');
+    this.device = device;
+    this.ports = new MemoryPorts(this, PORT_RULES, services, device);
+    this.mapping = mapping;
+    this.consolePort = consolePort;
+  }
+
+  /** A mapping that is given is taken as it is. */
+  static async create(identity: NodeIdentity, body: EthernetSwitchCreate, services: Services): Promise<SwitchNode> {
+    const mapping = body.ports_mapping ?? defaultPorts({ type: 'access' as const, vlan: DEFAULT_VLAN });
+    const { id: projectId } = identity.project;
+    await using undo = new AsyncDisposableStack();
+    const consolePort = await services.ports.console.reserve(projectId, body.console ?? undefined);
+    undo.defer(() => services.ports.console.release(projectId, consolePort));
+    const full = (): void => {
+      const message = `The MAC table of ${node.name} is full: addresses that it cannot learn are flooded.`;
+      services.events.emit('log.warning', { message }, projectId);
+    };
+    const device = await services.fabric.createDevice('ethernet-switch', settingsOf(mapping), full, projectId);
+    undo.defer(() => device.close());
+    const node = new SwitchNode(identity, services, { mapping, device, consolePort });
+    await node.changeConsole(body.console_type);
+    undo.move();
+    return node;
+  }
+
+  override describe(): object {
+    return {
+      name: this.name,
+      node_id: this.id,
+      project_id: this.project.id,
+      ports_mapping: this.mapping,
+      status: this.status,
+      console: this.consolePort,
+      console_type: this.consoleType,
+    };
+  }
+
+  /** Any number has a port; one that `ports_mapping` does not list is an access port of VLAN 1. */
+  override port(adapter: number, number: number): NodePort {
+    return this.ports.port(adapter, number);
+  }
+
+  /** @throws Failure `conflict` when the number of ports changes while a NIO is attached, or the console's port cannot be had */
+  async change({ name, ports_mapping, console_type }: EthernetSwitchUpdate): Promise<void> {
+    if (console_type !== undefined) await this.changeConsole(console_type);
+    if (ports_mapping !== undefined) await this.changePorts(ports_mapping);
+    this.name = name ?? this.name;
+    this.console?.rename(this.name);
+  }
+
+  /** In order of VLAN and address. */
+  async macTable(): Promise<MacTableRow[]> {
+    const entries = await this.device.ask('macTable');
+    entries.sort((one, other) => one.vlan - other.vlan || one.address - other.address);
+    return entries.map(({ vlan, address, port, age }) => ({
+      vlan,
+      mac_address: macAddress(address),
+      port_number: port,
+      port_name: this.portName(port),
+      age: Math.floor(age / 1000),
+    }));
+  }
+
+  clearMacTable(): void {
+    this.device.tell({ kind: 'clear' });
+  }
+
+  /** Those of `ports_mapping`, and those beyond it that have a link. */
+  async listPorts(): Promise<PortRow[]> {
+    const listed = new Set(this.mapping.map(({ port_number }) => port_number));
+    const unlisted = this.ports.connected
+      .filter((number) => !listed.has(number))
+      .map((number): SwitchPort => ({ name: this.portName(number), port_number: number, type: 'access' }));
+    return Promise.all(
+      [...this.mapping, ...unlisted].map(async (port) => ({
+        ...port,
+        vlan: port.vlan ?? DEFAULT_VLAN,
+        statistics: await this.ports.known(port.port_number)?.statistics(),
+      })),
+    );
+  }
+
+  override async close(): Promise<void> {
+    await this.console?.stop();
+    this.console = undefined;
+    await this.ports.close();
+    await this.device.close();
+    this.services.ports.console.release(this.project.id, this.consolePort);
+  }
+
+  private portName(number: number): string {
+    return this.mapping.find(({ port_number }) => port_number === number)?.name ?? `Ethernet${number}`;
+  }
+
+  private async changePorts(wanted: SwitchPort[]): Promise<void> {
+    if (isDeepStrictEqual(wanted, this.mapping)) return;
+    if (wanted.length !== this.mapping.length && this.ports.connected.length > 0) throw stillConnected(this.name);
+    const mapping = numbered(wanted);
+    await this.device.configure(settingsOf(mapping));
+    this.mapping = mapping;
+  }
+
+  private async changeConsole(type: ConsoleType): Promise<void> {
+    if (type === 'none') {
+      await this.console?.stop();
+      this.console = undefined;
+    } else if (this.console === undefined) {
+      const console = new SwitchConsole(this, consoleHost(this.services.config), this.consolePort);
+      await console.start();
+      this.console = console;
+    }
+    this.consoleType = type;
+  }
+}

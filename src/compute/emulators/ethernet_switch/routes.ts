@@ -1,0 +1,16 @@
+// The table of MAC addresses over HTTP. The release has no such routes: its clients do not ask.
+import { type Route, route } from '../../../http/route.ts';
+import type { FindNode } from '../../nodes/kind.ts';
+import type { SwitchNode } from './node.ts';
+
+const TABLE = '/v2/compute/projects/{project_id}/ethernet_switch/nodes/{node_id}/mac_table';
+
+export function switchRoutes(find: FindNode<SwitchNode>): Route[] {
+  return [
+    route(`GET ${TABLE}`, {}, ({ params }) => find(params).macTable()),
+    route(`DELETE ${TABLE}`, { status: 204 }, async ({ params }) => {
+      find(params).clearMacTable();
+      return undefined;
+    }),
+  ];
+}

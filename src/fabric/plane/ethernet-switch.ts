@@ -1,0 +1,201 @@
+// The Ethernet switch: learns addresses, keeps VLANs apart, puts tags on and takes them off.
+
+import type { MacTableEntry, Settings, SwitchPortSettings } from '../model.ts';
+import { MacTable } from './mac-table.ts';
+import { type Attachment, MemoryDevice } from './memory-device.ts';
+
+/** Two addresses and a type (IEEE 802.3). */
+const HEADER_BYTES = 14;
+const ADDRESSES_BYTES = 12;
+/** A type and a tag control information: 3 bits of priority, 1 of eligibility to be dropped, 12 of VLAN (IEEE 802.1Q, 9.6). */
+const TAG_BYTES = 4;
+const CUSTOMER_TAG = 0x8100;
+const PRIORITY_MASK = 0xf000;
+const VLAN_MASK = 0xfff;
+/** The highest VLAN that a tag can name; 4095 is reserved (IEEE 802.1Q, table 9-2). */
+const HIGHEST_VLAN = 4094;
+/** The longest frame that can leave by a socket. */
+const LONGEST_FRAME = 65_535;
+
+/** Milliseconds between two complaints that the table is full. */
+const TELL_MILLISECONDS = 60_000;
+
+/** What a port is before anything else is said: an access port of VLAN 1. */
+const UNSET: Omit<SwitchPortSettings, 'number'> = { type: 'access', vlan: 1, etherType: CUSTOMER_TAG };
+
+interface SwitchPort extends Omit<SwitchPortSettings, 'number'> {
+  attachment: Attachment;
+}
+
+export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
+  readonly answers = { macTable: () => this.#entries() };
+  readonly #table = new MacTable(0);
+  /** By seat. */
+  readonly #ports: (SwitchPort | undefined)[] = [];
+  #settings = new Map<number, SwitchPortSettings>();
+  /** The types of the tags that are read on trunks. */
+  #tagTypes: number[] = [CUSTOMER_TAG];
+  /** When it was told last that the table is full. */
+  #told = -Infinity;
+  // The frame at hand: where it lies without a tag and with one, -1 where it has not been made yet.
+  #plainSlot = -1;
+  #plainLength = 0;
+  #taggedSlot = -1;
+  #taggedLength = 0;
+
+  configure({ ports, ageing }: Settings<'ethernet-switch'>): void {
+    this.#table.ageing = ageing;
+    this.#settings = new Map(ports.map((port) => [port.number, port]));
+    const tunnels = ports.filter(({ type }) => type === 'qinq').map(({ etherType }) => etherType);
+    this.#tagTypes = [...new Set([CUSTOMER_TAG, ...tunnels])];
+    const changed = new Set<number>();
+    for (const [seat, port] of this.#ports.entries()) {
+      if (port === undefined) continue;
+      const { type, vlan, etherType } = this.#settings.get(port.attachment.number) ?? UNSET;
+      if (port.type !== type || port.vlan !== vlan) changed.add(seat);
+      Object.assign(port, { type, vlan, etherType });
+    }
+    if (changed.size > 0) this.#table.keep(({ seat }) => !changed.has(seat));
+  }
+
+  /** Forgets the addresses. */
+  hear(): void {
+    this.#table.keep(() => false);
+  }
+
+  protected override attached(attachment: Attachment): void {
+    const { type, vlan, etherType } = this.#settings.get(attachment.number) ?? UNSET;
+    this.#ports[attachment.seat] = { attachment, type, vlan, etherType };
+  }
+
+  protected override detached({ seat: gone }: Attachment): void {
+    this.#ports[gone] = undefined;
+    this.#table.keep(({ seat }) => seat !== gone);
+  }
+
+  /** A frame with a priority tag may have to be made anew with a tag and without. */
+  protected override get slotsNeeded(): number {
+    return 2;
+  }
+
+  protected forward(from: Attachment, slot: number, length: number): void {
+    const { drops } = from.port;
+    if (length < HEADER_BYTES) {
+      drops.runt++;
+      return;
+    }
+    const frame = this.plane.calls.slots[slot]!;
+    const port = this.#ports[from.seat]!;
+    let vlan = port.vlan;
+    let tagType = CUSTOMER_TAG;
+    let priority = 0;
+    this.#plainSlot = slot;
+    this.#plainLength = length;
+    this.#taggedSlot = -1;
+    if (port.type === 'qinq') {
+      tagType = port.etherType;
+    } else {
+      const type = (frame[12]! << 8) | frame[13]!;
+      if (port.type === 'dot1q' ? this.#tagTypes.includes(type) : type === CUSTOMER_TAG) {
+        if (length < HEADER_BYTES + TAG_BYTES) {
+          drops.runt++;
+          return;
+        }
+        const control = (frame[14]! << 8) | frame[15]!;
+        const named = control & VLAN_MASK;
+        // VLAN 0: the tag tells the priority alone.
+        if (named > HIGHEST_VLAN || (named > 0 && port.type === 'access')) {
+          drops.wrongTag++;
+          return;
+        }
+        priority = control & PRIORITY_MASK;
+        this.#plainSlot = -1;
+        if (named > 0) {
+          vlan = named;
+          this.#taggedSlot = slot;
+          this.#taggedLength = length;
+        }
+      }
+    }
+    const now = this.plane.turnStart;
+    this.#learn(vlan, frame, from.seat, now);
+    // An address with the lowest bit of its first byte set is a group's: a broadcast, or a multicast.
+    const known = (frame[0]! & 1) === 1 ? -1 : this.#table.find(vlan, word16(frame, 0), word32(frame, 2), now);
+    if (known === from.seat) return; // it is where it belongs
+    if (known !== -1) {
+      this.#give(this.#ports[known]!, vlan, slot, length, tagType, priority);
+      return;
+    }
+    for (const attachment of this.attachments) {
+      if (attachment !== from) this.#give(this.#ports[attachment.seat]!, vlan, slot, length, tagType, priority);
+    }
+  }
+
+  /** Gives the frame to a port, if that is a member of the VLAN, with the tag that belongs there. */
+  #give(to: SwitchPort, vlan: number, slot: number, length: number, tagType: number, priority: number): void {
+    const { port } = to.attachment;
+    if (to.vlan === vlan) {
+      if (this.#plainSlot === -1) this.#makePlain(slot, length);
+      port.fromDevice(this.#plainSlot, this.#plainLength);
+    } else if (to.type === 'dot1q' && vlan <= HIGHEST_VLAN) {
+      if (this.#taggedSlot === -1) this.#makeTagged(slot, length, tagType, priority | vlan);
+      if (this.#taggedLength > LONGEST_FRAME) port.drops.tooLong++;
+      else port.fromDevice(this.#taggedSlot, this.#taggedLength);
+    }
+  }
+
+  /** Makes the frame without its tag. */
+  #makePlain(slot: number, length: number): void {
+    const { turn, calls } = this.plane;
+    const frame = calls.slots[slot]!;
+    this.#plainSlot = turn.place(frame, TAG_BYTES, length - TAG_BYTES);
+    this.#plainLength = length - TAG_BYTES;
+    frame.copy(calls.slots[this.#plainSlot]!, 0, 0, ADDRESSES_BYTES);
+  }
+
+  /** Makes the frame with a tag, in place of a priority tag that it may have. */
+  #makeTagged(slot: number, length: number, tagType: number, control: number): void {
+    const { turn, calls } = this.plane;
+    const frame = calls.slots[slot]!;
+    const bare = this.#plainSlot === slot;
+    this.#taggedLength = bare ? length + TAG_BYTES : length;
+    if (this.#taggedLength > LONGEST_FRAME) return;
+    this.#taggedSlot = turn.place(frame, 0, ADDRESSES_BYTES);
+    calls.setLength(this.#taggedSlot, this.#taggedLength);
+    const tagged = calls.slots[this.#taggedSlot]!;
+    tagged[12] = tagType >> 8;
+    tagged[13] = tagType & 0xff;
+    tagged[14] = control >> 8;
+    tagged[15] = control & 0xff;
+    frame.copy(tagged, ADDRESSES_BYTES + TAG_BYTES, bare ? ADDRESSES_BYTES : ADDRESSES_BYTES + TAG_BYTES, length);
+  }
+
+  #learn(vlan: number, frame: Buffer, seat: number, now: number): void {
+    // Nobody's address: a group's, or all zeros.
+    if ((frame[6]! & 1) === 1) return;
+    const high = word16(frame, 6);
+    const low = word32(frame, 8);
+    if (high === 0 && low === 0) return;
+    if (this.#table.learn(vlan, high, low, seat, now) || now - this.#told < TELL_MILLISECONDS) return;
+    this.#told = now;
+    this.tell({ kind: 'mac-table-full' });
+  }
+
+  #entries(): MacTableEntry[] {
+    const now = performance.now();
+    return this.#table.entries(now).map(({ vlan, high, low, seat, heard }) => ({
+      vlan,
+      address: high * 2 ** 32 + low,
+      port: this.#ports[seat]!.attachment.number,
+      age: Math.max(0, now - heard),
+    }));
+  }
+}
+
+function word16(bytes: Buffer, at: number): number {
+  return (bytes[at]! << 8) | bytes[at + 1]!;
+}
+
+function word32(bytes: Buffer, at: number): number {
+  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+}

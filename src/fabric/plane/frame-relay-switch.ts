@@ -1,0 +1,114 @@
+// The Frame Relay switch: passes frames along virtual circuits (ITU-T Q.922) and tells the routers which there are.
+
+import type { Settings } from '../model.ts';
+import { answerEnquiry, type CircuitStatus, isManagement } from './local-management.ts';
+import { type Attachment, MemoryDevice } from './memory-device.ts';
+
+/** The form of address with 10 bits of DLCI (ITU-T Q.922, 3.3). */
+const ADDRESS_BYTES = 2;
+/** In the last byte of an address alone: nothing follows. */
+const EXTENSION = 1;
+
+interface Way {
+  dlci: number;
+  port: number;
+  outDlci: number;
+}
+
+/** What is known of the router at a port. */
+interface Line {
+  attachment: Attachment;
+  /** Number of the last status that was sent there (1 to 255). */
+  sequence: number;
+}
+
+export class FrameRelaySwitch extends MemoryDevice<'frame-relay-switch'> {
+  readonly answers = {};
+  /** The circuits of each port, by DLCI. */
+  #ways = new Map<number, Map<number, Way>>();
+  readonly #lines = new Map<number, Line>();
+
+  configure({ circuits }: Settings<'frame-relay-switch'>): void {
+    this.#ways = new Map();
+    for (const [one, other] of circuits) {
+      this.#add(one.port, { dlci: one.dlci, port: other.port, outDlci: other.dlci });
+      this.#add(other.port, { dlci: other.dlci, port: one.port, outDlci: one.dlci });
+    }
+  }
+
+  hear(): void {}
+
+  protected override attached(attachment: Attachment): void {
+    this.#lines.set(attachment.number, { attachment, sequence: 0 });
+  }
+
+  protected override detached(attachment: Attachment): void {
+    if (this.#lines.get(attachment.number)?.attachment === attachment) this.#lines.delete(attachment.number);
+  }
+
+  /** For the frame with the other DLCI. */
+  protected override get slotsNeeded(): number {
+    return 1;
+  }
+
+  protected forward(from: Attachment, slot: number, length: number): void {
+    const { drops } = from.port;
+    const { turn, calls } = this.plane;
+    const frame = calls.slots[slot]!;
+    if (length <= ADDRESS_BYTES) {
+      drops.runt++;
+      return;
+    }
+    const [first, second] = [frame[0]!, frame[1]!];
+    if ((first & EXTENSION) !== 0 || (second & EXTENSION) === 0) {
+      drops.noCircuit++;
+      return;
+    }
+    const dlci = ((first >> 2) << 4) | (second >> 4);
+    if (isManagement(dlci)) {
+      this.#manage(from, frame.subarray(0, length));
+      return;
+    }
+    const way = this.#ways.get(from.number)?.get(dlci);
+    const to = way && this.#lines.get(way.port)?.attachment;
+    if (way === undefined || to === undefined) {
+      drops.noCircuit++;
+      return;
+    }
+    if (way.outDlci === dlci) {
+      to.port.fromDevice(slot, length);
+      return;
+    }
+    // The bits that tell a command from a response, congestion, and what may be dropped, stay.
+    const copy = turn.place(frame, 0, length);
+    const address = calls.slots[copy]!;
+    address[0] = ((way.outDlci >> 4) << 2) | (first & 0x03);
+    address[1] = ((way.outDlci & 0x0f) << 4) | (second & 0x0f);
+    to.port.fromDevice(copy, length);
+  }
+
+  #add(port: number, way: Way): void {
+    const ways = this.#ways.get(port) ?? new Map<number, Way>();
+    this.#ways.set(port, ways.set(way.dlci, way));
+  }
+
+  #manage(from: Attachment, enquiry: Buffer): void {
+    const line = this.#lines.get(from.number)!;
+    const sequence = (line.sequence % 255) + 1;
+    const answer = answerEnquiry(enquiry, sequence, () => this.#statuses(from.number));
+    if (answer === undefined) {
+      from.port.drops.noCircuit++;
+      return;
+    }
+    line.sequence = sequence;
+    this.emit(from, answer);
+  }
+
+  /** The circuits of a port: active ones are those whose other end has a cable, too. */
+  #statuses(port: number): CircuitStatus[] {
+    const ways = [...(this.#ways.get(port)?.values() ?? [])];
+    return ways
+      .sort((one, other) => one.dlci - other.dlci)
+      .map(({ dlci, port: other }) => ({ dlci, active: this.#lines.has(other) }));
+  }
+}
