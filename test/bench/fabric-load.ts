@@ -23,6 +23,8 @@ export interface LoadOrder {
   /** Frames a second; Infinity does not come through JSON, so 0 means as fast as possible; `trips` measures round trips. */
   rate: number | 'trips';
   milliseconds: number;
+  /** Has each frame carry the time at which it was sent: 8 bytes at least. */
+  stamped?: boolean;
 }
 
 export interface LoadResult {
@@ -35,10 +37,15 @@ export interface LoadResult {
   trip: number;
   /** The 99th percentile of them. */
   trip99: number;
+  /** Milliseconds that stamped frames were on their way: the median and the 99th percentile. */
+  way: number;
+  way99: number;
 }
 
 const BATCH = 32;
 const BUFFER_BYTES = 4 << 20;
+/** Milliseconds without a frame after which no more is expected: longer than any delay that is measured. */
+const SILENCE = 200;
 const CLONE_NEWNET = 0x40000000;
 
 type SetNamespace = (descriptor: number, type: number) => number;
@@ -62,12 +69,22 @@ function within<Result>(namespace: string | undefined, task: () => Result): Resu
 const calls = new FrameCalls();
 
 /** Sends at a rate, and counts what arrives. */
-function stream(sockets: number[], poller: number, { rate, milliseconds }: { rate: number; milliseconds: number }) {
+function stream(
+  sockets: number[],
+  poller: number,
+  { rate, milliseconds, stamped = false }: { rate: number; milliseconds: number; stamped?: boolean | undefined },
+) {
   let [sent, received] = [0, 0];
+  const ways: number[] = [];
   const drain = (timeout: number): boolean => {
     const ready = calls.wait(poller, timeout);
-    for (let index = 0; index < ready; index++)
-      received += Math.max(0, calls.receive(calls.readyDescriptor(index), BATCH, BATCH));
+    for (let index = 0; index < ready; index++) {
+      const count = Math.max(0, calls.receive(calls.readyDescriptor(index), BATCH, BATCH));
+      received += count;
+      if (!stamped) continue;
+      const now = performance.now();
+      for (let slot = BATCH; slot < BATCH + count; slot++) ways.push(now - calls.slots[slot]!.readDoubleLE(0));
+    }
     return ready > 0;
   };
   const start = performance.now();
@@ -76,12 +93,16 @@ function stream(sockets: number[], poller: number, { rate, milliseconds }: { rat
     if (elapsed >= milliseconds) break;
     // Never ahead of the subject by more than its socket holds, or the kernel would do nothing but drop.
     const due = rate === 0 ? BATCH : Math.min(BATCH, Math.floor((elapsed / 1000) * rate) - sent);
+    if (stamped) {
+      const now = performance.now();
+      for (let slot = 0; slot < due; slot++) calls.slots[slot]!.writeDoubleLE(now, 0);
+    }
     if (due > 0) sent += Math.max(0, calls.send(sockets[0]!, 0, due));
     drain(due > 0 ? 0 : 1);
   }
   const seconds = (performance.now() - start) / 1000;
-  while (drain(100));
-  return { sent, received, seconds, trip: 0, trip99: 0 };
+  while (drain(SILENCE));
+  return { sent, received, seconds, trip: 0, trip99: 0, way: quantile(ways, 0.5), way99: quantile(ways, 0.99) };
 }
 
 /** One frame there and one back, again and again. A frame that is lost is given up after 100 ms. */
@@ -115,10 +136,12 @@ function pingPong([near, far]: number[], poller: number, milliseconds: number) {
     seconds,
     trip: quantile(trips, 0.5),
     trip99: quantile(trips, 0.99),
+    way: 0,
+    way99: 0,
   };
 }
 
-function run({ peers, targets, frameBytes, rate, milliseconds }: LoadOrder): LoadResult {
+function run({ peers, targets, frameBytes, rate, milliseconds, stamped }: LoadOrder): LoadResult {
   const before = process.cpuUsage();
   const sockets = peers.map((peer, index) =>
     within(peer.namespace, () => calls.openUdpSocket(peer, targets[index]!, BUFFER_BYTES)),
@@ -127,7 +150,9 @@ function run({ peers, targets, frameBytes, rate, milliseconds }: LoadOrder): Loa
   for (const socket of sockets) calls.watch(poller, socket);
   for (let slot = 0; slot < BATCH; slot++) calls.setLength(slot, frameBytes);
   const result =
-    rate === 'trips' ? pingPong(sockets, poller, milliseconds) : stream(sockets, poller, { rate, milliseconds });
+    rate === 'trips'
+      ? pingPong(sockets, poller, milliseconds)
+      : stream(sockets, poller, { rate, milliseconds, stamped });
   for (const descriptor of [...sockets, poller]) calls.close(descriptor);
   const { user, system } = process.cpuUsage(before);
   return { ...result, used: user + system };
