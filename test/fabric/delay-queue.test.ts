@@ -21,6 +21,7 @@ function recorder(): { direction: HoldingDirection; place: Parameters<DelayQueue
     direction: {
       heldFrames: 0,
       heldBytes: 0,
+      lastHeld: 0,
       arrive: (slot, _length, since, number) => {
         assert.equal(slot, 7);
         arrived.push({ content: placed, since, number });

@@ -6,6 +6,8 @@ import { FrameStore, type Slab } from './frame-store.ts';
 export interface HoldingDirection {
   heldFrames: number;
   heldBytes: number;
+  /** The queue's own note of the frame that came last. */
+  lastHeld: number;
   /**
    * A frame of this direction is due and lies in the slot.
    * @param since when it was offered, in ms @param number its number among the frames that were offered
@@ -24,18 +26,27 @@ const ALL_BYTES = 128 << 20;
 
 const FIRST_ROOM = 256;
 
+/** No entry. */
+const NONE = 0xffff_ffff;
+
 /**
- * A binary heap, bounded in frames and in bytes, for each direction of a cable and for all of them. Nothing is allocated
- * for a frame: its bytes lie in a slab, what is known of it in columns, by the number of its entry.
+ * Frames of a direction that are due one after the other form a chain, and the first of each chain lies in a binary heap: with
+ * delays that do not vary, the heap is as small as the number of directions. Bounded in frames and in bytes, for each direction
+ * and for all of them. Nothing is allocated for a frame: its bytes lie in a slab, what is known of it in columns, by the number
+ * of its entry.
  */
 export class DelayQueue {
   readonly #store = new FrameStore(ALL_BYTES);
+  /** Frames that are held. */
   #size = 0;
   #room = 0;
-  // The heap: when each frame is due, and its entry.
+  // The heap: when each chain is due, and its first entry.
+  #chains = 0;
   #dues = new Float64Array(0);
   #entries = new Uint32Array(0);
   // The columns of the entries; those that are free are listed from the end of `free` on.
+  #frameDues = new Float64Array(0);
+  #nexts = new Uint32Array(0);
   #sequences = new Float64Array(0);
   #sinces = new Float64Array(0);
   #numbers = new Float64Array(0);
@@ -69,6 +80,9 @@ export class DelayQueue {
     if (slab === undefined) return false;
     if (this.#size === this.#room) this.#grow();
     const entry = this.#free[this.#size]!;
+    const last = direction.lastHeld;
+    // Not a place that was given back, to another direction or to this frame.
+    const follows = direction.heldFrames > 0 && last !== entry && this.#directions[last] === direction;
     const offset = this.#store.take(slab);
     frame.copy(slab.bytes, offset, 0, length);
     alter?.(slab.bytes, offset, length);
@@ -79,20 +93,27 @@ export class DelayQueue {
     this.#numbers[entry] = number;
     this.#directions[entry] = direction;
     this.#sequences[entry] = this.#sequence++;
+    this.#frameDues[entry] = due;
+    this.#nexts[entry] = NONE;
+    this.#size++;
+    // A frame that overtakes is a chain by itself; the next one may still follow the one that is due last.
+    const overtakes = follows && due < this.#frameDues[last]!;
+    if (follows && !overtakes) this.#nexts[last] = entry;
+    else this.#rise(this.#chains++, due, entry);
+    if (!overtakes) direction.lastHeld = entry;
     direction.heldFrames++;
     direction.heldBytes += length;
-    this.#rise(this.#size++, due, entry);
     return true;
   }
 
   /** When the next frame is due, undefined when none waits. */
   get nextDue(): number | undefined {
-    return this.#size === 0 ? undefined : this.#dues[0];
+    return this.#chains === 0 ? undefined : this.#dues[0];
   }
 
   /** Takes out the next frame, has it placed, and gives it to its direction; false when none is due at `now`. */
   release(now: number, place: Place): boolean {
-    if (this.#size === 0 || this.#dues[0]! > now) return false;
+    if (this.#chains === 0 || this.#dues[0]! > now) return false;
     const entry = this.#entries[0]!;
     const [slab, direction] = [this.#slabs[entry]!, this.#directions[entry]!];
     const [offset, length] = [this.#offsets[entry]!, this.#lengths[entry]!];
@@ -104,7 +125,9 @@ export class DelayQueue {
     direction.heldBytes -= length;
     this.#size--;
     this.#free[this.#size] = entry;
-    if (this.#size > 0) this.#sink(this.#dues[this.#size]!, this.#entries[this.#size]!);
+    const next = this.#nexts[entry]!;
+    if (next !== NONE) this.#sink(this.#frameDues[next]!, next);
+    else if (--this.#chains > 0) this.#sink(this.#dues[this.#chains]!, this.#entries[this.#chains]!);
     direction.arrive(slot, length, this.#sinces[entry]!, this.#numbers[entry]!);
     return true;
   }
@@ -135,8 +158,8 @@ export class DelayQueue {
     let at = 0;
     for (;;) {
       let child = 2 * at + 1;
-      if (child >= this.#size) break;
-      if (child + 1 < this.#size && this.#precedes(this.#dues[child + 1]!, this.#entries[child + 1]!, child)) child++;
+      if (child >= this.#chains) break;
+      if (child + 1 < this.#chains && this.#precedes(this.#dues[child + 1]!, this.#entries[child + 1]!, child)) child++;
       if (this.#precedes(due, entry, child)) break;
       this.#set(at, this.#dues[child]!, this.#entries[child]!);
       at = child;
@@ -144,7 +167,7 @@ export class DelayQueue {
     this.#set(at, due, entry);
   }
 
-  /** Doubles the room for entries; the memory of the most that there ever were is kept, some 60 bytes each. */
+  /** Doubles the room for entries; the memory of the most that there ever were is kept, some 70 bytes each. */
   #grow(): void {
     const before = this.#room;
     this.#room = Math.max(FIRST_ROOM, before * 2);
@@ -159,6 +182,8 @@ export class DelayQueue {
       return column;
     };
     this.#dues = reals(this.#dues);
+    this.#frameDues = reals(this.#frameDues);
+    this.#nexts = whole(this.#nexts);
     this.#sequences = reals(this.#sequences);
     this.#sinces = reals(this.#sinces);
     this.#numbers = reals(this.#numbers);

@@ -20,19 +20,23 @@ const COUNTERS = DROPS + DIRECTION_DROPS.length;
 /** Milliseconds over which the rate is taken. */
 const WINDOW = 1000;
 
-/** Times are counted in eighths of each power of two of microseconds, so that a percentile is right within 6 %. */
+/** Each power of two of microseconds is counted in so many equal parts (a power of two), so that a percentile is right within 6 %. */
 const PARTS = 8;
-const OCTAVES = 28;
+const PART_BITS = Math.log2(PARTS);
+const OCTAVES = 29;
 
 /** Where in the table of times so many milliseconds are counted. */
 function bucketOf(milliseconds: number): number {
-  const octave = Math.log2(Math.max(1, milliseconds * 1000));
-  return Math.min(PARTS * OCTAVES - 1, Math.floor(octave * PARTS));
+  // At least PARTS, so that there are parts; at most what the last octave has: nine minutes.
+  const time = Math.min(milliseconds * 1000 + PARTS, 2 ** OCTAVES - 1) | 0;
+  const octave = 31 - Math.clz32(time);
+  return octave * PARTS + ((time >> (octave - PART_BITS)) & (PARTS - 1));
 }
 
 /** Milliseconds in the middle of a bucket. */
 function middleOf(bucket: number): number {
-  return 2 ** ((bucket + 0.5) / PARTS) / 1000;
+  const [octave, part] = [Math.floor(bucket / PARTS), bucket % PARTS];
+  return (2 ** octave * (1 + (part + 0.5) / PARTS) - PARTS) / 1000;
 }
 
 export class DirectionCounters {
@@ -66,7 +70,7 @@ export class DirectionCounters {
     this.#counts[CORRUPTED]!++;
   }
 
-  /** Frames pass at `now`, which may be as old as the turn. */
+  /** Frames pass at `now`, which may be as old as the batch of frames. */
   delivered(bytes: number, frames: number, now: number): void {
     this.#counts[DELIVERED_FRAMES]! += frames;
     this.#counts[DELIVERED_BYTES]! += bytes;

@@ -12,6 +12,7 @@ import type { FrameTaker } from './segmentation.ts';
 export class Direction implements HoldingDirection {
   heldFrames = 0;
   heldBytes = 0;
+  lastHeld = 0;
   readonly #plane: FramePlane;
   readonly #drops: Drops;
   readonly #pass: (slot: number, length: number) => void;
@@ -46,7 +47,7 @@ export class Direction implements HoldingDirection {
 
   /** Takes a frame that wants to pass. */
   offer(slot: number, length: number): void {
-    const { segmentation, turnStart } = this.#plane;
+    const { segmentation, now } = this.#plane;
     if (this.#impairer !== undefined || this.#line !== undefined) {
       segmentation.each(slot, length, this.#impaired);
     } else if (segmentation.isPlain(slot)) {
@@ -56,7 +57,7 @@ export class Direction implements HoldingDirection {
       // What nothing happens to, passes as it is.
       const [bytes, frames] = [segmentation.bytesIn(slot, length), segmentation.framesIn(slot)];
       this.#counters.offered(bytes, frames);
-      this.#counters.delivered(bytes, frames, turnStart);
+      this.#counters.delivered(bytes, frames, now);
       this.#pass(slot, length);
     }
   }
@@ -64,7 +65,7 @@ export class Direction implements HoldingDirection {
   /** A frame that was held is due. */
   arrive(slot: number, length: number, since: number, number: number): void {
     if (!this.#open) return;
-    this.#counters.held(number, performance.now() - since);
+    this.#counters.held(number, this.#plane.now - since);
     this.#deliver(slot, length);
   }
 
@@ -82,7 +83,7 @@ export class Direction implements HoldingDirection {
   }
 
   #deliver(slot: number, length: number): void {
-    this.#counters.delivered(length, 1, this.#plane.turnStart);
+    this.#counters.delivered(length, 1, this.#plane.now);
     this.#pass(slot, length);
   }
 
@@ -102,7 +103,7 @@ export class Direction implements HoldingDirection {
     }
     const alter = impairer?.corrupts() ? corrupt : line?.corrupts() ? flipBit : undefined;
     if (alter !== undefined) this.#counters.corrupted();
-    const now = performance.now();
+    const { now } = this.#plane;
     const copies = line?.duplicates() ? 2 : 1;
     if (copies === 2) this.#counters.duplicated();
     for (let copy = 0; copy < copies; copy++) {

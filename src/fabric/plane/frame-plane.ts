@@ -31,8 +31,8 @@ export class FramePlane {
   readonly captures: Captures;
   /** The eventfd by which the main thread interrupts the wait. */
   readonly wakeUp: number;
-  /** When the turn began, in ms. */
-  turnStart = performance.now();
+  /** The time in ms, as it was when a socket's frames came or held ones were released: a frame does not read the clock. */
+  now = performance.now();
   readonly #poller: number;
   readonly #place: Place = (bytes, offset, length) => this.turn.place(bytes, offset, length);
   readonly #endpoints: (Endpoint | undefined)[] = [];
@@ -84,7 +84,7 @@ export class FramePlane {
   /** Runs one turn: waits for something to do, unless there is, and does it. */
   step(): void {
     const ready = this.calls.wait(this.#poller, this.#patience());
-    this.turnStart = performance.now();
+    this.now = performance.now();
     for (let index = 0; index < ready; index++) {
       const descriptor = this.calls.readyDescriptor(index);
       if (descriptor === this.wakeUp) {
@@ -92,6 +92,7 @@ export class FramePlane {
         continue;
       }
       if (this.turn.room < LOW_ROOM) this.turn.end();
+      if (index > 0) this.now = performance.now();
       this.#endpoints[descriptor]?.receive();
     }
     this.#releaseDelayed();
@@ -113,10 +114,10 @@ export class FramePlane {
 
   #releaseDelayed(): void {
     if (this.delays.nextDue === undefined) return;
-    const now = performance.now();
+    this.now = performance.now();
     for (let released = 0; released < RELEASES; released++) {
       if (this.turn.room === 0) this.turn.end();
-      if (!this.delays.release(now, this.#place)) return;
+      if (!this.delays.release(this.now, this.#place)) return;
     }
   }
 }
