@@ -1,6 +1,7 @@
 // How the records of a capture look, by format.
 
-import type { CaptureFormat, CaptureSettings, CaptureStatistics } from './model.ts';
+import type { CaptureFormat } from '../store/captures.ts';
+import type { CaptureSettings, CaptureStatistics } from './model.ts';
 import { microsecondPcap, nanosecondPcap } from './pcap.ts';
 import { pcapng } from './pcapng.ts';
 

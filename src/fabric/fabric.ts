@@ -13,11 +13,9 @@ export type { Device, FabricPort } from './fabric-port.ts';
 export type { Crash, Recovery } from './fabric-thread.ts';
 export type { MemoryDevice } from './memory-device.ts';
 export {
-  CAPTURE_FORMATS,
   type Cable,
   type CableImpairments,
   type CableStatistics,
-  type CaptureFormat,
   type CaptureRing,
   type CaptureStatistics,
   type DeviceKind,
@@ -29,7 +27,6 @@ export {
   type InterfaceState,
   LINK_TYPES,
   type LinkType,
-  LONGEST_SNAP,
   type PacketAddress,
   type PortStatistics,
   type SchedulePlan,

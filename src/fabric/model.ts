@@ -1,5 +1,6 @@
 // What can be plugged together: the words that both threads of the fabric use.
 
+import type { CaptureFormat } from '../store/captures.ts';
 import type { DirectionImpairments } from '../store/impairments.ts';
 
 /** A UDP socket of this host and the one peer that it hears and sends to. */
@@ -193,13 +194,6 @@ export const LINK_TYPES = {
 } as const;
 
 export type LinkType = keyof typeof LINK_TYPES;
-
-/** Forms of a capture file, by editcap's names: times in microseconds, in nanoseconds, or with names, directions and counters. */
-export const CAPTURE_FORMATS = ['pcap', 'nsecpcap', 'pcapng'] as const;
-export type CaptureFormat = (typeof CAPTURE_FORMATS)[number];
-
-/** Bytes of a frame that a capture keeps at most. */
-export const LONGEST_SNAP = 65_535;
 
 /** What a capture records, and how. */
 export interface CaptureSettings {

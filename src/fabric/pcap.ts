@@ -1,7 +1,8 @@
 // The classic pcap formats, little endian, with times in microseconds or nanoseconds (draft-ietf-opsawg-pcap).
 
+import { LONGEST_SNAP } from '../store/captures.ts';
 import type { CaptureEncoding } from './capture-format.ts';
-import { LINK_TYPES, LONGEST_SNAP } from './model.ts';
+import { LINK_TYPES } from './model.ts';
 
 const RECORD_HEADER_BYTES = 16;
 

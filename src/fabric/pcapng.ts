@@ -1,7 +1,8 @@
 // The pcapng format, little endian, with times in nanoseconds (draft-ietf-opsawg-pcapng).
 
+import { LONGEST_SNAP } from '../store/captures.ts';
 import type { CaptureEncoding } from './capture-format.ts';
-import { LINK_TYPES, LONGEST_SNAP } from './model.ts';
+import { LINK_TYPES } from './model.ts';
 
 const BLOCK = { section: 0x0a0d0d0a, interface: 1, statistics: 5, packet: 6 } as const;
 const BYTE_ORDER = 0x1a2b3c4d;

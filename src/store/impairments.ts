@@ -44,7 +44,7 @@ function numberFrom(minimum: number, maximum: number, unit: string) {
   );
 }
 
-function wholeFrom(minimum: number, maximum: number, unit: string) {
+export function wholeFrom(minimum: number, maximum: number, unit: string) {
   const fits = (value: number): boolean => Number.isInteger(value) && value >= minimum && value <= maximum;
   return v.pipe(
     v.number(),

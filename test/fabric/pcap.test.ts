@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { ENCODINGS, wholeRecords } from '../../src/fabric/capture-format.ts';
-import { CAPTURE_FORMATS } from '../../src/fabric/model.ts';
+import { CAPTURE_FORMATS } from '../../src/store/captures.ts';
 
 const run = promisify(execFile);
 const time = { seconds: 1_700_000_000, nanoseconds: 123_456_789 };

@@ -1,37 +1,38 @@
 // Packet captures into the project's directory, and their files as streams that follow them while they grow.
-import type { FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Fabric, FabricPort, LinkType } from '../../fabric/fabric.ts';
+import { basename, dirname, join } from 'node:path';
+import {
+  type CaptureFile,
+  type CaptureFileOptions,
+  type Fabric,
+  type FabricPort,
+  isPartOfRing,
+  type LinkType,
+} from '../../fabric/fabric.ts';
 import { Failure } from '../../failures.ts';
-import { openContainedForRead, writeContained } from '../../host/contained.ts';
+import { writeContained } from '../../host/contained.ts';
+import { compileFilter } from '../../host/libpcap.ts';
+import { RING_FILES } from '../../store/captures.ts';
 import type { NodeProject } from './owner.ts';
+import type { NodeCapture } from './schema.ts';
 
 const DIRECTORY = 'project-files/captures';
-/** Milliseconds between two looks at a file whose end was reached. */
-const FOLLOW_INTERVAL = 100;
-const READ_SIZE = 64 * 1024;
 
 /** A capture that runs. */
 export interface Capture {
-  readonly project: NodeProject;
-  /** Below the project's directory. */
-  readonly name: string;
   /** Absolute. */
   readonly path: string;
-  /** Aborted when the file is complete. */
-  readonly ended: AbortSignal;
+  readonly file: CaptureFile;
 }
 
 interface Running extends Capture {
-  readonly end: AbortController;
   failed(message: string): void;
 }
 
 export interface CaptureRequest {
   project: NodeProject;
-  fileName: string;
-  linkType: LinkType;
+  asked: NodeCapture;
+  /** What pcapng calls the port. */
+  interfaceName: string;
   /** Called when the file cannot be written any more; the capture has ended then. */
   failed(message: string): void;
 }
@@ -40,7 +41,8 @@ export interface CaptureRequest {
 export class Captures {
   private readonly fabric: Fabric;
   private readonly running = new Map<FabricPort, Running>();
-  private readonly files = new Set<string>();
+  /** Whether the file of a path, which is being written, is one of a ring. */
+  private readonly files = new Map<string, { ring: boolean }>();
 
   constructor(fabric: Fabric) {
     this.fabric = fabric;
@@ -59,23 +61,26 @@ export class Captures {
 
   /**
    * Begins to record into `project-files/captures/<file name>`; a file of that name is replaced.
-   * @throws Failure `conflict` when the port or the file is in use, `invalid` for a name that is none
+   * @throws Failure `conflict` when the port or the file is in use, `invalid` for a name or filter that is none
    */
-  async begin(port: FabricPort, request: CaptureRequest): Promise<Capture> {
-    const name = `${DIRECTORY}/${fileNameOf(request.fileName)}`;
-    const path = join(request.project.path, name);
+  async begin(port: FabricPort, { project, asked, interfaceName, failed }: CaptureRequest): Promise<Capture> {
+    const name = `${DIRECTORY}/${fileNameOf(asked.capture_file_name)}`;
+    const path = join(project.path, name);
+    const settings = await settingsOf(asked, interfaceName);
     if (this.running.has(port)) throw new Failure('conflict', 'The port is being captured already; stop that first.');
-    if (this.files.has(path)) {
-      throw new Failure('conflict', `capture_file_name: ${request.fileName} is being written by another capture.`);
+    if (this.isTaken(path, settings.ring !== undefined)) {
+      throw new Failure(
+        'conflict',
+        `capture_file_name: ${asked.capture_file_name} is being written by another capture.`,
+      );
     }
     await using undo = new AsyncDisposableStack();
-    this.files.add(path);
+    this.files.set(path, { ring: settings.ring !== undefined });
     undo.defer(() => void this.files.delete(path));
     // Made within the project's directory before anybody opens it by its path.
-    await writeContained(request.project.path, name, '', { createParents: true });
-    await port.startCapture({ file: path, linkType: request.linkType });
-    const end = new AbortController();
-    const capture = { project: request.project, name, path, end, ended: end.signal, failed: request.failed };
+    await writeContained(project.path, name, '', { createParents: true });
+    const file = await port.startCapture({ file: path, ...settings });
+    const capture = { path, file, failed };
     this.running.set(port, capture);
     undo.move();
     return capture;
@@ -87,12 +92,23 @@ export class Captures {
     this.forget(port);
   }
 
+  /** Whether another capture writes this file, or one that a ring of either would write. */
+  private isTaken(path: string, ring: boolean): boolean {
+    const [directory, name] = [dirname(path), basename(path)];
+    for (const [other, { ring: otherRing }] of this.files) {
+      if (other === path) return true;
+      if (dirname(other) !== directory) continue;
+      if (otherRing && isPartOfRing(basename(other), name)) return true;
+      if (ring && isPartOfRing(name, basename(other))) return true;
+    }
+    return false;
+  }
+
   private forget(port: FabricPort): Running | undefined {
     const capture = this.running.get(port);
     if (capture === undefined) return undefined;
     this.running.delete(port);
     this.files.delete(capture.path);
-    capture.end.abort();
     return capture;
   }
 }
@@ -102,38 +118,48 @@ function fileNameOf(name: string): string {
   throw new Failure('invalid', `capture_file_name: "${name}" is not the name of a file; leave out "/".`);
 }
 
-/** The file of a capture from its beginning; ends when the capture has ended and everything was told. */
-export async function followCapture({ project, name, ended }: Capture): Promise<Response> {
-  const { handle } = await openContainedForRead(project.path, name);
-  let buffer = Buffer.allocUnsafe(READ_SIZE);
+async function settingsOf(asked: NodeCapture, interfaceName: string): Promise<Omit<CaptureFileOptions, 'file'>> {
+  const { ring_size: fileBytes, ring_files: files, interface_description: description } = asked;
+  if (files !== undefined && fileBytes === undefined) {
+    throw new Failure('invalid', 'ring_files: needs ring_size, the bytes of each file.');
+  }
+  return {
+    linkType: asked.data_link_type,
+    interface: { name: interfaceName, ...(description !== undefined && { description }) },
+    ...(asked.format !== undefined && { format: asked.format }),
+    ...(asked.snap_length !== undefined && { snapLength: asked.snap_length }),
+    ...(fileBytes !== undefined && { ring: { fileBytes, files: files ?? RING_FILES } }),
+    ...(asked.filter !== undefined && { filter: await filterOf(asked.filter, asked.data_link_type) }),
+  };
+}
+
+async function filterOf(expression: string, linkType: LinkType): Promise<{ expression: string; program: Uint32Array }> {
+  try {
+    return { expression, program: await compileFilter(expression, linkType) };
+  } catch (thrown) {
+    if (thrown instanceof Failure) throw new Failure('invalid', `filter: ${thrown.message}`, { cause: thrown });
+    throw thrown;
+  }
+}
+
+/** The capture from its beginning, or from the oldest file of a ring; ends when the capture has ended and everything was told. */
+export function followCapture({ file }: Capture): Response {
+  const reader = file.reader();
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const size = await readOn(handle, buffer, ended);
-        if (size > 0) {
-          controller.enqueue(buffer.subarray(0, size));
-          buffer = Buffer.allocUnsafe(READ_SIZE);
-          return;
+        try {
+          const bytes = await reader.read();
+          if (bytes === undefined) controller.close();
+          else controller.enqueue(bytes);
+        } catch (error) {
+          await reader.close();
+          throw error;
         }
-        controller.close();
-        await handle.close();
       },
-      cancel: () => handle.close(),
+      cancel: () => reader.close(),
     },
     { highWaterMark: 0 },
   );
-  return new Response(body, {
-    headers: { 'Content-Type': 'application/vnd.tcpdump.pcap', 'Cache-Control': 'no-store' },
-  });
-}
-
-/** Reads what comes next in the file, waiting for it as long as the capture runs; 0 at the end. */
-async function readOn(handle: FileHandle, buffer: Buffer, ended: AbortSignal): Promise<number> {
-  for (;;) {
-    // Asked before reading: what is written until the end is there in the last read.
-    const last = ended.aborted;
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length);
-    if (bytesRead > 0 || last) return bytesRead;
-    await sleep(FOLLOW_INTERVAL, undefined, { signal: ended }).catch(() => {});
-  }
+  return new Response(body, { headers: { 'Content-Type': file.contentType, 'Cache-Control': 'no-store' } });
 }

@@ -23,6 +23,7 @@ import {
 import { cableOf, mustBePluggable, type Nio, type PluggableNio } from './nio.ts';
 import type { PortOwner } from './owner.ts';
 import { refusing } from './refusing.ts';
+import type { NodeCapture } from './schema.ts';
 
 /** What the ports of a kind of node have in common. */
 export interface PortRules {
@@ -140,7 +141,10 @@ export class NodePort {
   /** What was seen of the cable since the NIO was plugged in, or since it was counted anew. */
   async cableStatistics(): Promise<object> {
     const { port } = this.connection();
-    return statisticsAnswer(await refusing(this.rules.exception, () => port.cableStatistics()));
+    return refusing(this.rules.exception, async () => {
+      const [cable, { capture }] = await Promise.all([port.cableStatistics(), port.statistics()]);
+      return { ...statisticsAnswer(cable), capture: capture ?? null };
+    });
   }
 
   async resetStatistics(): Promise<void> {
@@ -164,14 +168,14 @@ export class NodePort {
   }
 
   /** Records into a file of the project; answers when the file is there. */
-  async startCapture(fileName: string, linkType: LinkType): Promise<Capture> {
+  async startCapture(asked: NodeCapture): Promise<Capture> {
     const { project, name } = this.node;
     const { port } = this.connection();
     return refusing(this.rules.exception, () =>
       this.services.captures.begin(port, {
         project,
-        fileName,
-        linkType,
+        asked,
+        interfaceName: `${name} ${this.label}`,
         failed: (reason) => {
           const message = `The capture at port ${this.label} of ${name} has ended: ${reason}`;
           this.services.events.emit('log.error', { message }, project.id);

@@ -59,7 +59,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
     route(`DELETE ${port}/nio`, { status: 204 }, ({ params }) => findPort(params).detach()),
 
     route(`POST ${port}/start_capture`, { body: NodeCapture }, async ({ params, body }) => {
-      const capture = await findPort(params).startCapture(body.capture_file_name, body.data_link_type);
+      const capture = await findPort(params).startCapture(body);
       return { pcap_file_path: capture.path };
     }),
 

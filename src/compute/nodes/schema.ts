@@ -1,6 +1,7 @@
 // Bodies that all kinds of node have in common.
 import * as v from 'valibot';
 import { LINK_TYPES, type LinkType } from '../../fabric/model.ts';
+import { CAPTURE_EXTENSIONS } from '../../store/captures.ts';
 import { Text, Uuid } from '../../store/vocabulary.ts';
 
 export const NodeDuplicate = v.strictObject({ destination_node_id: Uuid });
@@ -8,4 +9,8 @@ export const NodeDuplicate = v.strictObject({ destination_node_id: Uuid });
 export const NodeCapture = v.strictObject({
   capture_file_name: Text,
   data_link_type: v.optional(v.picklist(Object.keys(LINK_TYPES) as LinkType[]), 'DLT_EN10MB'),
+  ...CAPTURE_EXTENSIONS,
+  /** An extension: what pcapng says of the port. */
+  interface_description: v.optional(Text),
 });
+export type NodeCapture = v.InferOutput<typeof NodeCapture>;

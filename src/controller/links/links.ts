@@ -10,6 +10,7 @@ import type { Node } from '../nodes/node.ts';
 import type { LabWriter } from '../projects/lab-writer.ts';
 import type { Project } from '../projects/project.ts';
 import { followingName } from './capture-names.ts';
+import { capturingEnd, defaultFileName, extensionMembers } from './capturing.ts';
 import { type Filters, normalizedFilters } from './filters.ts';
 import { type LinkImpairments, linkImpairments, plainStyle } from './impairments.ts';
 import { impairLine } from './lines.ts';
@@ -228,14 +229,14 @@ export class Links {
 
   /**
    * Starts a capture at the end that suits best.
-   * @throws Failure `conflict` when neither end runs
+   * @throws Failure `conflict` when neither end runs, or none that can do what is asked
    */
   async startCapture(project: Project, link: Link, given: LinkCapture): Promise<Link> {
-    const end = capturingEnd(link);
-    if (!end) throw new Failure('conflict', 'Neither end of the link runs: start one of its nodes, then capture.');
-    const fileName = given.capture_file_name || defaultFileName(link);
+    const { data_link_type, capture_file_name, ...extensions } = given;
+    const end = await capturingEnd(link, extensions);
+    const fileName = capture_file_name || defaultFileName(link, extensions);
     await end.node.compute.post(capturePath(end, 'start_capture'), {
-      body: { capture_file_name: fileName, data_link_type: given.data_link_type },
+      body: { capture_file_name: fileName, data_link_type, ...extensionMembers(link, end, extensions) },
     });
     const request = { ...given, capture_file_name: fileName };
     link.capture = { fileName, filePath: join(project.record.path, CAPTURES, fileName), request, end };
@@ -295,16 +296,3 @@ export class Links {
 }
 
 const noop = (): void => {};
-
-/** The release's order: a device that always runs before an emulator, this host before others; a node that does not run never. */
-function capturingEnd(link: Link): LinkEnd | undefined {
-  const running = link.ends.filter(({ node }) => node.status === 'started');
-  const local = running.filter(({ node }) => node.compute.id === 'local');
-  const always = ({ node }: LinkEnd): boolean => node.alwaysRunning;
-  return local.find(always) ?? running.find(always) ?? local[0] ?? running[0];
-}
-
-function defaultFileName(link: Link): string {
-  const [one, other] = link.ends.map(({ node, port }) => `${node.name}_${port.adapter_number}-${port.port_number}`);
-  return `${`${one}_to_${other}`.replaceAll(/[^0-9A-Za-z_-]/g, '')}.pcap`;
-}

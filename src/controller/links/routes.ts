@@ -11,6 +11,8 @@ import type { Links } from './links.ts';
 import { PRESETS } from './presets.ts';
 import { LinkBody, LinkCapture } from './schema.ts';
 
+const PCAPNG = 'application/x-pcapng';
+
 type LinkPath = Record<'project_id' | 'link_id', string>;
 
 export function linkRoutes({ projects, links }: { projects: Projects; links: Links }): Route[] {
@@ -95,7 +97,11 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
     route('GET /v2/projects/{project_id}/links/{link_id}/pcap', {}, async ({ params, signal }) => {
       const answer = await links.pcap((await find(params)).link, signal);
       if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), 'GET pcap');
-      return new Response(answer.body, { headers: { 'Content-Type': 'application/vnd.tcpdump.pcap' } });
+      // As the release says it, unless it is of a format that the release does not have.
+      const pcapng = answer.headers.get('content-type')?.startsWith(PCAPNG);
+      return new Response(answer.body, {
+        headers: { 'Content-Type': pcapng ? PCAPNG : 'application/vnd.tcpdump.pcap' },
+      });
     }),
   ];
 }

@@ -1,5 +1,6 @@
 // Bodies of the link routes (`Link`, `LinkCapture` of the interface).
 import * as v from 'valibot';
+import { CAPTURE_EXTENSIONS } from '../../store/captures.ts';
 import { TopologyLink } from '../../store/topology/schema.ts';
 import { LinkImpairmentsBody } from './impairments.ts';
 
@@ -18,5 +19,6 @@ export const LinkCapture = v.strictObject({
     'DLT_EN10MB',
   ),
   capture_file_name: v.optional(v.string()),
+  ...CAPTURE_EXTENSIONS,
 });
 export type LinkCapture = v.InferOutput<typeof LinkCapture>;

@@ -24,7 +24,8 @@ function nio(link: Link, end: LinkEnd, other: LinkEnd): object {
     rport: other.wire?.port,
     type: 'nio_udp',
     filters: link.filteringEnd === end ? link.activeFilters : {},
-    suspend: link.suspended,
+    // An end that cannot be told otherwise later would stay suspended for good.
+    suspend: link.suspended && !FIXED_NIO.includes(end.node.type),
   };
 }
 
@@ -125,7 +126,7 @@ export async function hasMoved({ ends: [one, other] }: Link): Promise<boolean> {
   return host !== one.wire.host || otherHost !== other.wire.host;
 }
 
-/** Path of an end's capture routes on its compute. */
-export function capturePath(end: LinkEnd, action: 'start_capture' | 'stop_capture' | 'pcap'): string {
+/** Path of an end's routes for captures and figures on its compute. */
+export function capturePath(end: LinkEnd, action: 'start_capture' | 'stop_capture' | 'pcap' | 'statistics'): string {
   return `${end.node.path}/adapters/${end.port.adapter_number}/ports/${end.port.port_number}/${action}`;
 }

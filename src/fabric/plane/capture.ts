@@ -1,9 +1,10 @@
 // The worker's half of a capture: frames become records in a chunk of memory, which the main thread writes to the file.
 
 import type { FrameCalls } from '../../host/system-calls.ts';
+import { LONGEST_SNAP } from '../../store/captures.ts';
 import type { CaptureChunk } from '../capture-chunk.ts';
 import { type CaptureEncoding, ENCODINGS, type RecordTime } from '../capture-format.ts';
-import { type CaptureSettings, type CaptureStatistics, LONGEST_SNAP } from '../model.ts';
+import type { CaptureSettings, CaptureStatistics } from '../model.ts';
 import { CaptureChunks, type Lender } from './capture-chunks.ts';
 import { accepts } from './packet-filter.ts';
 
