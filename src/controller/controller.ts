@@ -198,7 +198,7 @@ export class Controller {
   }
 
   hasProject(id: string): boolean {
-    return this.projects.find(id) !== undefined;
+    return this.projects.isOurs(id);
   }
 
   /** What may take longer than a client waits for the first answer. */

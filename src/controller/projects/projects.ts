@@ -31,6 +31,8 @@ export interface ProjectsOptions extends Omit<OpeningParts, 'version'> {
 export class Projects {
   private readonly options: ProjectsOptions;
   private readonly projects = new Map<string, Project>();
+  /** Projects that were open when a former life of this server ended, whether they can be found or not. */
+  private formerlyOpen: ReadonlySet<string> = new Set();
   /** Names of projects that are being made. */
   private readonly reserved = new Set<string>();
   private readonly lock = new KeyedLock();
@@ -60,6 +62,7 @@ export class Projects {
     const { store, writer, config } = this.options;
     await makeDirectory(config.Server.projects_path);
     const leftOpen = (await store.labs.list()).map(({ project_id: id }) => id);
+    this.formerlyOpen = new Set(leftOpen);
     const unwritten = (id: string) => (error: unknown) =>
       log.error('the lab of the last run cannot be written to its file; it is kept in the database', {
         project: id,
@@ -151,6 +154,11 @@ export class Projects {
   /** In the order of registration. */
   list(): Project[] {
     return [...this.projects.values()];
+  }
+
+  /** Whether it is this server that opens the project on its computes, and no other one. */
+  isOurs(id: string): boolean {
+    return this.projects.has(id) || this.formerlyOpen.has(id);
   }
 
   find(id: string): Project | undefined {

@@ -8,6 +8,7 @@ import { Failure, messageOf } from '../../../failures.ts';
 import { writeContained } from '../../../host/contained.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../../host/directories.ts';
 import { KeyedLock } from '../../../host/keyed-lock.ts';
+import { log } from '../../../host/log.ts';
 import { childEnvironment, processToken } from '../../../host/processes.ts';
 import type { Connected } from '../../../http/route.ts';
 import { copyFiles, readText } from '../../nodes/files.ts';
@@ -247,7 +248,8 @@ export class VpcsNode extends Node {
       const ended = once(process, 'exit');
       process.takeBack(held);
       const [exit] = (await ended) as [TerminalExit];
-      this.tellEnd(exit);
+      log.warn('a node has ended while the server was away', { node: this.id, ...exit });
+      this.tellEnd(exit, ' while the server was away');
       return;
     }
     process.takeBack(held);
@@ -284,13 +286,13 @@ export class VpcsNode extends Node {
     this.tellEnd(exit);
   }
 
-  private tellEnd({ code, signal, lastOutput }: TerminalExit): void {
+  private tellEnd({ code, signal, lastOutput }: TerminalExit, when = ''): void {
     if (code === 0 && signal === undefined) {
       this.services.events.emit('log.info', { message: `${this.name} has ended by itself.` }, this.project.id);
       return;
     }
     const how = signal === undefined ? `with exit code ${code}` : `by ${signal}`;
-    const message = `${this.name} ended unexpectedly ${how}. Last output: ${lastOutput}`;
+    const message = `${this.name} ended unexpectedly ${how}${when}. Last output: ${lastOutput}`;
     this.services.events.emit('log.error', { message }, this.project.id);
   }
 
