@@ -5,7 +5,6 @@ import { execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findLink } from '../../src/host/links.ts';
@@ -41,8 +40,13 @@ export async function ip(...args: string[]): Promise<string> {
   return (await run('ip', args)).stdout;
 }
 
+/** A test, or a bench, that cleans up when it ends. */
+interface Undoing {
+  after(undo: () => Promise<void>): void;
+}
+
 /** Deletes the interface when the test ends, if it is still there. */
-export function removeAfter(t: TestContext, name: string): void {
+export function removeAfter(t: Undoing, name: string): void {
   t.after(async () => {
     if (findLink(name) !== undefined) await ip('link', 'delete', name);
   });
@@ -56,7 +60,7 @@ export class Namespace {
     this.name = name;
   }
 
-  static async create(t: TestContext): Promise<Namespace> {
+  static async create(t: Undoing): Promise<Namespace> {
     const namespace = new Namespace(uniqueName());
     await ip('netns', 'add', namespace.name);
     t.after(() => namespace.remove());
@@ -94,7 +98,7 @@ export class Namespace {
 }
 
 /** A pair of interfaces of the host: what is sent into one comes out of the other. Nobody else says anything on them. */
-export async function cablePair(t: TestContext): Promise<[string, string]> {
+export async function vethPair(t: Undoing): Promise<[string, string]> {
   const pair: [string, string] = [uniqueName(), uniqueName()];
   await ip('link', 'add', pair[0], 'type', 'veth', 'peer', 'name', pair[1]);
   removeAfter(t, pair[0]);
@@ -103,6 +107,17 @@ export async function cablePair(t: TestContext): Promise<[string, string]> {
     await ip('link', 'set', name, 'up');
   }
   return pair;
+}
+
+/** A pair of which one interface is within the namespace, with an address, and the other one with the host, and up. */
+export async function cablePair(
+  t: Undoing,
+  namespace: Namespace,
+  address: string,
+): Promise<{ outside: string; inside: string }> {
+  const [outside, inside] = await vethPair(t);
+  await namespace.adopt(inside, address);
+  return { outside, inside };
 }
 
 /** Sends so many bytes by TCP from one namespace to an address of another one, and checks that they arrive as they were. */
