@@ -30,9 +30,14 @@ export interface Answer {
 export interface Settings {
   local?: boolean;
   instance?: string;
+  /** `built-in`, unless the test is about the program. */
+  engine?: 'automatic' | 'vpcs' | 'built-in';
   vpcs_path?: string;
   projects_path?: string;
   additional_images_path?: string;
+  allowed_interfaces?: string;
+  default_nat_interface?: string;
+  nat_network?: string;
   console?: [number, number];
   udp?: [number, number];
 }
@@ -110,6 +115,9 @@ export async function startLab(t: TestContext, settings: Settings = {}, state?: 
     local: String(settings.local ?? false),
     projects_path: settings.projects_path,
     additional_images_path: settings.additional_images_path,
+    allowed_interfaces: settings.allowed_interfaces,
+    default_nat_interface: settings.default_nat_interface,
+    nat_network: settings.nat_network,
     console_start_port_range: String(consoleFirst),
     console_end_port_range: String(consoleLast),
     udp_start_port_range: String(udpFirst),

@@ -1,0 +1,201 @@
+// Clouds with interfaces of this host: the kernel's own stack, its bridges and its VLANs are the other end.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addAddress, changeLink, createBridge, deleteLink, findLink, getLink, links } from '../../src/host/links.ts';
+import { cablePair, cannotMakeInterfaces, ip, Namespace, removeAfter, uniqueName } from '../fabric/namespaces.ts';
+import { freePort, Peer, until } from '../fabric/peers.ts';
+import { type Body, type Lab, startLab } from './support.ts';
+
+const skip = cannotMakeInterfaces;
+
+const MAC = '020000000077';
+const OWN = 'c6336401'; // 198.51.100.1, which is the peer's
+const THEIRS = 'c6336402'; // 198.51.100.2, which is the kernel's at the other end
+const PREFIXED = '198.51.100.2/24';
+
+/** "Who has the kernel's address?", and what the answer begins with behind the MAC of whoever answers. */
+const QUESTION = Buffer.concat(
+  [Buffer.from(`ffffffffffff${MAC}08060001080006040001${MAC}${OWN}000000000000${THEIRS}`, 'hex')],
+  60,
+);
+
+function isAnswer(frame: Buffer): boolean {
+  const hex = frame.toString('hex');
+  return hex.startsWith(MAC) && hex.slice(24, 44) === '08060001080006040002' && hex.slice(56, 64) === THEIRS;
+}
+
+interface Joined {
+  lab: Lab;
+  cloud: string;
+  port: string;
+  peer: Peer;
+  send(...frames: Buffer[]): Promise<void>;
+}
+
+/** A cloud with one port, and a peer on the cable of that port. */
+async function joined(t: TestContext, entry: object, lab?: Lab): Promise<Joined> {
+  const own = lab ?? (await startLab(t));
+  const cloud = await own.node(await own.project(), 'cloud', {
+    ports_mapping: [{ name: 'p', port_number: 0, ...entry }],
+  });
+  const peer = await Peer.open(t);
+  const lport = await freePort();
+  const port = `${cloud}/adapters/0/ports/0`;
+  await own.expect(201, 'POST', `${port}/nio`, { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: peer.port });
+  return { lab: own, cloud, port, peer, send: (...frames) => peer.send(lport, ...frames) };
+}
+
+const status = async ({ lab, cloud }: Joined): Promise<Body> => (await lab.expect(200, 'GET', cloud)).status;
+
+/** The host's end of a cable whose other end has an address in a namespace. */
+async function cableInto(t: TestContext, namespace: Namespace, address: string): Promise<string> {
+  const [outside, inside] = await cablePair(t);
+  await namespace.adopt(inside, address);
+  return outside;
+}
+
+/** Asks until the kernel answers: an interface that has just come up may not hear the first question. */
+async function answered({ peer, send }: Joined): Promise<void> {
+  await until(async () => {
+    await send(QUESTION);
+    await sleep(20);
+    return peer.heard.some(isAnswer);
+  });
+}
+
+test("a port on an Ethernet interface reaches the hosts behind it, beside the host's own use of it", {
+  skip,
+}, async (t) => {
+  const namespace = await Namespace.create(t);
+  const outside = await cableInto(t, namespace, PREFIXED);
+  const made = await joined(t, { type: 'ethernet', interface: outside });
+  await answered(made);
+  assert.equal(await status(made), 'started');
+});
+
+test('a port on a bridge is a port of that bridge, by a TAP that goes with the cable', { skip }, async (t) => {
+  const namespace = await Namespace.create(t);
+  const outside = await cableInto(t, namespace, PREFIXED);
+  const bridge = uniqueName();
+  createBridge(bridge);
+  removeAfter(t, bridge);
+  changeLink(bridge, { up: true });
+  changeLink(outside, { bridge });
+  const made = await joined(t, { type: 'ethernet', interface: bridge });
+  await answered(made);
+  const members = (): string[] =>
+    links()
+      .filter((link) => link.bridge === getLink(bridge).index)
+      .map(({ name }) => name);
+  assert.equal(members().filter((name) => /^gns3tap\d+-0$/.test(name)).length, 1);
+  await made.lab.expect(204, 'DELETE', `${made.port}/nio`);
+  assert.deepEqual(members(), [outside]);
+});
+
+test('a TAP that is not there is made, and goes with the node; the host itself is its other end', {
+  skip,
+}, async (t) => {
+  const name = `tap${uniqueName()}`;
+  const made = await joined(t, { type: 'tap', interface: name });
+  removeAfter(t, name);
+  addAddress(name, PREFIXED);
+  await answered(made);
+  await made.lab.expect(204, 'DELETE', made.cloud);
+  assert.equal(findLink(name), undefined);
+});
+
+test('a TAP that is there stays when the node goes', { skip }, async (t) => {
+  const name = `tap${uniqueName()}`;
+  await ip('tuntap', 'add', 'dev', name, 'mode', 'tap');
+  removeAfter(t, name);
+  changeLink(name, { up: true });
+  addAddress(name, PREFIXED);
+  const made = await joined(t, { type: 'tap', interface: name });
+  await answered(made);
+  await made.lab.expect(204, 'DELETE', made.cloud);
+  assert.equal(getLink(name).kind, 'tun');
+});
+
+test('VLAN tags pass two clouds and the cable between their interfaces as they are', { skip }, async (t) => {
+  const [one, two] = await cablePair(t);
+  const near = await joined(t, { type: 'ethernet', interface: one });
+  const far = await joined(t, { type: 'ethernet', interface: two }, near.lab);
+  const tagged = Buffer.concat([Buffer.from(`0200000000aa${MAC}8100006408004500`, 'hex')], 80);
+  const double = Buffer.concat([Buffer.from(`0200000000aa${MAC}88a80064810000c808004500`, 'hex')], 80);
+  await near.send(tagged, double);
+  const wanted = [tagged, double].map((frame) => frame.toString('hex'));
+  await until(async () => wanted.every((hex) => far.peer.heard.some((frame) => frame.toString('hex') === hex)));
+});
+
+test("the kernel's VLAN interfaces understand the tags of a cloud", { skip }, async (t) => {
+  const namespace = await Namespace.create(t);
+  const [outside, inside] = await cablePair(t);
+  await namespace.adopt(inside, '192.0.2.2/24');
+  const made = await namespace.ip('link', 'add', 'link', inside, 'name', 'v7', 'type', 'vlan', 'id', '7').then(
+    () => true,
+    () => false,
+  );
+  if (!made) return t.skip('the kernel of this host has no VLAN interfaces (module 8021q)');
+  await namespace.ip('address', 'add', PREFIXED, 'dev', 'v7');
+  await namespace.ip('link', 'set', 'v7', 'up');
+  const { peer, send } = await joined(t, { type: 'ethernet', interface: outside });
+  const tag = Buffer.from('81000007', 'hex');
+  const tagged = Buffer.concat([QUESTION.subarray(0, 12), tag, QUESTION.subarray(12)]);
+  await until(async () => {
+    await send(tagged);
+    await sleep(20);
+    return peer.heard.some(
+      (frame) =>
+        frame.subarray(12, 16).equals(tag) && isAnswer(Buffer.concat([frame.subarray(0, 12), frame.subarray(16)])),
+    );
+  });
+});
+
+test("a capture at a cloud's port shows what goes to the interface and what comes from it", { skip }, async (t) => {
+  const namespace = await Namespace.create(t);
+  const outside = await cableInto(t, namespace, PREFIXED);
+  const made = await joined(t, { type: 'ethernet', interface: outside });
+  const file = { capture_file_name: 'cloud.pcap', data_link_type: 'DLT_EN10MB' };
+  const { pcap_file_path: path } = await made.lab.expect(200, 'POST', `${made.port}/start_capture`, file);
+  await answered(made);
+  await made.lab.expect(204, 'POST', `${made.port}/stop_capture`);
+  const bytes = readFileSync(path).toString('hex');
+  assert.ok(bytes.includes(QUESTION.toString('hex')) && bytes.includes(`08060001080006040002`));
+});
+
+test('an interface that is not there: the NIO stays, the reason is told, and the start works once it is there', {
+  skip,
+}, async (t) => {
+  const [one, two] = [uniqueName(), uniqueName()];
+  const made = await joined(t, { type: 'ethernet', interface: one });
+  assert.match((await made.lab.told('log.error')).message, new RegExp(`no interface ${one} on this host`));
+  assert.equal(await status(made), 'stopped');
+  const refused = await made.lab.expect(409, 'POST', `${made.cloud}/start`);
+  assert.deepEqual([refused.exception, refused.message.includes(one)], ['NodeError', true]);
+  await ip('link', 'add', one, 'type', 'veth', 'peer', 'name', two);
+  removeAfter(t, one);
+  await made.lab.expect(204, 'POST', `${made.cloud}/start`);
+  assert.equal(await status(made), 'started');
+  deleteLink(one);
+  const warned = await made.lab.told('log.warning', ({ message }) => message.includes(one));
+  assert.match(warned.message, /is (gone|down)/);
+});
+
+test('an interface that is not allowed is neither offered nor opened, even when it is named', { skip }, async (t) => {
+  const lab = await startLab(t, { allowed_interfaces: 'gns3tap0-7' });
+  const made = await joined(t, { type: 'ethernet', interface: 'lo' }, lab);
+  assert.match((await lab.told('log.error')).message, /lo is not among those that may be used.*allowed_interfaces/);
+  assert.deepEqual((await lab.expect(200, 'GET', made.cloud)).interfaces, []);
+});
+
+test('what is no Ethernet interface, and what is no TAP, are refused by name', { skip }, async (t) => {
+  const lo = await joined(t, { type: 'ethernet', interface: 'lo' });
+  assert.match((await lo.lab.told('log.error')).message, /lo is no Ethernet interface/);
+  const [name, other] = [uniqueName(), uniqueName()];
+  await ip('link', 'add', name, 'type', 'veth', 'peer', 'name', other);
+  removeAfter(t, name);
+  const tap = await joined(t, { type: 'tap', interface: name });
+  assert.match((await tap.lab.told('log.error')).message, new RegExp(`${name} exists and is no TAP`));
+});
