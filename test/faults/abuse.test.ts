@@ -1,0 +1,38 @@
+// What strangers and broken programs send, while somebody works: memory stays bounded, and the one who works does not wait.
+import assert from 'node:assert/strict';
+import { startDaemon } from '../system/daemon.ts';
+import { Lab } from '../system/lab.ts';
+import { ATTACKS } from './abuse-attacks.ts';
+import { type Figure, percentile, rig } from './rig.ts';
+import { somebodyAtWork } from './somebody-at-work.ts';
+
+/** Anonymous memory that the daemon may have at any time, MiB; at rest it has about 30. */
+const MEMORY = 400;
+
+rig(
+  { name: 'abuse', promise: 'what strangers send takes neither the memory nor the time of those who work' },
+  async (t) => {
+    const daemon = await startDaemon(t);
+    const lab = await Lab.create(daemon);
+    const { drawing_id } = await daemon.post(`${lab.path}/drawings`, { svg: '<svg/>' });
+    const work = { port: daemon.port, pid: daemon.pid, drawing: `${lab.path}/drawings/${drawing_id}` };
+    const figures: Figure[] = [];
+    for (const attack of ATTACKS) {
+      const somebody = somebodyAtWork(work);
+      let what = 'an attack';
+      let done: Awaited<ReturnType<typeof somebody.stop>>;
+      try {
+        what = await attack(daemon, lab, t);
+      } finally {
+        done = await somebody.stop();
+      }
+      const { waits, refused, peak } = done;
+      const [median, high] = [percentile(waits, 0.5), percentile(waits, 0.99)];
+      const value = `median ${median.toFixed(1)} ms, 99 % within ${high.toFixed(0)} ms; memory at most ${Math.round(peak)} MiB`;
+      figures.push({ what, value });
+      assert.deepEqual(refused, [], `${what}: the one who works is served`);
+      assert.ok(peak < MEMORY, `${what}: ${peak} MiB`);
+    }
+    return figures;
+  },
+);
