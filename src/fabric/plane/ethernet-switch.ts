@@ -117,7 +117,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
         }
       }
     }
-    const now = this.plane.turnStart;
+    const now = this.plane.now;
     this.#learn(vlan, frame, from.seat, now);
     // An address with the lowest bit of its first byte set is a group's: a broadcast, or a multicast.
     const known = (frame[0]! & 1) === 1 ? -1 : this.#table.find(vlan, word16(frame, 0), word32(frame, 2), now);
