@@ -37,6 +37,12 @@ export class NameRelay {
   private pending = new Set<Socket>();
   private resolvers: Upstream[] = [];
   private believedUntil = 0;
+  private readonly ownResolvers: () => string[];
+
+  /** @param ownResolvers the resolvers of this host, as they are when it is called */
+  constructor(ownResolvers = (): string[] => new Resolver().getServers()) {
+    this.ownResolvers = ownResolvers;
+  }
 
   /** Listens at the address, on a port that it answers. */
   async start(address: string): Promise<number> {
@@ -106,7 +112,7 @@ export class NameRelay {
   /** The resolvers of this host as they are now. */
   private current(): readonly Upstream[] {
     if (performance.now() >= this.believedUntil) {
-      this.resolvers = new Resolver().getServers().map(upstream);
+      this.resolvers = this.ownResolvers().map(upstream);
       this.believedUntil = performance.now() + FRESH;
     }
     return this.resolvers;
