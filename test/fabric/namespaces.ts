@@ -98,7 +98,7 @@ export class Namespace {
 }
 
 /** A pair of interfaces of the host: what is sent into one comes out of the other. Nobody else says anything on them. */
-export async function vethPair(t: Undoing): Promise<[string, string]> {
+export async function cablePair(t: Undoing): Promise<[string, string]> {
   const pair: [string, string] = [uniqueName(), uniqueName()];
   await ip('link', 'add', pair[0], 'type', 'veth', 'peer', 'name', pair[1]);
   removeAfter(t, pair[0]);
@@ -107,17 +107,6 @@ export async function vethPair(t: Undoing): Promise<[string, string]> {
     await ip('link', 'set', name, 'up');
   }
   return pair;
-}
-
-/** A pair of which one interface is within the namespace, with an address, and the other one with the host, and up. */
-export async function cablePair(
-  t: Undoing,
-  namespace: Namespace,
-  address: string,
-): Promise<{ outside: string; inside: string }> {
-  const [outside, inside] = await vethPair(t);
-  await namespace.adopt(inside, address);
-  return { outside, inside };
 }
 
 /** Sends so many bytes by TCP from one namespace to an address of another one, and checks that they arrive as they were. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Fabric, FabricPort, InterfaceChange } from '../../src/fabric/fabric.ts';
-import { cannotMakeInterfaces, ip, Namespace, removeAfter, transfer, uniqueName, vethPair } from './namespaces.ts';
+import { cablePair, cannotMakeInterfaces, ip, Namespace, removeAfter, transfer, uniqueName } from './namespaces.ts';
 import { emulatorPort, ends, type Peer, peerWithCable, settled, startFabric, until } from './peers.ts';
 
 const skip = cannotMakeInterfaces;
@@ -31,10 +31,11 @@ test('a container behind a packet socket pings one behind a TAP, and streams arr
 }, async (t) => {
   const fabric = await startFabric(t);
   const [one, two] = [await Namespace.create(t), await Namespace.create(t)];
-  const { outside } = await cablePair(t, one, '10.98.0.1/24');
+  const [outside, inside] = await cablePair(t);
   const tap = uniqueName();
   const a = await fabric.createPort({ kind: 'packet', interface: outside });
   const b = await fabric.createPort({ kind: 'tap', interface: tap });
+  await one.adopt(inside, '10.98.0.1/24');
   await two.adopt(tap, '10.98.0.2/24');
   const [near, far] = await ends();
   await a.connect(near);
@@ -51,7 +52,7 @@ test('frames for anybody pass, with the VLAN tags that the kernel takes out, and
   skip,
 }, async (t) => {
   const fabric = await startFabric(t);
-  const [left, right] = await vethPair(t);
+  const [left, right] = await cablePair(t);
   const [a, b] = [await peerAt(t, fabric, left), await peerAt(t, fabric, right)];
   const frames = [
     frame('no tag'),
@@ -70,7 +71,7 @@ test('frames for anybody pass, with the VLAN tags that the kernel takes out, and
 
 test('two ports on one interface hear what comes in, and not each other', { skip }, async (t) => {
   const fabric = await startFabric(t);
-  const [left, right] = await vethPair(t);
+  const [left, right] = await cablePair(t);
   const [one, two, other] = [
     await peerAt(t, fabric, left),
     await peerAt(t, fabric, left),
@@ -86,7 +87,7 @@ test('two ports on one interface hear what comes in, and not each other', { skip
 
 test('empty packets, runts and frames beyond the MTU are counted; all others pass', { skip }, async (t) => {
   const fabric = await startFabric(t);
-  const [left, right] = await vethPair(t);
+  const [left, right] = await cablePair(t);
   const [a, b] = [await peerAt(t, fabric, left), await peerAt(t, fabric, right)];
   for (const size of [0, 1, 13, 60, 1514, 1600, 9014, 65_507])
     await a.send(Buffer.concat([frame(''), Buffer.alloc(65_535)]).subarray(0, size));
@@ -104,7 +105,7 @@ test('empty packets, runts and frames beyond the MTU are counted; all others pas
 
 test('an interface that goes down is reported, costs nothing, and works again when it is up', { skip }, async (t) => {
   const fabric = await startFabric(t);
-  const [left, right] = await vethPair(t);
+  const [left, right] = await cablePair(t);
   const changes: InterfaceChange[] = [];
   const a = await peerAt(t, fabric, left, (change) => changes.push(change));
   const b = await peerAt(t, fabric, right);
@@ -123,7 +124,7 @@ test('an interface that goes down is reported, costs nothing, and works again wh
 
 test('an interface that is down already can be had, and works when it is up', { skip }, async (t) => {
   const fabric = await startFabric(t);
-  const [left, right] = await vethPair(t);
+  const [left, right] = await cablePair(t);
   await ip('link', 'set', left, 'down');
   const changes: InterfaceChange[] = [];
   const a = await peerAt(t, fabric, left, (change) => changes.push(change));
@@ -144,7 +145,7 @@ test('an interface that is deleted while it is used is found again when one of i
   skip,
 }, async (t) => {
   const fabric = await startFabric(t);
-  const [left, right] = await vethPair(t);
+  const [left, right] = await cablePair(t);
   const changes: InterfaceChange[] = [];
   const a = await peerAt(t, fabric, left, (change) => changes.push(change));
   await ip('link', 'delete', left);

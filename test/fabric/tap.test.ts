@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Fabric, FabricPort, InterfaceChange } from '../../src/fabric/fabric.ts';
 import { findLink } from '../../src/host/links.ts';
-import { cannotMakeInterfaces, ip, Namespace, removeAfter, transfer, uniqueName, vethPair } from './namespaces.ts';
+import { cablePair, cannotMakeInterfaces, ip, Namespace, removeAfter, transfer, uniqueName } from './namespaces.ts';
 import { ends, peerWithCable, settled, startFabric, until } from './peers.ts';
 
 const run = promisify(execFile);
@@ -232,7 +232,7 @@ test('a TAP that cannot be had is told by its name and the fix', { skip }, async
   const port = await fabric.createPort({ kind: 'tap', interface: link });
   await refused({}, 'conflict', new RegExp(`${link} is in use`));
   await refused({ create: 'always' }, 'conflict', new RegExp(`an interface ${link} already`));
-  const [other] = await vethPair(t);
+  const [other] = await cablePair(t);
   await refused({ interface: other }, 'conflict', new RegExp(`${other} exists and is no TAP`));
   for (const name of ['', '.', '..', 'a/b', 'a b', 'tap%d', 'a-name-of-16-byt'])
     await refused({ interface: name }, 'invalid', /^interface: /);
@@ -247,7 +247,7 @@ test('without CAP_NET_ADMIN and CAP_NET_RAW the failure names them and the ways 
   removeAfter(t, own);
   await ip('tuntap', 'add', 'dev', own, 'mode', 'tap', 'user', '65534');
   const program = fileURLToPath(new URL('./unprivileged.ts', import.meta.url));
-  const [outer] = await vethPair(t);
+  const [outer] = await cablePair(t);
   const { stdout } = await run('setpriv', [
     '--reuid=65534',
     '--regid=65534',
