@@ -1,5 +1,6 @@
 // What the console tests have in common.
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -22,6 +23,15 @@ export async function until(what: string | (() => string), condition: () => bool
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`waited in vain for ${typeof what === 'string' ? what : what()}`);
     await sleep(5);
+  }
+}
+
+/** Whether there is such a process, and it is no zombie. */
+export function isRunning(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
   }
 }
 

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Terminal, type TerminalExit, type TerminalOptions } from '../../src/consoles/terminal.ts';
 import { childEnvironment } from '../../src/host/processes.ts';
 import { testHolder } from '../holder/harness.ts';
-import { scratch, until } from './harness.ts';
+import { isRunning, scratch, until } from './harness.ts';
 
 const holder = testHolder();
 
@@ -47,14 +47,6 @@ async function run(t: TestContext, script: string, options: Partial<TerminalOpti
       ),
   };
 }
-
-const isRunning = (pid: number): boolean => {
-  try {
-    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
-    return false;
-  }
-};
 
 test('every byte passes unchanged both ways', async (t) => {
   const shell = await run(t, 'stty raw -echo; echo ready; head -c 256');

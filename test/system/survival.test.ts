@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { suite, type TestContext, test } from 'node:test';
 import { PcConsole } from '../../src/demo/pc-console.ts';
 import { Client } from '../consoles/harness.ts';
 import { type Daemon, eventually, ownDaemon, startDaemon } from './daemon.ts';
@@ -95,159 +95,162 @@ test('fifty PCs run on over kill -9 of the daemon: processes, consoles with thei
   );
 });
 
-test('a ping and a capture go on where the daemon is back; the capture in a file of its own', {
-  skip: missing('vpcs', 'tshark'),
-}, async (t) => {
-  const { daemon, lab, pcs, links } = await startedLab(t);
-  const link = `${lab.path}/links/${links[0]!.link_id}`;
-  const first = (await daemon.post(`${link}/start_capture`, { capture_file_name: 'ping.pcap' })).capture_file_path;
-  const console = await Client.open(t, pcs[0]!.console);
-  await console.sees(/> $/);
-  console.send('ping 10.0.0.2 -c 1000\r');
-  await console.sees(/icmp_seq=2 /);
-  const requests = (file: string) =>
-    execFileSync('tshark', ['-n', '-r', file, '-Y', 'icmp.type == 8'], { stdio: ['ignore', 'pipe', 'pipe'] })
-      .toString()
-      .split('\n').length;
-  await eventually('two requests in the file', () => requests(first) > 2);
-  await daemon.kill();
-  const kept = readFileSync(first);
-  await daemon.start();
-  await openAgain(lab);
+// Each has a daemon of its own, and waits for PCs most of the time.
+suite('labs that run', { concurrency: 4 }, () => {
+  test('a ping and a capture go on where the daemon is back; the capture in a file of its own', {
+    skip: missing('vpcs', 'tshark'),
+  }, async (t) => {
+    const { daemon, lab, pcs, links } = await startedLab(t);
+    const link = `${lab.path}/links/${links[0]!.link_id}`;
+    const first = (await daemon.post(`${link}/start_capture`, { capture_file_name: 'ping.pcap' })).capture_file_path;
+    const console = await Client.open(t, pcs[0]!.console);
+    await console.sees(/> $/);
+    console.send('ping 10.0.0.2 -c 1000\r');
+    await console.sees(/icmp_seq=2 /);
+    const requests = (file: string) =>
+      execFileSync('tshark', ['-n', '-r', file, '-Y', 'icmp.type == 8'], { stdio: ['ignore', 'pipe', 'pipe'] })
+        .toString()
+        .split('\n').length;
+    await eventually('two requests in the file', () => requests(first) > 2);
+    await daemon.kill();
+    const kept = readFileSync(first);
+    await daemon.start();
+    await openAgain(lab);
 
-  const again = await Client.open(t, pcs[0]!.console);
-  await again.sees(/icmp_seq=2 /);
-  const last = Math.max(...[...again.text.matchAll(/icmp_seq=(\d+) ttl/g)].map(([, number]) => Number(number)));
-  await again.sees(new RegExp(`icmp_seq=${last + 2} ttl`));
-  const { capturing, capture_file_path: second } = await daemon.get(link);
-  assert.equal(capturing, true);
-  assert.match(second, /ping-2\.pcap$/);
-  await eventually('requests in the second file', () => requests(second) > 1);
-  assert.deepEqual(readFileSync(first), kept);
-  again.send('\x03');
-  await again.sees(/> $/);
-  await daemon.post(`${link}/stop_capture`);
-  assert.equal((await daemon.get(link)).capturing, false);
-});
+    const again = await Client.open(t, pcs[0]!.console);
+    await again.sees(/icmp_seq=2 /);
+    const last = Math.max(...[...again.text.matchAll(/icmp_seq=(\d+) ttl/g)].map(([, number]) => Number(number)));
+    await again.sees(new RegExp(`icmp_seq=${last + 2} ttl`));
+    const { capturing, capture_file_path: second } = await daemon.get(link);
+    assert.equal(capturing, true);
+    assert.match(second, /ping-2\.pcap$/);
+    await eventually('requests in the second file', () => requests(second) > 1);
+    assert.deepEqual(readFileSync(first), kept);
+    again.send('\x03');
+    await again.sees(/> $/);
+    await daemon.post(`${link}/stop_capture`);
+    assert.equal((await daemon.get(link)).capturing, false);
+  });
 
-test('another copy of the executable takes over from one that SIGUSR2 has ended, as for an upgrade', {
-  skip,
-}, async (t) => {
-  const copy = ownDaemon(t);
-  const upgraded = join(copy.directory, 'labwired');
-  const [old] = executable();
-  copyFileSync(old!, upgraded);
-  const program = [upgraded];
-  const daemon = ownDaemon(t, { program });
-  await daemon.start();
-  const lab = await Lab.create(daemon);
-  const { pcs } = await lab.pcsOnHub(2);
-  const pids = pidsOf(pcs);
-  const { code } = await daemon.end('SIGUSR2');
-  assert.equal(code, 75, 'asks the unit for another start');
-  assert.deepEqual(pidsOf(pcs), pids);
-  // A new file in the place of the one that still runs as the holder.
-  rmSync(upgraded);
-  copyFileSync(old!, upgraded);
-  await daemon.start();
-  await openAgain(lab);
-  assert.deepEqual(pidsOf(pcs), pids);
-  assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
-});
+  test('another copy of the executable takes over from one that SIGUSR2 has ended, as for an upgrade', {
+    skip,
+  }, async (t) => {
+    const copy = ownDaemon(t);
+    const upgraded = join(copy.directory, 'labwired');
+    const [old] = executable();
+    copyFileSync(old!, upgraded);
+    const program = [upgraded];
+    const daemon = ownDaemon(t, { program });
+    await daemon.start();
+    const lab = await Lab.create(daemon);
+    const { pcs } = await lab.pcsOnHub(2);
+    const pids = pidsOf(pcs);
+    const { code } = await daemon.end('SIGUSR2');
+    assert.equal(code, 75, 'asks the unit for another start');
+    assert.deepEqual(pidsOf(pcs), pids);
+    // A new file in the place of the one that still runs as the holder.
+    rmSync(upgraded);
+    copyFileSync(old!, upgraded);
+    await daemon.start();
+    await openAgain(lab);
+    assert.deepEqual(pidsOf(pcs), pids);
+    assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+  });
 
-test('SIGTERM ends the nodes and what holds them, unless nodes_on_stop = keep', { skip }, async (t) => {
-  const { daemon, pcs } = await startedLab(t);
-  await daemon.end('SIGTERM');
-  assert.deepEqual([...pidsOf(pcs), holderOf(daemon)], [undefined, undefined, undefined]);
+  test('SIGTERM ends the nodes and what holds them, unless nodes_on_stop = keep', { skip }, async (t) => {
+    const { daemon, pcs } = await startedLab(t);
+    await daemon.end('SIGTERM');
+    assert.deepEqual([...pidsOf(pcs), holderOf(daemon)], [undefined, undefined, undefined]);
 
-  const config = '[Server]\nnodes_on_stop = keep\n';
-  const kept = await startedLab(t, 2, { config });
-  const pids = pidsOf(kept.pcs);
-  assert.equal((await kept.daemon.end('SIGTERM')).code, 0);
-  assert.deepEqual(pidsOf(kept.pcs), pids);
-  await kept.daemon.start();
-  await openAgain(kept.lab);
-  assert.match(await ping(kept.pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
-  assert.deepEqual(pidsOf(kept.pcs), pids);
-});
+    const config = '[Server]\nnodes_on_stop = keep\n';
+    const kept = await startedLab(t, 2, { config });
+    const pids = pidsOf(kept.pcs);
+    assert.equal((await kept.daemon.end('SIGTERM')).code, 0);
+    assert.deepEqual(pidsOf(kept.pcs), pids);
+    await kept.daemon.start();
+    await openAgain(kept.lab);
+    assert.match(await ping(kept.pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+    assert.deepEqual(pidsOf(kept.pcs), pids);
+  });
 
-test('a PC that ended while the daemon was away is told with its last words, and can be started', {
-  skip,
-}, async (t) => {
-  const { daemon, lab, pcs } = await startedLab(t);
-  await daemon.kill();
-  process.kill(pidOf(pcs[1]!)!, 'SIGKILL');
-  await daemon.start();
-  await openAgain(lab);
-  assert.deepEqual(await statuses(lab), ['started', 'started', 'stopped']);
-  await eventually('the news in the log', () =>
-    /a node has ended while the server was away .*signal=SIGKILL/.test(daemon.log),
-  );
-  await lab.start(pcs[1]!);
-  assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
-});
+  test('a PC that ended while the daemon was away is told with its last words, and can be started', {
+    skip,
+  }, async (t) => {
+    const { daemon, lab, pcs } = await startedLab(t);
+    await daemon.kill();
+    process.kill(pidOf(pcs[1]!)!, 'SIGKILL');
+    await daemon.start();
+    await openAgain(lab);
+    assert.deepEqual(await statuses(lab), ['started', 'started', 'stopped']);
+    await eventually('the news in the log', () =>
+      /a node has ended while the server was away .*signal=SIGKILL/.test(daemon.log),
+    );
+    await lab.start(pcs[1]!);
+    assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+  });
 
-test('a holder that is killed takes its PCs along: clients are told, nothing stays, and nodes start again', {
-  skip,
-}, async (t) => {
-  const { daemon, lab, pcs } = await startedLab(t);
-  const listener = await Listener.at(t, daemon, `${lab.path}/notifications`);
-  process.kill(holderOf(daemon)!, 'SIGKILL');
-  for (const { node_id } of pcs) {
-    await listener.sees('node.updated', (event) => event.node_id === node_id && event.status === 'stopped');
-  }
-  await listener.sees('log.error');
-  await eventually('the end of the PCs', () => pidsOf(pcs).every((pid) => pid === undefined));
-  await daemon.post(`${lab.path}/nodes/start`);
-  assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
-});
+  test('a holder that is killed takes its PCs along: clients are told, nothing stays, and nodes start again', {
+    skip,
+  }, async (t) => {
+    const { daemon, lab, pcs } = await startedLab(t);
+    const listener = await Listener.at(t, daemon, `${lab.path}/notifications`);
+    process.kill(holderOf(daemon)!, 'SIGKILL');
+    for (const { node_id } of pcs) {
+      await listener.sees('node.updated', (event) => event.node_id === node_id && event.status === 'stopped');
+    }
+    await listener.sees('log.error');
+    await eventually('the end of the PCs', () => pidsOf(pcs).every((pid) => pid === undefined));
+    await daemon.post(`${lab.path}/nodes/start`);
+    assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+  });
 
-test('kill -9 in the middle of taking back, again and again, loses no PC', { skip }, async (t) => {
-  const { daemon, lab, pcs } = await startedLab(t, 5);
-  const pids = pidsOf(pcs);
-  await daemon.kill();
-  for (const milliseconds of [60, 90, 110, 130, 150, 180]) {
-    await daemon.spawn();
-    const dead = new Promise((resolve) => setTimeout(resolve, milliseconds)).then(() => daemon.kill());
-    await dead;
-  }
-  await daemon.start();
-  await openAgain(lab);
-  assert.deepEqual(pidsOf(pcs), pids);
-  assert.deepEqual(await statuses(lab), ['started', ...pcs.map(() => 'started')]);
-  assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
-});
+  test('kill -9 in the middle of taking back, again and again, loses no PC', { skip }, async (t) => {
+    const { daemon, lab, pcs } = await startedLab(t, 5);
+    const pids = pidsOf(pcs);
+    await daemon.kill();
+    for (const milliseconds of [60, 90, 110, 130, 150, 180]) {
+      await daemon.spawn();
+      const dead = new Promise((resolve) => setTimeout(resolve, milliseconds)).then(() => daemon.kill());
+      await dead;
+    }
+    await daemon.start();
+    await openAgain(lab);
+    assert.deepEqual(pidsOf(pcs), pids);
+    assert.deepEqual(await statuses(lab), ['started', ...pcs.map(() => 'started')]);
+    assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+  });
 
-test('what cannot be taken back is ended and told: a holder without its socket, one that does not answer', {
-  skip,
-}, async (t) => {
-  const { daemon, lab, pcs } = await startedLab(t);
-  await daemon.kill();
-  rmSync(join(daemon.state, 'holder/socket'));
-  await daemon.start();
-  await openAgain(lab);
-  assert.deepEqual(pidsOf(pcs), [undefined, undefined]);
-  assert.match(daemon.log, /ended processes of a former run found=3/);
-  assert.deepEqual(await statuses(lab), ['started', 'stopped', 'stopped']);
+  test('what cannot be taken back is ended and told: a holder without its socket, one that does not answer', {
+    skip,
+  }, async (t) => {
+    const { daemon, lab, pcs } = await startedLab(t);
+    await daemon.kill();
+    rmSync(join(daemon.state, 'holder/socket'));
+    await daemon.start();
+    await openAgain(lab);
+    assert.deepEqual(pidsOf(pcs), [undefined, undefined]);
+    assert.match(daemon.log, /ended processes of a former run found=3/);
+    assert.deepEqual(await statuses(lab), ['started', 'stopped', 'stopped']);
 
-  await daemon.post(`${lab.path}/nodes/start`);
-  await daemon.kill();
-  const holder = holderOf(daemon)!;
-  process.kill(holder, 'SIGSTOP');
-  await daemon.start();
-  await openAgain(lab);
-  assert.match(daemon.log, /does not answer/);
-  assert.deepEqual(pidsOf(pcs), [undefined, undefined]);
-  await eventually('the end of the holder', () => !processesIn(join(daemon.state, 'holder')).includes(holder));
-  await daemon.post(`${lab.path}/nodes/start`);
-  assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
-});
+    await daemon.post(`${lab.path}/nodes/start`);
+    await daemon.kill();
+    const holder = holderOf(daemon)!;
+    process.kill(holder, 'SIGSTOP');
+    await daemon.start();
+    await openAgain(lab);
+    assert.match(daemon.log, /does not answer/);
+    assert.deepEqual(pidsOf(pcs), [undefined, undefined]);
+    await eventually('the end of the holder', () => !processesIn(join(daemon.state, 'holder')).includes(holder));
+    await daemon.post(`${lab.path}/nodes/start`);
+    assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+  });
 
-test('a lab whose file is gone when the daemon is back has its PCs ended', { skip }, async (t) => {
-  const { daemon, lab, pcs } = await startedLab(t);
-  await daemon.kill();
-  rmSync(lab.project.path, { recursive: true });
-  await daemon.start();
-  await eventually('the end of the PCs', () => pidsOf(pcs).every((pid) => pid === undefined));
-  await eventually('the news in the log', () => /could not be taken back/.test(daemon.log));
+  test('a lab whose file is gone when the daemon is back has its PCs ended', { skip }, async (t) => {
+    const { daemon, lab, pcs } = await startedLab(t);
+    await daemon.kill();
+    rmSync(lab.project.path, { recursive: true });
+    await daemon.start();
+    await eventually('the end of the PCs', () => pidsOf(pcs).every((pid) => pid === undefined));
+    await eventually('the news in the log', () => /could not be taken back/.test(daemon.log));
+  });
 });

@@ -1,6 +1,7 @@
 // The life of a project: opening, closing, closing by itself, and exchanging its files while it is open.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
+import { eachOf } from '../../host/each-of.ts';
 import { log } from '../../host/log.ts';
 import { startAll, stopAll } from '../nodes/actions.ts';
 import type { Node } from '../nodes/node.ts';
@@ -10,6 +11,8 @@ import type { Project } from './project.ts';
 /** How often, and every how many milliseconds, a compute is looked for whose nodes run on. */
 const CONNECTING_ATTEMPTS = 10;
 const CONNECTING_INTERVAL = 1_000;
+/** Nodes that are asked for at the same time. */
+const LOOKS_AT_ONCE = 8;
 
 function isRunning(node: Node): boolean {
   return node.status !== 'stopped' && !node.alwaysRunning;
@@ -74,12 +77,22 @@ export class ProjectLife {
     project.state = 'opened';
     if (!found) return;
     this.announce('project.opened', project);
+    if (runsOn) await this.lookAgain(project);
     // In a lab that is taken back as it was, nodes that were stopped stay so.
     if (project.record.auto_start && !runsOn) {
       startAll(project).catch((error: unknown) =>
         log.warn('auto_start failed', { project: project.id, error: messageOf(error) }),
       );
     }
+  }
+
+  /** What has ended while the lab was being opened was announced when nobody knew the node yet. */
+  private async lookAgain(project: Project): Promise<void> {
+    const running = [...project.nodes.values()].filter(isRunning);
+    await eachOf(running, LOOKS_AT_ONCE, async (node) => {
+      const object = (await node.compute.get(node.path)) as Record<string, unknown>;
+      await this.parts.nodes.compare(project, node, object);
+    }).catch((error: unknown) => log.warn('a node cannot be compared', { reason: messageOf(error) }));
   }
 
   /** The computes of a lab that is taken back may come back a little later than this server. */
