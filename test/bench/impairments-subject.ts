@@ -1,6 +1,6 @@
 // Child process of the impairments' benchmark: a fused cable between two peers, whose first direction is impaired as it is told.
 
-import { Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
+import { type DirectionStatistics, Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
 import type { DirectionImpairments } from '../../src/store/impairments.ts';
 
 const host = '127.0.0.1';
@@ -27,9 +27,16 @@ async function start({ peers, ports, hop }: SubjectAddresses): Promise<void> {
   }
 }
 
-process.on('message', async (message: SubjectAddresses | { impairments: DirectionImpairments } | 'statistics') => {
-  if (message === 'statistics') {
-    process.send!((await first!.cableStatistics()).outgoing);
+export interface SubjectState {
+  /** Microseconds of CPU time that this process has used. */
+  used: number;
+  seen: DirectionStatistics;
+}
+
+process.on('message', async (message: SubjectAddresses | { impairments: DirectionImpairments } | 'state') => {
+  if (message === 'state') {
+    const { user, system } = process.cpuUsage();
+    process.send!({ used: user + system, seen: (await first!.cableStatistics()).outgoing } satisfies SubjectState);
     return;
   }
   if ('impairments' in message) {
