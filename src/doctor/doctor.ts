@@ -6,9 +6,10 @@ import { version } from '../host/version.ts';
 import { type Check, type Finding, missing, runChecks } from './check.ts';
 import { configuration } from './configuration.ts';
 import { directories, logFile, stateDirectory } from './directories.ts';
-import { capabilities, kernel, kvm, socketBuffers, terminalDevice, tun, user } from './host.ts';
+import { kernel, kvm, socketBuffers, terminalDevice, user } from './host.ts';
 import { fileWatches, memory, openFiles, processes, terminals } from './limits.ts';
 import { certificate, consoleAccess, listenAddress } from './listening.ts';
+import { allowedInterfaces, capabilities, forwarding, forwardPolicy, nat, tun } from './networks.ts';
 import { cablePorts, consolePorts } from './port-ranges.ts';
 import { addons, libpcap, vpcs } from './programs.ts';
 import { jsonReport, textReport, worst } from './report.ts';
@@ -21,7 +22,8 @@ const CHECKS: readonly Check[] = [
   ...[stateDirectory, ...directories, logFile],
   ...[vpcs, libpcap, addons],
   ...[terminalDevice, terminals, openFiles, processes, fileWatches, memory, socketBuffers],
-  ...[kvm, tun, capabilities],
+  ...[tun, capabilities, allowedInterfaces, nat, forwarding, forwardPolicy],
+  ...[kvm],
 ];
 
 /** What the command line says. */

@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import { release, userInfo } from 'node:os';
 import { systemCode } from '../failures.ts';
 import { type Check, missing, ok, warning } from './check.ts';
-import { numberIn, textOf } from './kernel-files.ts';
+import { numberIn } from './kernel-files.ts';
 
 /** The oldest Linux on which Node 24 is supported (its BUILDING.md). */
 const OLDEST_KERNEL = [4, 18] as const;
@@ -57,37 +57,11 @@ export const terminalDevice: Check = {
   },
 };
 
-/** A device that node types of later versions need, told for those who plan with them. */
-function device(path: string, purpose: string): Check {
-  return {
-    subject: path,
-    async examine() {
-      const error = await access(path, constants.R_OK | constants.W_OK).catch(systemCode);
-      const found = error === undefined ? 'there' : error === 'ENOENT' ? 'not there' : `there, but not for this user`;
-      return ok(`${found}; ${purpose}`);
-    },
-  };
-}
-
-export const kvm = device('/dev/kvm', 'no node type of this version needs it');
-export const tun = device('/dev/net/tun', 'no node type of this version needs it');
-
-/** Bits of linux/capability.h. */
-const CAPABILITIES = { CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n };
-
-/** Which of the two are effective, by the line CapEff of /proc/self/status. */
-export function effectiveCapabilities(status: string): string[] {
-  const mask = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
-  return Object.entries(CAPABILITIES)
-    .filter(([, bit]) => (mask >> bit) & 1n)
-    .map(([name]) => name);
-}
-
-export const capabilities: Check = {
-  subject: 'capabilities',
-  examine() {
-    const held = effectiveCapabilities(textOf('/proc/self/status') ?? '');
-    const names = held.length === 0 ? 'neither CAP_NET_ADMIN nor CAP_NET_RAW' : held.join(' and ');
-    return ok(`${names}; no node type of this version needs them`);
+export const kvm: Check = {
+  subject: '/dev/kvm',
+  async examine() {
+    const error = await access('/dev/kvm', constants.R_OK | constants.W_OK).catch(systemCode);
+    const found = error === undefined ? 'there' : error === 'ENOENT' ? 'not there' : `there, but not for this user`;
+    return ok(`${found}; no node type of this version needs it`);
   },
 };

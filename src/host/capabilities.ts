@@ -6,9 +6,9 @@ const BITS = { CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n };
 
 export type Capability = keyof typeof BITS;
 
-/** Which of them the line of that name in the text of /proc/self/status has. */
-export function capabilitiesIn(status: string, line: 'CapEff' | 'CapAmb' = 'CapEff'): Capability[] {
-  const mask = BigInt(`0x${new RegExp(`^${line}:\\s*([0-9a-f]+)$`, 'm').exec(status)?.[1] ?? '0'}`);
+/** Which of them are effective, by the text of /proc/self/status. */
+export function capabilitiesIn(status: string): Capability[] {
+  const mask = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
   return (Object.keys(BITS) as Capability[]).filter((name) => (mask >> BITS[name]) & 1n);
 }
 

@@ -1,10 +1,10 @@
 // What the doctor reads out of the kernel's files.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { effectiveCapabilities } from '../../src/doctor/host.ts';
 import { numberRanges, socketRows, softLimit } from '../../src/doctor/kernel-files.ts';
 import { taskGroups } from '../../src/doctor/limits.ts';
 import { sharedWithKernel } from '../../src/doctor/port-ranges.ts';
+import { capabilitiesIn } from '../../src/host/capabilities.ts';
 
 test('ports in use are found among the sockets of the host', () => {
   const table = [
@@ -50,7 +50,7 @@ test('every control group that limits processes is looked at, in both versions',
 });
 
 test('capabilities are read out of their mask', () => {
-  assert.deepEqual(effectiveCapabilities('CapEff:\t0000000000003000\n'), ['CAP_NET_ADMIN', 'CAP_NET_RAW']);
-  assert.deepEqual(effectiveCapabilities('CapPrm:\t0000000000003000\nCapEff:\t0000000000002000\n'), ['CAP_NET_RAW']);
-  assert.deepEqual(effectiveCapabilities(''), []);
+  assert.deepEqual(capabilitiesIn('CapEff:\t0000000000003000\n'), ['CAP_NET_ADMIN', 'CAP_NET_RAW']);
+  assert.deepEqual(capabilitiesIn('CapPrm:\t0000000000003000\nCapEff:\t0000000000002000\n'), ['CAP_NET_RAW']);
+  assert.deepEqual(capabilitiesIn(''), []);
 });

@@ -1,0 +1,112 @@
+// The way out of labs: what clouds and NAT nodes need of this host (docs/clouds.md).
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { findNft, NO_NFT } from '../compute/nat-network/rules.ts';
+import { chooseSubnet, ownSubnets } from '../compute/nat-network/subnet.ts';
+import type { Config } from '../config/schema.ts';
+import { Failure, systemCode } from '../failures.ts';
+import { type Capability, capabilitiesIn, holds } from '../host/capabilities.ts';
+import { interfaceNames, isAllowedInterface } from '../host/interfaces.ts';
+import { formatSubnet } from '../host/ipv4.ts';
+import { runProgram } from '../host/run-program.ts';
+import { CHECK_MILLISECONDS, type Check, ok, warning } from './check.ts';
+import { numberIn, textOf } from './kernel-files.ts';
+
+const DROP_IN = 'install systemd/interfaces.conf as docs/clouds.md says';
+
+/** Whether NAT nodes are in a network of the server's own. */
+function hasOwnNetwork({ Server }: Config): boolean {
+  return Server.nat_network === 'automatic' && !interfaceNames([]).includes(Server.default_nat_interface);
+}
+
+export const tun: Check = {
+  subject: '/dev/net/tun',
+  async examine() {
+    const error = await access('/dev/net/tun', constants.R_OK | constants.W_OK).catch(systemCode);
+    if (error === undefined) return ok('can be opened: for TAPs, ports on bridges, and NAT');
+    const cannot = 'clouds get neither TAPs nor bridges, and there is no NAT network';
+    if (error !== 'ENOENT') return warning(`cannot be opened (${error}): ${cannot}`, DROP_IN);
+    return warning(`is not there: ${cannot}`, 'modprobe tun; a container must be given the device');
+  },
+};
+
+/** What is missing without it. */
+const USES: Record<Capability, string> = {
+  CAP_NET_ADMIN: 'TAPs, bridges and the NAT network',
+  CAP_NET_RAW: 'ports of clouds on Ethernet interfaces',
+};
+
+export const capabilities: Check = {
+  subject: 'capabilities',
+  examine() {
+    const held = capabilitiesIn(textOf('/proc/self/status') ?? '');
+    const lacking = (Object.keys(USES) as Capability[]).filter((name) => !held.includes(name));
+    if (lacking.length === 0) return ok(`${held.join(' and ')}: clouds and NAT reach networks of this host`);
+    const missing = lacking.map((name) => `${name} is missing, for ${USES[name]}`);
+    return warning(missing.join('; '), `if labs are to have that: ${DROP_IN}`);
+  },
+};
+
+export const allowedInterfaces: Check = {
+  subject: 'allowed interfaces',
+  examine({ loaded: { config } }) {
+    const { allowed_interfaces: allowed } = config.Server;
+    const names = interfaceNames([]);
+    if (allowed.length === 0) return ok('all that the host has');
+    const absent = allowed.filter((name) => !names.includes(name) && !name.startsWith('labwire-nat'));
+    if (absent.length === 0) return ok(allowed.join(', '));
+    return warning(`${absent.join(', ')}: not on this host`, 'correct allowed_interfaces in section [Server]');
+  },
+};
+
+export const nat: Check = {
+  subject: 'NAT',
+  async examine({ loaded: { config } }) {
+    const { default_nat_interface: bridge, nat_network, nat_subnet, allowed_interfaces: allowed } = config.Server;
+    if (interfaceNames([]).includes(bridge)) {
+      if (isAllowedInterface(bridge, allowed)) return ok(`behind the bridge ${bridge}`);
+      return warning(`${bridge} is not among allowed_interfaces: no NAT nodes`, 'add it to allowed_interfaces');
+    }
+    if (nat_network === 'off') return ok(`there is no ${bridge}, and nat_network is off: no NAT nodes`);
+    if ((await findNft()) === undefined) {
+      const [problem = '', fix = ''] = NO_NFT.split('; ');
+      return warning(problem, fix);
+    }
+    if (!holds('CAP_NET_ADMIN')) return warning(`there is no ${bridge}, and CAP_NET_ADMIN is missing`, DROP_IN);
+    try {
+      return ok(`in a network of the server's own, ${formatSubnet(chooseSubnet(nat_subnet, ownSubnets()))}`);
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown;
+      return warning(thrown.message, 'set nat_subnet in section [Server]');
+    }
+  },
+};
+
+export const forwarding: Check = {
+  subject: 'IPv4 forwarding',
+  async examine({ loaded: { config } }) {
+    if (!hasOwnNetwork(config)) return undefined;
+    if (numberIn('/proc/sys/net/ipv4/ip_forward') !== 0) return ok('on');
+    const error = await access('/proc/sys/net/ipv4/ip_forward', constants.W_OK).catch(systemCode);
+    if (error === undefined) return ok('off; the first NAT node that is connected switches it on');
+    return warning(
+      'off, and this user cannot switch it on: NAT nodes reach nothing',
+      'sysctl -w net.ipv4.ip_forward=1',
+    );
+  },
+};
+
+/** Other programs' rules for what is forwarded, such as those of Docker, drop everything that they do not know. */
+export const forwardPolicy: Check = {
+  subject: 'firewall',
+  async examine({ loaded: { config } }) {
+    const nft = await findNft();
+    if (nft === undefined || !hasOwnNetwork(config) || !holds('CAP_NET_ADMIN')) return undefined;
+    const words = ['list', 'chain', 'ip', 'filter', 'FORWARD'];
+    const { code, output } = await runProgram(nft, words, { limit: CHECK_MILLISECONDS - 100 });
+    if (code !== 0 || !/policy drop/.test(output)) return ok('lets pass what is forwarded, as far as iptables tells');
+    const rules = ['-i', '-o'].map((side) => `iptables -I FORWARD ${side} labwire-nat+ -j ACCEPT`);
+    if (/labwire-nat/.test(output)) return ok('lets the NAT network pass');
+    return warning('drops what is forwarded (as Docker sets it): NAT nodes reach nothing', rules.join('; '));
+  },
+};
