@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { BROADCAST, frame, mac } from '../fabric/frames.ts';
+import { freePort, Peer, until } from '../fabric/peers.ts';
+import { type Body, type Lab, startLab } from './support.ts';
+
+/** Console ports that no other test file uses: while nothing listens on one, nobody else may. */
+const CONSOLE: [number, number] = [11_700, 11_799];
+
+async function started(t: TestContext, body: object = {}): Promise<{ lab: Lab; path: string; node: string }> {
+  const lab = await startLab(t, { console: CONSOLE });
+  const path = await lab.project();
+  return { lab, path, node: await lab.node(path, 'ethernet_switch', { name: 'SW', ...body }) };
+}
+
+/** A peer at a port of the switch. */
+async function peerAt(t: TestContext, lab: Lab, node: string, port: number) {
+  const peer = await Peer.open(t);
+  const lport = await freePort();
+  const nio = { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: peer.port };
+  await lab.expect(201, 'POST', `${node}/adapters/0/ports/${port}/nio`, nio);
+  return { peer, send: (...frames: Buffer[]) => peer.send(lport, ...frames) };
+}
+
+const access = (number: number, vlan: number) => ({
+  name: `Ethernet${number}`,
+  port_number: number,
+  type: 'access',
+  vlan,
+});
+
+test('a switch has eight access ports of VLAN 1, keeps a console port, and takes given ports as they are', async (t) => {
+  const { lab, path, node } = await started(t);
+  const found: Body = await lab.expect(200, 'GET', node);
+  assert.deepEqual(
+    found.ports_mapping,
+    [0, 1, 2, 3, 4, 5, 6, 7].map((number) => access(number, 1)),
+  );
+  assert.equal(found.console_type, 'none');
+  const ports: Body = await lab.expect(200, 'GET', '/network/ports');
+  assert.deepEqual(ports.console_ports, [found.console]);
+  const odd = [{ name: 'Uplink', port_number: 7, type: 'qinq', vlan: 5, ethertype: '0x9200' }];
+  const other = await lab.node(path, 'ethernet_switch', { name: 'Odd', ports_mapping: odd });
+  assert.deepEqual((await lab.expect(200, 'GET', other)).ports_mapping, odd);
+  await lab.expect(204, 'DELETE', other);
+  await lab.expect(204, 'DELETE', node);
+  assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).console_ports, []);
+});
+
+test('ports are numbered and named anew by a change; while a NIO is attached their settings change, but not their number', async (t) => {
+  const { lab, node } = await started(t);
+  const two = [
+    { name: 'x', port_number: 9, type: 'access', vlan: 10 },
+    { name: 'y', port_number: 8, type: 'access', vlan: 20 },
+  ];
+  const changed = await lab.expect(200, 'PUT', node, { ports_mapping: two, console: 1 });
+  assert.deepEqual(changed.ports_mapping, [access(0, 10), access(1, 20)]);
+  assert.notEqual(changed.console, 1);
+  const [a, b] = [await peerAt(t, lab, node, 0), await peerAt(t, lab, node, 1)];
+  const refused = await lab.expect(409, 'PUT', node, { ports_mapping: [access(0, 1)] });
+  assert.match(refused.message, /ports_mapping: SW is connected/);
+  await lab.expect(200, 'PUT', node, { ports_mapping: [access(0, 10), access(1, 10)] });
+  await a.send(frame(BROADCAST, mac(1), 'now in one VLAN'));
+  assert.deepEqual(await b.peer.take(1), [frame(BROADCAST, mac(1), 'now in one VLAN')]);
+  await lab.expect(200, 'PUT', node, { ports_mapping: [access(0, 10), { ...access(1, 3), type: 'dot1q' }] });
+  await a.send(frame(BROADCAST, mac(1), 'to a trunk'));
+  assert.deepEqual(await b.peer.take(1), [frame(BROADCAST, mac(1), 'to a trunk', { vlan: 10 })]);
+});
+
+test('a port that ports_mapping does not list can be used: it is in VLAN 1', async (t) => {
+  const { lab, node } = await started(t);
+  const [a, extra] = [await peerAt(t, lab, node, 0), await peerAt(t, lab, node, 100)];
+  await extra.send(frame(BROADCAST, mac(1), 'from a hundred'));
+  assert.deepEqual(await a.peer.take(1), [frame(BROADCAST, mac(1), 'from a hundred')]);
+  await lab.expect(409, 'POST', `${node}/adapters/0/ports/65536/nio`, { type: 'nio_null' });
+});
+
+test('the table of addresses can be read and cleared', async (t) => {
+  const { lab, node } = await started(t, {
+    ports_mapping: [access(0, 20), access(1, 10), { ...access(2, 1), type: 'dot1q' }],
+  });
+  const [a, b, trunk] = [await peerAt(t, lab, node, 0), await peerAt(t, lab, node, 1), await peerAt(t, lab, node, 2)];
+  await a.send(frame(BROADCAST, mac(2), ''));
+  await trunk.peer.take(1);
+  await b.send(frame(BROADCAST, mac(0xabc), ''), frame(BROADCAST, mac(1), ''));
+  await trunk.peer.take(2);
+  const table: Body = await lab.expect(200, 'GET', `${node}/mac_table`);
+  assert.ok(table.every(({ age }: Body) => age >= 0 && age < 60));
+  assert.deepEqual(
+    table.map(({ age, ...row }: Body) => row),
+    [
+      { vlan: 10, mac_address: '02:00:00:00:00:01', port_number: 1, port_name: 'Ethernet1' },
+      { vlan: 10, mac_address: '02:00:00:00:0a:bc', port_number: 1, port_name: 'Ethernet1' },
+      { vlan: 20, mac_address: '02:00:00:00:00:02', port_number: 0, port_name: 'Ethernet0' },
+    ],
+  );
+  await lab.expect(204, 'DELETE', `${node}/mac_table`);
+  assert.deepEqual(await lab.expect(200, 'GET', `${node}/mac_table`), []);
+});
+
+/** Somebody at the console, who waits for texts. */
+class Terminal {
+  text = '';
+  readonly socket: Socket;
+
+  constructor(t: TestContext, port: number) {
+    this.socket = connect(port, '127.0.0.1');
+    this.socket.setEncoding('latin1').on('data', (text) => {
+      this.text += text;
+    });
+    t.after(() => this.socket.destroy());
+  }
+
+  /** Types, and answers what is shown until the pattern is. */
+  async type(text: string, pattern: RegExp): Promise<string> {
+    this.text = '';
+    this.socket.write(text);
+    return this.shows(pattern);
+  }
+
+  async shows(pattern: RegExp): Promise<string> {
+    await until(async () => pattern.test(this.text));
+    return this.text;
+  }
+}
+
+test('the telnet console shows ports and addresses, edits its line, and comes and goes with console_type', async (t) => {
+  const { lab, node } = await started(t, { console_type: 'telnet', ports_mapping: [access(0, 1), access(1, 1)] });
+  const { console } = await lab.expect(200, 'GET', node);
+  const [a, b] = [await peerAt(t, lab, node, 0), await peerAt(t, lab, node, 1)];
+  await a.send(frame(BROADCAST, mac(1), ''));
+  await b.peer.take(1);
+  await a.send(frame(BROADCAST, mac(1), '', { vlan: 3 }));
+  const terminal = new Terminal(t, console);
+  await terminal.shows(/SW: Ethernet switch\..*\r\n\r\nSW> $/s);
+  const port = /Ethernet0 +access +1 +yes +2 +0 +1\r\nEthernet1 +access +1 +yes +0 +1 +0\r\nSW> $/;
+  await until(async () => port.test(await terminal.type('ports\r\n', /SW> $/)));
+  assert.match(
+    await terminal.type('mac\r', /SW> $/),
+    /MAC +VLAN +Port +Age \(s\)\r\n02:00:00:00:00:01 +1 +Ethernet0 +\d+\r\n/,
+  );
+  assert.match(await terminal.type('mac 7\r', /SW> $/), /No addresses\./);
+  // A typing error, corrected: back two, away with one, the right one in its place.
+  await terminal.type('clear mxc\x1b[D\x7fa\r', /SW> $/);
+  assert.deepEqual(await lab.expect(200, 'GET', `${node}/mac_table`), []);
+  assert.match(await terminal.type('\x1b[A\r', /SW> $/), /clear mac/);
+  assert.match(await terminal.type('?\n', /SW> $/), /ports .*\r\nclear mac .*\r\nhelp .*\r\nexit /s);
+  assert.match(await terminal.type('shutdown\r', /SW> $/), /Unknown command: shutdown/);
+  await lab.expect(200, 'PUT', node, { name: 'Core' });
+  await terminal.type('\x03', /\^C\r\nCore> $/);
+  terminal.socket.write('exit\r');
+  await once(terminal.socket, 'close');
+  await lab.expect(200, 'PUT', node, { console_type: 'none' });
+  const [refused] = await once(connect(console, '127.0.0.1'), 'error');
+  assert.equal(refused.code, 'ECONNREFUSED');
+  await lab.expect(200, 'PUT', node, { console_type: 'telnet' });
+  await new Terminal(t, console).shows(/Core> $/);
+});
+
+test('a console port that is taken is replaced by a free one', async (t) => {
+  const { lab, path, node } = await started(t);
+  const { console } = await lab.expect(200, 'GET', node);
+  const first = await lab.node(path, 'ethernet_switch', { name: 'Other', console });
+  assert.notEqual((await lab.expect(200, 'GET', first)).console, console);
+});
