@@ -6,6 +6,14 @@ const BITS = { CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n };
 
 export type Capability = keyof typeof BITS;
 
+/** How the server is given a capability. Not by setcap: whoever starts the executable could swap an addon while it is loaded. */
+export function capabilityFix(capability: Capability): string {
+  return (
+    `let "systemctl edit labwired" add ${capability} to CapabilityBoundingSet= and AmbientCapabilities= ` +
+    '(systemd/interfaces.conf has all that clouds need, see docs/clouds.md), or run the server as root'
+  );
+}
+
 /** Which of them are effective, by the text of /proc/self/status. */
 export function capabilitiesIn(status: string): Capability[] {
   const mask = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);

@@ -3,6 +3,7 @@
 
 import { isIPv4 } from 'node:net';
 import { Failure } from '../failures.ts';
+import { capabilityFix } from './capabilities.ts';
 import { NETLINK_HEADER_BYTES, netlinkRequest, SystemError } from './system-calls.ts';
 
 export interface Link {
@@ -137,8 +138,7 @@ function change<Result>(what: string, run: () => Result): Result {
     if (!(error instanceof SystemError)) throw error;
     const details = { cause: error };
     if (error.code === 'EPERM') {
-      const fix = 'add it to CapabilityBoundingSet= and AmbientCapabilities= of the unit (systemctl edit labwired)';
-      throw new Failure('forbidden', `To ${what} needs CAP_NET_ADMIN; ${fix}`, details);
+      throw new Failure('forbidden', `To ${what} needs CAP_NET_ADMIN: ${capabilityFix('CAP_NET_ADMIN')}`, details);
     }
     if (error.code === 'EEXIST') throw new Failure('conflict', `Cannot ${what}: it is there already`, details);
     throw new Failure('conflict', `Cannot ${what}: ${error.message}`, details);

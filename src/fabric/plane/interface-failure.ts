@@ -1,17 +1,9 @@
 // What a user is told who cannot have an interface, and what to do about it.
 
 import { Failure } from '../../failures.ts';
+import { capabilityFix } from '../../host/capabilities.ts';
 import { SystemError } from '../../host/system-calls.ts';
 import type { InterfaceAddress } from '../model.ts';
-
-/** How a capability is given to the daemon. */
-export function capabilityFix(capability: 'CAP_NET_ADMIN' | 'CAP_NET_RAW'): string {
-  const file = `${capability.toLowerCase()}+ep`;
-  return (
-    `let "systemctl edit labwired" add ${capability} to CapabilityBoundingSet= and AmbientCapabilities=, ` +
-    `or, without systemd, run: setcap ${file} on the executable`
-  );
-}
 
 const TUN_FIX =
   'load the module tun (modprobe tun), and under systemd set PrivateDevices=no and DeviceAllow=/dev/net/tun rw';
