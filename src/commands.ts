@@ -71,10 +71,10 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   setTimeout(releaseStartupMemory, 1_000).unref(); // not in the way of the first requests
 }
 
-async function run(): Promise<void> {
+async function run(words: readonly string[]): Promise<void> {
   let command: Command;
   try {
-    command = parseCommand(process.argv.slice(2));
+    command = parseCommand(words);
   } catch (error) {
     process.exitCode = WRONG_USAGE;
     throw error;
@@ -109,8 +109,8 @@ async function run(): Promise<void> {
 }
 
 /** Ends the process by itself after a failure; the server goes on until it is asked to end. */
-export function main(): void {
-  run().catch((error: unknown) => {
+export function main(words: readonly string[]): void {
+  run(words).catch((error: unknown) => {
     process.stderr.write(`labwired: ${error instanceof Failure ? messageOf(error) : (error as Error).stack}\n`);
     process.exitCode ??= 1;
     // Whatever was started before the failure must not keep a daemon alive that does not serve.

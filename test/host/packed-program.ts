@@ -8,14 +8,11 @@ import { version } from '../../src/host/version.ts';
 
 async function main([directory = '']: string[]): Promise<object> {
   useAddonDirectory(directory);
-  // Not before the directory is known: both load their addon as soon as they are imported.
+  // Not before the directory is known: it loads its addon as soon as it is imported.
   const { default: sqlite3 } = await import('sqlite3');
-  const { spawn } = await import('node-pty');
   const database = new sqlite3.Database(':memory:');
   const sum = await new Promise((done) => database.get('SELECT 1 + 1 AS sum', (_, row) => done(row)));
   database.close();
-  const terminal = spawn('/bin/sh', ['-c', 'exit 7'], {});
-  const exitCode = await new Promise((done) => terminal.onExit((status) => done(status.exitCode)));
   // koffi, here and in a worker thread.
   let unheard = '';
   try {
@@ -32,12 +29,11 @@ async function main([directory = '']: string[]): Promise<object> {
     isPackaged: isPackaged(),
     version: version(),
     sum,
-    exitCode,
     unheard,
     places,
     symbols: assetNames('symbols').length,
     missing: asset('symbols/no-such.svg') ?? null,
-    climbing: asset('symbols/../../addons/pty.node') ?? null,
+    climbing: asset('symbols/../../addons/koffi.node') ?? null,
   };
 }
 
