@@ -18,7 +18,7 @@ const floors = [
   { http: '^src/http/' },
   { fabric: '^src/fabric/', consoles: '^src/consoles/' },
   { holder: '^src/holder/' },
-  { store: '^src/store/', events: '^src/events/', config: '^src/config/' },
+  { store: '^src/store/', events: '^src/events/', config: '^src/config/', pc: '^src/pc/' },
   { host: '^src/host/' },
 ];
 

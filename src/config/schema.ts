@@ -95,7 +95,10 @@ const Server = v.strictObject({
   ),
 });
 
-const Vpcs = v.strictObject({ vpcs_path: v.optional(text, 'vpcs') });
+const Vpcs = v.strictObject({
+  engine: v.optional(v.picklist(['automatic', 'vpcs', 'built-in'], 'use automatic, vpcs or built-in'), 'automatic'),
+  vpcs_path: v.optional(text, 'vpcs'),
+});
 const TraceNg = v.strictObject({ traceng_path: v.optional(text, 'traceng') });
 const Dynamips = v.strictObject({
   dynamips_path: v.optional(text, 'dynamips'),

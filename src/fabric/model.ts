@@ -124,6 +124,20 @@ export interface DeviceKinds {
     input: Uint8Array;
     output: Uint8Array;
   };
+  /** A small host with a console: src/pc. It has one port. */
+  pc: {
+    /** `mac` in hexadecimal. Once it is `on`, it runs the script, and stays on. */
+    settings: { mac: string; script: string | undefined; on: boolean };
+    answers: Record<never, never>;
+    /** What was typed; the text of a file that it asked for, or what went wrong with one that it wrote. */
+    input: { kind: 'typed'; text: string } | { kind: 'file'; file: number; text: string | undefined };
+    /** What the console shows; files to be read and written, by a number for the answer; its end. */
+    output:
+      | { kind: 'shown'; text: string }
+      | { kind: 'read'; file: number; name: string }
+      | { kind: 'write'; file: number; name: string; text: string }
+      | { kind: 'ended'; fault: string | undefined };
+  };
 }
 
 export type DeviceKind = keyof DeviceKinds;

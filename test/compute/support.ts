@@ -30,7 +30,7 @@ export interface Answer {
 export interface Settings {
   local?: boolean;
   instance?: string;
-  /** `built-in`, unless the test is about the program. */
+  /** What runs PCs. */
   engine?: 'automatic' | 'vpcs' | 'built-in';
   vpcs_path?: string;
   projects_path?: string;
@@ -126,8 +126,9 @@ export async function startLab(t: TestContext, settings: Settings = {}, state?: 
   const flags = Object.entries(server).flatMap(([key, value]) =>
     value === undefined ? [] : [{ section: 'Server' as const, key, value, flag: key }],
   );
-  if (settings.vpcs_path !== undefined) {
-    flags.push({ section: 'VPCS' as never, key: 'vpcs_path', value: settings.vpcs_path, flag: 'vpcs_path' });
+  for (const key of ['engine', 'vpcs_path'] as const) {
+    const value = settings[key];
+    if (value !== undefined) flags.push({ section: 'VPCS' as never, key, value, flag: key });
   }
   const { config } = loadConfig({
     flags,

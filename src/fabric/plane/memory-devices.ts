@@ -8,6 +8,7 @@ import { FrameRelaySwitch } from './frame-relay-switch.ts';
 import { Hub } from './hub.ts';
 import type { DeviceSurroundings, MemoryDevice } from './memory-device.ts';
 import { NatNetwork } from './nat-network.ts';
+import { PcDevice } from './pc-device.ts';
 
 type Classes = { readonly [Kind in DeviceKind]: new (surroundings: DeviceSurroundings<Kind>) => MemoryDevice<Kind> };
 
@@ -17,6 +18,7 @@ const CLASSES: Classes = {
   'frame-relay-switch': FrameRelaySwitch,
   hub: Hub,
   nat: NatNetwork,
+  pc: PcDevice,
 };
 
 /** Makes a device and configures it; when it throws, there is none. */

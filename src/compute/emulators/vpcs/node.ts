@@ -1,42 +1,32 @@
-// A virtual PC as a node: its console port, its script, its one Ethernet port, and the program while it runs.
-import { once } from 'node:events';
+// A virtual PC as a node: its console port, its script, its one Ethernet port, and what runs it.
 import { join } from 'node:path';
 import { attachSocket } from '../../../consoles/socket-client.ts';
 import { TelnetServer } from '../../../consoles/telnet-server.ts';
-import type { TerminalExit } from '../../../consoles/terminal.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { writeContained } from '../../../host/contained.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../../host/directories.ts';
 import { KeyedLock } from '../../../host/keyed-lock.ts';
-import { log } from '../../../host/log.ts';
-import { childEnvironment, processToken } from '../../../host/processes.ts';
 import type { Connected } from '../../../http/route.ts';
 import { copyFiles, readText } from '../../nodes/files.ts';
-import type { HeldProgram, ProgramRecord } from '../../nodes/held-programs.ts';
+import type { HeldProgram } from '../../nodes/held-programs.ts';
 import { Node, type NodeIdentity, nodeDirectory, noSuchPort } from '../../nodes/node.ts';
 import { NodePort, type PortRules } from '../../nodes/port.ts';
 import { refusing } from '../../nodes/refusing.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import type { Services } from '../../services.ts';
-import { vpcsCommand } from './command.ts';
-import { releaseMacByte, reserveMacByte } from './mac-bytes.ts';
-import { VpcsProcess } from './process.ts';
-import { VpcsPrograms } from './program.ts';
+import { BuiltInPc } from './built-in.ts';
+import { chooseEngine, type Machine, type MachineEnd, type MachineNode } from './engine.ts';
+import { releaseNumber, reserveNumber } from './numbers.ts';
+import { ProgramMachine } from './program-machine.ts';
 import type { VpcsConsoleType, VpcsCreate, VpcsUpdate } from './schema.ts';
 import { initialScript, renameInScript, STARTUP_SCRIPT } from './script.ts';
-import { reserveUdpPorts } from './udp-ports.ts';
 
 export const MODULE = 'vpcs';
 export const PORT_RULES: PortRules = { exception: 'VPCSError', nios: new Set(['nio_udp']) };
 const { exception } = PORT_RULES;
 
-const LOOPBACK = '127.0.0.1';
-
-/** What is known of the programs on this host. */
-const programs = new VpcsPrograms();
-
 interface Running {
-  readonly process: VpcsProcess;
+  readonly machine: Machine;
   /** Offers the console on its TCP port; none with console type `none`. */
   server: TelnetServer | undefined;
   /** Everything else that was taken for it; given back when it is disposed. */
@@ -46,7 +36,8 @@ interface Running {
 export class VpcsNode extends Node {
   readonly type = 'vpcs';
   private readonly ethernet: NodePort;
-  private readonly macByte: number;
+  /** Tells it from the other PCs of its project. */
+  private readonly number: number;
   /** Starting, stopping and closing wait for each other, whoever asks: a request, the project, the program that ended. */
   private readonly turns = new KeyedLock();
   private console: number | null = null;
@@ -58,7 +49,7 @@ export class VpcsNode extends Node {
   private constructor(identity: NodeIdentity, consoleType: VpcsConsoleType, services: Services) {
     super(identity, services, 'stopped');
     this.consoleType = consoleType;
-    this.macByte = reserveMacByte(this.project, this.id);
+    this.number = reserveNumber(this.project, this.id);
     this.ethernet = new NodePort(this, '0/0', PORT_RULES, services);
   }
 
@@ -133,13 +124,13 @@ export class VpcsNode extends Node {
       }
       await this.ethernet.close();
       this.releaseConsole();
-      releaseMacByte(this.project, this.id);
+      releaseNumber(this.project, this.id);
     });
   }
 
   resetConsole(): Promise<void> {
     return this.inTurn(async () => {
-      this.running?.process.console.closeClients('the console was reset');
+      this.running?.machine.console.closeClients('the console was reset');
       await this.running?.server?.stop();
       await refusing(exception, () => this.running?.server?.start());
     });
@@ -150,7 +141,7 @@ export class VpcsNode extends Node {
     if (this.consoleType !== 'telnet') {
       throw new Failure('conflict', `${this.name} has no console; set console_type to telnet.`, { exception });
     }
-    const { console } = this.running.process;
+    const { console } = this.running.machine;
     return (socket) => attachSocket(console, socket, 'WebSocket');
   }
 
@@ -184,87 +175,56 @@ export class VpcsNode extends Node {
   private async startNow(): Promise<void> {
     if (this.closed) throw new Failure('not-found', `node_id: ${this.id} was removed.`);
     if (this.running) return;
-    const program = await programs.find(this.services.config.VPCS.vpcs_path);
+    const program = await chooseEngine(this.services.config.VPCS);
     await using made = new AsyncDisposableStack();
     await this.makeDirectory(made);
     await using resources = new AsyncDisposableStack();
-    const { udp } = this.services.ports;
-    const { pcPort, cablePort, all } = await reserveUdpPorts(udp, this.project.id, program.version, resources);
-    const command = vpcsCommand({
-      program: program.path,
-      version: program.version,
-      macByte: this.macByte,
-      localPort: pcPort,
-      remotePort: cablePort,
-      remoteHost: LOOPBACK,
-      script: (await readText(this.project.path, this.script)) === undefined ? undefined : STARTUP_SCRIPT,
-    });
-    const record: ProgramRecord = {
-      ...{ project_id: this.project.id, node_id: this.id, node_name: this.name, command_line: command.join(' ') },
-      ...{ program_port: pcPort, cable_port: cablePort, udp_ports: all },
-    };
-    await this.run(record, resources, async () => {
-      const process = this.makeProcess(command, record);
-      await process.start();
-      return process;
+    await refusing(exception, async () => {
+      if (program !== undefined) {
+        await this.run(await ProgramMachine.start(this.machineNode, program, resources), resources);
+        return;
+      }
+      const machine = new BuiltInPc(this.machineNode);
+      await machine.start(resources);
+      await this.run(machine, resources);
     });
     made.move();
     this.status = 'started';
   }
 
-  /** Joins the program to its cable and its console; `begin` starts it, or finds it running. */
-  private async run(
-    record: ProgramRecord,
-    resources: AsyncDisposableStack,
-    begin: () => VpcsProcess | Promise<VpcsProcess>,
-  ): Promise<void> {
-    const { program_port: remotePort, cable_port: localPort } = record;
-    await refusing(exception, async () => {
-      await this.ethernet.setDevice({ kind: 'udp', localPort, remoteHost: LOOPBACK, remotePort });
-      resources.defer(() => this.ethernet.setDevice(null));
-      const process = await begin();
-      resources.defer(() => process.stop());
-      process.on('exit', (exit) => {
-        if (!exit.expected) void this.inTurn(() => this.endedByItself(process, exit));
-      });
-      const server = await this.serve(process, this.console);
-      this.running = { process, server, resources: resources.move() };
+  /** Offers the machine's console, and takes what it holds. */
+  private async run(machine: Machine, resources: AsyncDisposableStack): Promise<void> {
+    machine.on('end', (end) => {
+      if (!end.expected) void this.inTurn(() => this.endedByItself(machine, end));
     });
-    this.commandLine = record.command_line;
+    const server = await this.serve(machine, this.console);
+    this.running = { machine, server, resources: resources.move() };
+    this.commandLine = machine.commandLine;
   }
 
-  private makeProcess(command: readonly string[], record: ProgramRecord): VpcsProcess {
-    const { holder, instance } = this.services;
-    const environment = childEnvironment(processToken(instance, this.id));
-    return new VpcsProcess({ holder, name: this.name, command, directory: this.directory, environment, record });
+  private get machineNode(): MachineNode {
+    const { id, name, project, services, ethernet, directory, relativeDirectory, number } = this;
+    return { id, name, project, services, ethernet, directory, relativeDirectory, number };
   }
 
-  /** The program has outlived this process: it is as it was. What hinders that is told, and ends the program. */
-  private async takeBack({ held, record }: HeldProgram): Promise<void> {
+  /** The program has outlived this process. What hinders that is told, and ends the program. */
+  private async takeBack(program: HeldProgram): Promise<void> {
     await using resources = new AsyncDisposableStack();
-    for (const port of record.udp_ports) resources.defer(() => this.services.ports.udp.release(this.project.id, port));
-    const process = this.makeProcess(record.command_line.split(' '), record);
-    if (held.exit) {
-      const ended = once(process, 'exit');
-      process.takeBack(held);
-      const [exit] = (await ended) as [TerminalExit];
-      log.warn('a node has ended while the server was away', { node: this.id, ...exit });
-      this.tellEnd(exit, ' while the server was away');
-      return;
-    }
-    process.takeBack(held);
-    resources.defer(() => process.stop());
     try {
-      await this.run(record, resources, () => process);
-      this.status = 'started';
+      await refusing(exception, async () => {
+        const found = await ProgramMachine.takeBack(this.machineNode, program, resources);
+        if (!(found instanceof ProgramMachine)) return this.tellEnd(found);
+        await this.run(found, resources);
+        this.status = 'started';
+      });
     } catch (error) {
       const message = `${this.name} ran on while the server was away, but is ended now: ${messageOf(error)}`;
       this.services.events.emit('log.error', { message }, this.project.id);
     }
   }
 
-  /** Offers the console of the program on a TCP port, if there is one. */
-  private async serve({ console }: VpcsProcess, port: number | null): Promise<TelnetServer | undefined> {
+  /** Offers a console on a TCP port, if there is one. */
+  private async serve({ console }: Machine, port: number | null): Promise<TelnetServer | undefined> {
     if (port === null) return undefined;
     const server = new TelnetServer({ console, host: consoleHost(this.services.config), port });
     await server.start();
@@ -274,26 +234,23 @@ export class VpcsNode extends Node {
   private async stopNow(): Promise<void> {
     const { running } = this;
     this.running = undefined;
-    running?.process.console.closeClients(`${this.name} was stopped`);
+    running?.machine.console.closeClients(`${this.name} was stopped`);
     await running?.server?.stop();
     await running?.resources.disposeAsync();
   }
 
-  private async endedByItself(process: VpcsProcess, exit: TerminalExit): Promise<void> {
-    if (this.running?.process !== process) return;
+  private async endedByItself(machine: Machine, end: MachineEnd): Promise<void> {
+    if (this.running?.machine !== machine) return;
     await this.stopNow();
     this.status = 'stopped';
-    this.tellEnd(exit);
+    this.tellEnd(end);
   }
 
-  private tellEnd({ code, signal, lastOutput }: TerminalExit, when = ''): void {
-    if (code === 0 && signal === undefined) {
-      this.services.events.emit('log.info', { message: `${this.name} has ended by itself.` }, this.project.id);
-      return;
-    }
-    const how = signal === undefined ? `with exit code ${code}` : `by ${signal}`;
-    const message = `${this.name} ended unexpectedly ${how}${when}. Last output: ${lastOutput}`;
-    this.services.events.emit('log.error', { message }, this.project.id);
+  private tellEnd({ fault }: MachineEnd): void {
+    const { events } = this.services;
+    if (fault === undefined) {
+      events.emit('log.info', { message: `${this.name} has ended by itself.` }, this.project.id);
+    } else events.emit('log.error', { message: `${this.name} ended unexpectedly ${fault}` }, this.project.id);
   }
 
   private async makeDirectory(undo: AsyncDisposableStack): Promise<void> {
@@ -315,7 +272,7 @@ export class VpcsNode extends Node {
     const { running } = this;
     if (running) {
       try {
-        const server = await refusing(exception, () => this.serve(running.process, port));
+        const server = await refusing(exception, () => this.serve(running.machine, port));
         await running.server?.stop();
         running.server = server;
       } catch (thrown) {

@@ -52,6 +52,11 @@ export class VpcsPrograms {
     this.#probeMilliseconds = probeMilliseconds;
   }
 
+  /** Whether there is such a program at all. */
+  async isInstalled(configured: string): Promise<boolean> {
+    return (await findProgram(configured, this.#environment['PATH'])) !== undefined;
+  }
+
   /**
    * @param configured value of `vpcs_path` in section `[VPCS]`
    * @throws Failure `conflict` (`VPCSError`) when it is missing, hangs or is something else

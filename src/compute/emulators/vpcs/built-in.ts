@@ -1,0 +1,100 @@
+// A PC that is built in: a device in the fabric's memory. Here are its console and its files.
+import { EventEmitter } from 'node:events';
+import { Console } from '../../../consoles/console.ts';
+import type { MemoryDevice } from '../../../fabric/fabric.ts';
+import { messageOf } from '../../../failures.ts';
+import { writeContained } from '../../../host/contained.ts';
+import { pcMac } from '../../../pc/mac.ts';
+import { readText } from '../../nodes/files.ts';
+import type { Machine, MachineEnd, MachineNode } from './engine.ts';
+import { STARTUP_SCRIPT } from './script.ts';
+
+/** A PC handles each byte of input by itself, whatever it means in UTF-8. */
+const BYTES = 'latin1';
+
+export class BuiltInPc extends EventEmitter<{ end: [MachineEnd] }> implements Machine {
+  readonly console: Console;
+  readonly commandLine: string;
+  readonly #node: MachineNode;
+  #device: MemoryDevice<'pc'> | undefined;
+  #isStarted = false;
+  #over: MachineEnd | undefined;
+
+  constructor(node: MachineNode) {
+    super();
+    this.#node = node;
+    this.console = new Console({ name: node.name, write: (bytes) => this.#type(bytes) });
+    const mac = pcMac(node.number)
+      .toString('hex')
+      .replace(/(..)(?!$)/g, '$1:');
+    this.commandLine = `built-in PC, MAC address ${mac}`;
+  }
+
+  /** Switches it on, with its port and its script. `resources` switch it off. */
+  async start(resources: AsyncDisposableStack): Promise<void> {
+    const { services, project, ethernet, number } = this.#node;
+    const script = await this.#read(STARTUP_SCRIPT);
+    const settings = { mac: pcMac(number).toString('hex'), script };
+    const device = await services.fabric.createDevice(
+      'pc',
+      { ...settings, on: false },
+      (message) => {
+        if (message.kind === 'shown') this.console.output(Buffer.from(message.text, BYTES));
+        else if (message.kind === 'ended') this.#end({ expected: false, fault: message.fault });
+        else void this.#useFile(message);
+      },
+      project.id,
+    );
+    resources.defer(async () => {
+      this.#device = undefined;
+      await ethernet.setDevice(null);
+      await device.close();
+    });
+    this.#device = device;
+    await ethernet.setDevice({ kind: 'memory', device, number: 0 });
+    await device.configure({ ...settings, on: true });
+    this.#isStarted = true;
+    // A script may end with `quit`: then it is over before anybody could listen.
+    if (this.#over !== undefined) setImmediate(() => this.emit('end', this.#over!));
+  }
+
+  #end(end: MachineEnd): void {
+    this.#over = end;
+    if (this.#isStarted) this.emit('end', end);
+  }
+
+  #type(bytes: Buffer): boolean {
+    this.#device?.tell({ kind: 'typed', text: bytes.toString(BYTES) });
+    return this.#device !== undefined;
+  }
+
+  async #useFile(
+    message: { kind: 'read'; file: number; name: string } | { kind: 'write'; file: number; name: string; text: string },
+  ): Promise<void> {
+    const { kind, file, name } = message;
+    const text = await (kind === 'read' ? this.#read(name) : this.#write(name, message.text));
+    this.#device?.tell({ kind: 'file', file, text });
+  }
+
+  async #read(name: string): Promise<string | undefined> {
+    const { project, relativeDirectory } = this.#node;
+    try {
+      const text = await readText(project.path, `${relativeDirectory}/${name}`);
+      return text === undefined ? undefined : Buffer.from(text).toString(BYTES);
+    } catch {
+      return undefined; // whatever it is, it is no file to run
+    }
+  }
+
+  /** Answers what went wrong. */
+  async #write(name: string, text: string): Promise<string | undefined> {
+    const { project, relativeDirectory } = this.#node;
+    try {
+      const content = Buffer.from(text, BYTES).toString();
+      await writeContained(project.path, `${relativeDirectory}/${name}`, content, { createParents: true });
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+}

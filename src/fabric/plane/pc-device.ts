@@ -1,0 +1,107 @@
+// A built-in PC as a device in memory: its frames leave by its one port, its console and its files are the main thread's.
+
+import { messageOf } from '../../failures.ts';
+import { Pc, type PcOutside } from '../../pc/pc.ts';
+import type { Input, Settings } from '../model.ts';
+import { type Attachment, type DeviceSurroundings, MemoryDevice } from './memory-device.ts';
+
+export class PcDevice extends MemoryDevice<'pc'> implements PcOutside {
+  readonly answers = {};
+  readonly #alarm = this.timer(() => this.#guarded(() => this.#pc!.wake()));
+  #pc: Pc | undefined;
+  #over = false;
+  /** What the console is to show when the PC has done what it does now. */
+  #shown = '';
+  #lastFile = 0;
+  #files: Map<number, (text: string | undefined) => void> | undefined;
+
+  constructor(surroundings: DeviceSurroundings<'pc'>) {
+    super(surroundings);
+  }
+
+  /** Switches it on, once. */
+  configure({ mac, script, on }: Settings<'pc'>): void {
+    if (!on || this.#pc !== undefined) return;
+    const pc = new Pc(Buffer.from(mac, 'hex'), this);
+    this.#pc = pc;
+    this.#guarded(() => pc.start(script));
+  }
+
+  hear(message: Input<'pc'>): void {
+    if (message.kind === 'typed') {
+      this.#guarded(() => this.#pc?.input(message.text));
+      return;
+    }
+    const told = this.#files?.get(message.file);
+    this.#files?.delete(message.file);
+    this.#guarded(() => told?.(message.text));
+  }
+
+  override close(): void {
+    super.close();
+    this.#over = true;
+    this.#pc?.stop();
+  }
+
+  protected forward(_from: Attachment, slot: number, length: number): void {
+    if (this.#pc === undefined || this.#over) return;
+    const frame = this.plane.calls.slots[slot]!.subarray(0, length);
+    this.#guarded(() => this.#pc!.receive(frame));
+  }
+
+  now(): number {
+    return performance.now();
+  }
+
+  wakeIn(milliseconds: number | undefined): void {
+    if (milliseconds === undefined) this.#alarm.stop();
+    else if (!this.#over) this.#alarm.start(milliseconds);
+  }
+
+  transmit(frame: Buffer): void {
+    const [cable] = this.attachments;
+    if (cable !== undefined) this.emit(cable, frame);
+  }
+
+  print(text: string): void {
+    this.#shown += text;
+  }
+
+  readFile(name: string, told: (text: string | undefined) => void): void {
+    this.tell({ kind: 'read', file: this.#await(told), name });
+  }
+
+  writeFile(name: string, text: string, told: (problem: string | undefined) => void): void {
+    this.tell({ kind: 'write', file: this.#await(told), name, text });
+  }
+
+  quit(): void {
+    this.#end(undefined);
+  }
+
+  #await(told: (text: string | undefined) => void): number {
+    const file = ++this.#lastFile;
+    this.#files ??= new Map();
+    this.#files.set(file, told);
+    return file;
+  }
+
+  /** Lets the PC do something, and shows what came of it. A fault in it is the end of this PC, not of everybody's cables. */
+  #guarded(action: () => void): void {
+    if (this.#over) return;
+    try {
+      action();
+    } catch (error) {
+      this.#end(messageOf(error));
+    }
+    if (this.#shown === '') return;
+    this.tell({ kind: 'shown', text: this.#shown });
+    this.#shown = '';
+  }
+
+  #end(fault: string | undefined): void {
+    this.#over = true;
+    this.#pc?.stop();
+    this.tell({ kind: 'ended', fault });
+  }
+}

@@ -1,0 +1,315 @@
+// IPv6 of a PC, with neighbour discovery and stateless autoconfiguration (RFC 4861, 4862).
+
+import {
+  ALL_NODES,
+  ALL_ROUTERS,
+  autoconfigured,
+  isLinkLocal,
+  isMulticast,
+  lasting,
+  linkLocal,
+  multicastMac,
+  NO_ADDRESS,
+  sameNetwork,
+  solicitedNode,
+} from './address.ts';
+import { fold, pseudoSum, sumOf } from './checksum.ts';
+import { ETHERTYPE, LARGEST_PACKET, type Link } from './link.ts';
+import { Neighbours } from './neighbours.ts';
+import { type Arrived, DEFAULT_TTL, type Departing, PROTOCOL } from './packet.ts';
+import { Reassembly } from './reassembly.ts';
+import type { Timers } from './timers.ts';
+
+const HEADER = 40;
+const FRAGMENT_HEADER = 8;
+const LONGEST = 65_535;
+const DEFAULT_MTU = 1500;
+const LEAST_MTU = 1280;
+/** Hop-by-hop options, routing and destination options are passed over; so many of them at most. */
+const SKIPPED = new Set([0, 43, 60]);
+const EXTENSIONS = 8;
+/** Neighbour discovery is heard from this very network only. */
+const ON_LINK_HOPS = 255;
+const NEIGHBOUR = { routerSolicitation: 133, routerAdvertisement: 134, solicitation: 135, advertisement: 136 } as const;
+const OPTION = { sourceMac: 1, targetMac: 2, prefix: 3, mtu: 5 } as const;
+const SOLICITATIONS = 3;
+const SOLICITATION_MILLISECONDS = 1000;
+const SOLICITED = 0x40;
+const OVERRIDE = 0x20;
+const AUTONOMOUS = 0x40;
+
+export interface Ipv6Settings {
+  address: Buffer;
+  prefix: number;
+}
+
+export interface Router {
+  address: Buffer;
+  mac: Buffer;
+}
+
+export class Ipv6 {
+  readonly linkLocal: Buffer;
+  /** The address beyond the link, given or made by autoconfiguration. */
+  settings: Ipv6Settings | undefined;
+  /** Who said that it routes, or was given as a gateway. */
+  router: Router | undefined;
+  gateway: Buffer | undefined;
+  mtu = DEFAULT_MTU;
+  readonly neighbours: Neighbours;
+  readonly #link: Link;
+  readonly #timers: Timers;
+  readonly #deliver: (packet: Arrived) => void;
+  #reassembly: Reassembly | undefined;
+  #identification = Math.floor(Math.random() * 0xffff_ffff);
+  /** Waits for a router's word. */
+  #advertised: ((network: Buffer | undefined) => void) | undefined;
+
+  constructor(link: Link, timers: Timers, deliver: (packet: Arrived) => void) {
+    this.linkLocal = lasting(linkLocal(link.mac));
+    this.#link = link;
+    this.#timers = timers;
+    this.#deliver = deliver;
+    this.neighbours = new Neighbours(timers, (address) => this.#solicit(address));
+  }
+
+  clear(): void {
+    this.settings = undefined;
+    this.router = undefined;
+    this.gateway = undefined;
+    this.mtu = DEFAULT_MTU;
+  }
+
+  sourceFor(destination: Buffer): Buffer {
+    return this.settings === undefined || isLinkLocal(destination) ? this.linkLocal : this.settings.address;
+  }
+
+  /** The neighbour that a packet goes to. Without a router every address is looked for on the link. */
+  nextHop(destination: Buffer): Buffer {
+    const { settings } = this;
+    if (isLinkLocal(destination)) return destination;
+    if (settings !== undefined && sameNetwork(destination, settings.address, settings.prefix)) return destination;
+    return this.gateway ?? this.router?.address ?? destination;
+  }
+
+  /** Asks routers for an address; tells whether there is one now. Answers how to stop. */
+  autoconfigure(told: (found: boolean) => void): () => void {
+    let tries = 0;
+    let timer = this.#timers.after(0, () => next());
+    const stop = (): void => {
+      timer.stop();
+      this.#advertised = undefined;
+    };
+    const next = (): void => {
+      if (tries++ === SOLICITATIONS) {
+        stop();
+        told(false);
+        return;
+      }
+      timer = this.#timers.after(SOLICITATION_MILLISECONDS, next);
+      this.#discover(ALL_ROUTERS, NEIGHBOUR.routerSolicitation, Buffer.alloc(4), OPTION.sourceMac);
+    };
+    this.#advertised = (network) => {
+      if (network === undefined) return;
+      stop();
+      this.settings = { address: lasting(autoconfigured(network, this.#link.mac)), prefix: 64 };
+      told(true);
+    };
+    return stop;
+  }
+
+  receive(frame: Buffer): void {
+    const packet = frame.subarray(14);
+    if (packet.length < HEADER || packet[0]! >> 4 !== 6) return;
+    const length = packet.readUInt16BE(4);
+    if (HEADER + length > packet.length) return;
+    const destination = packet.subarray(24, 40);
+    const direct = this.#isOwn(destination);
+    if (!direct && !this.#isForGroup(destination)) return;
+    const arrived: Arrived = {
+      source: packet.subarray(8, 24),
+      destination,
+      protocol: packet[6]!,
+      ttl: packet[7]!,
+      payload: packet.subarray(HEADER, HEADER + length),
+      whole: packet.subarray(0, HEADER + length),
+      mac: frame.subarray(6, 12),
+      direct,
+    };
+    this.#unwrap(arrived);
+  }
+
+  /** Neighbour discovery; others' ICMPv6 is not handled here. Answers whether it was for it. */
+  receiveIcmp({ ttl, source, mac, payload }: Arrived): boolean {
+    const type = payload[0]!;
+    if (type < NEIGHBOUR.routerSolicitation || type > 137) return false;
+    if (ttl !== ON_LINK_HOPS || payload[1] !== 0) return true;
+    if (type === NEIGHBOUR.routerAdvertisement && payload.length >= 16) this.#hearRouter(source, mac, payload);
+    if (payload.length < 24) return true;
+    const target = payload.subarray(8, 24);
+    if (type === NEIGHBOUR.solicitation && this.#isOwn(target)) this.#advertise(target, source, mac);
+    if (type === NEIGHBOUR.advertisement && !isMulticast(target) && !this.#isOwn(target)) {
+      this.neighbours.learn(target, option(payload, 24, OPTION.targetMac)?.subarray(0, 6) ?? mac, false);
+    }
+    return true;
+  }
+
+  send(packet: Departing): boolean {
+    const source = packet.source ?? this.sourceFor(packet.destination);
+    const { destination } = packet;
+    if (packet.payload.length > LONGEST - FRAGMENT_HEADER) return false;
+    if (packet.dontFragment === true && packet.payload.length + HEADER > this.#largest) return false;
+    if (this.#isOwn(destination)) return this.#loop(packet, source);
+    if (packet.mac !== undefined) return this.#emit(packet, source, packet.mac);
+    if (isMulticast(destination)) return this.#emit(packet, source, multicastMac(destination));
+    const emit = (mac: Buffer | undefined) => mac !== undefined && this.#emit(packet, source, mac);
+    this.neighbours.resolve(this.nextHop(destination), emit);
+    return true;
+  }
+
+  get #largest(): number {
+    return Math.min(this.mtu, LARGEST_PACKET);
+  }
+
+  #isOwn(address: Buffer): boolean {
+    return address.equals(this.linkLocal) || this.settings?.address.equals(address) === true;
+  }
+
+  #isForGroup(destination: Buffer): boolean {
+    if (destination[0] !== 0xff) return false;
+    if (destination.equals(ALL_NODES) || destination.equals(solicitedNode(this.linkLocal))) return true;
+    return this.settings !== undefined && destination.equals(solicitedNode(this.settings.address));
+  }
+
+  #unwrap(arrived: Arrived): void {
+    let { protocol, payload } = arrived;
+    for (let extensions = 0; extensions < EXTENSIONS; extensions++) {
+      if (protocol === PROTOCOL.fragment) {
+        if (payload.length < FRAGMENT_HEADER) return;
+        const field = payload.readUInt16BE(2);
+        const next = payload[0]!;
+        const whole = this.#collect(arrived, payload, field);
+        if (whole === undefined) return;
+        payload = whole;
+        protocol = next;
+      } else if (SKIPPED.has(protocol)) {
+        const length = payload.length < 8 ? 8 : (payload[1]! + 1) * 8;
+        if (length > payload.length) return;
+        protocol = payload[0]!;
+        payload = payload.subarray(length);
+      } else {
+        this.#deliver({ ...arrived, protocol, payload });
+        return;
+      }
+    }
+  }
+
+  #collect({ source, destination }: Arrived, fragment: Buffer, field: number): Buffer | undefined {
+    if (field >> 3 === 0 && (field & 1) === 0) return fragment.subarray(FRAGMENT_HEADER);
+    this.#reassembly ??= new Reassembly(() => this.#timers.now());
+    return this.#reassembly.add({
+      key: `${source.toString('hex')} ${destination.toString('hex')} ${fragment.readUInt32BE(4)}`,
+      offset: field & ~7,
+      more: (field & 1) !== 0,
+      bytes: fragment.subarray(FRAGMENT_HEADER),
+    });
+  }
+
+  #loop(packet: Departing, source: Buffer): boolean {
+    const { destination, protocol, ttl = DEFAULT_TTL, payload } = packet;
+    const whole = Buffer.concat([header(packet, source, protocol, payload.length), payload]);
+    const { mac } = this.#link;
+    this.#timers.after(0, () =>
+      this.#deliver({ source, destination, protocol, ttl, payload, whole, mac, direct: true }),
+    );
+    return true;
+  }
+
+  #emit(packet: Departing, source: Buffer, mac: Buffer): true {
+    const { payload, protocol } = packet;
+    if (payload.length + HEADER <= this.#largest) {
+      this.#link.send(mac, ETHERTYPE.ipv6, Buffer.concat([header(packet, source, protocol, payload.length), payload]));
+      return true;
+    }
+    const piece = (this.#largest - HEADER - FRAGMENT_HEADER) & ~7;
+    const identification = this.#identification++ >>> 0;
+    for (let offset = 0; offset < payload.length; offset += piece) {
+      const bytes = payload.subarray(offset, offset + piece);
+      const fragment = Buffer.alloc(FRAGMENT_HEADER);
+      fragment[0] = protocol;
+      fragment.writeUInt16BE(offset | (offset + piece < payload.length ? 1 : 0), 2);
+      fragment.writeUInt32BE(identification, 4);
+      const start = header(packet, source, PROTOCOL.fragment, FRAGMENT_HEADER + bytes.length);
+      this.#link.send(mac, ETHERTYPE.ipv6, Buffer.concat([start, fragment, bytes]));
+    }
+    return true;
+  }
+
+  #hearRouter(source: Buffer, mac: Buffer, advertisement: Buffer): void {
+    if (!isLinkLocal(source)) return;
+    const routerMac = option(advertisement, 16, OPTION.sourceMac)?.subarray(0, 6) ?? mac;
+    const lifetime = advertisement.readUInt16BE(6);
+    if (lifetime > 0) {
+      this.router = { address: lasting(source), mac: lasting(routerMac) };
+      this.neighbours.learn(source, routerMac, true);
+    } else if (this.router?.address.equals(source)) this.router = undefined;
+    const mtu = option(advertisement, 16, OPTION.mtu)?.readUInt32BE(2);
+    if (mtu !== undefined && mtu >= LEAST_MTU && mtu <= LARGEST_PACKET) this.mtu = mtu;
+    const prefix = option(advertisement, 16, OPTION.prefix);
+    const isUsable = prefix !== undefined && prefix.length >= 30 && prefix[0] === 64 && (prefix[1]! & AUTONOMOUS) !== 0;
+    this.#advertised?.(isUsable ? prefix.subarray(14, 22) : undefined);
+  }
+
+  #solicit(target: Buffer): void {
+    const group = solicitedNode(target);
+    this.#discover(group, NEIGHBOUR.solicitation, Buffer.concat([Buffer.alloc(4), target]), OPTION.sourceMac);
+  }
+
+  #advertise(target: Buffer, asker: Buffer, mac: Buffer): void {
+    // Who has no address yet wants to know whether this one is taken.
+    const isProbe = asker.equals(NO_ADDRESS[6]);
+    if (!isProbe) this.neighbours.learn(asker, mac, true);
+    const flags = Buffer.from([isProbe ? OVERRIDE : SOLICITED | OVERRIDE, 0, 0, 0]);
+    const body = Buffer.concat([flags, target]);
+    const to = isProbe ? ALL_NODES : Buffer.from(asker);
+    this.#discover(to, NEIGHBOUR.advertisement, body, OPTION.targetMac, Buffer.from(target), isProbe ? undefined : mac);
+  }
+
+  /** Sends a message of neighbour discovery that tells the own MAC address. */
+  #discover(
+    destination: Buffer,
+    type: number,
+    body: Buffer,
+    macOption: number,
+    source = type === NEIGHBOUR.solicitation ? this.sourceFor(body.subarray(4)) : this.linkLocal,
+    mac?: Buffer,
+  ): void {
+    const own = Buffer.concat([Buffer.from([macOption, 1]), this.#link.mac]);
+    const payload = Buffer.concat([Buffer.from([type, 0, 0, 0]), body, own]);
+    payload.writeUInt16BE(fold(sumOf(payload, pseudoSum(source, destination, PROTOCOL.icmpv6, payload.length))), 2);
+    const packet = { destination, protocol: PROTOCOL.icmpv6, payload, source, ttl: ON_LINK_HOPS };
+    this.send(mac === undefined ? packet : { ...packet, mac: Buffer.from(mac) });
+  }
+}
+
+/** The option's bytes behind its type and length, undefined if it is not there. */
+function option(message: Buffer, start: number, type: number): Buffer | undefined {
+  for (let at = start; at + 8 <= message.length; ) {
+    const length = message[at + 1]! * 8;
+    if (length === 0 || at + length > message.length) return undefined;
+    if (message[at] === type) return message.subarray(at + 2, at + length);
+    at += length;
+  }
+  return undefined;
+}
+
+function header(packet: Departing, source: Buffer, next: number, length: number): Buffer {
+  const bytes = Buffer.alloc(HEADER);
+  bytes[0] = 0x60;
+  bytes.writeUInt16BE(length, 4);
+  bytes[6] = next;
+  bytes[7] = packet.ttl ?? DEFAULT_TTL;
+  source.copy(bytes, 8);
+  packet.destination.copy(bytes, 24);
+  return bytes;
+}

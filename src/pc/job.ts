@@ -1,0 +1,61 @@
+// Work that waits: the commands of a PC. Its thread never returns to Node's event loop, so promises would not go on there.
+
+/** Begins to wait: `resume` is to be called once, now or later. Answers how to stop waiting. */
+// biome-ignore lint/suspicious/noExplicitAny: what a job is given back is known to `until` alone
+export type Wait = (resume: (value: any) => void) => (() => void) | undefined;
+
+/** A generator that yields what it waits for, and goes on with what came of it. */
+export type Job<T = void> = Generator<Wait, T, unknown>;
+
+/** In a job: `const value = yield* until(...)`. */
+export function* until<T>(wait: (resume: (value: T) => void) => (() => void) | undefined): Job<T> {
+  return (yield wait) as T;
+}
+
+/** Runs one job; it can be ended at any wait. */
+export class Running {
+  readonly #job: Job;
+  readonly #done: () => void;
+  #cancel: (() => void) | undefined;
+  #over = false;
+
+  constructor(job: Job, done: () => void) {
+    this.#job = job;
+    this.#done = done;
+  }
+
+  start(): void {
+    this.#go(undefined);
+  }
+
+  /** Ends the job where it waits; its `finally` clauses run, and `done` is not called. */
+  stop(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#cancel?.();
+    this.#job.return();
+  }
+
+  #go(first: unknown): void {
+    let value = first;
+    for (;;) {
+      const step = this.#job.next(value);
+      if (step.done === true) {
+        this.#over = true;
+        this.#done();
+        return;
+      }
+      // What resumes at once goes on in this loop, or a long script would fill the stack.
+      let waiting = false;
+      let resumed = false;
+      this.#cancel = step.value((result) => {
+        if (resumed || this.#over) return;
+        resumed = true;
+        value = result;
+        if (waiting) this.#go(result);
+      });
+      waiting = true;
+      if (!resumed) return;
+    }
+  }
+}

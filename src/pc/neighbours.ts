@@ -1,0 +1,125 @@
+// Which MAC address a neighbour has: a cache with an age, and the questions that are on their way (ARP and neighbour discovery alike).
+
+import { formatAddress, lasting } from './address.ts';
+import type { Timer, Timers } from './timers.ts';
+
+const LIFE_MILLISECONDS = 120_000;
+const ENTRIES = 256;
+/** Questions at a time; more are refused. */
+const QUESTIONS = 32;
+const TRIES = 3;
+const TRY_MILLISECONDS = 1000;
+
+type Told = (mac: Buffer | undefined) => void;
+
+interface Question {
+  tries: number;
+  timer: Timer | undefined;
+  readonly waiting: Told[];
+}
+
+interface Known {
+  readonly address: Buffer;
+  mac: Buffer;
+  expires: number;
+}
+
+export interface NeighbourEntry {
+  address: Buffer;
+  mac: Buffer;
+  /** Seconds until it is forgotten. */
+  seconds: number;
+}
+
+export class Neighbours {
+  readonly #timers: Timers;
+  readonly #ask: (address: Buffer) => void;
+  /** The least lately learned first. Made when the first is known, as most of a thousand PCs talk to nobody. */
+  #known: Map<string, Known> | undefined;
+  #questions: Map<string, Question> | undefined;
+
+  /** `ask` sends the question. */
+  constructor(timers: Timers, ask: (address: Buffer) => void) {
+    this.#timers = timers;
+    this.#ask = ask;
+  }
+
+  find(address: Buffer): Buffer | undefined {
+    const known = this.#known?.get(formatAddress(address));
+    return known !== undefined && known.expires > this.#timers.now() ? known.mac : undefined;
+  }
+
+  /**
+   * Tells the MAC address, at once when it is known; undefined when nobody answered three questions, a second apart.
+   * Answers how to stop waiting.
+   */
+  resolve(address: Buffer, told: Told): () => void {
+    const mac = this.find(address);
+    if (mac !== undefined) {
+      told(mac);
+      return () => {};
+    }
+    const key = formatAddress(address);
+    this.#questions ??= new Map();
+    let question = this.#questions.get(key);
+    if (question === undefined) {
+      if (this.#questions.size >= QUESTIONS) {
+        told(undefined);
+        return () => {};
+      }
+      question = { tries: 0, timer: undefined, waiting: [] };
+      this.#questions.set(key, question);
+      question.waiting.push(told);
+      this.#try(Buffer.from(address), key, question);
+    } else question.waiting.push(told);
+    const { waiting } = question;
+    return () => {
+      const index = waiting.indexOf(told);
+      if (index >= 0) waiting.splice(index, 1);
+    };
+  }
+
+  /** Enters what a neighbour said of itself; unless `wanted`, only what is known or asked for is brought up to date. */
+  learn(address: Buffer, mac: Buffer, wanted: boolean): void {
+    const key = formatAddress(address);
+    const question = this.#questions?.get(key);
+    if (!wanted && question === undefined && this.#known?.has(key) !== true) return;
+    this.#known ??= new Map();
+    this.#known.delete(key);
+    if (this.#known.size >= ENTRIES) this.#known.delete(this.#known.keys().next().value!);
+    const entry = {
+      address: lasting(address),
+      mac: lasting(mac),
+      expires: this.#timers.now() + LIFE_MILLISECONDS,
+    };
+    this.#known.set(key, entry);
+    if (question !== undefined) this.#answer(key, question, entry.mac);
+  }
+
+  entries(): NeighbourEntry[] {
+    const now = this.#timers.now();
+    return [...(this.#known?.values() ?? [])]
+      .filter(({ expires }) => expires > now)
+      .map(({ address, mac, expires }) => ({ address, mac, seconds: Math.floor((expires - now) / 1000) }));
+  }
+
+  clear(): void {
+    this.#known = undefined;
+  }
+
+  #try(address: Buffer, key: string, question: Question): void {
+    if (question.tries === TRIES) {
+      this.#answer(key, question, undefined);
+      return;
+    }
+    question.tries++;
+    question.timer = this.#timers.after(TRY_MILLISECONDS, () => this.#try(address, key, question));
+    this.#ask(address);
+  }
+
+  #answer(key: string, question: Question, mac: Buffer | undefined): void {
+    question.timer?.stop();
+    this.#questions?.delete(key);
+    for (const told of question.waiting.splice(0)) told(mac);
+  }
+}

@@ -1,0 +1,89 @@
+// A PC: a small host on the network and its command line. It knows neither sockets, nor files, nor the time: all that comes from outside.
+
+import { DhcpClient } from './dhcp.ts';
+import { Host } from './host.ts';
+import { type Job, until } from './job.ts';
+import { PcSettings } from './settings.ts';
+import { applyLease } from './shell/ip.ts';
+import { Shell } from './shell/shell.ts';
+import { type Clock, Timers } from './timers.ts';
+
+/** What a PC needs of the world. Nothing of it may call the PC before it returns, except what is told by `told`. */
+export interface PcOutside extends Clock {
+  /** Takes a frame, which is its own to keep. */
+  transmit(frame: Buffer): void;
+  /** Shows text on the console, lines ended by CR LF. */
+  print(text: string): void;
+  /** Tells the text of a file of the PC, undefined if there is none. */
+  readFile(name: string, told: (text: string | undefined) => void): void;
+  /** Writes a file of the PC and tells what went wrong. */
+  writeFile(name: string, text: string, told: (problem: string | undefined) => void): void;
+  /** The user has ended the PC. */
+  quit(): void;
+}
+
+export class Pc {
+  readonly #host: Host;
+  readonly #timers: Timers;
+  readonly #shell: Shell;
+
+  /** @param mac 6 bytes */
+  constructor(mac: Buffer, outside: PcOutside) {
+    const timers = new Timers(outside);
+    const settings = new PcSettings();
+    const host = new Host(mac, timers, (frame) => outside.transmit(frame));
+    const dhcp = new DhcpClient(
+      host,
+      () => settings.name,
+      () => applyLease({ host, dhcp }),
+    );
+    this.#timers = timers;
+    this.#host = host;
+    this.#shell = new Shell({
+      ...{ host, settings, dhcp, timers },
+      print: (text) => outside.print(text.replaceAll('\n', '\r\n')),
+      readFile: (name) => read(outside, name),
+      writeFile: (name, text) => write(outside, name, text),
+      quit: () => outside.quit(),
+    });
+  }
+
+  /** Says hello and runs the script, if there is one. */
+  start(script: string | undefined): void {
+    this.#shell.start(script);
+  }
+
+  /** Takes what was typed at the console. */
+  input(text: string): void {
+    this.#shell.input(text);
+  }
+
+  /** Takes a frame; of any length and content, and not kept. */
+  receive(frame: Buffer): void {
+    this.#host.receive(frame);
+  }
+
+  /** The time that `wakeIn` was told has come. */
+  wake(): void {
+    this.#timers.run();
+  }
+
+  stop(): void {
+    this.#shell.stop();
+    this.#timers.clear();
+  }
+}
+
+function* read(outside: PcOutside, name: string): Job<string | undefined> {
+  return yield* until<string | undefined>((resume) => {
+    outside.readFile(name, resume);
+    return undefined;
+  });
+}
+
+function* write(outside: PcOutside, name: string, text: string): Job<string | undefined> {
+  return yield* until<string | undefined>((resume) => {
+    outside.writeFile(name, text, resume);
+    return undefined;
+  });
+}
