@@ -5,6 +5,8 @@ import type { Fabric } from '../fabric/fabric.ts';
 import { Failure } from '../failures.ts';
 import { HolderClient } from '../holder/client.ts';
 import { makeDirectory } from '../host/directories.ts';
+import { removeLeftoversBelow } from '../host/leftovers.ts';
+import { log } from '../host/log.ts';
 import { reapOurs } from '../host/processes.ts';
 import { LoadMeter } from '../host/statistics.ts';
 import { type Route, route } from '../http/route.ts';
@@ -79,6 +81,9 @@ export class Compute {
     await heldPrograms.start();
     captures.start();
     void this.images.start();
+    void removeLeftoversBelow(directory, Date.now() - performance.now()).then((removed) => {
+      if (removed > 0) log.info('files that a former life has left half written were removed', { removed });
+    });
     void this.services.natNetwork.removeLeftovers();
     tellOfCrashes(fabric, this.events);
   }
@@ -97,6 +102,8 @@ export class Compute {
       await this.projects.closeAll();
       await this.endUnclaimed(() => true);
     }
+    // What its nodes have goes on with the next life: it gives them the same network.
+    await this.services.natNetwork.stop();
     this.events.close('This server is shutting down.');
     await this.services.holder.leave();
   }

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure, type FailureCode, messageOf, systemCode } from '../failures.ts';
 
@@ -41,6 +41,11 @@ const FAILURES: Record<string, [FailureCode, string]> = {
 export function fileFailure(thrown: unknown, shownAs: string): unknown {
   const known = thrown instanceof Failure ? undefined : FAILURES[systemCode(thrown) ?? ''];
   return known === undefined ? thrown : new Failure(known[0], `${shownAs}: ${known[1]}`, { cause: thrown });
+}
+
+/** Whether this process is writing the temporary file of this name. */
+export function isBeingWritten(name: string): boolean {
+  return beingWritten.has(name);
 }
 
 /** Whether a file of this name is a temporary file of this module. */
@@ -112,7 +117,7 @@ export class AtomicFile implements AsyncDisposable {
   async abort(): Promise<void> {
     if (this.#finished) return;
     this.#finished = true;
-    // Whatever made us give up matters more than a failure to tidy up, which `removeLeftovers` makes good.
+    // Whatever made us give up matters more than a failure to tidy up, which the next start makes good.
     await this.#handle.close().catch(() => {});
     await unlink(this.#temporary).catch(() => {});
     beingWritten.delete(basename(this.#temporary));
@@ -236,21 +241,6 @@ export async function createTemporaryDirectory(folder: string): Promise<AsyncDis
       beingWritten.delete(name);
     },
   };
-}
-
-/** Removes what a killed daemon left behind in the directory (not below it); answers how many files that were. */
-export async function removeLeftovers(directory: string): Promise<number> {
-  let removed = 0;
-  for (const name of await readdir(directory)) {
-    if (!isTemporaryName(name) || beingWritten.has(name)) continue;
-    try {
-      await rm(join(directory, name), { recursive: true });
-      removed += 1;
-    } catch (thrown) {
-      if (systemCode(thrown) !== 'ENOENT') throw fileFailure(thrown, join(directory, name));
-    }
-  }
-  return removed;
 }
 
 async function syncDirectory(directory: string, shownAs: string): Promise<void> {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../failures.ts';
+import { removeLeftovers } from '../host/leftovers.ts';
 import { Database } from './database.ts';
 import { Documents } from './documents.ts';
 import { Labs } from './labs.ts';
@@ -51,6 +52,7 @@ export class Store implements AsyncDisposable {
     }
     await using opened = new AsyncDisposableStack();
     const lock = opened.use(await lockStateDirectory(directory));
+    await removeLeftovers(directory);
     const database = opened.use(await Database.open(join(directory, 'labwire.db'), MIGRATIONS));
     const instance = await instanceOf(database);
     opened.move();

@@ -3,9 +3,10 @@ import { closeSync, openSync, readSync, realpathSync, type Stats, statSync } fro
 import { mkdir } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { fileFailure, removeLeftovers } from '../../host/atomic-file.ts';
+import { fileFailure } from '../../host/atomic-file.ts';
 import { isBelow } from '../../host/below.ts';
 import { listContained } from '../../host/contained.ts';
+import { removeLeftovers } from '../../host/leftovers.ts';
 import type { SymbolSize } from './catalogue.ts';
 import { pictureSize } from './picture-size.ts';
 
