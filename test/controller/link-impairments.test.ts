@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { refusing, StandIn, sendJson } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -220,4 +221,53 @@ test('a schedule runs, is seen, and ends: when cancelled, and with a change', as
   await until(async () => (await server.expect(200, 'GET', schedule)).state === 'finished', 'the end');
   const { message } = await server.expect(400, 'POST', schedule, { steps: [{ at: 1, both: {} }], rounds: 0 });
   assert.match(message, /period: is required/);
+});
+
+test('a compute of another make leaves it to the other end; without one it is refused, and nothing changes', async (t) => {
+  const server = await LabServer.start(t);
+  let port = 20_000;
+  const it = await StandIn.start(t, {
+    'POST /projects/[^/]+/ports/udp': (request, response) => {
+      request.resume();
+      sendJson(response, 201, { udp_port: port++ });
+    },
+    'POST /projects.*nodes': { status: 'started', console: null },
+    // What the release has no route for.
+    'PUT /projects.*/impairments': refusing(404),
+    'GET /projects.*/(statistics|schedule)': refusing(404),
+    'POST /projects.*/(statistics/reset|schedule)': refusing(404),
+    'POST /projects.*': {},
+    'PUT /projects.*': {},
+    'DELETE /projects.*': {},
+  });
+  // In a network that this host is in, too.
+  const [own] = (await server.expect(200, 'GET', '/v2/compute/network/interfaces')).filter(
+    ({ ip_address: address }: Body) => /^\d+\.\d+\.\d+\.\d+$/.test(address) && !address.startsWith('169.254.'),
+  );
+  if (own === undefined) return void t.skip('this host has no interface with an IPv4 address');
+  const beside = own.ip_address.replace(/\d+$/, (last: string) => String(Number(last) ^ 1));
+  it.answers['GET /network/interfaces'] = [{ ip_address: beside, netmask: own.netmask }];
+  await server.expect(201, 'POST', '/v2/computes', it.body());
+  const project = await server.project('lab', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  const theirs = async (name: string): Promise<Body> =>
+    server.expect(201, 'POST', `${path}/nodes`, { name, node_type: 'vpcs', compute_id: 'it' });
+  const [one, other, third] = [await theirs('One'), await theirs('Other'), await theirs('Third')];
+  const hub = await server.hub(project, 'Hub');
+
+  const { link_id: mixed } = await server.link(project, [one, 0], [hub, 0], { impairments });
+  const seen = await server.expect(200, 'GET', `${path}/links/${mixed}/statistics`);
+  assert.equal(seen.measured_at, hub.node_id);
+  assert.deepEqual(
+    seen.ends.map(({ statistics }: Body) => statistics === null),
+    [true, false],
+  );
+
+  const { link_id: foreign } = await server.link(project, [other, 0], [third, 0]);
+  const link = `${path}/links/${foreign}`;
+  const { message } = await server.expect(409, 'PUT', link, { impairments });
+  assert.match(message, /neither end of the link can do this \(compute It\)/);
+  assert.equal('impairments' in (await server.expect(200, 'GET', link)), false);
+  await server.expect(409, 'GET', `${link}/statistics`);
+  await server.expect(409, 'POST', `${link}/schedule`, { steps: [{ at: 0, both: {} }] });
 });

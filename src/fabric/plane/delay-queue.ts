@@ -29,11 +29,20 @@ const FIRST_ROOM = 256;
 /** No entry. */
 const NONE = 0xffff_ffff;
 
+// What is known of an entry: eight numbers, which are one line of the processor's cache.
+const DUE = 0;
+const SEQUENCE = 1;
+const SINCE = 2;
+const NUMBER = 3;
+const OFFSET = 4;
+const LENGTH = 5;
+const NEXT = 6;
+const RECORD = 8;
+
 /**
  * Frames of a direction that are due one after the other form a chain, and the first of each chain lies in a binary heap: with
  * delays that do not vary, the heap is as small as the number of directions. Bounded in frames and in bytes, for each direction
- * and for all of them. Nothing is allocated for a frame: its bytes lie in a slab, what is known of it in columns, by the number
- * of its entry.
+ * and for all of them. Nothing is allocated for a frame: its bytes lie in a slab, what is known of it in the record of its entry.
  */
 export class DelayQueue {
   readonly #store = new FrameStore(ALL_BYTES);
@@ -44,14 +53,8 @@ export class DelayQueue {
   #chains = 0;
   #dues = new Float64Array(0);
   #entries = new Uint32Array(0);
-  // The columns of the entries; those that are free are listed from the end of `free` on.
-  #frameDues = new Float64Array(0);
-  #nexts = new Uint32Array(0);
-  #sequences = new Float64Array(0);
-  #sinces = new Float64Array(0);
-  #numbers = new Float64Array(0);
-  #offsets = new Uint32Array(0);
-  #lengths = new Uint32Array(0);
+  #records = new Float64Array(0);
+  /** The free entries, from place `size` on. */
   #free = new Uint32Array(0);
   readonly #slabs: (Slab | undefined)[] = [];
   readonly #directions: (HoldingDirection | undefined)[] = [];
@@ -87,18 +90,20 @@ export class DelayQueue {
     frame.copy(slab.bytes, offset, 0, length);
     alter?.(slab.bytes, offset, length);
     this.#slabs[entry] = slab;
-    this.#offsets[entry] = offset;
-    this.#lengths[entry] = length;
-    this.#sinces[entry] = since;
-    this.#numbers[entry] = number;
     this.#directions[entry] = direction;
-    this.#sequences[entry] = this.#sequence++;
-    this.#frameDues[entry] = due;
-    this.#nexts[entry] = NONE;
+    const records = this.#records;
+    const at = entry * RECORD;
+    records[at + DUE] = due;
+    records[at + SEQUENCE] = this.#sequence++;
+    records[at + SINCE] = since;
+    records[at + NUMBER] = number;
+    records[at + OFFSET] = offset;
+    records[at + LENGTH] = length;
+    records[at + NEXT] = NONE;
     this.#size++;
     // A frame that overtakes is a chain by itself; the next one may still follow the one that is due last.
-    const overtakes = follows && due < this.#frameDues[last]!;
-    if (follows && !overtakes) this.#nexts[last] = entry;
+    const overtakes = follows && due < records[last * RECORD + DUE]!;
+    if (follows && !overtakes) records[last * RECORD + NEXT] = entry;
     else this.#rise(this.#chains++, due, entry);
     if (!overtakes) direction.lastHeld = entry;
     direction.heldFrames++;
@@ -116,7 +121,10 @@ export class DelayQueue {
     if (this.#chains === 0 || this.#dues[0]! > now) return false;
     const entry = this.#entries[0]!;
     const [slab, direction] = [this.#slabs[entry]!, this.#directions[entry]!];
-    const [offset, length] = [this.#offsets[entry]!, this.#lengths[entry]!];
+    const records = this.#records;
+    const at = entry * RECORD;
+    const [since, number, next] = [records[at + SINCE]!, records[at + NUMBER]!, records[at + NEXT]!];
+    const [offset, length] = [records[at + OFFSET]!, records[at + LENGTH]!];
     const slot = place(slab.bytes, offset, length);
     this.#store.give(slab, offset);
     this.#slabs[entry] = undefined;
@@ -125,17 +133,20 @@ export class DelayQueue {
     direction.heldBytes -= length;
     this.#size--;
     this.#free[this.#size] = entry;
-    const next = this.#nexts[entry]!;
-    if (next !== NONE) this.#sink(this.#frameDues[next]!, next);
+    if (next !== NONE) this.#sink(records[next * RECORD + DUE]!, next);
     else if (--this.#chains > 0) this.#sink(this.#dues[this.#chains]!, this.#entries[this.#chains]!);
-    direction.arrive(slot, length, this.#sinces[entry]!, this.#numbers[entry]!);
+    direction.arrive(slot, length, since, number);
     return true;
   }
 
   /** Whether a frame leaves before the one at place `at`; equals leave as they came. */
   #precedes(due: number, entry: number, at: number): boolean {
     const other = this.#dues[at]!;
-    return due < other || (due === other && this.#sequences[entry]! < this.#sequences[this.#entries[at]!]!);
+    return due < other || (due === other && this.#sequenceOf(entry) < this.#sequenceOf(this.#entries[at]!));
+  }
+
+  #sequenceOf(entry: number): number {
+    return this.#records[entry * RECORD + SEQUENCE]!;
   }
 
   #set(at: number, due: number, entry: number): void {
@@ -167,30 +178,20 @@ export class DelayQueue {
     this.#set(at, due, entry);
   }
 
-  /** Doubles the room for entries; the memory of the most that there ever were is kept, some 70 bytes each. */
+  /** Doubles the room for entries; the memory of the most that there ever were is kept, some 100 bytes each. */
   #grow(): void {
     const before = this.#room;
     this.#room = Math.max(FIRST_ROOM, before * 2);
-    const reals = (old: Float64Array): Float64Array<ArrayBuffer> => {
-      const column = new Float64Array(this.#room);
-      column.set(old);
-      return column;
-    };
-    const whole = (old: Uint32Array): Uint32Array<ArrayBuffer> => {
-      const column = new Uint32Array(this.#room);
-      column.set(old);
-      return column;
-    };
-    this.#dues = reals(this.#dues);
-    this.#frameDues = reals(this.#frameDues);
-    this.#nexts = whole(this.#nexts);
-    this.#sequences = reals(this.#sequences);
-    this.#sinces = reals(this.#sinces);
-    this.#numbers = reals(this.#numbers);
-    this.#entries = whole(this.#entries);
-    this.#offsets = whole(this.#offsets);
-    this.#lengths = whole(this.#lengths);
-    this.#free = whole(this.#free);
+    this.#dues = moved(this.#dues, new Float64Array(this.#room));
+    this.#records = moved(this.#records, new Float64Array(this.#room * RECORD));
+    this.#entries = moved(this.#entries, new Uint32Array(this.#room));
+    this.#free = moved(this.#free, new Uint32Array(this.#room));
     for (let entry = before; entry < this.#room; entry++) this.#free[entry] = entry;
   }
+}
+
+/** The larger array, with what the smaller one has. */
+function moved<Numbers extends Float64Array | Uint32Array>(from: Numbers, to: Numbers): Numbers {
+  to.set(from);
+  return to;
 }
