@@ -27,6 +27,8 @@ export interface Link {
 export interface LinkChange {
   up?: boolean;
   mtu?: number;
+  /** `02:00:5e:00:53:01`. */
+  macAddress?: string;
   /** Name of the bridge to which it is added; null takes it out of its bridge. */
   bridge?: string | null;
 }
@@ -175,10 +177,12 @@ export function getLink(name: string): Link {
  * Changes an interface. It takes effect as a whole or not at all.
  * @throws Failure `conflict` without such an interface or bridge, or when the kernel refuses; `forbidden` without CAP_NET_ADMIN
  */
-export function changeLink(name: string, { up, mtu, bridge }: LinkChange): void {
+export function changeLink(name: string, { up, mtu, macAddress, bridge }: LinkChange): void {
   const { index } = getLink(name);
   const attributes: Buffer[] = [];
   if (mtu !== undefined) attributes.push(attribute(IFLA_MTU, number(mtu)));
+  if (macAddress !== undefined)
+    attributes.push(attribute(IFLA_ADDRESS, Buffer.from(macAddress.replaceAll(':', ''), 'hex')));
   if (bridge !== undefined) attributes.push(attribute(IFLA_MASTER, number(bridge === null ? 0 : bridgeIndex(bridge))));
   const message = linkMessage(index, up === true ? IFF_UP : 0, up === undefined ? 0 : IFF_UP);
   change(`change interface ${name}`, () => request('RTM_NEWLINK', RTM_NEWLINK, NLM_F_ACK, message, ...attributes));

@@ -10,7 +10,7 @@ import { holds } from '../../host/capabilities.ts';
 import { interfaceNames } from '../../host/interfaces.ts';
 import { formatAddress, formatSubnet, type Subnet } from '../../host/ipv4.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
-import { addAddress, getLink } from '../../host/links.ts';
+import { addAddress, changeLink } from '../../host/links.ts';
 import { log } from '../../host/log.ts';
 import { parseRequest, replyBytes, TYPE } from './dhcp-message.ts';
 import { DhcpServer } from './dhcp-server.ts';
@@ -25,8 +25,13 @@ const TABLE = 'labwire_nat';
 const MOST_NETWORKS = 100;
 /** In the state directory: the table of a network that is up, so that it is found again after the process was killed. */
 const MARK = 'nat-network';
-/** MAC of the services, locally administered. It is known on this one segment alone. */
-const SERVICE_MAC = '026c77000001';
+/**
+ * MACs of the gateway and of the services, locally administered: known on this one segment alone, and always the same, as nodes
+ * that outlive this process remember them.
+ */
+const GATEWAY_MAC = '02:6c:77:00:00:01';
+const SERVICE_MAC = '026c77000002';
+const SEGMENT = { service: SERVICE_MAC, gateway: GATEWAY_MAC.replaceAll(':', '') };
 /** Group of the fabric: the ports of NAT nodes are with the network that they share, not with their labs. */
 export const NAT_GROUP = 'nat';
 
@@ -95,14 +100,22 @@ export class NatNetwork {
     }
   }
 
+  /** Takes the network down, whoever is in it. */
+  stop(): Promise<void> {
+    return this.inTurn(() => this.end());
+  }
+
   private leave(): Promise<void> {
     return this.inTurn(async () => {
       this.members--;
-      if (this.members > 0) return;
-      const { running } = this;
-      this.running = undefined;
-      await running?.parts.disposeAsync();
+      if (this.members === 0) await this.end();
     });
+  }
+
+  private async end(): Promise<void> {
+    const { running } = this;
+    this.running = undefined;
+    await running?.parts.disposeAsync();
   }
 
   private inTurn<T>(task: () => Promise<T>): Promise<T> {
@@ -119,9 +132,9 @@ export class NatNetwork {
     await using parts = new AsyncDisposableStack();
     const segment = await this.openSegment(name, subnet, parts);
     const address = `${formatAddress(gateway)}/${subnet.prefix}`;
-    addAddress(name, address);
+    settle(name, address);
     const rebuilt = ({ groups }: { groups: readonly string[] }): void => {
-      if (groups.includes(NAT_GROUP)) settleAgain(name, address, segment);
+      if (groups.includes(NAT_GROUP)) settleAgain(name, address);
     };
     this.fabric.on('recovered', rebuilt);
     parts.defer(() => void this.fabric.off('recovered', rebuilt));
@@ -147,7 +160,7 @@ export class NatNetwork {
       const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
       this.serve(frame, server, gatewayOf(subnet), segment).catch((error: unknown) => log.error(messageOf(error)));
     };
-    const segment = await this.fabric.createDevice('nat', settingsOf(name), told, NAT_GROUP);
+    const segment = await this.fabric.createDevice('nat', SEGMENT, told, NAT_GROUP);
     parts.defer(() => segment.close());
     await uplink.setDevice({ kind: 'memory', device: segment, number: 0 });
     return segment;
@@ -181,16 +194,16 @@ export class NatNetwork {
   }
 }
 
-/** The segment's settings: the host's MAC is that of its TAP. */
-function settingsOf(name: string): { service: string; gateway: string } {
-  return { service: SERVICE_MAC, gateway: getLink(name).macAddress.replaceAll(':', '') };
+/** Makes the host the gateway of the network. */
+function settle(name: string, address: string): void {
+  changeLink(name, { macAddress: GATEWAY_MAC });
+  addAddress(name, address);
 }
 
-/** A thread of the fabric has died and was built anew, with a TAP of that name that has no address, and another MAC. */
-function settleAgain(name: string, address: string, segment: MemoryDevice<'nat'>): void {
+/** A thread of the fabric has died and was built anew, with a TAP of that name that has no address. */
+function settleAgain(name: string, address: string): void {
   try {
-    addAddress(name, address);
-    segment.configure(settingsOf(name)).catch((error: unknown) => log.error(messageOf(error)));
+    settle(name, address);
   } catch (thrown) {
     log.error('the NAT network has lost its gateway', { interface: name, reason: messageOf(thrown) });
   }
