@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { freePort, Peer } from '../fabric/peers.ts';
+import { freePort, Peer, until } from '../fabric/peers.ts';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { type Body, type Lab, startLab } from './support.ts';
 
@@ -294,6 +294,45 @@ test('a capture can be read from its beginning while it grows, and the reader is
   assert.deepEqual(read, await readFile(pcap_file_path));
   await lab.expect(204, 'POST', `${port}/stop_capture`);
   await lab.expect(409, 'GET', `${port}/pcap`);
+});
+
+test('format, snap length, ring and filter of a capture work on a port; wrong ones are named', async (t) => {
+  const { lab, hub, directory } = await started(t, { name: 'Hub' });
+  const [a, toA] = await connected(t, lab, hub, 0);
+  const port = `${hub}/adapters/0/ports/0`;
+  const name = { capture_file_name: 'c.pcapng' };
+  for (const [wrong, words] of [
+    [{ format: 'cap' }, /format/],
+    [{ snap_length: 65_536 }, /snap_length/],
+    [{ ring_size: 1000 }, /ring_size/],
+    [{ ring_files: 5 }, /ring_files: needs ring_size/],
+    [{ filter: 'no such thing' }, /filter: .*(no such thing|libpcap)/],
+  ] as const)
+    assert.match((await lab.expect(400, 'POST', `${port}/start_capture`, { ...name, ...wrong })).message, words);
+  const asked = {
+    format: 'pcapng',
+    snap_length: 20,
+    ring_size: 131_072,
+    ring_files: 3,
+    interface_description: 'to PC',
+  };
+  await lab.expect(200, 'POST', `${port}/start_capture`, { ...name, ...asked });
+  const other = `${hub}/adapters/0/ports/1`;
+  await connected(t, lab, hub, 1);
+  const taken = { capture_file_name: 'c_00002.pcapng' };
+  assert.match((await lab.expect(409, 'POST', `${other}/start_capture`, taken)).message, /written by another/);
+  const response = await lab.app.request(`/v2/compute${port}/pcap`);
+  assert.equal(response.headers.get('content-type'), 'application/x-pcapng');
+  await a.send(toA, Buffer.alloc(60, 1));
+  const seen = async () => (await lab.expect(200, 'GET', `${port}/statistics`)).capture;
+  await until(async () => (await seen()).frames > 0);
+  assert.deepEqual(await seen(), { frames: 1, bytes: 60, drops: 0, filtered: 0 });
+  await lab.expect(204, 'POST', `${port}/stop_capture`);
+  assert.equal(await seen(), null);
+  const content = Buffer.from(await response.arrayBuffer());
+  assert.deepEqual(content, await readFile(join(directory, 'project-files/captures/c.pcapng')));
+  assert.ok(content.includes('Hub 0/0') && content.includes('to PC'));
+  assert.ok(content.includes(Buffer.alloc(20, 1)) && !content.includes(Buffer.alloc(21, 1)));
 });
 
 test('removing the NIO, the node or the project ends the capture and its readers', async (t) => {

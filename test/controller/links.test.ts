@@ -271,6 +271,44 @@ test('a capture is taken at a device that always runs, streamed as it grows, and
   assert.ok(short(it.b).includes('POST … stop_capture'));
 });
 
+test('what is beyond the release about a capture goes to computes that know it only', async (t) => {
+  const it = await Two.start(t, { hosts: ['127.0.0.2', '127.0.0.3'] });
+  const [pc, hub] = [await it.node('a'), await it.node('b', 'ethernet_hub')];
+  const { link_id: id } = await it.server.link(it.project, [pc, 0], [hub, 3]);
+  const url = `${it.url}/links/${id}/start_capture`;
+  for (const standIn of [it.a, it.b]) standIn.answers['GET /projects.*statistics'] = refusing(404, { message: 'Not Found' });
+  const extended = {
+    capture_file_name: 'c.pcapng',
+    format: 'pcapng',
+    snap_length: 96,
+    ring_size: 200_000,
+    filter: 'arp',
+  };
+  const { message } = await it.server.expect(409, 'POST', url, extended);
+  assert.match(message, /format, snap_length, ring_size, filter: the compute b and a captures/);
+  assert.ok(![...it.a.calls, ...it.b.calls].some((call) => call.includes('start_capture')));
+  for (const [member, value] of Object.entries({
+    format: 'cap',
+    snap_length: 0,
+    ring_size: 1,
+    ring_files: 1,
+    filter: '',
+  }))
+    assert.match((await it.server.expect(400, 'POST', url, { [member]: value })).message, new RegExp(member));
+
+  it.a.answers['GET /projects.*statistics'] = {};
+  assert.equal((await it.server.expect(201, 'POST', url, extended)).capture_compute_id, 'a');
+  assert.deepEqual(it.told(it.a, /start_capture/), {
+    ...extended,
+    data_link_type: 'DLT_EN10MB',
+    interface_description: 'N-a Ethernet0 to N-b Ethernet3',
+  });
+  it.a.answers['GET /projects.*pcap'] = (_request, response) =>
+    void response.writeHead(200, { 'Content-Type': 'application/x-pcapng' }).end('pcapng');
+  const stream = await fetch(`http://127.0.0.1:${it.server.port}${it.url}/links/${id}/pcap`);
+  assert.deepEqual([stream.headers.get('content-type'), await stream.text()], ['application/x-pcapng', 'pcapng']);
+});
+
 test('a capture whose compute vanishes breaks off, and does not look complete', async (t) => {
   const it = await Two.start(t, { hosts: ['127.0.0.2', '127.0.0.3'] });
   it.b.answers['GET /projects.*pcap'] = (_request, response) => void response.writeHead(200).write('head');
