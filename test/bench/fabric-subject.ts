@@ -8,10 +8,10 @@ import { cpuMilliseconds } from './measure.ts';
 
 export interface SubjectOrder {
   /**
-   * The fabric's: a hub floods to all peers; a cable joins two devices, with or without the UDP hop between its ends.
+   * The fabric's: a hub floods to all peers; a switch has four of them in each VLAN; a cable joins two devices, with or without the UDP hop between its ends.
    * Beside it: `relay` and `relays` are one process a cable and one at each end of it, by socat; `nothing` is no subject at all.
    */
-  shape: 'hub' | 'fused' | 'hop' | 'relay' | 'relays' | 'nothing';
+  shape: 'hub' | 'switch' | 'fused' | 'hop' | 'relay' | 'relays' | 'nothing';
   /** UDP ports of the peers. */
   peers: number[];
   /** The subject's UDP ports, towards the peer with the same index. */
@@ -25,12 +25,23 @@ export interface SubjectOrder {
 const host = '127.0.0.1';
 const relays: ChildProcess[] = [];
 
-async function hub({ peers, ports, capture }: SubjectOrder): Promise<void> {
+/** The VLAN of a switch's port. */
+function vlanOf(number: number): number {
+  return 10 + Math.floor(number / 4);
+}
+
+async function device({ shape, peers, ports, capture }: SubjectOrder): Promise<void> {
   const fabric = new Fabric();
   await fabric.start();
-  const device = await fabric.createDevice('hub', {});
+  const settings = ports.map(
+    (_, number) => ({ number, type: 'access', vlan: vlanOf(number), etherType: 0x8100 }) as const,
+  );
+  const device =
+    shape === 'hub'
+      ? await fabric.createDevice('hub', {})
+      : await fabric.createDevice('ethernet-switch', { ports: settings, ageing: 300_000 });
   for (const [index, localPort] of ports.entries()) {
-    const port = await fabric.createPort({ kind: 'memory', device, number: 0 });
+    const port = await fabric.createPort({ kind: 'memory', device, number: index });
     await port.connect({ kind: 'udp', localPort, remoteHost: host, remotePort: peers[index]! });
     if (capture !== undefined && index === 1) await port.startCapture({ file: capture, linkType: 'DLT_EN10MB' });
   }
@@ -62,7 +73,8 @@ async function relay([near, nearPeer]: [number, number], [far, farPeer]: [number
 }
 
 const subjects: Record<SubjectOrder['shape'], (order: SubjectOrder) => Promise<void>> = {
-  hub,
+  hub: device,
+  switch: device,
   fused: cable,
   hop: cable,
   relay: ({ peers: [a, b], ports: [near, far] }) => relay([near!, a!], [far!, b!]),

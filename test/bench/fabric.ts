@@ -49,19 +49,37 @@ export interface Figures {
   trip: number;
 }
 
+/** UDP ports of this run, below those that the kernel gives to clients. */
+const FIRST_PORT = 28_000 + (process.pid % 20) * 200;
+
 async function ask<Answer>(child: ChildProcess, question: object | string): Promise<Answer> {
-  const answer = once(child, 'message');
+  const over = new AbortController();
+  const answer = once(child, 'message', over);
+  const end = once(child, 'exit', over).then(() => Promise.reject(new Error('a process of the benchmark has ended')));
   child.send(question);
-  return (await answer)[0] as Answer;
+  try {
+    const [message] = await Promise.race([answer, end]);
+    return message as Answer;
+  } finally {
+    over.abort();
+    end.catch(() => {});
+    answer.catch(() => {});
+  }
 }
 
 async function measure({ shape, size, capture, hosts }: Path): Promise<Figures> {
   const range = (first: number): number[] => Array.from({ length: size }, (_, index) => first + index);
-  const [peers, ports] = [range(28_000), range(28_100)];
+  const [peers, ports] = [range(FIRST_PORT), range(FIRST_PORT + 50)];
   const subject = fork(new URL('./fabric-subject.ts', import.meta.url));
   const load = fork(new URL('./fabric-load.ts', import.meta.url));
   try {
-    await ask(subject, { shape, peers, ports, hop: [28_200, 28_201], capture } satisfies SubjectOrder);
+    await ask(subject, {
+      shape,
+      peers,
+      ports,
+      hop: [FIRST_PORT + 100, FIRST_PORT + 101],
+      capture,
+    } satisfies SubjectOrder);
     const local = (port: number): PeerAddress => ({ host, port });
     const ends = hosts ?? peers.map(local);
     const targets = shape === 'nothing' ? ends.toReversed() : ports.map(local);
@@ -74,7 +92,8 @@ async function measure({ shape, size, capture, hosts }: Path): Promise<Figures> 
     };
     await run(0, FRAME_BYTES, 300);
     const flood = await run(0, FRAME_BYTES, MILLISECONDS);
-    const steady = await run(size === 2 ? STEADY : STEADY / 10, FRAME_BYTES, MILLISECONDS);
+    const listeners = shape === 'hub' ? size - 1 : 1;
+    const steady = await run(listeners === 1 ? STEADY : STEADY / 10, FRAME_BYTES, MILLISECONDS);
     const { trip } = await run('trips', 64, MILLISECONDS / 2);
     return {
       flood: flood.received / flood.seconds,
@@ -82,7 +101,7 @@ async function measure({ shape, size, capture, hosts }: Path): Promise<Figures> 
       floodWhole: flood.whole,
       steadyCost: steady.cost,
       steadyWhole: steady.whole,
-      steadyShare: steady.received / (steady.sent * (size - 1)),
+      steadyShare: steady.received / (steady.sent * listeners),
       trip,
     };
   } finally {
@@ -95,7 +114,9 @@ async function measure({ shape, size, capture, hosts }: Path): Promise<Figures> 
 
 const { values: options } = parseArgs({ options: { svg: { type: 'string' } } });
 const directory = mkdtempSync(join(tmpdir(), 'labwire-bench-'));
-using ending = new DisposableStack();
+const ending = new DisposableStack();
+process.on('exit', () => ending.dispose());
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
 ending.defer(() => rmSync(directory, { recursive: true }));
 const bridge = makeBridge();
 const skipped: string[] = [];
@@ -107,6 +128,7 @@ const paths: Path[] = [
   { title: 'hub, 2 ports', shape: 'hub', size: 2 },
   { title: 'hub, 2 ports, captured', shape: 'hub', size: 2, capture: join(directory, 'hub.pcap') },
   { title: 'hub, 16 ports', shape: 'hub', size: 16 },
+  { title: 'switch, 16 ports, VLANs', shape: 'switch', size: 16 },
 ];
 const noSocat = missing('socat');
 if (noSocat) skipped.push(`socat: ${noSocat}`);
