@@ -15,6 +15,8 @@ function ip(...words: string[]): string {
   return execFileSync('ip', words, { stdio: ['ignore', 'pipe', 'pipe'] }).toString();
 }
 
+let made = 0;
+
 export class OuterNetwork {
   /** Names of the namespaces. */
   readonly host: string;
@@ -25,13 +27,16 @@ export class OuterNetwork {
   readonly address: string;
   /** What the world's name server was asked: a line a question, with who asked. */
   questions = '';
+  private readonly cable: string;
   private names: ChildProcess | undefined;
 
   private constructor() {
-    this.host = `labwire-host-${process.pid}`;
-    this.world = `labwire-world-${process.pid}`;
+    const own = `${process.pid}-${++made}`;
+    this.host = `labwire-host-${own}`;
+    this.world = `labwire-world-${own}`;
+    this.cable = `lwo${process.pid}x${made}`;
     this.inside = ['ip', 'netns', 'exec', this.host];
-    this.address = `10.233.${process.pid % 250}.2`;
+    this.address = `10.233.${(process.pid + made) % 250}.2`;
   }
 
   /** It is gone when the test ends, however it ends. */
@@ -46,6 +51,11 @@ export class OuterNetwork {
   /** Runs a program on the host, and gives what it prints. */
   run(...words: [string, ...string[]]): string {
     return execFileSync('ip', ['netns', 'exec', this.host, ...words], { stdio: ['ignore', 'pipe', 'pipe'] }).toString();
+  }
+
+  /** Runs a program in the world. */
+  outside(...words: [string, ...string[]]): void {
+    execFileSync('ip', ['netns', 'exec', this.world, ...words], { stdio: ['ignore', 'ignore', 'pipe'] });
   }
 
   private build(): void {
@@ -81,10 +91,6 @@ export class OuterNetwork {
       this.questions += text;
     });
     await eventually('the name server', () => /started/.test(this.questions));
-  }
-
-  private get cable(): string {
-    return `lwo${process.pid}`;
   }
 
   private remove(): void {
