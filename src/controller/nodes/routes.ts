@@ -115,12 +115,12 @@ export function nodeRoutes({
 
     route('GET /v2/projects/{project_id}/nodes/{node_id}/mac_table', {}, async ({ params }) => {
       const { node } = await find(params);
-      return (await node.compute.get(`${node.path}/mac_table`)) as object;
+      return (await node.compute.get(macTablePath(node))) as object;
     }),
 
     route('DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table', { status: 204 }, async ({ params }) => {
       const { node } = await find(params);
-      await node.compute.delete(`${node.path}/mac_table`);
+      await node.compute.delete(macTablePath(node));
       return undefined;
     }),
 
@@ -179,6 +179,12 @@ export function nodeRoutes({
       },
     ),
   ];
+}
+
+/** @throws Failure `conflict` for a node that is no switch */
+function macTablePath(node: Node): string {
+  if (node.type === 'ethernet_switch') return `${node.path}/mac_table`;
+  throw new Failure('conflict', `${node.name} has no table of MAC addresses: it is no ethernet_switch.`);
 }
 
 async function writeFile(node: Node, { params, stream, signal }: RouteRequest<'/{path:.+}'>): Promise<undefined> {

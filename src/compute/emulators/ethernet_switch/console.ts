@@ -4,7 +4,7 @@ import { LineEditor } from '../../../consoles/line-editor.ts';
 import { TelnetServer } from '../../../consoles/telnet-server.ts';
 import { messageOf } from '../../../failures.ts';
 import { table } from './console-table.ts';
-import type { MacTableRow, PortRow } from './node.ts';
+import type { MacTableRow, PortRow } from './rows.ts';
 
 /** The switch, as far as its console knows it. */
 export interface ConsoleSwitch {

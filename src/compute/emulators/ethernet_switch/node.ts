@@ -1,6 +1,6 @@
 // An Ethernet switch as a node: its ports are the fabric's, the frames never come here.
 import { isDeepStrictEqual } from 'node:util';
-import type { MemoryDevice, PortStatistics } from '../../../fabric/fabric.ts';
+import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
 import { MemoryPorts } from '../../nodes/memory-ports.ts';
 import { Node, type NodeIdentity } from '../../nodes/node.ts';
@@ -9,6 +9,7 @@ import { defaultPorts, numbered, stillConnected } from '../../nodes/ports-mappin
 import { consoleHost } from '../../ports/ports.ts';
 import type { Services } from '../../services.ts';
 import { SwitchConsole } from './console.ts';
+import type { MacTableRow, PortRow } from './rows.ts';
 import type { ConsoleType, EthernetSwitchCreate, EthernetSwitchUpdate, SwitchPort } from './schema.ts';
 
 /** Switches are a part of Dynamips in the release; clients know its name. */
@@ -18,24 +19,6 @@ const DEFAULT_VLAN = 1;
 const DEFAULT_ETHER_TYPE = '0x8100';
 /** Milliseconds for which an address that is not heard again is known (IEEE 802.1Q, table 8-6: 300 s). */
 const AGEING = 300_000;
-
-/** An entry of the table, as clients see it. */
-export interface MacTableRow {
-  vlan: number;
-  /** `02:00:00:00:00:01` */
-  mac_address: string;
-  port_number: number;
-  port_name: string;
-  /** Whole seconds since the address was heard. */
-  age: number;
-}
-
-/** A port as the console lists it. */
-export interface PortRow extends SwitchPort {
-  vlan: number;
-  /** Undefined without a link. */
-  statistics: PortStatistics | undefined;
-}
 
 /** What the fabric is told of the ports. */
 function settingsOf(mapping: readonly SwitchPort[]): Settings<'ethernet-switch'> {
