@@ -62,7 +62,7 @@ export async function startDaemon(
   const store = undo.use(await Store.open({ stateDirectory: config.state }));
   await moving;
   started('store and fabric');
-  const compute = new Compute({ config, fabric, instance: store.instance });
+  const compute = new Compute({ config, fabric, instance: store.instance, documents: store.documents });
   await compute.start();
   // A start that fails leaves what runs to the next one.
   let keepNodes = true;

@@ -10,6 +10,7 @@ import { log } from '../host/log.ts';
 import { reapOurs } from '../host/processes.ts';
 import { LoadMeter } from '../host/statistics.ts';
 import { type Route, route } from '../http/route.ts';
+import type { Documents } from '../store/documents.ts';
 import { NODE_TYPES } from '../store/vocabulary.ts';
 import { qemuRoutes } from './emulators/qemu/routes.ts';
 import { KINDS } from './emulators/registry.ts';
@@ -22,6 +23,7 @@ import { networkRoutes } from './network/routes.ts';
 import { Captures } from './nodes/captures.ts';
 import { HeldPrograms } from './nodes/held-programs.ts';
 import { nodeRoutes } from './nodes/routes.ts';
+import { SwitchedOn } from './nodes/switched-on.ts';
 import { Ports } from './ports/ports.ts';
 import { Projects } from './projects/projects.ts';
 import { projectRoutes } from './projects/routes.ts';
@@ -35,6 +37,7 @@ export interface ComputeOptions {
   fabric: Fabric;
   /** The state directory's own identifier: processes that carry it are ours. */
   instance: string;
+  documents: Documents;
 }
 
 export class Compute {
@@ -44,15 +47,16 @@ export class Compute {
   private readonly projects: Projects;
   private readonly images: Images;
 
-  constructor({ config, fabric, instance }: ComputeOptions) {
+  constructor({ config, fabric, instance, documents }: ComputeOptions) {
     const ports = new Ports(config);
     const captures = new Captures(fabric);
     const natNetwork = new NatNetwork(config, fabric);
     const { events } = this;
     const lost = async (): Promise<void> => void (await reapOurs(instance));
     const holder = new HolderClient({ state: config.state, instance, lost });
+    const switchedOn = new SwitchedOn(documents);
     const heldPrograms = new HeldPrograms({ holder, udp: ports.udp, events, instance });
-    this.services = { config, fabric, ports, captures, holder, heldPrograms, natNetwork, events, instance };
+    this.services = { config, fabric, ports, captures, holder, heldPrograms, switchedOn, natNetwork, events, instance };
     const projects = new Projects(this.services);
     this.projects = projects;
     this.images = new Images(config);
@@ -75,10 +79,11 @@ export class Compute {
 
   /** Finds what a former life of the daemon has left running: nodes that are made anew take it back. */
   async start(): Promise<void> {
-    const { config, captures, fabric, heldPrograms } = this.services;
+    const { config, captures, fabric, heldPrograms, switchedOn } = this.services;
     const directory = config.Server.projects_path;
     await makeDirectory(directory, `projects_path ${directory}`);
     await heldPrograms.start();
+    await switchedOn.start();
     captures.start();
     void this.images.start();
     void removeLeftoversBelow(directory, Date.now() - performance.now()).then((removed) => {
@@ -89,8 +94,9 @@ export class Compute {
   }
 
   /** Ends the programs of a former life that no node has taken back, in the projects that are given. */
-  endUnclaimed(isOver: (projectId: string) => boolean): Promise<void> {
-    return this.services.heldPrograms.endUnclaimed(isOver);
+  async endUnclaimed(isOver: (projectId: string) => boolean): Promise<void> {
+    await this.services.switchedOn.forgetUnclaimed(isOver);
+    await this.services.heldPrograms.endUnclaimed(isOver);
   }
 
   /**

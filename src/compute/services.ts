@@ -7,6 +7,7 @@ import type { ComputeEvents } from './events.ts';
 import type { NatNetwork } from './nat-network/network.ts';
 import type { Captures } from './nodes/captures.ts';
 import type { HeldPrograms } from './nodes/held-programs.ts';
+import type { SwitchedOn } from './nodes/switched-on.ts';
 import type { Ports } from './ports/ports.ts';
 
 export interface Services {
@@ -18,6 +19,8 @@ export interface Services {
   readonly holder: HolderClient;
   /** Those that a former life of this process has left there. */
   readonly heldPrograms: HeldPrograms;
+  /** Nodes without a program that are on, or were when a former life of this process ended. */
+  readonly switchedOn: SwitchedOn;
   /** Of all NAT nodes, where the host has no bridge for them. */
   readonly natNetwork: NatNetwork;
   readonly events: EventBus<ComputeEvents>;

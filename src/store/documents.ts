@@ -2,7 +2,7 @@
 import type { Database } from './database.ts';
 import type { JsonObject } from './json.ts';
 
-export type DocumentKind = 'computes' | 'templates' | 'settings';
+export type DocumentKind = 'computes' | 'templates' | 'settings' | 'switched-on';
 
 export interface StoredDocument {
   id: string;

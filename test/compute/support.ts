@@ -1,6 +1,7 @@
 // A whole compute in the test's own process, with files, ports and programs of this host.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Compute } from '../../src/compute/compute.ts';
@@ -10,6 +11,9 @@ import type { Config } from '../../src/config/schema.ts';
 import type { Message } from '../../src/events/message.ts';
 import { Fabric } from '../../src/fabric/fabric.ts';
 import { App } from '../../src/http/app.ts';
+import { Database } from '../../src/store/database.ts';
+import { Documents } from '../../src/store/documents.ts';
+import { MIGRATIONS } from '../../src/store/migrations.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 /** Why tests that need the real program do not run here. */
@@ -139,11 +143,14 @@ export async function startLab(t: TestContext, settings: Settings = {}, state?: 
   });
   const fabric = new Fabric();
   await fabric.start();
-  const compute = new Compute({ config, fabric, instance: settings.instance ?? randomUUID() });
+  const database = await Database.open(join(directory, 'labwire.db'), MIGRATIONS);
+  const documents = new Documents(database);
+  const compute = new Compute({ config, fabric, instance: settings.instance ?? randomUUID(), documents });
   await compute.start();
   const stop = async (): Promise<void> => {
     await compute.stop();
     await fabric.stop();
+    await database.close();
   };
   t.after(stop);
   return new Lab(compute, config, stop);

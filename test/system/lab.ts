@@ -20,6 +20,7 @@ export interface NodeObject {
   console: number;
   console_type: string | null;
   node_directory: string;
+  command_line: string | null;
   label: { text: string };
   x: number;
   y: number;

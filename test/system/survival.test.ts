@@ -173,6 +173,36 @@ suite('labs that run', { concurrency: 4 }, () => {
     assert.deepEqual(pidsOf(kept.pcs), pids);
   });
 
+  test('PCs keep their MAC addresses, and a new one gets none of them', { skip }, async (t) => {
+    const { daemon, lab, pcs } = await startedLab(t, 3);
+    await daemon.delete(`${lab.path}/nodes/${pcs[0]!.node_id}`);
+    await daemon.kill();
+    await daemon.start();
+    await openAgain(lab);
+    const fresh = await lab.pc('PC4');
+    await lab.start(fresh);
+    const macs = (await lab.nodes()).map(({ command_line }) => /-m (\d+)/.exec(command_line ?? '')?.[1]);
+    assert.deepEqual(macs, [undefined, '1', '2', '0']);
+  });
+
+  test('built-in PCs that were on are on again, as their files say, at the same addresses; others stay off', async (t) => {
+    const { daemon, lab, pcs } = await startedLab(t, 3, { config: '[VPCS]\nengine = built-in\n' });
+    await daemon.post(`${lab.path}/nodes/${pcs[2]!.node_id}/stop`);
+    const before = await lab.nodes();
+    await daemon.kill();
+    await daemon.start();
+    await openAgain(lab);
+    const seen = (nodes: NodeObject[]) => nodes.map(({ name, status, console }) => ({ name, status, console }));
+    assert.deepEqual(seen(await lab.nodes()), seen(before));
+    const lines = (nodes: NodeObject[]) => nodes.slice(1, 3).map(({ command_line }) => command_line);
+    assert.deepEqual(lines(await lab.nodes()), lines(before));
+    assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+    await daemon.end('SIGTERM');
+    await daemon.start();
+    await daemon.post(`${lab.path}/open`);
+    assert.deepEqual(await statuses(lab), ['started', 'stopped', 'stopped', 'stopped']);
+  });
+
   test('a PC that ended while the daemon was away is told with its last words, and can be started', {
     skip,
   }, async (t) => {

@@ -23,6 +23,8 @@ const ProgramRecord = v.object({
   /** UDP port of the program, and the one at its cable's end, which it sends to. */
   program_port: UdpPort,
   cable_port: UdpPort,
+  /** What tells the node from the others of its project, see the kind of node. */
+  number: v.pipe(v.number(), v.integer(), v.minValue(0)),
   /** All ports that are reserved for it, the two above included. */
   udp_ports: v.array(UdpPort),
 });
@@ -84,6 +86,13 @@ export class HeldPrograms {
     }
     this.unclaimed.set(record.node_id, { held, record });
     return true;
+  }
+
+  /** The numbers of nodes of a project that are still to come. */
+  numbers(projectId: string): number[] {
+    return [...this.unclaimed.values()]
+      .filter(({ record }) => record.project_id === projectId)
+      .map(({ record }) => record.number);
   }
 
   /** The program of a node that is made anew, which is the node's from now on, its reserved ports included. */

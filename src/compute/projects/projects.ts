@@ -82,7 +82,9 @@ export class Projects {
       // First of all it is not found any more, so that nothing new begins in it.
       this.open.delete(id);
       await task(project);
-      await this.services.heldPrograms.endUnclaimed((projectId) => projectId === id);
+      const { heldPrograms, switchedOn } = this.services;
+      await switchedOn.forgetUnclaimed((projectId) => projectId === id);
+      await heldPrograms.endUnclaimed((projectId) => projectId === id);
     });
   }
 

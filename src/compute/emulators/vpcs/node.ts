@@ -46,23 +46,29 @@ export class VpcsNode extends Node {
   private running: Running | undefined;
   private closed = false;
 
-  private constructor(identity: NodeIdentity, consoleType: VpcsConsoleType, services: Services) {
+  private constructor(identity: NodeIdentity, consoleType: VpcsConsoleType, services: Services, number: number) {
     super(identity, services, 'stopped');
     this.consoleType = consoleType;
-    this.number = reserveNumber(this.project, this.id);
+    this.number = number;
     this.ethernet = new NodePort(this, '0/0', PORT_RULES, services);
   }
 
   static async create(identity: NodeIdentity, body: VpcsCreate, services: Services): Promise<VpcsNode> {
     await using undo = new AsyncDisposableStack();
-    const node = new VpcsNode(identity, body.console_type, services);
+    const { heldPrograms, switchedOn } = services;
+    const { id, project } = identity;
+    const runsOn = heldPrograms.claim(project.id, id);
+    const wasOn = switchedOn.claim(project.id, id);
+    const come = [...heldPrograms.numbers(project.id), ...switchedOn.numbers(project.id)];
+    const number = reserveNumber(project, id, runsOn?.record.number ?? wasOn, come);
+    const node = new VpcsNode(identity, body.console_type, services, number);
     undo.defer(() => node.close());
     await node.changeConsole(body.console_type, body.console ?? undefined);
     if (body.startup_script != null && (await readText(node.project.path, node.script)) === undefined) {
       await node.writeScript(initialScript(body.startup_script, node.name));
     }
-    const runsOn = services.heldPrograms.claim(node.project.id, node.id);
     if (runsOn) await node.inTurn(() => node.takeBack(runsOn));
+    else if (wasOn !== undefined) await node.inTurn(() => node.switchOnAgain());
     undo.move();
     return node;
   }
@@ -186,6 +192,7 @@ export class VpcsNode extends Node {
       }
       const machine = new BuiltInPc(this.machineNode);
       await machine.start(resources);
+      await this.noteSwitchedOn(resources);
       await this.run(machine, resources);
     });
     made.move();
@@ -205,6 +212,23 @@ export class VpcsNode extends Node {
   private get machineNode(): MachineNode {
     const { id, name, project, services, ethernet, directory, relativeDirectory, number } = this;
     return { id, name, project, services, ethernet, directory, relativeDirectory, number };
+  }
+
+  /** The built-in PC goes with this process; the next life of it switches the PC on again. */
+  private async noteSwitchedOn(resources: AsyncDisposableStack): Promise<void> {
+    const { switchedOn } = this.services;
+    await switchedOn.add(this.id, { projectId: this.project.id, number: this.number });
+    resources.defer(() => switchedOn.remove(this.id));
+  }
+
+  private async switchOnAgain(): Promise<void> {
+    try {
+      await this.startNow();
+    } catch (error) {
+      await this.services.switchedOn.remove(this.id);
+      const message = `${this.name} was on when the server ended, and cannot be switched on again: ${messageOf(error)}`;
+      this.services.events.emit('log.error', { message }, this.project.id);
+    }
   }
 
   /** The program has outlived this process. What hinders that is told, and ends the program. */

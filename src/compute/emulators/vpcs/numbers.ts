@@ -8,14 +8,20 @@ const BYTES = 256;
 const used = new WeakMap<NodeProject, Map<string, number>>();
 
 /**
- * The number of one more PC, which keeps it until `releaseNumber`. No two are the same, and their last bytes, which is all that VPCS
+ * The number of one more PC, which keeps it until `releaseNumber`; `former` if it had one in a former life of this process, else none
+ * of those that are still to `come` from there. No two are the same, and their last bytes, which is all that VPCS
  * makes its addresses of, are the same as seldom as possible.
  */
-export function reserveNumber(project: NodeProject, nodeId: string): number {
+export function reserveNumber(
+  project: NodeProject,
+  nodeId: string,
+  former: number | undefined,
+  come: Iterable<number>,
+): number {
   const numbers = used.get(project) ?? new Map<string, number>();
   used.set(project, numbers);
-  const taken = new Set(numbers.values());
-  let number = chooseMacByte(taken);
+  const taken = new Set([...numbers.values(), ...come]);
+  let number = former ?? chooseMacByte(taken);
   while (taken.has(number)) number += BYTES;
   numbers.set(nodeId, number);
   return number;

@@ -59,7 +59,7 @@ export class ProgramMachine extends EventEmitter<{ end: [MachineEnd] }> implemen
     });
     const machine = new ProgramMachine(node, command, {
       ...{ project_id: project.id, node_id: node.id, node_name: node.name, command_line: command.join(' ') },
-      ...{ program_port: pcPort, cable_port: cablePort, udp_ports: all },
+      ...{ program_port: pcPort, cable_port: cablePort, udp_ports: all, number: node.number },
     });
     await machine.#connect(resources);
     await machine.#process.start();
