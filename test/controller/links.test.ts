@@ -276,7 +276,8 @@ test('what is beyond the release about a capture goes to computes that know it o
   const [pc, hub] = [await it.node('a'), await it.node('b', 'ethernet_hub')];
   const { link_id: id } = await it.server.link(it.project, [pc, 0], [hub, 3]);
   const url = `${it.url}/links/${id}/start_capture`;
-  for (const standIn of [it.a, it.b]) standIn.answers['GET /projects.*statistics'] = refusing(404, { message: 'Not Found' });
+  for (const standIn of [it.a, it.b])
+    standIn.answers['GET /projects.*statistics'] = refusing(404, { message: 'Not Found' });
   const extended = {
     capture_file_name: 'c.pcapng',
     format: 'pcapng',

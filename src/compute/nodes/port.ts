@@ -4,7 +4,6 @@ import type {
   Device,
   FabricPort,
   InterfaceChange,
-  LinkType,
   PortStatistics,
 } from '../../fabric/fabric.ts';
 import { Failure } from '../../failures.ts';
