@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { type TestContext, test } from 'node:test';
 import type { Fabric, MemoryDevice } from '../../src/fabric/fabric.ts';
 import type { SwitchPortSettings } from '../../src/fabric/model.ts';
+import { BROADCAST, frame, mac, type Tag } from './frames.ts';
 import { cannotMakeInterfaces, Namespace, transfer, uniqueName } from './namespaces.ts';
-import { ends, startFabric } from './peers.ts';
+import { devicePort, ends, startFabric, until } from './peers.ts';
 
 /** Why there are no interfaces of a type here; false when there are. */
 function without(type: string, before: string[], after: string[] = []): string | false {
@@ -14,6 +15,18 @@ function without(type: string, before: string[], after: string[] = []): string |
     return false;
   } catch {
     return `the kernel of this host has no interfaces of type ${type}`;
+  }
+}
+
+/** Why no packets can be filtered here as they come in; false when they can. */
+function withoutFilter(): string | false {
+  if (cannotMakeInterfaces !== false) return cannotMakeInterfaces;
+  try {
+    const chain = 'add chain netdev probe seen { type filter hook ingress device "lo" priority 0; }';
+    execFileSync('unshare', ['--net', 'nft', `add table netdev probe; ${chain}`], { stdio: 'ignore' });
+    return false;
+  } catch {
+    return 'nft is not installed, or the kernel of this host filters no packets as they come in';
   }
 }
 
@@ -119,4 +132,63 @@ test("a tunnel's frames carry the two tags that the kernel gives to stacked VLAN
   await ping(customer.namespace, '10.98.40.1');
   await ping(carrier.namespace, '10.98.40.2');
   await transfer(customer.namespace, carrier.namespace, '10.98.40.1', 2 * MEGABYTE);
+});
+
+test("the kernel's packet filter reads the tags that a trunk and a tunnel give", {
+  skip: withoutFilter(),
+}, async (t) => {
+  const fabric = await startFabric(t);
+  const device = await switchOf(
+    fabric,
+    { type: 'dot1q', vlan: 1 },
+    { type: 'access', vlan: 10 },
+    { type: 'qinq', vlan: 777 },
+    { type: 'access', vlan: 1 },
+  );
+  const { namespace, link } = await host(t, fabric, device, 0, '10.98.1.1/24');
+  await namespace.run('nft', 'add', 'table', 'netdev', 'tags');
+  await namespace.run('nft', `add chain netdev tags seen { type filter hook ingress device "${link}" priority 0; }`);
+  // In order: two tags, one, none; a frame is counted by the rules that it fits.
+  for (const rule of [
+    'ether type 8021ad vlan id 777 vlan type 8021q vlan id 234',
+    'ether type 8021q vlan id 10 vlan type 0x88b5',
+    'ether type 0x88b5',
+  ]) {
+    await namespace.run('nft', `add rule netdev tags seen ${rule} counter`);
+  }
+  for (const [number, ...tags] of [[1], [2, { vlan: 234 }], [3]] as [number, ...Tag[]][]) {
+    const { peer, localPort } = await devicePort(t, fabric, device, number);
+    await peer.send(localPort, frame(BROADCAST, mac(number), 'x'.repeat(46), ...tags));
+  }
+  await until(async () => {
+    const listed = JSON.parse(await namespace.run('nft', '--json', 'list', 'chain', 'netdev', 'tags', 'seen'));
+    const packets = listed.nftables
+      .flatMap(({ rule }: { rule?: { expr: { counter?: { packets: number } }[] } }) => rule?.expr ?? [])
+      .flatMap(({ counter }: { counter?: { packets: number } }) => counter?.packets ?? []);
+    return packets.join() === '1,1,1';
+  });
+});
+
+test('hosts of one VLAN ping and move a stream across two switches and their trunk; those of another hear nothing', {
+  skip: cannotMakeInterfaces,
+}, async (t) => {
+  const fabric = await startFabric(t);
+  const ports = [
+    { type: 'dot1q', vlan: 1 },
+    { type: 'access', vlan: 10 },
+    { type: 'access', vlan: 20 },
+  ] as const;
+  const devices = [await switchOf(fabric, ...ports), await switchOf(fabric, ...ports)] as const;
+  const trunk = await ends();
+  for (const [index, device] of devices.entries()) {
+    const port = await fabric.createPort({ kind: 'memory', device, number: 0 });
+    await port.connect(trunk[index]!);
+  }
+  const near = await host(t, fabric, devices[0], 1, '10.98.10.1/24');
+  const far = await host(t, fabric, devices[1], 1, '10.98.10.2/24');
+  const stranger = await host(t, fabric, devices[1], 2, '10.98.10.3/24');
+  await ping(near.namespace, '10.98.10.2');
+  await transfer(near.namespace, far.namespace, '10.98.10.2', 8 * MEGABYTE);
+  await transfer(far.namespace, near.namespace, '10.98.10.1', 8 * MEGABYTE);
+  assert.equal(await stranger.namespace.received(stranger.link), 0);
 });
