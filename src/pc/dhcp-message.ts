@@ -36,7 +36,11 @@ export interface DhcpMessage {
   options: Map<number, Buffer>;
 }
 
-export function dhcpBytes(message: Omit<DhcpMessage, 'yours' | 'server' | 'relay'>, broadcast: boolean): Buffer {
+/** What a client sends, or a server when `yours` is there: `yours` is the client's address to be. */
+export function dhcpBytes(
+  message: Omit<DhcpMessage, 'yours' | 'server' | 'relay'> & { yours?: Buffer },
+  broadcast: boolean,
+): Buffer {
   const fixed = Buffer.alloc(FIXED);
   fixed[0] = message.operation;
   fixed[1] = 1;
@@ -44,6 +48,7 @@ export function dhcpBytes(message: Omit<DhcpMessage, 'yours' | 'server' | 'relay
   fixed.writeUInt32BE(message.transaction, 4);
   fixed.writeUInt16BE(broadcast ? BROADCAST_FLAG : 0, 10);
   message.client.copy(fixed, 12);
+  message.yours?.copy(fixed, 16);
   message.mac.copy(fixed, 28);
   fixed.writeUInt32BE(COOKIE, 236);
   const options = [...message.options].flatMap(([code, bytes]) => [Buffer.from([code, bytes.length]), bytes]);

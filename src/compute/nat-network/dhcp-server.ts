@@ -109,14 +109,14 @@ export class DhcpServer {
   }
 
   private lease(): [number, number][] {
-    return [[OPTION.leaseTime, LEASE_TIME]];
+    return [[OPTION.lease, LEASE_TIME]];
   }
 
   private settings(): [number, number][] {
     const mask = netmask(this.subnet.prefix);
     return [
       [OPTION.server, this.gateway],
-      [OPTION.netmask, mask],
+      [OPTION.mask, mask],
       [OPTION.router, this.gateway],
       [OPTION.dns, this.gateway],
       [OPTION.broadcast, (this.subnet.address | ~mask) >>> 0],

@@ -39,12 +39,12 @@ test('a node gets an address of the network with all that it needs, and the same
   assert.deepEqual([again?.type, again?.address], [TYPE.offer, first]);
   const options = new Map(again?.options);
   assert.deepEqual(
-    [OPTION.server, OPTION.router, OPTION.dns, OPTION.netmask, OPTION.broadcast].map((code) =>
+    [OPTION.server, OPTION.router, OPTION.dns, OPTION.mask, OPTION.broadcast].map((code) =>
       formatAddress(options.get(code)!),
     ),
     ['192.168.122.1', '192.168.122.1', '192.168.122.1', '255.255.255.0', '192.168.122.255'],
   );
-  assert.equal(options.get(OPTION.leaseTime), 3600);
+  assert.equal(options.get(OPTION.lease), 3600);
   assert.equal(
     await lease(new DhcpServer(SUBNET), '020000000001'),
     first,
