@@ -1,18 +1,27 @@
 // Reads a capture while it is written: from the beginning of its oldest file, across the files of a ring, to its end.
 
-import type { CaptureFile } from './capture-file.ts';
 import type { CapturePart } from './capture-part.ts';
 
 const BUFFER_BYTES = 256 << 10;
 
+/** What is read. */
+export interface CaptureSource {
+  /** The oldest file that is left. */
+  readonly oldest: CapturePart;
+  /** Whether nothing comes any more. */
+  readonly ended: boolean;
+  /** Resolves when there is more to read, or when nothing comes any more. */
+  grown(): Promise<void>;
+}
+
 /** One reader; however slow it is, nobody else notices. One that falls behind a ring goes on with the oldest file that is left. */
 export class CaptureReader {
-  readonly #file: CaptureFile;
+  readonly #file: CaptureSource;
   #part: CapturePart | undefined;
   #offset = 0;
   #closed = false;
 
-  constructor(file: CaptureFile) {
+  constructor(file: CaptureSource) {
     this.#file = file;
   }
 

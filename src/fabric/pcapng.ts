@@ -1,7 +1,7 @@
 // The pcapng format, little endian, with times in nanoseconds (draft-ietf-opsawg-pcapng).
 
 import { LONGEST_SNAP } from '../store/captures.ts';
-import type { CaptureEncoding } from './capture-format.ts';
+import type { CaptureEncoding } from './capture-encoding.ts';
 import { LINK_TYPES } from './model.ts';
 
 const BLOCK = { section: 0x0a0d0d0a, interface: 1, statistics: 5, packet: 6 } as const;

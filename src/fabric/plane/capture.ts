@@ -3,7 +3,8 @@
 import type { FrameCalls } from '../../host/system-calls.ts';
 import { LONGEST_SNAP } from '../../store/captures.ts';
 import type { CaptureChunk } from '../capture-chunk.ts';
-import { type CaptureEncoding, ENCODINGS, type RecordTime } from '../capture-format.ts';
+import type { CaptureEncoding, RecordTime } from '../capture-encoding.ts';
+import { ENCODINGS } from '../capture-format.ts';
 import type { CaptureSettings, CaptureStatistics } from '../model.ts';
 import { CaptureChunks, type Lender } from './capture-chunks.ts';
 import { accepts } from './packet-filter.ts';
