@@ -1,11 +1,13 @@
 // A controller and a compute that are two daemons on two hosts: labs reach across, and survive the end of either.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { capturedFrames } from '../../src/demo/pcap-stream.ts';
 import { type Daemon, eventually, ownDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
 import { type } from './pc-typing.ts';
+import { processesIn } from './processes.ts';
 import { noNamespaces, TwoHosts } from './two-daemons-network.ts';
 
 const skip = missing('ip', 'vpcs') || noNamespaces();
@@ -109,7 +111,7 @@ test('a lab across two hosts pings, is captured at the far end, and obeys filter
   assert.equal(await ports(), before - 1);
 });
 
-test('a compute that is killed and started again has its nodes back, stopped, and wired as before', {
+test('a compute that is killed and started again has its nodes back, running on, and wired as before', {
   skip,
 }, async (t) => {
   const pair = await startPair(t);
@@ -119,6 +121,12 @@ test('a compute that is killed and started again has its nodes back, stopped, an
   await type(lab, there, 'save');
   assert.ok(await pings(lab, here));
   const before = await lab.nodes();
+  await controller.post(`${lab.path}/nodes/${here.node_id}/stop`);
+  await controller.post(`${lab.path}/links/${link.link_id}/start_capture`, { capture_file_name: 'far.pcap' });
+  await lab.start(here);
+  const programs = () => processesIn(join(compute.state, 'projects'));
+  const running = programs();
+  assert.equal(running.length, 1);
 
   await compute.kill();
   await eventually(
@@ -134,24 +142,21 @@ test('a compute that is killed and started again has its nodes back, stopped, an
   assert.match(await type(lab, here, 'show ip'), /10\.0\.0\.1/);
 
   await compute.start();
-  await eventually(
-    'the node',
-    () => lab.node(there),
-    ({ status }) => status === 'stopped',
-    20_000,
-  );
-  const without = ({ status, command_line, ...rest }: NodeObject & { command_line?: string }): object => rest;
-  assert.deepEqual((await lab.nodes()).map(without), before.map(without));
-  await lab.start(there);
   await eventually('the ping', () => pings(lab, here), Boolean, 20_000);
+  assert.deepEqual(programs(), running);
+  const without = ({ command_line, ...rest }: NodeObject): object => rest;
+  assert.deepEqual((await lab.nodes()).map(without), before.map(without));
+  const { capturing, capture_file_name: name } = await controller.get(`${lab.path}/links/${link.link_id}`);
+  assert.deepEqual({ capturing, name }, { capturing: true, name: 'far-2.pcap' });
 });
 
-test('a controller that is killed and started again finds its computes and opens its labs', { skip }, async (t) => {
+test('a controller that is killed and started again finds its computes, and its labs as they run', {
+  skip,
+}, async (t) => {
   const pair = await startPair(t);
   await register(pair);
   const { controller } = pair;
-  const { lab, here, there } = await labAcross(controller);
-  await type(lab, there, 'save');
+  const { lab, here, there, link } = await labAcross(controller);
   await type(lab, here, 'save');
   await controller.kill();
   await controller.start();

@@ -6,6 +6,7 @@ import { Failure, messageOf } from '../../../failures.ts';
 import { writeContained } from '../../../host/contained.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../../host/directories.ts';
 import { KeyedLock } from '../../../host/keyed-lock.ts';
+import { log } from '../../../host/log.ts';
 import type { Connected } from '../../../http/route.ts';
 import { copyFiles, readText } from '../../nodes/files.ts';
 import type { HeldProgram } from '../../nodes/held-programs.ts';
@@ -237,7 +238,11 @@ export class VpcsNode extends Node {
     try {
       await refusing(exception, async () => {
         const found = await ProgramMachine.takeBack(this.machineNode, program, resources);
-        if (!(found instanceof ProgramMachine)) return this.tellEnd(found);
+        if (!(found instanceof ProgramMachine)) {
+          log.warn('a node ended while the server was away', { node: this.id, fault: found.fault });
+          this.tellEnd(found);
+          return;
+        }
         await this.run(found, resources);
         this.status = 'started';
       });
