@@ -45,7 +45,7 @@ export async function runDemo(url: string, write: (text: string) => void): Promi
   const cable = await lab.connect(one, hub, 0);
   await lab.connect(two, hub, 1);
 
-  story.step('Start the PCs: each is a VPCS process of its own');
+  story.step('Start the PCs');
   await lab.start(one);
   await lab.start(two);
 
@@ -81,7 +81,7 @@ async function openConsole(story: Story, { name, consoleHost, consolePort }: Pc)
 async function setAddress(story: Story, { name }: Pc, console: PcConsole, address: string): Promise<void> {
   const command = `ip ${address}/24`;
   story.say(`${name}> ${command}`);
-  // VPCS calls every PC that is the only one of its process "PC1": its answer would not help anybody here.
+  // VPCS calls a PC without a name "PC1": its answer would not help anybody here.
   const answer = await console.command(command);
   if (!answer.some((line) => line.includes(`: ${address} `))) {
     throw new Failure('conflict', `${name} does not take the address ${address}: ${answer.join(' ')}`);

@@ -1,4 +1,5 @@
 // The programs that nodes run, and the native code that is loaded while the server runs.
+import { chooseEngine } from '../compute/emulators/vpcs/engine.ts';
 import { VpcsPrograms } from '../compute/emulators/vpcs/program.ts';
 import { Failure, messageOf } from '../failures.ts';
 import { useAddonDirectory } from '../host/addons.ts';
@@ -14,11 +15,13 @@ export const vpcs: Check = {
   subject: 'vpcs',
   async examine({ loaded: { config } }) {
     try {
-      const { path, version } = await new VpcsPrograms(undefined, PROBE_MILLISECONDS).find(config.VPCS.vpcs_path);
-      return ok(`${path}, version ${version}`);
+      const program = await chooseEngine(config.VPCS, new VpcsPrograms(undefined, PROBE_MILLISECONDS));
+      if (program === undefined) return ok('virtual PCs are the built-in ones');
+      return ok(`virtual PCs are run by ${program.path}, version ${program.version}`);
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
-      const [problem = '', fix = 'apt install vpcs'] = thrown.message.split('; ');
+      const [problem = '', fix = 'apt install vpcs, or set engine = built-in in section [VPCS]'] =
+        thrown.message.split('; ');
       return missing(problem, fix);
     }
   },

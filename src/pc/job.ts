@@ -1,5 +1,7 @@
 // Work that waits: the commands of a PC. Its thread never returns to Node's event loop, so promises would not go on there.
 
+import type { Timers } from './timers.ts';
+
 /** Begins to wait: `resume` is to be called once, now or later. Answers how to stop waiting. */
 // biome-ignore lint/suspicious/noExplicitAny: what a job is given back is known to `until` alone
 export type Wait = (resume: (value: any) => void) => (() => void) | undefined;
@@ -10,6 +12,14 @@ export type Job<T = void> = Generator<Wait, T, unknown>;
 /** In a job: `const value = yield* until(...)`. */
 export function* until<T>(wait: (resume: (value: T) => void) => (() => void) | undefined): Job<T> {
   return (yield wait) as T;
+}
+
+/** In a job: waits so long. */
+export function* pause({ timers }: { timers: Timers }, milliseconds: number): Job {
+  yield* until<void>((resume) => {
+    const timer = timers.after(milliseconds, () => resume());
+    return () => timer.stop();
+  });
 }
 
 /** Runs one job; it can be ended at any wait. */

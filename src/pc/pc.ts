@@ -40,7 +40,7 @@ export class Pc {
     this.#timers = timers;
     this.#host = host;
     this.#shell = new Shell({
-      ...{ host, settings, dhcp, timers },
+      ...{ host, settings, dhcp },
       print: (text) => outside.print(text.replaceAll('\n', '\r\n')),
       readFile: (name) => read(outside, name),
       writeFile: (name, text) => write(outside, name, text),

@@ -1,5 +1,5 @@
 // Plays every scenario against the real server and compares what does not pass with expected-gaps.json.
-//   npm run test:conformance [-- --from-source] [-- --only 'link/*']
+//   npm run test:conformance [-- --from-source] [-- --only 'link/*'] [-- --engine vpcs]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -17,16 +17,33 @@ const EMULATORS =
   /^(atm-switch|cloud|docker|dynamips|ethernet-hub|ethernet-switch|frame-relay-switch|iou|nat|other-emulators|qemu|vpcs)$/;
 
 const { values: options } = parseArgs({
-  options: { 'from-source': { type: 'boolean' }, only: { type: 'string', multiple: true, default: [] } },
+  options: {
+    'from-source': { type: 'boolean' },
+    engine: { type: 'string' },
+    only: { type: 'string', multiple: true, default: [] },
+  },
 });
 
-/** Plays areas on a daemon of their own, whose ports start at these. */
-async function play(areas: readonly string[], consolePort: number, udpPort: number): Promise<Played[]> {
+type Engine = 'vpcs' | 'built-in';
+
+interface Lane {
+  areas: readonly string[];
+  /** What runs virtual PCs, unless --engine says so. */
+  engine: Engine;
+  /** Where the ports of the lane's daemon start. */
+  consolePort: number;
+  udpPort: number;
+}
+
+/** Plays areas on a daemon of their own. */
+async function play({ areas, engine: usual, consolePort, udpPort }: Lane): Promise<Played[]> {
   if (areas.length === 0) return [];
+  const engine = (options.engine ?? usual) as Engine;
   await using daemon = new Daemon({
     program: options['from-source'] ? FROM_SOURCE : executable(),
     flags: ['--local'],
     environment: {
+      LABWIRE_VPCS_ENGINE: engine,
       LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: `${consolePort}`,
       LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: `${consolePort + 2400}`,
       LABWIRE_SERVER_UDP_START_PORT_RANGE: `${udpPort}`,
@@ -44,7 +61,8 @@ async function play(areas: readonly string[], consolePort: number, udpPort: numb
   // With --only a whole lane may have nothing to play.
   if (code === 2 && options.only.length > 0) return [];
   if (code !== 0 && code !== 1) throw new Error(`the player failed with exit code ${code}\n${daemon.log}`);
-  return (JSON.parse(readFileSync(result, 'utf8')) as { scenarios: Played[] }).scenarios;
+  const { scenarios } = JSON.parse(readFileSync(result, 'utf8')) as { scenarios: Played[] };
+  return scenarios.map((scenario) => ({ ...scenario, engine }));
 }
 
 /** What the installed vpcs says of itself. */
@@ -56,21 +74,18 @@ async function vpcsVersion(): Promise<string> {
 
 const areas = readdirSync(join(import.meta.dirname, 'scenarios')).sort();
 const gaps = JSON.parse(readFileSync(join(import.meta.dirname, 'expected-gaps.json'), 'utf8')) as Record<string, Gap>;
-const [played, vpcs] = await Promise.all([
-  Promise.all([
-    play(
-      areas.filter((area) => !EMULATORS.test(area)),
-      5000,
-      20_000,
-    ),
-    play(
-      areas.filter((area) => EMULATORS.test(area)),
-      7500,
-      22_500,
-    ),
-  ]),
-  vpcsVersion(),
-]);
+const others = areas.filter((area) => !EMULATORS.test(area));
+const emulators = areas.filter((area) => EMULATORS.test(area));
+const lanes: Lane[] = [
+  { areas: others, engine: 'built-in', consolePort: 5000, udpPort: 20_000 },
+  { areas: emulators, engine: 'vpcs', consolePort: 7500, udpPort: 22_500 },
+];
+// What is about virtual PCs is played with the other engine, too.
+if (options.engine === undefined) {
+  lanes.push({ areas: ['console', 'node'], engine: 'vpcs', consolePort: 10_000, udpPort: 25_000 });
+  lanes.push({ areas: ['vpcs'], engine: 'built-in', consolePort: 12_500, udpPort: 27_500 });
+}
+const [played, vpcs] = await Promise.all([Promise.all(lanes.map(play)), vpcsVersion()]);
 const { lines, passed, failed, skipped } = judge(played.flat(), gaps, { vpcs, complete: options.only.length === 0 });
 process.stdout.write(`${lines.join('\n')}\n\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -52,7 +52,11 @@ test('a host with everything gets no complaint about what is there, and nothing 
   const path = await program(home, 'echo "Welcome to Virtual PC Simulator, version 0.8.3"');
   const before = await readdir(home);
   const { of, findings } = await ask({ home, environment: { LABWIRE_VPCS_VPCS_PATH: path } });
-  assert.deepEqual(of('vpcs'), { subject: 'vpcs', state: 'ok', detail: `${path}, version 0.8.3` });
+  assert.deepEqual(of('vpcs'), {
+    subject: 'vpcs',
+    state: 'ok',
+    detail: `virtual PCs are run by ${path}, version 0.8.3`,
+  });
   assert.equal(of('listen address')?.state, 'ok');
   assert.match(of('state directory')?.detail ?? '', /state, made when it is needed, [\d,]+ MiB free$/);
   assert.notEqual(of('native addons')?.state, 'missing');

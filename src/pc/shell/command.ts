@@ -18,8 +18,8 @@ export interface Surroundings {
   writeFile(name: string, text: string): Job<string | undefined>;
   /** Runs the lines of a script. */
   runScript(text: string): Job;
-  /** Waits for a key, so long at most; for ever, if undefined. */
-  key(milliseconds: number | undefined): Job;
+  /** Waits for any key. */
+  key(): Job;
   quit(): void;
 }
 

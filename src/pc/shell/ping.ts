@@ -1,7 +1,7 @@
 // `ping`: echo requests over ICMP, UDP and TCP.
 
 import { familyOf, formatAddress } from '../address.ts';
-import { type Job, until } from '../job.ts';
+import { type Job, pause } from '../job.ts';
 import { DEFAULT_TTL } from '../packet.ts';
 import { type Answer, describeError, echoProbe, type Probe, tcpProbe, udpProbe } from '../probe.ts';
 import { findTarget, reach } from '../target.ts';
@@ -201,10 +201,7 @@ function* run(words: string[], pc: Surroundings): Job {
     }
     if (isEndless || sequence < count) {
       const interval = options.numbers.get('i') ?? INTERVAL_MILLISECONDS;
-      yield* until<void>((resume) => {
-        const timer = pc.host.timers.after(interval, () => resume());
-        return () => timer.stop();
-      });
+      yield* pause(pc.host, interval);
     }
   }
 }

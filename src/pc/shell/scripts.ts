@@ -2,6 +2,7 @@
 
 import { formatAddress } from '../address.ts';
 import { DEFAULT_MTU } from '../ipv4.ts';
+import { pause } from '../job.ts';
 import { DEFAULT_NAME } from '../settings.ts';
 import { bold, type Command, Complaint, type Surroundings } from './command.ts';
 import { parseNumber } from './options.ts';
@@ -87,6 +88,7 @@ export const sleep: Command = {
   *run([first, ...text], pc) {
     const seconds = first === undefined ? 0 : parseNumber(first, 'the number of seconds', [0, LONGEST_SLEEP]);
     pc.print(text.length === 0 ? '\n' : `${text.join(' ')} \n`);
-    yield* pc.key(seconds === 0 ? undefined : seconds * 1000);
+    if (seconds === 0) yield* pc.key();
+    else yield* pause(pc.host, seconds * 1000);
   },
 };

@@ -1,7 +1,6 @@
 // The command line of a PC: a prompt, one command at a time, what is typed meanwhile, and scripts.
 
 import { type Job, Running, until } from '../job.ts';
-import type { Timers } from '../timers.ts';
 import { type Command, Complaint, matching, type Surroundings } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { LineEditor } from './line-editor.ts';
@@ -15,12 +14,11 @@ const NAMES = Object.keys(COMMANDS).filter((name) => name !== '?');
 /** Commands that mean nothing without arguments tell what they take. */
 const NEED_ARGUMENTS = new Set(['clear', 'ip', 'ping', 'set', 'trace']);
 
-/** What the shell needs beside what its commands do. */
-export type ShellParts = Omit<Surroundings, 'history' | 'key' | 'runScript'> & { readonly timers: Timers };
+/** What the shell does not bring along itself. */
+export type ShellParts = Omit<Surroundings, 'history' | 'key' | 'runScript'>;
 
 export class Shell {
   readonly #pc: Surroundings;
-  readonly #timers: Timers;
   readonly #editor: LineEditor;
   #running: Running | undefined;
   #held = '';
@@ -31,7 +29,6 @@ export class Shell {
 
   constructor(parts: ShellParts) {
     const { print } = parts;
-    this.#timers = parts.timers;
     this.#editor = new LineEditor({
       print,
       prompt: () => this.#prompt,
@@ -40,7 +37,7 @@ export class Shell {
     this.#pc = {
       ...parts,
       history: this.#editor.history,
-      key: (milliseconds) => this.#key(milliseconds),
+      key: () => this.#key(),
       runScript: (text) => this.#script(text),
     };
   }
@@ -152,16 +149,13 @@ export class Shell {
     this.#scripts--;
   }
 
-  *#key(milliseconds: number | undefined): Job {
+  *#key(): Job {
     yield* until<void>((resume) => {
-      const timer = milliseconds === undefined ? undefined : this.#timers.after(milliseconds, () => end());
-      const end = (): void => {
-        timer?.stop();
+      this.#awaitKey = () => {
         this.#awaitKey = undefined;
         resume();
       };
-      this.#awaitKey = end;
-      return () => timer?.stop();
+      return undefined;
     });
   }
 }
