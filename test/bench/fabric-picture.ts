@@ -36,7 +36,7 @@ function arrow(from: number, to: number, y: number, word: string): string {
 
 /** Boxes from left to right, with what takes the frame from one to the next. */
 function way(y: number, title: string, parts: [string[], string][], hops: string[]): string {
-  const gap = 78;
+  const gap = 64;
   const width = (WIDTH - 40 - gap * (parts.length - 1)) / parts.length;
   const left = (index: number): number => 20 + index * (width + gap);
   return [
@@ -91,7 +91,7 @@ export function picture(medians: ReadonlyMap<Path, Figures>, machine: string): s
 <rect width="${WIDTH}" height="${height}" fill="#fff"/>
 ${way(
   42,
-  'Labwire: one thread for all cables, frames by the batch, both ends of a cable in memory',
+  'Labwire: one thread for all cables of a lab, frames by the batch, both ends of a cable in memory',
   [
     [['emulator'], INK],
     [['labwired', 'recvmmsg → memory → sendmmsg'], OURS],
@@ -101,7 +101,7 @@ ${way(
 )}
 ${way(
   140,
-  'A process at each end of every cable: a system call for each frame, three times over',
+  'A process at each end of every cable: each frame by itself, over three UDP hops',
   [
     [['emulator'], INK],
     [['process', 'recv → send'], OTHERS],

@@ -42,6 +42,12 @@ const SK_MEMINFO_DROPS = 8;
 const SK_MEMINFO_BYTES = 36;
 const CLOCK_REALTIME = 0;
 
+/**
+ * Descriptors that one wait reports. The rest comes first the next time: so the main thread's wishes never wait for all of many
+ * floods.
+ */
+const EVENTS = 16;
+
 const SOCKADDR_BYTES = 128;
 // 64-bit Linux shares its structures, but for epoll_event, packed on x86-64 alone.
 const EPOLL_EVENT_BYTES = process.arch === 'x64' ? 12 : 16;
@@ -76,7 +82,7 @@ export class FrameCalls extends FrameMemory {
   readonly #address = this.control.carve(SOCKADDR_BYTES);
   readonly #scratch = this.control.carve(64);
   readonly #timeout = this.control.carve(16);
-  readonly #events = this.control.carve(SLOTS * EPOLL_EVENT_BYTES);
+  readonly #events = this.control.carve(EVENTS * EPOLL_EVENT_BYTES);
   readonly #receiveHeaders = this.receiveMessages(false);
   readonly #sendHeaders = this.sendMessages(false);
   /** False when the kernel has no epoll_pwait2 (before 5.11), or does not let us call it. */
@@ -175,7 +181,7 @@ export class FrameCalls extends FrameMemory {
       const count = this.#waitExactly(poller, timeout);
       if (count >= 0) return count;
     }
-    const count = this.#libc.epoll_wait(poller, this.control.address + this.#events, SLOTS, Math.ceil(timeout));
+    const count = this.#libc.epoll_wait(poller, this.control.address + this.#events, EVENTS, Math.ceil(timeout));
     return count >= 0 ? count : this.#interrupted('epoll_wait', this.#libc.errno());
   }
 
@@ -188,7 +194,7 @@ export class FrameCalls extends FrameMemory {
     this.control.words[word + 2] = nanoseconds % 1e9;
     const { address } = this.control;
     const [events, time] = [address + this.#events, address + this.#timeout];
-    const count = this.#libc.epoll_pwait2(SYS_EPOLL_PWAIT2, poller, events, SLOTS, time, 0, 8);
+    const count = this.#libc.epoll_pwait2(SYS_EPOLL_PWAIT2, poller, events, EVENTS, time, 0, 8);
     if (count >= 0) return count;
     const errno = this.#libc.errno();
     if (errno !== ENOSYS && errno !== EPERM) return this.#interrupted('epoll_pwait2', errno);
