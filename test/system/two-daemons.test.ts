@@ -117,8 +117,7 @@ test('a compute that is killed and started again has its nodes back, running on,
   const pair = await startPair(t);
   await register(pair);
   const { controller, compute } = pair;
-  const { lab, here, there } = await labAcross(controller);
-  await type(lab, there, 'save');
+  const { lab, here, there, link } = await labAcross(controller);
   assert.ok(await pings(lab, here));
   const before = await lab.nodes();
   await controller.post(`${lab.path}/nodes/${here.node_id}/stop`);
@@ -146,8 +145,11 @@ test('a compute that is killed and started again has its nodes back, running on,
   assert.deepEqual(programs(), running);
   const without = ({ command_line, ...rest }: NodeObject): object => rest;
   assert.deepEqual((await lab.nodes()).map(without), before.map(without));
-  const { capturing, capture_file_name: name } = await controller.get(`${lab.path}/links/${link.link_id}`);
-  assert.deepEqual({ capturing, name }, { capturing: true, name: 'far-2.pcap' });
+  await eventually(
+    'the capture',
+    () => controller.get(`${lab.path}/links/${link.link_id}`),
+    ({ capturing, capture_file_name: name }) => capturing && name === 'far-2.pcap',
+  );
 });
 
 test('a controller that is killed and started again finds its computes, and its labs as they run', {
@@ -155,14 +157,19 @@ test('a controller that is killed and started again finds its computes, and its 
 }, async (t) => {
   const pair = await startPair(t);
   await register(pair);
-  const { controller } = pair;
-  const { lab, here, there, link } = await labAcross(controller);
-  await type(lab, here, 'save');
+  const { controller, compute } = pair;
+  const { lab, here } = await labAcross(controller);
+  assert.ok(await pings(lab, here));
+  const programs = () => [controller, compute].map(({ state }) => processesIn(join(state, 'projects')));
+  const running = programs();
   await controller.kill();
   await controller.start();
-  await controller.post(`${lab.path}/open`);
-  await controller.post(`${lab.path}/nodes/start`);
   await eventually('the ping', () => pings(lab, here), Boolean, 20_000);
+  assert.deepEqual(programs(), running);
+  assert.deepEqual(
+    (await lab.nodes()).map(({ status }) => status),
+    ['started', 'started'],
+  );
   assert.equal((await controller.get('/v2/computes/other')).user, CREDENTIALS.user);
 });
 
