@@ -12,5 +12,5 @@ export function table(rows: readonly (readonly (string | number)[])[]): string {
       .join('  ')
       .trimEnd(),
   );
-  return lines.map((line) => `${line}\r\n`).join('');
+  return lines.map((line) => `${line}\n`).join('');
 }

@@ -1,8 +1,8 @@
 // The console of an Ethernet switch: a small command line by telnet. All who are connected share it.
 import { Console } from '../../../consoles/console.ts';
-import { LineEditor } from '../../../consoles/line-editor.ts';
 import { TelnetServer } from '../../../consoles/telnet-server.ts';
 import { messageOf } from '../../../failures.ts';
+import { LineEditor } from '../../../pc/shell/line-editor.ts';
 import { table } from './console-table.ts';
 import type { MacTableRow, PortRow } from './rows.ts';
 
@@ -65,16 +65,17 @@ export class SwitchConsole {
     this.#console = new Console({
       name: node.name,
       write: (input) => {
-        this.#editor.input(input);
+        this.#type(input);
         return true;
       },
     });
     this.#editor = new LineEditor({
-      write: (output) => this.#show(output),
-      line: (line) => {
-        this.#running = this.#running.then(() => this.#run(line));
+      print: (text) => this.#print(text),
+      prompt: () => this.#prompt,
+      complete: (before) => {
+        const fitting = Object.keys(this.#commands).filter((name) => name.startsWith(before));
+        return fitting.map((name) => name.slice(before.lastIndexOf(' ') + 1));
       },
-      interrupt: () => this.#prompt(),
     });
     this.#server = new TelnetServer({ console: this.#console, host, port });
   }
@@ -82,8 +83,7 @@ export class SwitchConsole {
   /** @throws Failure `conflict` when the port cannot be had */
   async start(): Promise<void> {
     await this.#server.start();
-    this.#show(`\r\n${this.#name}: Ethernet switch. Type help for the commands.\r\n\r\n`);
-    this.#prompt();
+    this.#print(`\n${this.#name}: Ethernet switch. Type help for the commands.\n\n${this.#prompt}`);
   }
 
   async stop(): Promise<void> {
@@ -96,17 +96,29 @@ export class SwitchConsole {
     this.#name = name;
   }
 
+  get #prompt(): string {
+    return `${this.#name}> `;
+  }
+
+  #type(input: Buffer): void {
+    for (const character of input.toString('latin1')) {
+      const typed = this.#editor.key(character);
+      if (typed?.kind === 'interrupt') this.#print(this.#prompt);
+      else if (typed !== undefined) this.#running = this.#running.then(() => this.#run(typed.line));
+    }
+  }
+
   async #run(line: string): Promise<void> {
     const words = line.trim().split(/\s+/).join(' ');
-    const found = this.#find(words === '?' ? 'help' : words);
+    const run = this.#find(words === '?' ? 'help' : words);
     if (words !== '') {
       try {
-        this.#show(found === undefined ? `Unknown command: ${words}. Type help for the commands.\r\n` : await found());
+        this.#print(run === undefined ? `Unknown command: ${words}. Type help for the commands.\n` : await run());
       } catch (error) {
-        this.#show(`${messageOf(error)}\r\n`);
+        this.#print(`${messageOf(error)}\n`);
       }
     }
-    this.#prompt();
+    this.#print(this.#prompt);
   }
 
   #find(words: string): (() => Promise<string> | string) | undefined {
@@ -126,17 +138,13 @@ export class SwitchConsole {
     return table(rows);
   }
 
-  #prompt(): void {
-    this.#editor.prompt(`${this.#name}> `);
-  }
-
-  #show(output: string): void {
-    if (output !== '') this.#console.output(Buffer.from(output));
+  #print(text: string): void {
+    if (text !== '') this.#console.output(Buffer.from(text.replaceAll('\n', '\r\n')));
   }
 }
 
 function macTable(rows: readonly MacTableRow[]): string {
-  if (rows.length === 0) return 'No addresses.\r\n';
+  if (rows.length === 0) return 'No addresses.\n';
   return table([
     ['MAC', 'VLAN', 'Port', 'Age (s)'],
     ...rows.map(({ mac_address, vlan, port_name, age }) => [mac_address, vlan, port_name, age]),
