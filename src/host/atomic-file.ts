@@ -93,19 +93,20 @@ export class AtomicFile implements AsyncDisposable {
     });
   }
 
-  /** Waits until the disk has what is written so far; `commit` does the same. */
-  async sync(): Promise<void> {
-    await this.#step(() => this.#handle.sync());
+  /** Waits until the disk has what is written so far; answers its status, which `commit` does not change. */
+  async sync(): Promise<BigIntStats> {
+    return await this.#step(async () => {
+      await this.#handle.sync();
+      return await this.#handle.stat({ bigint: true });
+    });
   }
 
   /** Puts the file in its place, durably; answers its status (inode, size, times) as it stands there. */
   async commit(): Promise<BigIntStats> {
-    const status = await this.#step(async () => {
-      await this.#handle.sync();
-      const written = await this.#handle.stat({ bigint: true });
+    const status = await this.sync();
+    await this.#step(async () => {
       await this.#handle.close();
       await rename(this.#temporary, this.#path);
-      return written;
     });
     this.#finished = true;
     beingWritten.delete(basename(this.#temporary));

@@ -31,6 +31,8 @@ export interface LabState {
   changes: number;
   /** Of the .gns3 file when Labwire read or wrote it last; undefined if it never did. */
   fingerprint: string | undefined;
+  /** Of the file that was about to take its place, if that is not known to have happened. */
+  coming: string | undefined;
 }
 
 export interface Lab extends LabState {
@@ -45,6 +47,7 @@ interface LabRow {
   changes: number;
   written: number;
   fingerprint: string | null;
+  coming: string | null;
 }
 
 /**
@@ -55,7 +58,7 @@ const PUT = `INSERT INTO lab_record (project_id, kind, id, body)
   ON CONFLICT (project_id, kind, id) DO UPDATE SET body = excluded.body`;
 const DELETE = `DELETE FROM lab_record WHERE project_id = ?1
   AND (kind, id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?2))`;
-const STATE = 'SELECT project_id, changes, written, fingerprint FROM lab';
+const STATE = 'SELECT project_id, changes, written, fingerprint, coming FROM lab';
 
 /**
  * Open labs. Every call is one small transaction whose cost does not depend on the size of the lab (except `begin`,
@@ -147,13 +150,18 @@ export class Labs {
     return (await this.#database.all<LabRow>(`${STATE} WHERE project_id = ?`, projectId)).map(stateOf)[0];
   }
 
+  /** A file with this fingerprint is about to take the place of the .gns3 file. */
+  async recordComing(projectId: string, fingerprint: string): Promise<void> {
+    await this.#database.run('UPDATE lab SET coming = ?2 WHERE project_id = ?1', projectId, fingerprint);
+  }
+
   /**
    * The .gns3 file now holds what `load` answered with this count of `changes`. The lab stays dirty if there were more
    * since.
    */
   async recordWritten(projectId: string, fingerprint: string, changes: number): Promise<void> {
     await this.#database.run(
-      'UPDATE lab SET fingerprint = ?2, written = max(written, ?3) WHERE project_id = ?1',
+      'UPDATE lab SET fingerprint = ?2, coming = NULL, written = max(written, ?3) WHERE project_id = ?1',
       projectId,
       fingerprint,
       changes,
@@ -172,6 +180,7 @@ function stateOf(row: LabRow): LabState {
     dirty: row.changes !== row.written,
     changes: row.changes,
     fingerprint: row.fingerprint ?? undefined,
+    coming: row.coming ?? undefined,
   };
 }
 

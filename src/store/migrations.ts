@@ -51,4 +51,6 @@ export const MIGRATIONS: readonly string[] = [
     UPDATE lab SET changes = changes + 1 WHERE project_id = NEW.project_id;
   END
   `,
+  // The file that is about to take the place of the .gns3 file: should it have done so when we died, it is ours.
+  'ALTER TABLE lab ADD COLUMN coming TEXT',
 ];

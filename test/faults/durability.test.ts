@@ -46,7 +46,10 @@ async function killAndCompare(
   const outcome: Outcome = { changes: 0, kills: 0, lost: [], broken: [] };
   while (outcome.kills < kills) {
     const killed = sleep(LIFE[0] + random() * (LIFE[1] - LIFE[0])).then(() => daemon.kill());
-    while (await model.change());
+    for (let status = 200; status !== 0; ) {
+      status = await model.change();
+      assert.ok(status < 300, `a change was refused with ${status}`);
+    }
     await killed;
     outcome.kills += 1;
     await daemon.start();

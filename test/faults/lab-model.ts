@@ -44,20 +44,18 @@ export class LabModel {
     this.random = random;
   }
 
-  /** Makes one change; false when the server did not answer, which leaves it in doubt. */
-  async change(): Promise<boolean> {
+  /**
+   * Makes one change. When the server does not answer (status 0), or answers that it could not, the change is in doubt; answers
+   * the status.
+   */
+  async change(): Promise<number> {
     const change = this.draw();
-    let answer: Answer;
-    try {
-      answer = await change.request();
-    } catch {
-      this.doubt = change;
-      return false;
-    }
-    if (answer.status >= 300) throw new Error(`a change was refused: ${answer.status} ${answer.text}`);
-    change.made(answer);
-    this.changes += 1;
-    return true;
+    const answer = await change.request().catch(() => undefined);
+    if (answer !== undefined && answer.status < 300) {
+      change.made(answer);
+      this.changes += 1;
+    } else this.doubt = change;
+    return answer?.status ?? 0;
   }
 
   /** Differences between what was acknowledged and what is there, but for the change in doubt; takes over what became of that. */

@@ -106,7 +106,7 @@ test('the file of a lab lacks a change until it is confirmed that this very chan
   assert.equal(await dirty(), true);
   await store.labs.recordWritten(ID, 'written again', (await store.labs.load(ID))!.changes);
   assert.deepEqual(await store.labs.list(), [
-    { project_id: ID, dirty: false, changes: 2, fingerprint: 'written again' },
+    { project_id: ID, dirty: false, changes: 2, fingerprint: 'written again', coming: undefined },
   ]);
   await store.projects.put({ ...project(), zoom: 80 });
   assert.equal(await dirty(), true, 'settings of the project are in its file, too');
@@ -114,7 +114,8 @@ test('the file of a lab lacks a change until it is confirmed that this very chan
 
 test('a new lab has yet to be written, an ended one is gone, a project takes its lab along', async (t) => {
   const { store } = await withLab(t);
-  assert.deepEqual(await store.labs.state(ID), { project_id: ID, dirty: true, changes: 0, fingerprint: undefined });
+  const fresh = { project_id: ID, dirty: true, changes: 0, fingerprint: undefined, coming: undefined };
+  assert.deepEqual(await store.labs.state(ID), fresh);
   await store.labs.putNode(ID, node('old'));
   await store.labs.begin(ID, { ...EMPTY, nodes: [node('b'), node('a')] }, 'file');
   const lab = (await store.labs.load(ID))!;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, messageOf } from '../../failures.ts';
-import type { LabChange } from '../../store/labs.ts';
+
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Announcer } from '../events.ts';
 import type { Node } from '../nodes/node.ts';
@@ -203,21 +203,23 @@ export class Links {
   }
 
   async delete(project: Project, link: Link): Promise<void> {
-    await unwire(link);
+    // First on the disk: when that fails nothing has happened, and a compute's refusal can be made good there.
     await this.writer.apply(project.record, [{ delete: 'link', id: link.id }]);
+    try {
+      await unwire(link);
+    } catch (error) {
+      await this.persist(project, link);
+      throw error;
+    }
     this.forget(project, link);
   }
 
-  /**
-   * Deletes the links of a node that goes away: what their computes refuse does not matter then.
-   * @returns what is to be made durable together with the node's own end
-   */
-  async deleteAll(project: Project, links: readonly Link[]): Promise<LabChange[]> {
+  /** Forgets the links of a node that has gone from the disk, and they with it: what their computes refuse does not matter then. */
+  async forgetAll(project: Project, links: readonly Link[]): Promise<void> {
     for (const link of links) {
       await unwire(link).catch(noop);
       this.forget(project, link);
     }
-    return links.map((link) => ({ delete: 'link', id: link.id }));
   }
 
   private forget(project: Project, link: Link): void {

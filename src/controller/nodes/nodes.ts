@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../../failures.ts';
+import type { LabChange } from '../../store/labs.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { Compute, ComputeMessage } from '../computes/compute.ts';
 import type { MissingImages } from '../computes/missing-images.ts';
@@ -226,8 +227,11 @@ export class Nodes {
     if (node.record.locked)
       throw new Failure('conflict', `locked: the node "${node.name}" is locked; unlock it before deleting it.`);
     const { announcer, links, writer } = this.options;
-    const changes = await links.deleteAll(project, project.linksOf(node));
-    await writer.apply(project.record, [...changes, { delete: 'node', id: node.id }]);
+    const own = project.linksOf(node);
+    // First on the disk, all together: when that fails nothing has happened.
+    const ends = own.map((link): LabChange => ({ delete: 'link', id: link.id }));
+    await writer.apply(project.record, [...ends, { delete: 'node', id: node.id }]);
+    await links.forgetAll(project, own);
     project.nodes.delete(node.id);
     project.names.release(node.name);
     try {

@@ -79,12 +79,14 @@ export class LabWriter {
     const path = join(record.path, record.filename);
     const topology = topologyOf(record, lab, this.version);
     const found = await fingerprint(path);
-    if (lab.fingerprint !== undefined && found !== undefined && found !== lab.fingerprint) {
+    const ours = [lab.fingerprint, lab.coming];
+    if (lab.fingerprint !== undefined && found !== undefined && !ours.includes(found)) {
       await this.keepAside(record, path, topology);
       await this.store.labs.recordWritten(projectId, lab.fingerprint, lab.changes);
       return;
     }
-    await this.store.labs.recordWritten(projectId, await writeTopologyFile(path, topology), lab.changes);
+    const coming = (written: string): Promise<void> => this.store.labs.recordComing(projectId, written);
+    await this.store.labs.recordWritten(projectId, await writeTopologyFile(path, topology, coming), lab.changes);
   }
 
   /** Another program changed the file: what is here goes into a file of its own. */

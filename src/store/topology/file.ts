@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
-import { fileFailure, writeFileAtomically } from '../../host/atomic-file.ts';
+import { createAtomicFile, fileFailure, writeFileAtomically } from '../../host/atomic-file.ts';
 import { type ParsedTopology, parseTopology, serializeTopology } from './document.ts';
 import { moveDynamipsFiles } from './dynamips-files.ts';
 import { REVISION, type Topology } from './schema.ts';
@@ -44,10 +44,18 @@ export async function readTopologyFile(path: string, options: { version: string 
 }
 
 /**
- * Writes a .gns3 file atomically and durably; the old one stays if anything fails. Answers the new one's fingerprint.
+ * Writes a .gns3 file atomically and durably; the old one stays if anything fails. Answers the new one's fingerprint, which `coming` is
+ * told before it takes the place of the old one.
  */
-export async function writeTopologyFile(path: string, topology: Topology): Promise<Fingerprint> {
-  return fingerprintOf(await writeFileAtomically(path, serializeTopology(topology)));
+export async function writeTopologyFile(
+  path: string,
+  topology: Topology,
+  coming: (fingerprint: Fingerprint) => Promise<void> = async () => {},
+): Promise<Fingerprint> {
+  await using file = await createAtomicFile(path);
+  await file.write(serializeTopology(topology));
+  await coming(fingerprintOf(await file.sync()));
+  return fingerprintOf(await file.commit());
 }
 
 /** The fingerprint of a file, or undefined if there is none. */
