@@ -18,20 +18,25 @@ export interface Cost {
   cpu: number;
 }
 
-/** Runs `count` operations one after the other. */
+/** Runs `count` operations one after the other; the CPU time is that of these processes together. */
 export async function costOf(
-  pid: number,
+  pids: number | readonly number[],
   count: number,
   operation: (index: number) => Promise<unknown>,
 ): Promise<Cost> {
-  const [clock, cpu] = [performance.now(), cpuMilliseconds(pid)];
+  const cpuNow = () => [pids].flat().reduce((sum, pid) => sum + cpuMilliseconds(pid), 0);
+  const [clock, cpu] = [performance.now(), cpuNow()];
   for (let index = 0; index < count; index++) await operation(index);
-  return { clock: (performance.now() - clock) / count, cpu: (cpuMilliseconds(pid) - cpu) / count };
+  return { clock: (performance.now() - clock) / count, cpu: (cpuNow() - cpu) / count };
 }
 
 /** The share of each of `count` things that one operation does. */
-export async function shareOf(pid: number, count: number, operation: () => Promise<unknown>): Promise<Cost> {
-  const { clock, cpu } = await costOf(pid, 1, operation);
+export async function shareOf(
+  pids: number | readonly number[],
+  count: number,
+  operation: () => Promise<unknown>,
+): Promise<Cost> {
+  const { clock, cpu } = await costOf(pids, 1, operation);
   return { clock: clock / count, cpu: cpu / count };
 }
 
