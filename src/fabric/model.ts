@@ -263,7 +263,7 @@ export interface Drops {
   noCircuit: number;
   /** Packets without a byte. */
   empty: number;
-  /** The socket's receive queue was full: more came than this host can move. */
+  /** The socket's receive queue was full: more came than this host can move. A run of frames of one length counts once. */
   receiveQueue: number;
   /** Longer than a UDP packet can be (65,507 bytes over IPv4), or than the interface's MTU. */
   tooLong: number;

@@ -48,7 +48,11 @@ interface Undoing {
 /** Deletes the interface when the test ends, if it is still there. */
 export function removeAfter(t: Undoing, name: string): void {
   t.after(async () => {
-    if (findLink(name) !== undefined) await ip('link', 'delete', name);
+    if (findLink(name) === undefined) return;
+    // It may go at this moment with a namespace or a bridge.
+    await ip('link', 'delete', name).catch((error) => {
+      if (findLink(name) !== undefined) throw error;
+    });
   });
 }
 

@@ -7,8 +7,8 @@ import { Segmentation } from '../../src/fabric/plane/segmentation.ts';
 import { type Sender, Turn } from '../../src/fabric/plane/turn.ts';
 import { FrameCalls } from '../../src/host/system-calls.ts';
 import { noPython } from '../host/datagrams.ts';
-import { cannotMakeInterfaces, Namespace, uniqueName } from './namespaces.ts';
-import { ends, startFabric } from './peers.ts';
+import { cablePair, cannotMakeInterfaces, ip, Namespace, uniqueName } from './namespaces.ts';
+import { ends, freePort, startFabric } from './peers.ts';
 
 const TCP = 6;
 const UDP = 17;
@@ -301,11 +301,54 @@ test('datagrams that a container sends as one super-frame arrive one by one behi
   t.after(() => receiver.kill('SIGKILL'));
   const lines = createInterface({ input: receiver.stdout })[Symbol.asyncIterator]();
   const port = (await lines.next()).value as string;
-  await from.run('python3', '-c', SENDER, '10.97.0.2', port);
+  await from.run('python3', '-c', SENDER, '10.97.0.2', port, '1000');
   assert.equal((await lines.next()).value, [...new Array(9).fill('1000:true'), '500:true'].join(' '));
   receiver.kill('SIGKILL');
   await once(receiver, 'exit');
 });
+
+test('a run of frames reaches a peer on another host one by one, whether or not its path takes them in runs', {
+  skip: cannotMakeInterfaces || noPython,
+}, async (t) => {
+  const fabric = await startFabric(t);
+  const [from, peer] = [await Namespace.create(t), await Namespace.create(t)];
+  const link = uniqueName();
+  const port = await fabric.createPort({ kind: 'tap', interface: link });
+  await from.adopt(link, '10.97.0.1/24');
+  await from.ip('neighbour', 'add', '10.97.0.2', 'lladdr', '02:00:00:00:00:02', 'dev', link);
+  const [outside, inside] = await cablePair(t);
+  await peer.adopt(inside, '10.95.0.2/30');
+  await ip('address', 'add', '10.95.0.1/30', 'dev', outside);
+  const receiver = spawn('ip', ['netns', 'exec', peer.name, process.execPath, '-e', LENGTHS], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => receiver.kill('SIGKILL'));
+  const lines = createInterface({ input: receiver.stdout })[Symbol.asyncIterator]();
+  const remotePort = Number((await lines.next()).value);
+  await port.connect({ kind: 'udp', localPort: await freePort(), remoteHost: '10.95.0.2', remotePort });
+  // With Ethernet, IP and UDP headers twice, datagrams of 1,472 bytes are more than the path's MTU of 1,500.
+  for (const size of [1472, 1000, 1472]) {
+    await from.run('python3', '-c', SENDER, '10.97.0.2', '9', String(size));
+    assert.equal((await lines.next()).value, [...new Array(9).fill(size + 42), size / 2 + 42].join(' '));
+  }
+  assert.equal((await port.statistics()).drops.tooLong + (await port.statistics()).drops.sendFailed, 0);
+  receiver.kill('SIGKILL');
+  await once(receiver, 'exit');
+});
+
+/** Prints its port; then the lengths of ten datagrams at a time that carry frames of IPv4. */
+const LENGTHS = `
+  const socket = require('node:dgram').createSocket('udp4');
+  let heard = [];
+  socket.on('message', (data) => {
+    if (data.readUInt16BE(12) !== 0x0800) return;
+    heard.push(data.length);
+    if (heard.length < 10) return;
+    console.log(heard.join(' '));
+    heard = [];
+  });
+  socket.bind(0, () => console.log(socket.address().port));
+`;
 
 /** Prints its port; then, of ten datagrams, their lengths and whether they are what the sender says. */
 const RECEIVER = `
@@ -319,10 +362,11 @@ const RECEIVER = `
   socket.bind(0, () => console.log(socket.address().port));
 `;
 
-/** Sends 9,500 bytes as datagrams of 1,000 with one call (UDP_SEGMENT of udp(7)); each thousand is of one byte. */
+/** Sends nine datagrams and a half with one call (UDP_SEGMENT of udp(7)); each is of one byte. */
 const SENDER = `
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.setsockopt(socket.IPPROTO_UDP, 103, 1000)
-s.sendto(b''.join(bytes([n]) * 1000 for n in range(10))[:9500], (sys.argv[1], int(sys.argv[2])))
+size = int(sys.argv[3])
+s.setsockopt(socket.IPPROTO_UDP, 103, size)
+s.sendto(b''.join(bytes([n]) * size for n in range(10))[:size * 9 + size // 2], (sys.argv[1], int(sys.argv[2])))
 `;

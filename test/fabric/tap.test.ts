@@ -99,9 +99,9 @@ test('a capture of super-frames holds frames that fit the cable, with right chec
   await transfer(a.namespace, b.namespace, '10.99.0.2', 4 * MEGABYTE);
   const { toCable, toDevice } = await a.port.statistics();
   await a.port.stopCapture();
-  // The checksum's status 1 is good; a sequence number that is off shows as a retransmission, a gap, or something out of order.
-  const fields = ['frame.len', 'ip.checksum.status', 'tcp.checksum.status', 'tcp.analysis.flags'];
-  const checks = ['ip.check_checksum:TRUE', 'tcp.check_checksum:TRUE', 'tcp.analyze_sequence_numbers:TRUE'];
+  // The checksum's status 1 is good.
+  const fields = ['frame.len', 'ip.checksum.status', 'tcp.checksum.status'];
+  const checks = ['ip.check_checksum:TRUE', 'tcp.check_checksum:TRUE'];
   const { stdout } = await run(
     'tshark',
     [
@@ -126,16 +126,7 @@ test('a capture of super-frames holds frames that fit the cable, with right chec
     frames.filter(([length, ...status]) => Number(length) > 1514 || status[0] !== '1' || status[1] !== '1'),
     [],
   );
-  assert.equal(
-    await count(file, 'tcp.analysis.lost_segment || tcp.analysis.retransmission || tcp.analysis.out_of_order'),
-    0,
-  );
 });
-
-async function count(file: string, filter: string): Promise<number> {
-  const { stdout } = await run('tshark', ['-n', '-r', file, '-Y', filter]);
-  return stdout.split('\n').length - 1;
-}
 
 test('a TAP that is deleted while it is used is reported, costs nothing, and works again when it is back', {
   skip,

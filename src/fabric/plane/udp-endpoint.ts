@@ -6,10 +6,12 @@ import type { Drops } from '../model.ts';
 import { RunSender } from './run-sender.ts';
 import type { Turn } from './turn.ts';
 
-const { EAGAIN, ECONNREFUSED, EINTR, EMSGSIZE } = constants.errno;
+const { EAGAIN, ECONNREFUSED, EINTR, EINVAL, EIO, EMSGSIZE } = constants.errno;
 
 /** Packets taken from one socket before the next one. */
 const BATCH = 32;
+/** Runs of packets taken from it, as long as packets come in runs. */
+const RUNS = 4;
 
 /** Takes a frame of `length` bytes that lies in `slot` until the turn ends. */
 export type Deliver = (slot: number, length: number) => void;
@@ -28,6 +30,10 @@ export class UdpEndpoint extends RunSender {
   readonly #deliver: Deliver;
   /** Whether the last thing that was tried is known to have been refused for an earlier packet. */
   #refused = false;
+  /** Whether the last packets came in runs. */
+  #inRuns = false;
+  /** Length of the longest frames that the path takes in runs: less than its MTU. */
+  #longestInRuns = 65_535;
   #overflow = 0;
 
   constructor(plane: Plane, socket: number, drops: Drops, deliver: Deliver) {
@@ -41,11 +47,28 @@ export class UdpEndpoint extends RunSender {
   /** Takes a batch of packets from the socket. */
   receive(): void {
     // A negative count is no packet: nothing there, or the report (ECONNREFUSED) that the peer does not listen yet.
-    const { first, count } = this.#plane.turn.receive(this.socket, BATCH);
+    const { calls, turn } = this.#plane;
+    const { first, count } = turn.receive(this.socket, this.#inRuns ? RUNS : BATCH);
+    this.#inRuns = false;
     for (let slot = first; slot < first + count; slot++) {
-      const length = this.#plane.calls.receivedLength(slot);
+      const length = calls.receivedLength(slot);
+      const segment = calls.receivedSegment(slot);
       if (length === 0) this.#drops.empty++;
-      else this.#deliver(slot, length);
+      else if (segment === 0 || length <= segment) this.#deliver(slot, length);
+      else this.#deliverRun(slot, length, segment);
+    }
+  }
+
+  /** Takes packets apart that the kernel has handed out together. */
+  #deliverRun(slot: number, length: number, segment: number): void {
+    const { calls, turn } = this.#plane;
+    this.#inRuns = true;
+    for (let from = 0; from < length; from += segment) {
+      const target = turn.nextSegment();
+      const to = Math.min(length, from + segment);
+      calls.slots[slot]!.copy(calls.slots[target]!, 0, from, to);
+      calls.setLength(target, to - from);
+      this.#deliver(target, to - from);
     }
   }
 
@@ -62,8 +85,14 @@ export class UdpEndpoint extends RunSender {
   }
 
   protected transmit(first: number, count: number): number {
-    const sent = this.#plane.calls.send(this.socket, first, count);
+    const { calls } = this.#plane;
+    const sent = calls.send(this.socket, first, count, this.#longestInRuns);
     if (sent === -EINTR) return 0;
+    if (sent < 0 && calls.firstRun > 1 && (sent === -EINVAL || sent === -EMSGSIZE || sent === -EIO)) {
+      // A packet with such a frame would have to be fragmented: these go one by one.
+      this.#longestInRuns = calls.lengthOf(first) - 1;
+      return 0;
+    }
     if (sent === -ECONNREFUSED && !this.#refused) {
       // The answer to an earlier packet, told once: this one has not been tried.
       this.#refused = true;

@@ -2,24 +2,23 @@
 
 import { constants } from 'node:os';
 import type { OpenDescriptors } from '../open-descriptors.ts';
-import { FrameMemory, MMSGHDR_BYTES, MSG_LEN, SLOTS } from './frame-memory.ts';
+import { FrameMemory, MMSGHDR_BYTES, MSG_CONTROL, MSG_CONTROLLEN, MSG_LEN, SLOTS } from './frame-memory.ts';
 import {
   CLOEXEC,
   check,
   libc,
   MSG_DONTWAIT,
-  MSG_NOSIGNAL,
   NONBLOCK,
   resultOrErrno,
-  SO_RCVBUF,
-  SO_SNDBUF,
   SOCK_DGRAM,
   SOL_SOCKET,
   SystemError,
+  setBuffers,
   setOption,
 } from './libc.ts';
 import { PacketCalls } from './packet.ts';
 import { TapCalls } from './tap.ts';
+import { UdpRuns } from './udp-runs.ts';
 
 const { EINTR, ENOSYS, EPERM } = constants.errno;
 
@@ -32,6 +31,8 @@ const IP_MTU_DISCOVER = 10;
 const IPPROTO_IPV6 = 41;
 const IPV6_MTU_DISCOVER = 23;
 const IPV6_V6ONLY = 26;
+const SOL_UDP = 17;
+const UDP_GRO = 104;
 const EPOLL_CTL_ADD = 1;
 const EPOLL_CTL_DEL = 2;
 const EPOLLIN = 1;
@@ -49,6 +50,9 @@ const CLOCK_REALTIME = 0;
 const EVENTS = 16;
 
 const SOCKADDR_BYTES = 128;
+/** Room for a struct cmsghdr with an int, which is at its end. */
+const ANCILLARY_BYTES = 24;
+const CMSG_DATA = 16;
 // 64-bit Linux shares its structures, but for epoll_event, packed on x86-64 alone.
 const EPOLL_EVENT_BYTES = process.arch === 'x64' ? 12 : 16;
 const EPOLL_DATA = process.arch === 'x64' ? 4 : 8;
@@ -84,7 +88,8 @@ export class FrameCalls extends FrameMemory {
   readonly #timeout = this.control.carve(16);
   readonly #events = this.control.carve(EVENTS * EPOLL_EVENT_BYTES);
   readonly #receiveHeaders = this.receiveMessages(false);
-  readonly #sendHeaders = this.sendMessages(false);
+  readonly #ancillary = this.#prepareAncillary();
+  readonly #runs = new UdpRuns(this);
   /** False when the kernel has no epoll_pwait2 (before 5.11), or does not let us call it. */
   #exactWaits = true;
   /** TAP interfaces. */
@@ -112,8 +117,8 @@ export class FrameCalls extends FrameMemory {
       // No "do not fragment": a full frame with its UDP header is longer than the path's MTU.
       if (version6) this.#setOption(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, 0);
       else this.#setOption(socket, IPPROTO_IP, IP_MTU_DISCOVER, 0);
-      this.#setOption(socket, SOL_SOCKET, SO_RCVBUF, bufferBytes);
-      this.#setOption(socket, SOL_SOCKET, SO_SNDBUF, bufferBytes);
+      this.#takeRuns(socket);
+      setBuffers(socket, bufferBytes, this.control, this.#scratch);
       const bound = this.#writeAddress(local);
       check('bind', this.#libc.bind(socket, this.control.address + this.#address, bound));
       const connected = this.#writeAddress(remote);
@@ -213,8 +218,14 @@ export class FrameCalls extends FrameMemory {
     return this.control.words[(this.#events + index * EPOLL_EVENT_BYTES + EPOLL_DATA) >> 2]!;
   }
 
-  /** Receives up to `count` packets into the slots from `first` on. Answers their number or a negative errno. */
+  /**
+   * Receives up to `count` packets into the slots from `first` on. Answers their number or a negative errno. A slot may hold several
+   * packets; see {@link receivedSegment}.
+   */
   receive(socket: number, first: number, count: number): number {
+    // The kernel has put the lengths that it used here.
+    for (let slot = first; slot < first + count; slot++)
+      this.control.words[(this.#receiveHeaders + slot * MMSGHDR_BYTES + MSG_CONTROLLEN) >> 2] = ANCILLARY_BYTES;
     const headers = this.control.address + this.#receiveHeaders + first * MMSGHDR_BYTES;
     return resultOrErrno(this.#libc.recvmmsg(socket, headers, count, MSG_DONTWAIT, 0));
   }
@@ -226,10 +237,23 @@ export class FrameCalls extends FrameMemory {
     return length;
   }
 
-  /** Sends `count` slots from `first` on to the socket's peer. Answers how many went or a negative errno for the first. */
-  send(socket: number, first: number, count: number): number {
-    const headers = this.control.address + this.#sendHeaders + first * MMSGHDR_BYTES;
-    return resultOrErrno(this.#libc.sendmmsg(socket, headers, count, MSG_DONTWAIT | MSG_NOSIGNAL));
+  /** Length of each of the packets, but for the last one, that {@link receive} put into the slot together; 0 when there is one. */
+  receivedSegment(slot: number): number {
+    const used = this.control.words[(this.#receiveHeaders + slot * MMSGHDR_BYTES + MSG_CONTROLLEN) >> 2]!;
+    return used === 0 ? 0 : this.control.words[(this.#ancillary + slot * ANCILLARY_BYTES + CMSG_DATA) >> 2]!;
+  }
+
+  /**
+   * Sends `count` slots from `first` on to the socket's peer; frames of one length and of up to `longest` bytes in runs, each of which
+   * is one packet for the kernel. Answers how many frames went or a negative errno for the first run.
+   */
+  send(socket: number, first: number, count: number, longest = 0): number {
+    return this.#runs.send(socket, first, count, longest);
+  }
+
+  /** Frames of the first run of the last {@link send}. */
+  get firstRun(): number {
+    return this.#runs.firstRun;
   }
 
   /** Packets that the kernel has dropped as the socket's receive queue was full. */
@@ -265,6 +289,21 @@ export class FrameCalls extends FrameMemory {
     if (parsed !== 1) throw new SystemError('inet_pton', constants.errno.EINVAL);
     if (zone) bytes.writeUInt32LE(Number(zone) || this.#libc.if_nametoindex(zone), at + 24);
     return version6 ? 28 : 16;
+  }
+
+  /** Lets the kernel hand out packets together that came in one run. Linux before 5.0 cannot. */
+  #takeRuns(socket: number): void {
+    this.control.words[this.#scratch >> 2] = 1;
+    this.#libc.setsockopt(socket, SOL_UDP, UDP_GRO, this.control.address + this.#scratch, 4);
+  }
+
+  #prepareAncillary(): number {
+    const ancillary = this.control.carve(SLOTS * ANCILLARY_BYTES);
+    for (let slot = 0; slot < SLOTS; slot++) {
+      const pointer = this.#receiveHeaders + slot * MMSGHDR_BYTES + MSG_CONTROL;
+      this.control.writePointer(pointer, this.control.address + ancillary + slot * ANCILLARY_BYTES);
+    }
+    return ancillary;
   }
 
   #setOption(socket: number, level: number, option: number, value: number): void {

@@ -19,8 +19,8 @@ const ALL_SLOTS = SLOTS + SEGMENT_SLOTS;
 // Sizes and offsets of structures that 64-bit Linux shares.
 const IOVEC_BYTES = 16;
 export const MMSGHDR_BYTES = 64;
-const MSG_IOV = 16;
-const MSG_IOVLEN = 24;
+export const MSG_IOV = 16;
+export const MSG_IOVLEN = 24;
 export const MSG_CONTROL = 32;
 export const MSG_CONTROLLEN = 40;
 export const MSG_LEN = 56;
@@ -44,6 +44,7 @@ export class FrameMemory {
   readonly #offloads = this.control.carve(ALL_SLOTS * OFFLOAD_STRIDE);
   readonly #receiveVectors = this.#vectors(SLOTS);
   readonly #sendVectors = this.#vectors(ALL_SLOTS);
+  readonly #runVectors = this.#framesAlone();
 
   /** The memory of each slot. */
   readonly slots: readonly Buffer[] = Array.from({ length: ALL_SLOTS }, (_, slot) =>
@@ -70,6 +71,7 @@ export class FrameMemory {
   /** Length in bytes with which the slot is sent. */
   setLength(slot: number, length: number): void {
     this.control.words[(this.#sendVectors + (2 * slot + 1) * IOVEC_BYTES + 8) >> 2] = length;
+    this.control.words[(this.#runVectors + slot * IOVEC_BYTES + 8) >> 2] = length;
   }
 
   /** Length in bytes with which the slot is sent. */
@@ -85,6 +87,11 @@ export class FrameMemory {
   /** @internal Address of the slot's two vectors for a sending call. */
   sendVector(slot: number): number {
     return this.control.address + this.#sendVectors + 2 * slot * IOVEC_BYTES;
+  }
+
+  /** @internal Address of the slot's vector among those that lie behind one another: a run of slots is one packet. */
+  runVector(slot: number): number {
+    return this.control.address + this.#runVectors + slot * IOVEC_BYTES;
   }
 
   /** @internal Offset of one mmsghdr for each slot that can be received into; `offloads`: with the virtio-net header. */
@@ -108,6 +115,13 @@ export class FrameMemory {
       this.control.writePointer(vector + IOVEC_BYTES, this.#frames.address + slot * SLOT_BYTES);
       this.control.writePointer(vector + IOVEC_BYTES + 8, SLOT_BYTES);
     }
+    return vectors;
+  }
+
+  #framesAlone(): number {
+    const vectors = this.control.carve(ALL_SLOTS * IOVEC_BYTES);
+    for (let slot = 0; slot < ALL_SLOTS; slot++)
+      this.control.writePointer(vectors + slot * IOVEC_BYTES, this.#frames.address + slot * SLOT_BYTES);
     return vectors;
   }
 

@@ -38,8 +38,10 @@ export const CLOEXEC = 0o2000000;
 export const MSG_DONTWAIT = 0x40;
 export const MSG_NOSIGNAL = 0x4000;
 export const SOL_SOCKET = 1;
-export const SO_SNDBUF = 7;
-export const SO_RCVBUF = 8;
+const SO_SNDBUF = 7;
+const SO_RCVBUF = 8;
+const SO_SNDBUFFORCE = 32;
+const SO_RCVBUFFORCE = 33;
 
 type Call = (...values: (number | string)[]) => number;
 
@@ -135,4 +137,19 @@ export function setOption(
 ): void {
   slab.words[scratch >> 2] = value;
   check('setsockopt', libc().setsockopt(socket, level, option, slab.address + scratch, 4));
+}
+
+/**
+ * Asks for so many bytes of buffers in both directions: with CAP_NET_ADMIN they are given, else the kernel gives no more than
+ * net.core.rmem_max and wmem_max. `scratch` is the offset of a free word of the slab.
+ */
+export function setBuffers(socket: number, bytes: number, slab: Slab, scratch: number): void {
+  slab.words[scratch >> 2] = bytes;
+  for (const [forced, asked] of [
+    [SO_SNDBUFFORCE, SO_SNDBUF],
+    [SO_RCVBUFFORCE, SO_RCVBUF],
+  ] as const) {
+    const forbidden = libc().setsockopt(socket, SOL_SOCKET, forced, slab.address + scratch, 4) < 0;
+    if (forbidden) setOption(socket, SOL_SOCKET, asked, bytes, slab, scratch);
+  }
 }

@@ -19,11 +19,9 @@ import {
   MSG_NOSIGNAL,
   NONBLOCK,
   resultOrErrno,
-  SO_RCVBUF,
-  SO_SNDBUF,
   SOCK_RAW,
-  SOL_SOCKET,
   SystemError,
+  setBuffers,
   setOption,
 } from './libc.ts';
 
@@ -84,8 +82,7 @@ export class PacketCalls {
     try {
       const index = this.#request.index(socket, name);
       if (!this.#request.isEthernet(socket, name)) throw new SystemError('SIOCGIFHWADDR', EPROTONOSUPPORT);
-      this.#set(socket, SOL_SOCKET, SO_RCVBUF, bufferBytes);
-      this.#set(socket, SOL_SOCKET, SO_SNDBUF, bufferBytes);
+      setBuffers(socket, bufferBytes, this.#memory.control, this.#scratch);
       this.#set(socket, SOL_PACKET, PACKET_VNET_HDR, 1);
       this.#set(socket, SOL_PACKET, PACKET_AUXDATA, 1);
       this.#set(socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
