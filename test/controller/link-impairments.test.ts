@@ -6,10 +6,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { refusing, StandIn, sendJson } from './computes-stand-in.ts';
-import { LabServer, until } from './lab-server.ts';
+import { LabServer, until as waitUntil } from './lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
 type Body = any;
+
+/** Longer than a busy host takes. */
+const until = (condition: () => boolean | Promise<boolean>, what: string): Promise<void> =>
+  waitUntil(condition, what, 20_000);
 
 interface Pair {
   server: LabServer;
