@@ -1,4 +1,5 @@
-// The command line: `labwired [serve]`, `labwired doctor`, `labwired demo URL`, `labwired password`, `labwired version`.
+// The command line: `labwired [serve]`, `labwired doctor`, `labwired demo URL`, `labwired password`, `labwired recover`,
+// `labwired version`.
 import { parseArgs } from 'node:util';
 import type { ConfigSources } from './config/load.ts';
 import { Failure, messageOf } from './failures.ts';
@@ -9,9 +10,10 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
   labwired doctor  [options]   what is there and what is missing on this host; --json for scripts
   labwired demo URL            build a small lab on a running server and show it
   labwired password [options]  change the password; --generate prints a random one, --user NAME renames
+  labwired recover [options]   make a damaged state database anew from what can be read of it
   labwired version             print the version
 
-Options of serve, doctor and password:
+Options of serve, doctor, password and recover:
   --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
   --state DIR          where everything is kept       --config FILE   read only this configuration file
   --local, -L          accept paths of this machine's own disk from clients
@@ -64,7 +66,7 @@ const OTHER_FLAGS = {
 
 export type Command =
   | {
-      name: 'serve' | 'doctor' | 'password';
+      name: 'serve' | 'doctor' | 'password' | 'recover';
       flags: ConfigSources['flags'];
       file?: string;
       state?: string;
@@ -102,7 +104,7 @@ export function parseCommand(words: readonly string[]): Command {
     }
     return { name, url };
   }
-  if (name !== 'serve' && name !== 'doctor' && name !== 'password')
+  if (name !== 'serve' && name !== 'doctor' && name !== 'password' && name !== 'recover')
     throw new Failure('invalid', `There is no command "${name}". See labwired --help`);
   if (rest.length > 0)
     throw new Failure('invalid', `"${rest[0]}" is not expected after "${name}". See labwired --help`);

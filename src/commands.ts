@@ -14,7 +14,7 @@ const WRONG_USAGE = 2;
 /** Exit code that asks the unit for another start at once (EX_TEMPFAIL of sysexits.h). */
 const START_AGAIN = 75;
 
-type Configured = Extract<Command, { name: 'serve' | 'doctor' | 'password' }>;
+type Configured = Extract<Command, { name: 'serve' | 'doctor' | 'password' | 'recover' }>;
 
 function configure(command: Configured, { sources, journal }: ProcessEnvironment): LoadedConfig {
   const { flags, file, state } = command;
@@ -101,6 +101,11 @@ async function run(words: readonly string[]): Promise<void> {
       const { setPassword } = await import('./password.ts');
       const said = await setPassword(configure(command, processEnvironment()).config, command);
       process.stdout.write(said);
+      return;
+    }
+    case 'recover': {
+      const { recover } = await import('./recover.ts');
+      process.stdout.write(await recover(configure(command, processEnvironment()).config));
       return;
     }
     case 'serve':

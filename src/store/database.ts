@@ -243,8 +243,8 @@ export class Database implements AsyncDisposable {
   #damaged(reason: string, cause?: unknown): Failure {
     return new Failure(
       'conflict',
-      `${this.#path} is damaged (${reason.replaceAll(/\s+/g, ' ')}) and was left as it is: put back a copy of it, or move it and its -wal and -shm files away and start ` +
-        'again; projects are then found by their .gns3 files, but templates and computes that were registered here have to be made anew',
+      `${this.#path} is damaged (${reason.replaceAll(/\s+/g, ' ')}) and was left as it is: put back a copy of it, or run "labwired recover", which makes it anew from what can ` +
+        'be read of it and from the .gns3 files of the projects',
       { cause },
     );
   }
