@@ -1,9 +1,9 @@
-// Runs the benches one after another, each in a process of its own: npm run bench [-- --only start|lab|fabric|flood|impairments|containers|captures]
+// Runs the benches one after another, each in a process of its own: npm run bench [-- --only start|lab|pcs|fabric|flood|impairments|containers]
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-const BENCHES = ['start', 'lab', 'fabric', 'flood', 'impairments', 'containers', 'captures', 'captures'];
+const BENCHES = ['start', 'lab', 'pcs', 'fabric', 'flood', 'impairments', 'containers', 'captures'];
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, svg: { type: 'string' } } });
 const wanted = values.only === undefined ? BENCHES : [values.only];

@@ -192,8 +192,8 @@ export class VpcsNode extends Node {
         return;
       }
       const machine = new BuiltInPc(this.machineNode);
-      await machine.start(resources);
       await this.noteSwitchedOn(resources);
+      await machine.start(resources);
       await this.run(machine, resources);
     });
     made.move();
