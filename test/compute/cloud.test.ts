@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { isSpecialInterface } from '../../src/host/interfaces.ts';
-import { freePort, Peer } from '../fabric/peers.ts';
+import { freePort, Peer, until } from '../fabric/peers.ts';
 import { type Body, type Lab, startLab } from './support.ts';
 
 const NODE_ERROR = 'NodeError';
@@ -87,9 +87,15 @@ test('frames cross a cloud both ways; a capture records them; filters and suspen
   await outside.send(lport, 'in');
   assert.deepEqual(await inside.takeText(), ['in']);
   await lab.expect(204, 'POST', `${port}/stop_capture`);
+  const dropped = async (): Promise<number> => {
+    const { incoming } = await lab.expect(200, 'GET', `${port}/statistics`);
+    return incoming.dropped.frequency_drop;
+  };
   for (const held of [{ suspend: true }, { filters: { frequency_drop: [-1] } }]) {
     assert.deepEqual(await lab.expect(201, 'PUT', `${port}/nio`, { ...nio, ...held }), { ...nio, ...held });
+    const before = await dropped();
     await inside.send(cable, 'lost');
+    await until(async () => (await dropped()) > before);
     await lab.expect(201, 'PUT', `${port}/nio`, { ...nio, filters: {}, suspend: false });
     await inside.send(cable, 'found');
     assert.deepEqual(await outside.takeText(), ['found']);
