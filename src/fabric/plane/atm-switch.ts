@@ -75,8 +75,9 @@ export class AtmSwitch extends MemoryDevice<'atm-switch'> {
       to.port.fromDevice(slot, length);
       return;
     }
-    const copy = turn.place(cell, 0, length);
+    const copy = turn.takeSpare(length);
     const header = calls.slots[copy]!;
+    cell.copy(header, 0, 0, length);
     header[0] = way.vpi >> 4;
     header[1] = ((way.vpi & 0x0f) << 4) | (outVci >> 12);
     header[2] = (outVci >> 4) & 0xff;

@@ -148,9 +148,11 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
   #makePlain(slot: number, length: number): void {
     const { turn, calls } = this.plane;
     const frame = calls.slots[slot]!;
-    this.#plainSlot = turn.place(frame, TAG_BYTES, length - TAG_BYTES);
     this.#plainLength = length - TAG_BYTES;
-    frame.copy(calls.slots[this.#plainSlot]!, 0, 0, ADDRESSES_BYTES);
+    this.#plainSlot = turn.takeSpare(this.#plainLength);
+    const plain = calls.slots[this.#plainSlot]!;
+    frame.copy(plain, 0, 0, ADDRESSES_BYTES);
+    frame.copy(plain, ADDRESSES_BYTES, ADDRESSES_BYTES + TAG_BYTES, length);
   }
 
   /** Makes the frame with a tag, in place of a priority tag that it may have. */
@@ -160,9 +162,9 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
     const bare = this.#plainSlot === slot;
     this.#taggedLength = bare ? length + TAG_BYTES : length;
     if (this.#taggedLength > LONGEST_FRAME) return;
-    this.#taggedSlot = turn.place(frame, 0, ADDRESSES_BYTES);
-    calls.setLength(this.#taggedSlot, this.#taggedLength);
+    this.#taggedSlot = turn.takeSpare(this.#taggedLength);
     const tagged = calls.slots[this.#taggedSlot]!;
+    frame.copy(tagged, 0, 0, ADDRESSES_BYTES);
     tagged[12] = tagType >> 8;
     tagged[13] = tagType & 0xff;
     tagged[14] = control >> 8;

@@ -80,8 +80,9 @@ export class FrameRelaySwitch extends MemoryDevice<'frame-relay-switch'> {
       return;
     }
     // The bits that tell a command from a response, congestion, and what may be dropped, stay.
-    const copy = turn.place(frame, 0, length);
+    const copy = turn.takeSpare(length);
     const address = calls.slots[copy]!;
+    frame.copy(address, 0, 0, length);
     address[0] = ((way.outDlci >> 4) << 2) | (first & 0x03);
     address[1] = ((way.outDlci & 0x0f) << 4) | (second & 0x0f);
     to.port.fromDevice(copy, length);

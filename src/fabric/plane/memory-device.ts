@@ -94,11 +94,11 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
 
   /**
    * Handles a frame that came from a port: gives it, or another one, to any number of {@link attachments}. It lies in `slot` until
-   * the turn ends and is not to be altered, as others may have it too; {@link slotsNeeded} more slots are free.
+   * the turn ends and is not to be altered, as others may have it too; {@link slotsNeeded} slots are spare.
    */
   protected abstract forward(from: Attachment, slot: number, length: number): void;
 
-  /** Free slots that {@link forward} needs. */
+  /** Spare slots that {@link forward} needs. */
   protected get slotsNeeded(): number {
     return 0;
   }
@@ -168,7 +168,8 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     while (done < most) {
       const waiting = this.#ring[this.#head]!;
       const { at, leaves, length } = waiting;
-      if (turn.room < (waiting.slot === -1 ? 1 : 0) + (leaves ? 0 : this.slotsNeeded)) break;
+      if (turn.room === 0 && waiting.slot === -1) break;
+      if (!leaves && turn.spare < this.slotsNeeded) break;
       const slot = waiting.slot === -1 ? turn.place(waiting.copy!) : waiting.slot;
       waiting.copy = undefined;
       this.#head = (this.#head + 1) & (QUEUE_FRAMES - 1);

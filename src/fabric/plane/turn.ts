@@ -21,8 +21,8 @@ const DEVICES_BUDGET = 512;
 /** Frames that one device handles before the next one. */
 const DEVICE_QUANTUM = 32;
 
-/** Slots that are left behind this one hold what is cut from one super-frame of common size. */
-const MOST_SEGMENTS = SLOTS + SEGMENT_SLOTS - 64;
+/** Slots that are left behind this one hold what is cut from one super-frame of common size, and a tagged copy of each frame. */
+const MOST_SEGMENTS = SLOTS + SEGMENT_SLOTS / 2;
 
 export class Turn {
   readonly #calls: FrameCalls;
@@ -63,6 +63,18 @@ export class Turn {
   nextSegment(): number {
     if (this.#nextSegment === SLOTS + SEGMENT_SLOTS) this.#release();
     return this.#nextSegment++;
+  }
+
+  /** Slots that are left for frames that are made of others in this turn. */
+  get spare(): number {
+    return SLOTS + SEGMENT_SLOTS - this.#nextSegment;
+  }
+
+  /** A slot for a frame of `length` bytes that is made of another one; some must be {@link spare}. */
+  takeSpare(length: number): number {
+    const slot = this.#nextSegment++;
+    this.#calls.setLength(slot, length);
+    return slot;
   }
 
   /** Receives up to `count` packets into free slots. Answers their number or a negative errno; they start at slot `first`. */
