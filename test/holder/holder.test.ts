@@ -81,7 +81,9 @@ test('the next daemon finds the programs of the last one: their records, their o
 test('a program that ends while no daemon is there is told to the next, with its last output', async (t) => {
   const place = holderState();
   const first = clientOf(place);
-  const { pid } = await first.start(shell('echo last words; exec sleep 1000'), listening());
+  const before = listening();
+  const { pid } = await first.start(shell('echo last words; exec sleep 1000'), before);
+  await until('its words', () => before.text !== '');
   await first.leave();
   process.kill(pid, 'SIGTERM');
   await until('its end', () => !existsSync(`/proc/${pid}`));

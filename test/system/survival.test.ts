@@ -119,8 +119,9 @@ suite('labs that run', { concurrency: 4 }, () => {
 
     const again = await Client.open(t, pcs[0]!.console);
     await again.sees(/icmp_seq=2 /);
-    const last = Math.max(...[...again.text.matchAll(/icmp_seq=(\d+) ttl/g)].map(([, number]) => Number(number)));
-    await again.sees(new RegExp(`icmp_seq=${last + 2} ttl`));
+    const answers = () => [...again.text.matchAll(/icmp_seq=(\d+) ttl/g)].map(([, number]) => Number(number));
+    const last = Math.max(...answers());
+    await eventually('the ping to go on', () => answers().some((number) => number > last + 1), Boolean, 20_000);
     const { capturing, capture_file_path: second } = await daemon.get(link);
     assert.equal(capturing, true);
     assert.match(second, /ping-2\.pcap$/);
@@ -181,8 +182,8 @@ suite('labs that run', { concurrency: 4 }, () => {
     await openAgain(lab);
     const fresh = await lab.pc('PC4');
     await lab.start(fresh);
-    const macs = (await lab.nodes()).map(({ command_line }) => /-m (\d+)/.exec(command_line ?? '')?.[1]);
-    assert.deepEqual(macs, [undefined, '1', '2', '0']);
+    const macs = async () => (await lab.nodes()).map(({ command_line }) => /-m (\d+)/.exec(command_line ?? '')?.[1]);
+    await eventually('the MAC addresses', macs, (bytes) => bytes.join() === ',1,2,0');
   });
 
   test('built-in PCs that were on are on again, as their files say, at the same addresses; others stay off', async (t) => {
