@@ -91,10 +91,12 @@ test('ARP answers to the services come out, other ARP passes', async (t) => {
 
 test('a flood of DHCP questions is cut short, and the next second is served again', async (t) => {
   const { told, a, b } = await segment(t);
+  const start = performance.now();
   for (let burst = 0; burst < 20; burst++) await a.send(...Array.from({ length: 50 }, () => dhcp(BROADCAST, A)));
   await a.send(frame(BROADCAST, A));
   await b.peer.take(1);
-  assert.ok(told.length < 900, `${told.length} of 1000 came through`);
+  const most = 64 + (256 * (performance.now() - start)) / 1000;
+  assert.ok(told.length <= most, `${told.length} of 1000 came through, and ${most} at the most should have`);
   const before = told.length;
   await until(async () => {
     await a.send(dhcp(BROADCAST, A));
