@@ -5,11 +5,11 @@ import { findNft, NO_NFT } from '../compute/nat-network/rules.ts';
 import { chooseSubnet, ownSubnets } from '../compute/nat-network/subnet.ts';
 import type { Config } from '../config/schema.ts';
 import { Failure, systemCode } from '../failures.ts';
-import { type Capability, capabilitiesIn, holds } from '../host/capabilities.ts';
+import { type Capability, capabilitiesIn } from '../host/capabilities.ts';
 import { interfaceNames, isAllowedInterface } from '../host/interfaces.ts';
 import { formatSubnet } from '../host/ipv4.ts';
 import { runProgram } from '../host/run-program.ts';
-import { CHECK_MILLISECONDS, type Check, ok, warning } from './check.ts';
+import { CHECK_MILLISECONDS, type Check, ok, type Patient, warning } from './check.ts';
 import { numberIn, textOf } from './kernel-files.ts';
 
 const DROP_IN = 'install systemd/interfaces.conf as docs/clouds.md says';
@@ -17,6 +17,11 @@ const DROP_IN = 'install systemd/interfaces.conf as docs/clouds.md says';
 /** Whether NAT nodes are in a network of the server's own. */
 function hasOwnNetwork({ Server }: Config): boolean {
   return Server.nat_network === 'automatic' && !interfaceNames([]).includes(Server.default_nat_interface);
+}
+
+/** Those of the server that runs, else of this program in its place. */
+function heldBy({ daemon }: Patient): Capability[] {
+  return capabilitiesIn(textOf(`/proc/${daemon ?? 'self'}/status`) ?? '');
 }
 
 export const tun: Check = {
@@ -38,8 +43,8 @@ const USES: Record<Capability, string> = {
 
 export const capabilities: Check = {
   subject: 'capabilities',
-  examine() {
-    const held = capabilitiesIn(textOf('/proc/self/status') ?? '');
+  examine(patient) {
+    const held = heldBy(patient);
     const lacking = (Object.keys(USES) as Capability[]).filter((name) => !held.includes(name));
     if (lacking.length === 0) return ok(`${held.join(' and ')}: clouds and NAT reach networks of this host`);
     const missing = lacking.map((name) => `${name} is missing, for ${USES[name]}`);
@@ -61,7 +66,8 @@ export const allowedInterfaces: Check = {
 
 export const nat: Check = {
   subject: 'NAT',
-  async examine({ loaded: { config } }) {
+  async examine(patient) {
+    const { config } = patient.loaded;
     const { default_nat_interface: bridge, nat_network, nat_subnet, allowed_interfaces: allowed } = config.Server;
     if (interfaceNames([]).includes(bridge)) {
       if (isAllowedInterface(bridge, allowed)) return ok(`behind the bridge ${bridge}`);
@@ -72,7 +78,8 @@ export const nat: Check = {
       const [problem = '', fix = ''] = NO_NFT.split('; ');
       return warning(problem, fix);
     }
-    if (!holds('CAP_NET_ADMIN')) return warning(`there is no ${bridge}, and CAP_NET_ADMIN is missing`, DROP_IN);
+    if (!heldBy(patient).includes('CAP_NET_ADMIN'))
+      return warning(`there is no ${bridge}, and CAP_NET_ADMIN is missing`, DROP_IN);
     try {
       return ok(`in a network of the server's own, ${formatSubnet(chooseSubnet(nat_subnet, ownSubnets()))}`);
     } catch (thrown) {
@@ -99,9 +106,11 @@ export const forwarding: Check = {
 /** Other programs' rules for what is forwarded, such as those of Docker, drop everything that they do not know. */
 export const forwardPolicy: Check = {
   subject: 'firewall',
-  async examine({ loaded: { config } }) {
+  async examine(patient) {
     const nft = await findNft();
-    if (nft === undefined || !hasOwnNetwork(config) || !holds('CAP_NET_ADMIN')) return undefined;
+    // Whether it may look is this program's business, and no server's.
+    const may = heldBy({ ...patient, daemon: undefined }).includes('CAP_NET_ADMIN');
+    if (nft === undefined || !hasOwnNetwork(patient.loaded.config) || !may) return undefined;
     const words = ['list', 'chain', 'ip', 'filter', 'FORWARD'];
     const { code, output } = await runProgram(nft, words, { limit: CHECK_MILLISECONDS - 100 });
     if (code !== 0 || !/policy drop/.test(output)) return ok('lets pass what is forwarded, as far as iptables tells');
