@@ -1,9 +1,10 @@
 // Clouds with interfaces of this host: the kernel's own stack, its bridges and its VLANs are the other end.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { closeSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addAddress, changeLink, createBridge, deleteLink, findLink, getLink, links } from '../../src/host/links.ts';
+import { pollerOf } from '../fabric/crashes.ts';
 import { cablePair, cannotMakeInterfaces, ip, Namespace, removeAfter, uniqueName } from '../fabric/namespaces.ts';
 import { freePort, Peer, until } from '../fabric/peers.ts';
 import { type Body, type Lab, startLab } from './support.ts';
@@ -31,6 +32,8 @@ interface Joined {
   cloud: string;
   port: string;
   peer: Peer;
+  /** UDP port of the cable. */
+  lport: number;
   send(...frames: Buffer[]): Promise<void>;
 }
 
@@ -44,7 +47,7 @@ async function joined(t: TestContext, entry: object, lab?: Lab): Promise<Joined>
   const lport = await freePort();
   const port = `${cloud}/adapters/0/ports/0`;
   await own.expect(201, 'POST', `${port}/nio`, { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: peer.port });
-  return { lab: own, cloud, port, peer, send: (...frames) => peer.send(lport, ...frames) };
+  return { lab: own, cloud, port, peer, lport, send: (...frames) => peer.send(lport, ...frames) };
 }
 
 const status = async ({ lab, cloud }: Joined): Promise<Body> => (await lab.expect(200, 'GET', cloud)).status;
@@ -92,6 +95,24 @@ test('a port on a bridge is a port of that bridge, by a TAP that goes with the c
   assert.equal(members().filter((name) => /^gns3tap\d+-0$/.test(name)).length, 1);
   await made.lab.expect(204, 'DELETE', `${made.port}/nio`);
   assert.deepEqual(members(), [outside]);
+});
+
+test('when a thread of the fabric dies, a port on a bridge is a port of it again', { skip }, async (t) => {
+  const namespace = await Namespace.create(t);
+  const outside = await cableInto(t, namespace, PREFIXED);
+  const bridge = uniqueName();
+  createBridge(bridge);
+  removeAfter(t, bridge);
+  changeLink(bridge, { up: true });
+  changeLink(outside, { bridge });
+  const made = await joined(t, { type: 'ethernet', interface: bridge });
+  await answered(made);
+  closeSync(pollerOf(made.lport));
+  await made.lab.request('GET', `${made.port}/statistics`);
+  const crashed = () => made.lab.told('log.error', ({ message }) => /has crashed/.test(message));
+  await crashed().catch(crashed);
+  made.peer.heard.length = 0;
+  await answered(made);
 });
 
 test('a TAP that is not there is made, and goes with the node; the host itself is its other end', {
