@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { findLink } from '../../src/host/links.ts';
+import { cablePair, cannotMakeInterfaces, uniqueName } from '../fabric/namespaces.ts';
 import { freePort, Peer, until } from '../fabric/peers.ts';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { type Body, type Lab, startLab } from './support.ts';
@@ -100,8 +102,18 @@ const ATTACHING: [string, Partial<Body>, number, { port?: string; exception?: st
   ],
   ['a VMnet', { type: 'nio_vmnet', vmnet: 'vmnet1' }, 409, { message: /use nio_udp or nio_null/ }],
   ['NAT', { type: 'nio_nat' }, 409, {}],
-  ['an interface', { type: 'nio_generic_ethernet', ethernet_device: 'nosuch0' }, 409, {}],
-  ['a TAP', { type: 'nio_tap', tap_device: 'tap0' }, 409, {}],
+  [
+    'an interface that is not there',
+    { type: 'nio_generic_ethernet', ethernet_device: 'nosuch0' },
+    409,
+    { message: /ethernet_device: .* nosuch0/ },
+  ],
+  [
+    'a TAP that is none',
+    { type: 'nio_tap', tap_device: 'lo' },
+    409,
+    { exception: 'DynamipsError', message: /lo exists/ },
+  ],
   [
     'a filter that does not exist',
     { ...udp, filters: { lag: [1] } },
@@ -118,7 +130,7 @@ const ATTACHING: [string, Partial<Body>, number, { port?: string; exception?: st
     'a delay without a latency',
     { ...udp, filters: { delay: [] } },
     409,
-    { exception: 'UbridgeError', message: /latency in ms/ },
+    { exception: 'UbridgeError', message: /latency in ms/i },
   ],
   ['a delay of text', { ...udp, filters: { delay: ['10'] } }, 409, { exception: 'UbridgeError' }],
   [
@@ -410,4 +422,21 @@ test('a capture that fills the disk ends with an error that names the port, and 
   assert.equal((await stream.arrayBuffer()).byteLength >= 24, true, 'its readers are told the end');
   await rm(join(disk, 'ballast'));
   await lab.expect(200, 'POST', `${port}/start_capture`, { capture_file_name: 'c.pcap' });
+});
+
+test('a TAP of a hub is up while the cable is there, and an interface keeps what it was', {
+  skip: cannotMakeInterfaces,
+}, async (t) => {
+  const { lab, hub } = await started(t);
+  const [tap, [outside]] = [uniqueName(), await cablePair(t)];
+  const nios = [
+    { type: 'nio_tap', tap_device: tap },
+    { type: 'nio_linux_ethernet', ethernet_device: outside },
+  ];
+  for (const [port, nio] of nios.entries())
+    assert.deepEqual(await lab.expect(201, 'POST', `${hub}/adapters/0/ports/${port}/nio`, nio), nio);
+  assert.equal(findLink(tap)?.up, true);
+  for (const port of nios.keys()) await lab.expect(204, 'DELETE', `${hub}/adapters/0/ports/${port}/nio`);
+  assert.equal(findLink(tap), undefined);
+  assert.equal(findLink(outside)?.up, true);
 });

@@ -8,12 +8,12 @@ import { AnyObject, Text, Uuid } from '../../store/vocabulary.ts';
 import type { Services } from '../services.ts';
 import { defineKind, type NodeKind } from './kind.ts';
 import { MemoryPorts } from './memory-ports.ts';
-import type { Nio } from './nio.ts';
+import { type Nio, SWITCH_NIOS } from './nio.ts';
 import { Node, type NodeIdentity } from './node.ts';
 import { NodePort, type PortRules } from './port.ts';
 
 /** These switches are a part of Dynamips in the release; clients know its name. */
-const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: new Set(['nio_udp', 'nio_null']) };
+const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
 
 type DeviceName = 'frame-relay-switch' | 'atm-switch';
 type Circuits<Name extends DeviceName> = Settings<Name>['circuits'];

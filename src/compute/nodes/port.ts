@@ -1,11 +1,5 @@
 // A port of a node: the NIO that is plugged in, what is done to its frames, and the capture of them.
-import type {
-  CableImpairments,
-  Device,
-  FabricPort,
-  InterfaceChange,
-  PortStatistics,
-} from '../../fabric/fabric.ts';
+import type { CableImpairments, Device, FabricPort, InterfaceChange, PortStatistics } from '../../fabric/fabric.ts';
 import { Failure } from '../../failures.ts';
 import type { Services } from '../services.ts';
 import type { Capture } from './captures.ts';
@@ -19,7 +13,7 @@ import {
   scheduleAnswer,
   statisticsAnswer,
 } from './impairments.ts';
-import { cableOf, mustBePluggable, type Nio, type PluggableNio } from './nio.ts';
+import { cableOf, mustBePluggable, mustBeUsable, type Nio, type PluggableNio } from './nio.ts';
 import type { PortOwner } from './owner.ts';
 import { refusing } from './refusing.ts';
 import type { NodeCapture } from './schema.ts';
@@ -87,6 +81,7 @@ export class NodePort {
    */
   async attach(wanted: Nio): Promise<void> {
     const nio = mustBePluggable(wanted, this.rules.nios);
+    mustBeUsable(nio, this.services.config.Server.allowed_interfaces);
     if (this.attached) throw this.refusal('has a NIO already; remove it first');
     const impairments = await impairmentsOf(nio);
     await refusing(this.rules.exception, async () => {

@@ -1,8 +1,6 @@
 // What the ports of clouds and NATs lead to, and how it is opened.
-import { Failure } from '../../failures.ts';
-import { isAllowedInterface } from '../../host/interfaces.ts';
 import { changeLink, findLink, links } from '../../host/links.ts';
-import { resolved } from '../nodes/nio.ts';
+import { mustBeAllowed, resolved } from '../nodes/nio.ts';
 import type { Services } from '../services.ts';
 import type { Leads, Outside } from './outside-port.ts';
 import type { OutsidePortEntry } from './ports-mapping.ts';
@@ -23,19 +21,12 @@ export function leads(entry: OutsidePortEntry, { config }: Services): Leads {
   const { type, interface: name, port_number: number } = entry;
   return {
     open: async () => {
-      mustBeAllowed(name, config.Server.allowed_interfaces);
+      mustBeAllowed('interface', name, config.Server.allowed_interfaces);
       if (type === 'tap') return tap(name);
       if (findLink(name)?.kind === 'bridge') return bridgePort(name, number);
       return { device: { kind: 'packet', interface: name }, close: nothing };
     },
   };
-}
-
-/** @throws Failure `conflict` */
-function mustBeAllowed(name: string, allowed: readonly string[]): void {
-  if (isAllowedInterface(name, allowed)) return;
-  const fix = 'add it to allowed_interfaces in section [Server], or use another one';
-  throw new Failure('conflict', `interface: ${name} is not among those that may be used here; ${fix}.`);
 }
 
 /** One that is there stays as it is, and one that is not is made, and goes with the port. */

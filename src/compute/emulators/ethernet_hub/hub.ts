@@ -1,7 +1,9 @@
 // A hub as a node: its ports are the fabric's, the frames never come here.
+
 import { isDeepStrictEqual } from 'node:util';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import { MemoryPorts } from '../../nodes/memory-ports.ts';
+import { SWITCH_NIOS } from '../../nodes/nio.ts';
 import { Node, type NodeIdentity, noSuchPort } from '../../nodes/node.ts';
 import type { NodePort, PortRules } from '../../nodes/port.ts';
 import { numbered, stillConnected } from '../../nodes/ports-mapping.ts';
@@ -9,7 +11,7 @@ import type { Services } from '../../services.ts';
 import type { PortsMapping } from './schema.ts';
 
 /** Hubs are a part of Dynamips in the release; clients know its name. */
-export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: new Set(['nio_udp', 'nio_null']) };
+export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
 
 export class HubNode extends Node {
   readonly type = 'ethernet_hub';

@@ -1,8 +1,10 @@
 // An Ethernet switch as a node: its ports are the fabric's, the frames never come here.
+
 import { isDeepStrictEqual } from 'node:util';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
 import { MemoryPorts } from '../../nodes/memory-ports.ts';
+import { SWITCH_NIOS } from '../../nodes/nio.ts';
 import { Node, type NodeIdentity } from '../../nodes/node.ts';
 import type { NodePort, PortRules } from '../../nodes/port.ts';
 import { defaultPorts, numbered, stillConnected } from '../../nodes/ports-mapping.ts';
@@ -13,7 +15,7 @@ import type { MacTableRow, PortRow } from './rows.ts';
 import type { ConsoleType, EthernetSwitchCreate, EthernetSwitchUpdate, SwitchPort } from './schema.ts';
 
 /** Switches are a part of Dynamips in the release; clients know its name. */
-export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: new Set(['nio_udp', 'nio_null']) };
+export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
 
 const DEFAULT_VLAN = 1;
 const DEFAULT_ETHER_TYPE = '0x8100';
