@@ -50,7 +50,8 @@ test('a bridge is made, brought up, given an address and an interface, and delet
     code: 'conflict',
     message: new RegExp(`${bridge}: it is there already`),
   });
-  changeLink(bridge, { up: true, mtu: 1400 });
+  changeLink(bridge, { up: true, mtu: 1400, macAddress: '02:00:5e:00:53:01' });
+  assert.equal(getLink(bridge).macAddress, '02:00:5e:00:53:01');
   assert.deepEqual(
     { ...getLink(bridge), index: 0, running: true, macAddress: '' },
     {
