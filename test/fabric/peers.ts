@@ -23,7 +23,7 @@ export async function startFabric(t: TestContext): Promise<Fabric> {
 
 /** Waits until `what` answers something true, and gives it. */
 export async function until<Answer>(what: () => Promise<Answer | false>): Promise<Answer> {
-  for (const end = Date.now() + 10_000; ; await sleep(2)) {
+  for (const end = Date.now() + 20_000; ; await sleep(2)) {
     const answer = await what();
     if (answer !== false) return answer;
     if (Date.now() > end) throw new Error('what the test waits for does not happen');
