@@ -15,6 +15,11 @@ export interface StreamOptions {
   ping: () => object;
   /** The text of a message. */
   text: (message: Message) => string;
+  /**
+   * Events that come in quick succession wait for each other, a few milliseconds at most. Not for a controller: what it is told of a node
+   * must be with it before the answer to the request that has changed the node.
+   */
+  gathers?: boolean;
   /** Called once when the listener has gone. */
   left?: () => void;
 }
@@ -97,7 +102,7 @@ export function socketStream(subscription: Subscription, options: StreamOptions)
   return (socket) => new SocketFeed(socket, subscription, options).start();
 }
 
-/** Feeds one WebSocket: at once what comes alone, together what comes in quick succession, as each write costs more than its content. */
+/** Feeds one WebSocket; what comes in quick succession together, if it may, as each write costs more than its content. */
 class SocketFeed {
   private readonly socket: MessageSocket;
   private readonly subscription: Subscription;
@@ -132,9 +137,11 @@ class SocketFeed {
   private schedule(): void {
     if (this.scheduled || this.over) return;
     this.scheduled = true;
+    const flush = (): void => this.flush();
     const wait = this.sentAt + GATHER - performance.now();
-    if (wait > 0) setTimeout(() => this.flush(), wait);
-    else setImmediate(() => this.flush());
+    if (!this.options.gathers) queueMicrotask(flush);
+    else if (wait > 0) setTimeout(flush, wait);
+    else setImmediate(flush);
   }
 
   private flush(): void {

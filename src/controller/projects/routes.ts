@@ -30,6 +30,7 @@ export function projectRoutes({ projects, writer, announcer, usage, local, snaps
     silence: SILENCE,
     ping: usage,
     text: (message) => message.line,
+    gathers: true,
     left: () => projects.listenerLeft(project),
   });
 

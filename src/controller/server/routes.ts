@@ -36,7 +36,7 @@ export function serverRoutes({
   reload,
   debug,
 }: ServerRouteParts): Route[] {
-  const stream: StreamOptions = { silence: SILENCE, ping: usage, text: (message) => message.line };
+  const stream: StreamOptions = { silence: SILENCE, ping: usage, text: (message) => message.line, gathers: true };
 
   return [
     route('GET /v2/version', {}, () => ({ version, local })),
