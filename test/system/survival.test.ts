@@ -96,7 +96,7 @@ test('fifty PCs run on over kill -9 of the daemon: processes, consoles with thei
 });
 
 // Each has a daemon of its own, and waits for PCs most of the time.
-suite('labs that run', { concurrency: 4 }, () => {
+suite('labs that run', { concurrency: 3 }, () => {
   test('a ping and a capture go on where the daemon is back; the capture in a file of its own', {
     skip: missing('vpcs', 'tshark'),
   }, async (t) => {
