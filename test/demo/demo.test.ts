@@ -1,4 +1,4 @@
-// The demonstration on a daemon of this process, with the real VPCS.
+// The demonstration on a daemon of this process, with the built-in PCs.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { VpcsPrograms } from '../../src/compute/emulators/vpcs/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon.ts';
 import { runDemo } from '../../src/demo/demo.ts';
@@ -47,9 +46,8 @@ async function demonstrate(url: string): Promise<{ text: string; failure: unknow
 }
 
 test('a newcomer sees two PCs ping through a hub, and finds the lab running afterwards', async (t) => {
-  const vpcs = await new VpcsPrograms().find('vpcs').catch(() => undefined);
-  if (!vpcs) return t.skip('no vpcs on this machine: apt install vpcs');
   const url = await daemon(t, {
+    LABWIRE_VPCS_ENGINE: 'built-in',
     LABWIRE_SERVER_AUTH: 'true',
     LABWIRE_SERVER_USER: 'ann',
     LABWIRE_SERVER_PASSWORD: 'p@ss:word',
