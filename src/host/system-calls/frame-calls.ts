@@ -105,10 +105,10 @@ export class FrameCalls extends FrameMemory {
 
   /**
    * A non-blocking UDP socket that is bound to `local` and hears only `remote`. An IPv6 socket leaves the IPv4 port alone.
-   * Uses the slots, which must be free.
+   * Uses the slots, which must be free. With `runs` the kernel may put several packets into one slot; see {@link receivedSegment}.
    * @throws SystemError `EADDRINUSE` when another socket has the local port; `ENETUNREACH` without a route to `remote`
    */
-  openUdpSocket(local: SocketAddress, remote: SocketAddress, bufferBytes: number): number {
+  openUdpSocket(local: SocketAddress, remote: SocketAddress, bufferBytes: number, runs = true): number {
     const version6 = familyOf(remote.host) === 6;
     const domain = version6 ? AF_INET6 : AF_INET;
     const socket = check('socket', this.#libc.socket(domain, SOCK_DGRAM | NONBLOCK | CLOEXEC, 0));
@@ -117,7 +117,7 @@ export class FrameCalls extends FrameMemory {
       // No "do not fragment": a full frame with its UDP header is longer than the path's MTU.
       if (version6) this.#setOption(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, 0);
       else this.#setOption(socket, IPPROTO_IP, IP_MTU_DISCOVER, 0);
-      this.#takeRuns(socket);
+      if (runs) this.#takeRuns(socket);
       setBuffers(socket, bufferBytes, this.control, this.#scratch);
       const bound = this.#writeAddress(local);
       check('bind', this.#libc.bind(socket, this.control.address + this.#address, bound));
