@@ -7,14 +7,20 @@ import { Client } from '../consoles/harness.ts';
 import { freePort } from '../fabric/peers.ts';
 import { type Body, type Lab, noVpcs, type Settings, startLab } from './support.ts';
 
-const builtIn: Settings = { engine: 'built-in' };
+/** A range of console ports that no other test has: every test file runs in a process of its own. */
+let nextRange = 16_000;
+const ownConsoles = (count = 10): Pick<Settings, 'console'> => {
+  nextRange += count;
+  return { console: [nextRange - count, nextRange - 1] };
+};
+const builtIn = (): Settings => ({ engine: 'built-in', ...ownConsoles() });
 
 /** A lab whose first PC is built in and whose second is run by `second`, with a cable between them. */
 async function pair(
   t: TestContext,
   second: 'built-in' | 'vpcs',
 ): Promise<{ lab: Lab; pcs: [Body, Body]; paths: string[] }> {
-  const labs: [Lab, Lab] = [await startLab(t, builtIn), await startLab(t, { engine: second })];
+  const labs: [Lab, Lab] = [await startLab(t, builtIn()), await startLab(t, { engine: second, ...ownConsoles() })];
   const [one, two] = [await freePort(), await freePort()];
   const ports = [
     [one, two],
@@ -83,7 +89,7 @@ for (const [engine, skip] of VERSIONS) {
 }
 
 test('a built-in PC keeps its settings in startup.vpc, as the API shows it, and runs them after a reload', async (t) => {
-  const lab = await startLab(t, builtIn);
+  const lab = await startLab(t, builtIn());
   const project = await lab.project();
   const pc = await lab.node(project, 'vpcs', { name: 'alpha', startup_script: 'set pcname %h\n' });
   const started = await lab.expect(200, 'POST', `${pc}/start`);
@@ -103,7 +109,7 @@ test('a built-in PC keeps its settings in startup.vpc, as the API shows it, and 
 });
 
 test('`quit` stops a built-in PC, and so does a script that ends with it', async (t) => {
-  const lab = await startLab(t, builtIn);
+  const lab = await startLab(t, builtIn());
   const project = await lab.project();
   const typed = await lab.node(project, 'vpcs', { name: 'PC1' });
   const { console, node_id: id } = await lab.expect(200, 'POST', `${typed}/start`);
@@ -118,7 +124,7 @@ test('`quit` stops a built-in PC, and so does a script that ends with it', async
 });
 
 test('beyond 256 built-in PCs of a project no two have the same MAC address', async (t) => {
-  const lab = await startLab(t, { ...builtIn, console: [16_000, 16_999] });
+  const lab = await startLab(t, { engine: 'built-in', ...ownConsoles(400) });
   const project = await lab.project();
   const addresses = new Set<string>();
   for (let number = 0; number < 300; number++) {
