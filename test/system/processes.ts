@@ -15,9 +15,8 @@ export function processesIn(directory: string): number[] {
     .map(Number)
     .filter((pid) => {
       const cwd = pid > 0 ? readOf(() => readlinkSync(`/proc/${pid}/cwd`)) : undefined;
-      return (
-        cwd !== undefined && (cwd === directory || cwd.startsWith(`${directory}/`) || cwd.startsWith(`${directory} `))
-      );
+      const place = cwd?.replace(/ \(deleted\)$/, '');
+      return place !== undefined && (place === directory || isBelow(directory, place));
     });
 }
 
