@@ -144,7 +144,7 @@ test('only the state directory that a holder belongs to is served', async (t) =>
   const owner = clientOf(place);
   t.after(() => owner.leave());
   const heard = listening();
-  await owner.start(shell('echo ready; cat'), heard);
+  const cat = await owner.start(shell('echo ready; exec cat'), heard);
   await until('its output', () => heard.text.includes('ready'));
   await assert.rejects(clientOf({ ...place, instance: 'another' }).join(), StrangeHolder);
   const intruder = connect(join(holderDirectory(place.state), 'socket'));
@@ -155,6 +155,9 @@ test('only the state directory that a holder belongs to is served', async (t) =>
 
   chmodSync(holderDirectory(place.state), 0o755);
   await assert.rejects(clientOf(place).join(), { code: 'conflict', message: /mode 0700/ });
+  cat.signal('SIGKILL');
+  await until('its end', () => heard.ended !== undefined);
+  owner.forget(cat);
 });
 
 test('a holder of another release, or something else at its socket, is named and not believed', async (t) => {

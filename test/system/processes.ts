@@ -21,10 +21,22 @@ export function processesIn(directory: string): number[] {
     });
 }
 
+/** Processes whose home directory this is, as that of a daemon under test and of all that it starts: also in a mount namespace. */
+function processesAtHome(directory: string): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && pid !== process.pid)
+    .filter((pid) =>
+      readOf(() => readFileSync(`/proc/${pid}/environ`, 'utf8'))
+        ?.split('\0')
+        .includes(`HOME=${directory}`),
+    );
+}
+
 /** Kills them all, and those that they start meanwhile. */
 export function killAllIn(directory: string): void {
   for (let round = 0; round < 10; round++) {
-    const left = processesIn(directory);
+    const left = [...processesIn(directory), ...processesAtHome(directory)];
     if (left.length === 0) return;
     for (const pid of left) readOf(() => process.kill(pid, 'SIGKILL'));
   }
