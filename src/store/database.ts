@@ -4,6 +4,7 @@ import { open as openFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { Failure, type FailureCode, messageOf, systemCode } from '../failures.ts';
+import type { Reserve } from './reserve.ts';
 
 export type SqlValue = string | number | null;
 
@@ -32,24 +33,26 @@ interface Job {
 export class Database implements AsyncDisposable {
   readonly #path: string;
   readonly #connection: sqlite3.Database;
+  readonly #reserve: Reserve | undefined;
   readonly #statements = new Map<string, sqlite3.Statement>();
   #waiting: Job[] = [];
   #draining: Promise<void> | undefined;
   #closed = false;
 
-  private constructor(path: string, connection: sqlite3.Database) {
+  private constructor(path: string, connection: sqlite3.Database, reserve: Reserve | undefined) {
     this.#path = path;
     this.#connection = connection;
+    this.#reserve = reserve;
   }
 
   /**
    * Opens the file, creating it if it is missing, and brings it to the version of `migrations` (SQL scripts; `PRAGMA
    * user_version` counts those that were applied). A damaged file or one of a later version is refused with
-   * `Failure('conflict')` and left as it is.
+   * `Failure('conflict')` and left as it is. What makes room has the `reserve`.
    */
-  static async open(path: string, migrations: readonly string[]): Promise<Database> {
+  static async open(path: string, migrations: readonly string[], reserve?: Reserve): Promise<Database> {
     await createPrivately(path);
-    const database = new Database(path, await connect(path));
+    const database = new Database(path, await connect(path), reserve);
     try {
       await database.#prepare(migrations);
     } catch (thrown) {
@@ -75,6 +78,13 @@ export class Database implements AsyncDisposable {
    */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return await this.#enqueue(false, () => work(this.#transaction));
+  }
+
+  /** Work that makes room, or ends what takes it: on a full disk it is done once more with the space that is kept for it. */
+  async makingRoom<T>(work: () => Promise<T>): Promise<T> {
+    // The log of the database has grown by the work; what is in it goes to its place, and the log is cut.
+    const tidy = (): Promise<unknown> => this.all('PRAGMA wal_checkpoint(TRUNCATE)');
+    return await (this.#reserve === undefined ? work() : this.#reserve.use(work, tidy));
   }
 
   /** Finishes what was asked for before, then closes the file. Later calls fail. */

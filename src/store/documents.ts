@@ -37,6 +37,8 @@ export class Documents {
 
   /** Removes a document; no error if there is none. */
   async delete(kind: DocumentKind, id: string): Promise<void> {
-    await this.#database.run('DELETE FROM document WHERE kind = ? AND id = ?', kind, id);
+    await this.#database.makingRoom(() =>
+      this.#database.run('DELETE FROM document WHERE kind = ? AND id = ?', kind, id),
+    );
   }
 }

@@ -97,11 +97,13 @@ export class Labs {
   async apply(projectId: string, changes: readonly LabChange[]): Promise<void> {
     const { puts, deletes } = planOf(changes);
     if (deletes === undefined) await this.#database.run(PUT, projectId, puts);
-    else if (puts === '[]') await this.#database.run(DELETE, projectId, deletes);
     else {
-      await this.#database.transaction(async ({ run }) => {
-        await run(DELETE, projectId, deletes);
-        await run(PUT, projectId, puts);
+      await this.#database.makingRoom(async () => {
+        if (puts === '[]') return await this.#database.run(DELETE, projectId, deletes);
+        await this.#database.transaction(async ({ run }) => {
+          await run(DELETE, projectId, deletes);
+          await run(PUT, projectId, puts);
+        });
       });
     }
   }
@@ -170,7 +172,7 @@ export class Labs {
 
   /** Forgets a lab: it is closed and its .gns3 file says all. */
   async end(projectId: string): Promise<void> {
-    await this.#database.run('DELETE FROM lab WHERE project_id = ?', projectId);
+    await this.#database.makingRoom(() => this.#database.run('DELETE FROM lab WHERE project_id = ?', projectId));
   }
 }
 

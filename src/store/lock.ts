@@ -66,6 +66,11 @@ async function livingHolder(pidFile: string): Promise<number | undefined> {
 }
 
 function unusable(directory: string, thrown: unknown): Failure {
+  if (systemCode(thrown) === 'SQLITE_FULL') {
+    return new Failure('out-of-space', `the state directory ${directory} is on a full disk: free some space`, {
+      cause: thrown,
+    });
+  }
   return new Failure(
     'conflict',
     `the state directory ${directory} cannot be used (${messageOf(thrown)}): make it writable for the user that runs labwired`,

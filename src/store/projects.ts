@@ -47,10 +47,11 @@ export class Projects {
     return row && (JSON.parse(row.body) as ProjectRecord);
   }
 
-  /** Adds or replaces a project; if its lab is open, that is dirty from then on. */
+  /** Adds or replaces a project; if that changes it and its lab is open, the lab is dirty from then on. */
   async put(project: ProjectRecord): Promise<void> {
     await this.#database.run(
-      'INSERT INTO project (project_id, body) VALUES (?, ?) ON CONFLICT (project_id) DO UPDATE SET body = excluded.body',
+      `INSERT INTO project (project_id, body) VALUES (?, ?)
+        ON CONFLICT (project_id) DO UPDATE SET body = excluded.body WHERE body <> excluded.body`,
       project.project_id,
       JSON.stringify(project),
     );
@@ -58,6 +59,6 @@ export class Projects {
 
   /** Forgets a project and its lab; no error if it is not known. */
   async delete(projectId: string): Promise<void> {
-    await this.#database.run('DELETE FROM project WHERE project_id = ?', projectId);
+    await this.#database.makingRoom(() => this.#database.run('DELETE FROM project WHERE project_id = ?', projectId));
   }
 }

@@ -10,6 +10,7 @@ import { Labs } from './labs.ts';
 import { lockStateDirectory } from './lock.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { Projects } from './projects.ts';
+import { Reserve } from './reserve.ts';
 
 /** The durable state of one daemon. A promise of any of its parts that has resolved survives kill -9 of the process. */
 export class Store implements AsyncDisposable {
@@ -22,12 +23,13 @@ export class Store implements AsyncDisposable {
   readonly labs: Labs;
   readonly documents: Documents;
   readonly #database: Database;
-  readonly #lock: AsyncDisposable;
+  /** What is open, to be closed in the other order. */
+  readonly #opened: AsyncDisposable;
   #closing: PromiseLike<void> | undefined;
 
-  private constructor(database: Database, lock: AsyncDisposable, instance: string) {
+  private constructor(database: Database, opened: AsyncDisposable, instance: string) {
     this.#database = database;
-    this.#lock = lock;
+    this.#opened = opened;
     this.instance = instance;
     this.projects = new Projects(database);
     this.labs = new Labs(database);
@@ -51,17 +53,25 @@ export class Store implements AsyncDisposable {
       );
     }
     await using opened = new AsyncDisposableStack();
-    const lock = opened.use(await lockStateDirectory(directory));
+    const reserve = new Reserve(directory);
+    opened.use(await reserve.use(() => lockStateDirectory(directory)));
+    opened.defer(() => reserve.stop());
     await removeLeftovers(directory);
-    const database = opened.use(await Database.open(join(directory, 'labwire.db'), MIGRATIONS));
+    const path = join(directory, 'labwire.db');
+    const database = opened.use(await reserve.use(() => Database.open(path, MIGRATIONS, reserve)));
     const instance = await instanceOf(database);
-    opened.move();
-    return new Store(database, lock, instance);
+    reserve.start();
+    return new Store(database, opened.move(), instance);
+  }
+
+  /** Work that makes room, or ends what takes it, with the space that is kept for it. It may be done twice. */
+  makingRoom<T>(work: () => Promise<T>): Promise<T> {
+    return this.#database.makingRoom(work);
   }
 
   /** Finishes what was asked for before and gives the directory free. */
   async close(): Promise<void> {
-    this.#closing ??= this.#database.close().then(() => this.#lock[Symbol.asyncDispose]());
+    this.#closing ??= this.#opened[Symbol.asyncDispose]();
     await this.#closing;
   }
 

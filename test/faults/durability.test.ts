@@ -1,25 +1,18 @@
 // Thousands of changes, and SIGKILL at random moments: what was acknowledged is there afterwards, whole, and nothing else is left.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isTemporaryName } from '../../src/host/atomic-file.ts';
 import { eventually, ownDaemon } from '../system/daemon.ts';
 import { FROM_SOURCE } from '../system/executable.ts';
 import { LabModel } from './lab-model.ts';
+import { temporaryFiles } from './leftovers.ts';
 import { FULL, rig, seeded, seedOfRun } from './rig.ts';
 
 const KILLS = FULL ? 150 : 8;
 /** Milliseconds that the daemon lives at least and at most. */
 const LIFE = [20, 400] as const;
-
-function temporaryFiles(directory: string): string[] {
-  return execFileSync('find', [directory, '-printf', '%f\\n'], { encoding: 'utf8' })
-    .split('\n')
-    .filter(isTemporaryName);
-}
 
 interface Outcome {
   changes: number;

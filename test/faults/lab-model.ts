@@ -256,10 +256,10 @@ export class LabModel {
     return this.put('setting', 'zoom', text(zoom), () => this.daemon.ask('PUT', this.path, { body: { zoom } }));
   }
 
-  /** Takes what is there for what was acknowledged; to be called once, before the first change. */
+  /** Takes what is there for what was acknowledged: before the first change, and after changes that others have made. */
   async learn(): Promise<void> {
-    const found = await this.read();
-    for (const kind of KINDS) for (const [id, value] of found[kind]) this.things[kind].set(id, value);
+    Object.assign(this.things, await this.read());
+    this.relearnLinks();
   }
 }
 

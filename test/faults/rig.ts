@@ -35,10 +35,14 @@ export interface RigOptions {
   skip?: string | false;
 }
 
-/** Defines a rig: a test that fails when the promise breaks, and otherwise answers what it has measured. */
-export function rig({ name, promise, skip = false }: RigOptions, attack: (t: TestContext) => Promise<Figure[]>): void {
+/** Defines a rig: a test that fails when the promise breaks, and otherwise answers what it has measured; nothing when it was skipped. */
+export function rig(
+  { name, promise, skip = false }: RigOptions,
+  attack: (t: TestContext) => Promise<Figure[] | undefined>,
+): void {
   test(promise, { skip }, async (t) => {
     const figures = await attack(t);
+    if (figures === undefined) return;
     for (const { what, value } of figures) t.diagnostic(`${name}: ${what}: ${value}`);
     const report: RigReport = { rig: name, promise, figures, full: FULL };
     mkdirSync(FIGURES, { recursive: true });

@@ -64,11 +64,11 @@ export class LabWriter {
     this.pending.set(projectId, { timer, since });
   }
 
-  /** Writes the file of a lab if it lacks changes. Nothing happens to projects that are not open. */
+  /** Writes the file of a lab if it lacks changes, on a full disk, too, as the old one goes. Nothing happens to projects that are not open. */
   async flush(projectId: string): Promise<void> {
     clearTimeout(this.pending.get(projectId)?.timer);
     this.pending.delete(projectId);
-    await this.lock.run(projectId, () => this.write(projectId));
+    await this.lock.run(projectId, () => this.store.makingRoom(() => this.write(projectId)));
   }
 
   private async write(projectId: string): Promise<void> {

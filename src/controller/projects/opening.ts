@@ -146,8 +146,12 @@ async function keep(project: Project, file: TopologyFile, { store, writer }: Ope
     drawings: [...project.drawings.values()].map(({ record }) => record),
     computes: file.topology.topology.computes as { compute_id: string }[],
   };
-  await store.projects.put(project.record);
-  await store.labs.begin(project.id, contents, file.fingerprint);
+  const noted = async (): Promise<void> => {
+    await store.projects.put(project.record);
+    await store.labs.begin(project.id, contents, file.fingerprint);
+  };
+  // A lab that is taken back is there already: on a full disk, too, what runs in it is not to end.
+  await (project.leftOpen ? store.makingRoom(noted) : noted());
   const stored = new Map(file.topology.topology.nodes.map((node) => [node.node_id, node]));
   const changed = contents.nodes.filter((record) => !isDeepStrictEqual(stored.get(record.node_id), record));
   if (changed.length > 0)

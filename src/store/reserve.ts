@@ -1,0 +1,96 @@
+// Space that is kept for what makes room: on a full disk things can still be deleted, and labs closed.
+import { randomBytes } from 'node:crypto';
+import { open, rm, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure, messageOf, systemCode } from '../failures.ts';
+import { log } from '../host/log.ts';
+
+/** Enough for the file of a lab of some 2,000 nodes, or for as many changes of the database. */
+const BYTES = 4 * 2 ** 20;
+/** On a small disk no more than this share of it. */
+const SHARE = 1 / 16;
+/** Bytes that no file system stores smaller than they are. */
+const CHUNK = randomBytes(64 * 1024);
+/** Milliseconds after which space is looked for again while some of it is missing. */
+const PATIENCE = 10_000;
+
+export class Reserve {
+  readonly #directory: string;
+  readonly #path: string;
+  #users = 0;
+  #filling: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    this.#path = join(directory, 'reserve');
+  }
+
+  /** Takes the space; what is not to be had now is taken when it is there. */
+  start(): void {
+    this.#fill();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#filling;
+  }
+
+  /**
+   * Does the work; where it fails for want of space, once more with what is kept here. `tidy` gives back what the work has needed but for
+   * a moment.
+   */
+  async use<T>(work: () => Promise<T>, tidy: () => Promise<unknown> = async () => {}): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Failure && error.code === 'out-of-space')) throw error;
+    }
+    this.#users += 1;
+    try {
+      await this.#filling;
+      await rm(this.#path, { force: true });
+      return await work();
+    } finally {
+      await tidy().catch((error: unknown) => log.debug('no space is given back', { error: messageOf(error) }));
+      this.#users -= 1;
+      this.#fill();
+      await this.#filling;
+    }
+  }
+
+  #fill(): void {
+    clearTimeout(this.#timer);
+    this.#filling = this.#filling.then(async () => {
+      if (this.#users > 0) return;
+      const whole = await this.#take().catch((error: unknown) => {
+        log.debug('no space can be kept', { path: this.#path, error: messageOf(error) });
+        return false;
+      });
+      if (!whole && !this.#stopped) this.#timer = setTimeout(() => this.#fill(), PATIENCE).unref();
+    });
+  }
+
+  /** Answers whether all of it is there. */
+  async #take(): Promise<boolean> {
+    const { blocks, bsize } = await statfs(this.#directory);
+    const wanted = Math.min(BYTES, Math.floor(blocks * bsize * SHARE));
+    let size = (await stat(this.#path).catch(() => undefined))?.size ?? 0;
+    if (size >= wanted) return true;
+    const file = await open(this.#path, 'a', 0o600);
+    try {
+      while (size < wanted) {
+        const { bytesWritten } = await file.write(CHUNK, 0, Math.min(CHUNK.length, wanted - size));
+        size += bytesWritten;
+      }
+      return true;
+    } catch (error) {
+      if (['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '')) return false;
+      throw error;
+    } finally {
+      await file.close();
+    }
+  }
+}

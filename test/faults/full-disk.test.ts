@@ -1,0 +1,163 @@
+// A disk that is full to the last page while people work on a lab, and a server that is killed on it.
+import assert from 'node:assert/strict';
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { Client } from '../consoles/harness.ts';
+import { scratchFileSystem } from '../store/scratch.ts';
+import { type Answer, type Daemon, eventually, ownDaemon } from '../system/daemon.ts';
+import { Lab, missing } from '../system/lab.ts';
+import { processesIn } from '../system/processes.ts';
+import { LabModel } from './lab-model.ts';
+import { temporaryFiles } from './leftovers.ts';
+import { FULL, rig, seeded, seedOfRun } from './rig.ts';
+
+const CHANGES = FULL ? 400 : 60;
+const KILLS = FULL ? 10 : 2;
+const PAGE = Buffer.alloc(4096);
+
+/** A file that takes all the space that there is. */
+class Ballast implements Disposable {
+  private readonly path: string;
+  private file: number | undefined;
+
+  constructor(directory: string) {
+    this.path = join(directory, 'ballast');
+  }
+
+  /** Takes what has become free. */
+  fill(): void {
+    this.file ??= openSync(this.path, 'a');
+    try {
+      for (;;) writeSync(this.file, PAGE);
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.file !== undefined) closeSync(this.file);
+    this.file = undefined;
+    rmSync(this.path, { force: true });
+  }
+}
+
+/** The daemon, with the answers to changes that it refused noted. */
+function noting(daemon: Daemon, refused: Answer[]): Daemon {
+  const ask: Daemon['ask'] = async (method, ...rest) => {
+    const answer = await daemon.ask(method, ...rest);
+    if (method !== 'GET' && answer.status >= 300) refused.push(answer);
+    return answer;
+  };
+  return Object.create(daemon, { ask: { value: ask } }) as Daemon;
+}
+
+function projectIsWhole({ project }: Lab): void {
+  const { project_id } = JSON.parse(readFileSync(join(project.path, project.filename), 'utf8'));
+  assert.equal(project_id, project.project_id);
+}
+
+/** Types at the console of a PC, whose prompt must answer. */
+async function typeAt(t: TestContext, console: number): Promise<void> {
+  const client = await Client.open(t, console);
+  client.send('version\r');
+  await client.sees(/version[\s\S]*> $/);
+  client.socket.destroy();
+}
+
+rig(
+  {
+    name: 'full-disk',
+    promise: 'on a full disk nothing is lost or cut short, and what takes no space goes on',
+    skip: missing('vpcs'),
+  },
+  async (t) => {
+    const disk = await scratchFileSystem(t, '24m');
+    if (disk === undefined) return undefined;
+    const seed = seedOfRun();
+    t.diagnostic(`LABWIRE_SEED=${seed}`);
+    const state = join(disk, 'state');
+    const daemon = ownDaemon(t, { flags: ['--state', state] });
+    await daemon.start();
+    const running = await Lab.create(daemon, 'Running');
+    const { pcs } = await running.pcsOnHub(2);
+    const lab = await Lab.create(daemon);
+    const refused: Answer[] = [];
+    const model = new LabModel(noting(daemon, refused), lab.path, seeded(seed));
+    await model.learn();
+    for (let change = 0; change < 100; change++) assert.ok((await model.change()) < 300);
+    using ballast = new Ballast(disk);
+    let made = 0;
+    for (let change = 0; change < CHANGES; change++) {
+      ballast.fill();
+      const status = await model.change();
+      if (status < 300) made += 1;
+      assert.deepEqual(await model.differences(), [], `change ${change}, answered ${status}`);
+    }
+    assert.ok(refused.length > 0, 'the disk is full');
+    for (const { status, text, json } of refused) {
+      assert.ok([409, 507].includes(status), text);
+      assert.match(json.message, /no space/);
+    }
+
+    const upload = await daemon.ask('POST', `${lab.path}/files/large.bin`, { body: Buffer.alloc(900_000) });
+    assert.equal(upload.status, 507);
+    assert.equal((await daemon.ask('GET', `${lab.path}/files/large.bin`)).status, 404);
+    assert.deepEqual(temporaryFiles(state), []);
+    await typeAt(t, pcs[0]!.console);
+    const [kept, stopped] = [pcs[0]!, pcs[1]!];
+    await daemon.post(`${running.path}/nodes/${stopped.node_id}/stop`);
+    await eventually('the node to stop', async () => (await running.node(stopped)).status === 'stopped');
+    assert.deepEqual(processesIn(stopped.node_directory), []);
+    // What makes room is done, one after the other, though all that becomes free is taken at once.
+    const removals = [];
+    for (const kind of ['link', 'drawing', 'node']) {
+      const things = await daemon.get(`${lab.path}/${kind}s`);
+      removals.push(...things.slice(0, 5).map((thing: Record<string, string>) => `${kind}s/${thing[`${kind}_id`]}`));
+    }
+    for (const path of removals) {
+      const { status, text } = await daemon.ask('DELETE', `${lab.path}/${path}`);
+      assert.equal(status, 204, text);
+      ballast.fill();
+    }
+    await model.learn();
+
+    // A server that is killed on a full disk, again and again.
+    const pids = processesIn(kept.node_directory);
+    for (let kill = 0; kill < KILLS; kill++) {
+      await daemon.kill();
+      ballast.fill();
+      await daemon.start();
+      for (const { path } of [running, lab])
+        await eventually('the labs to be open', async () => (await daemon.get(path)).status === 'opened');
+      await running.nodes();
+      assert.deepEqual(processesIn(kept.node_directory), pids);
+      assert.deepEqual(await model.differences(), [], 'after a kill');
+      await typeAt(t, kept.console);
+    }
+    for (const { path } of [running, lab]) {
+      await daemon.post(`${path}/close`);
+      ballast.fill();
+    }
+    for (const each of [running, lab]) projectIsWhole(each);
+    assert.deepEqual(temporaryFiles(state), []);
+
+    ballast[Symbol.dispose]();
+    for (const { path } of [running, lab]) await daemon.post(`${path}/open`);
+    assert.deepEqual(await model.differences(), [], 'after closing and opening');
+    for (let change = 0; change < 20; change++) assert.ok((await model.change()) < 300);
+    assert.deepEqual(await model.differences(), [], 'with space again');
+    await running.start(stopped);
+    await typeAt(t, stopped.console);
+    await daemon.post('/v2/projects', { name: 'Another' });
+    return [
+      { what: 'changes asked for on the full disk', value: CHANGES },
+      { what: 'of these made whole', value: made },
+      { what: 'refused with 507 or 409, with the reason', value: refused.length },
+      { what: 'removals on the full disk, all done', value: removals.length },
+      { what: 'kills on the full disk, after which labs and programs were as before', value: KILLS },
+      { what: 'changes lost, files cut short or left half written', value: 0 },
+      { what: 'seed', value: seed },
+    ];
+  },
+);
