@@ -68,7 +68,12 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
     files: files.join(',') || 'none',
   });
   const { releaseStartupMemory } = await import('./host/memory.ts');
-  setTimeout(releaseStartupMemory, 1_000).unref(); // not in the way of the first requests
+  // Not in the way of the first requests.
+  const rest = (): void => {
+    releaseStartupMemory();
+    void fabric.fabric.rest().catch(() => {});
+  };
+  setTimeout(rest, 1_000).unref();
 }
 
 async function run(words: readonly string[]): Promise<void> {

@@ -68,6 +68,11 @@ export class Fabric extends EventEmitter<FabricEvents> {
     await this.#threads[0]!.start();
   }
 
+  /** For the moment after the start: the threads give back the memory that only that needed. Frames wait some 10 ms meanwhile. */
+  async rest(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.request('rest', {})));
+  }
+
   /** Closes all sockets, completes the captures and ends the threads. */
   async stop(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.stop()));

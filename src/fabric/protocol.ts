@@ -48,6 +48,8 @@ export interface Verbs {
   cableStatistics: { takes: { port: number }; gives: CableStatistics };
   /** Counts what passes the cable anew. */
   resetStatistics: { takes: { port: number }; gives: undefined };
+  /** Gives back what starting up has left behind (host/memory.ts). */
+  rest: { takes: Record<never, never>; gives: undefined };
   stop: { takes: Record<never, never>; gives: undefined };
 }
 

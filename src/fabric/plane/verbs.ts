@@ -1,6 +1,7 @@
 // The verbs of the main thread, done in the worker. Each does all or nothing.
 
 import { Failure } from '../../failures.ts';
+import { releaseStartupMemory } from '../../host/memory.ts';
 import { familyOf, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress, InterfaceChange, InterfaceState, UdpAddress } from '../model.ts';
 import type { Verb, Verbs, WireDevice } from '../protocol.ts';
@@ -180,6 +181,10 @@ export class FabricVerbs implements Handlers {
 
   resetStatistics({ port }: Verbs['resetStatistics']['takes']): undefined {
     this.#connection(port).resetStatistics();
+  }
+
+  rest(): undefined {
+    releaseStartupMemory();
   }
 
   stop(): undefined {
