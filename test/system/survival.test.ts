@@ -1,37 +1,24 @@
-// Labs that run outlive the daemon: what goes on while it is not there, what the next one takes back, and what it ends.
+// Labs that run outlive the daemon: what goes on while it is not there, what the next one takes back, and what it ends. test/faults/survival.test.ts does
+// it with fifty PCs.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import { PcConsole } from '../../src/demo/pc-console.ts';
 import { Client } from '../consoles/harness.ts';
 import { type Daemon, eventually, ownDaemon, startDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
 import { Listener } from './notifications.ts';
 import { processesIn } from './processes.ts';
+import { openAgain, pidOf, pidsOf, ping } from './survivors.ts';
 
 const skip = missing('vpcs');
-
-const pidOf = (pc: NodeObject): number | undefined => processesIn(pc.node_directory)[0];
-const pidsOf = (pcs: readonly NodeObject[]) => pcs.map(pidOf);
 
 /** The process that holds the programs of a daemon: it works in its own directory. */
 const holderOf = (daemon: Daemon): number | undefined => processesIn(join(daemon.state, 'holder'))[0];
 
 const statuses = async (lab: Lab) => (await lab.nodes()).map(({ status }) => status);
-
-/** Waits until the lab that was open before the daemon ended is open again. */
-async function openAgain(lab: Lab): Promise<void> {
-  await eventually('the lab to be open', async () => (await lab.daemon.get(lab.path)).status === 'opened');
-  await lab.nodes(); // answered when the opening is over
-}
-
-async function ping(from: NodeObject, address: string): Promise<string> {
-  using console = await PcConsole.open('127.0.0.1', from.console);
-  return (await console.command(`ping ${address} -c 1`)).join('\n');
-}
 
 async function startedLab(
   t: TestContext,
@@ -42,58 +29,6 @@ async function startedLab(
   const lab = await Lab.create(daemon);
   return { daemon, lab, ...(await lab.pcsOnHub(pcs)) };
 }
-
-test('fifty PCs run on over kill -9 of the daemon: processes, consoles with their history, cables, filters', {
-  skip,
-}, async (t) => {
-  const environment = {
-    LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: '28001',
-    LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: '28200',
-    LABWIRE_SERVER_UDP_START_PORT_RANGE: '28201',
-    LABWIRE_SERVER_UDP_END_PORT_RANGE: '28999',
-  };
-  const daemon = await startDaemon(t, { environment });
-  const lab = await Lab.create(daemon);
-  const pcs: NodeObject[] = [];
-  const links: LinkObject[] = [];
-  for (let group = 0; group < 10; group++) {
-    const made = await lab.pcsOnHub(5);
-    pcs.push(...made.pcs);
-    links.push(...made.links);
-  }
-  const asleep = await lab.pc('PC1'); // is stopped, and stays so
-  await daemon.put(`${lab.path}/links/${links[1]!.link_id}`, { suspend: true });
-  assert.match(await ping(pcs[0]!, '10.0.0.3'), /icmp_seq=1/);
-  const before = { pids: pidsOf(pcs), nodes: await lab.nodes(), links: await lab.links() };
-  assert.ok(before.pids.every(Boolean));
-  await daemon.kill();
-  assert.deepEqual(pidsOf(pcs), before.pids);
-
-  const start = performance.now();
-  await daemon.start();
-  await openAgain(lab);
-  t.diagnostic(`started, with 50 PCs taken back, within ${Math.round(performance.now() - start)} ms`);
-  assert.deepEqual(pidsOf(pcs), before.pids);
-  const seen = (nodes: NodeObject[]) =>
-    nodes.map(({ node_id, name, status, console }) => ({ node_id, name, status, console }));
-  assert.deepEqual(seen(await lab.nodes()), seen(before.nodes));
-  assert.deepEqual(await lab.links(), before.links);
-  assert.equal((await lab.node(asleep)).status, 'stopped');
-
-  const console = await Client.open(t, pcs[0]!.console);
-  await console.sees(/ping 10\.0\.0\.3 -c 1[\s\S]*icmp_seq=1/);
-  assert.match(await ping(pcs[0]!, '10.0.0.3'), /icmp_seq=1/);
-  assert.match(await ping(pcs[0]!, '10.0.0.2'), /not reachable/, 'a link that was suspended is');
-  await daemon.put(`${lab.path}/links/${links[1]!.link_id}`, { suspend: false });
-  assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
-
-  await daemon.post(`${lab.path}/nodes/stop`);
-  assert.deepEqual(new Set(pidsOf(pcs)), new Set([undefined]));
-  assert.deepEqual(
-    seen((await lab.nodes()).filter(({ name }) => name.startsWith('PC'))).map(({ status }) => status),
-    [...pcs.map(() => 'stopped'), 'stopped'],
-  );
-});
 
 // Each has a daemon of its own, and waits for PCs most of the time.
 suite('labs that run', { concurrency: 3 }, () => {
