@@ -1,0 +1,139 @@
+// What the daemon, and the programs that it starts, may do on the host, and what they know of it.
+import assert from 'node:assert/strict';
+import { chmodSync, chownSync, copyFileSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ownDaemon, startDaemon } from './daemon.ts';
+import { executable } from './executable.ts';
+import { Lab, missing } from './lab.ts';
+import { Listener } from './notifications.ts';
+import { processesIn } from './processes.ts';
+import { pidOf, ping } from './survivors.ts';
+
+/** The user without rights of every system. */
+const NOBODY = 65_534;
+
+/** The environment of a process, by name. */
+function environmentOf(pid: number): Record<string, string> {
+  const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
+  return Object.fromEntries(
+    entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
+  );
+}
+
+/** What the descriptors of a process are, by their numbers. */
+function descriptorsOf(pid: number): Record<string, string> {
+  const folder = `/proc/${pid}/fd`;
+  return Object.fromEntries(readdirSync(folder).map((number) => [number, readlinkSync(join(folder, number))]));
+}
+
+/** A line of /proc/PID/status. */
+function statusOf(pid: number, name: string): string | undefined {
+  return new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+}
+
+test("programs of nodes get nothing of the daemon's: no secret of its environment, no descriptor", {
+  skip: missing('vpcs'),
+}, async (t) => {
+  const secrets = { LABWIRE_SERVER_USER: 'ann', LABWIRE_SERVER_PASSWORD: 'canary-1', SECRET_TOKEN: 'canary-2' };
+  const daemon = await startDaemon(t, { environment: secrets });
+  const lab = await Lab.create(daemon);
+  const pc = await lab.pc('PC1');
+  await lab.start(pc);
+  const program = pidOf(pc)!;
+  const environment = environmentOf(program);
+  assert.deepEqual(Object.keys(environment).sort(), [
+    'HOME',
+    'LABWIRE_INSTANCE',
+    'LABWIRE_NODE',
+    'LANG',
+    'PATH',
+    'TERM',
+  ]);
+  assert.equal(environment['LABWIRE_NODE'], pc.node_id);
+  const descriptors = descriptorsOf(program);
+  for (const number of ['0', '1', '2']) assert.match(descriptors[number]!, /^\/dev\/pts\/\d+$/);
+  // What it has opened by itself: sockets of its own.
+  const others = Object.values(descriptors).slice(3);
+  assert.deepEqual(
+    others.filter((target) => !target.startsWith('socket:')),
+    [],
+  );
+  const theirs = new Set(Object.values(descriptorsOf(daemon.pid)));
+  assert.deepEqual(
+    others.filter((target) => theirs.has(target)),
+    [],
+  );
+
+  const [holder] = processesIn(join(daemon.state, 'holder'));
+  assert.deepEqual(Object.keys(environmentOf(holder!)).sort(), ['HOME', 'LABWIRE_INSTANCE', 'LANG', 'PATH', 'TERM']);
+  const kept = Object.values(descriptorsOf(holder!));
+  assert.deepEqual(
+    kept.filter((target) => /labwire\.db|labwired\.lock/.test(target)),
+    [],
+  );
+});
+
+test('a user without any right runs labs; what needs a capability names it and where it is given', {
+  skip: missing('vpcs', 'setpriv') || (process.getuid!() === 0 ? false : 'only root can become another user'),
+}, async (t) => {
+  const daemon = ownDaemon(t);
+  const copy = join(daemon.directory, 'labwired');
+  copyFileSync(executable()[0]!, copy);
+  chmodSync(copy, 0o755);
+  chownSync(daemon.directory, NOBODY, NOBODY);
+  const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+  const rights = ['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all'];
+  const weak = ownDaemon(t, {
+    program: ['setpriv', ...user, ...rights, copy],
+    // Whatever bridges this host has.
+    config: '[Server]\ndefault_nat_interface = lw-none\n',
+    flags: ['--state', join(daemon.directory, 'state')],
+    environment: { TMPDIR: daemon.directory, HOME: daemon.directory },
+  });
+  chmodSync(weak.directory, 0o755);
+  await weak.start();
+  const lab = await Lab.create(weak);
+  const { pcs } = await lab.pcsOnHub(2);
+  assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+  for (const pid of [weak.pid, ...pcs.map((pc) => pidOf(pc)!)]) {
+    assert.equal(statusOf(pid, 'Uid'), Array(4).fill(NOBODY).join('\t'));
+    assert.deepEqual(
+      ['CapEff', 'CapBnd', 'CapAmb'].map((name) => Number(`0x${statusOf(pid, name)}`)),
+      [0, 0, 0],
+    );
+    assert.equal(statusOf(pid, 'NoNewPrivs'), '1');
+  }
+  // Nobody else may look into the labs.
+  assert.equal(statSync(join(daemon.directory, 'state')).mode & 0o077, 0);
+
+  const listener = await Listener.at(t, weak, `${lab.path}/notifications`);
+  /** Why a node that leads out of the lab does not, once something is linked to it. */
+  const reason = async (name: string, node_type: string, properties: object): Promise<string> => {
+    const node = await weak.post(`${lab.path}/nodes`, { name, node_type, compute_id: 'local', properties });
+    await lab.link(await lab.pc('PC'), node);
+    const { message } = await listener.sees('log.error', (event) =>
+      event.message.includes(` of ${name} leads nowhere`),
+    );
+    assert.equal((await lab.node(node)).status, 'stopped');
+    const again = await weak.ask('POST', `${lab.path}/nodes/${node.node_id}/start`);
+    assert.ok(again.status >= 400 && again.status < 500, again.text);
+    return message;
+  };
+  const port = (type: string, name: string) => ({
+    ports_mapping: [{ name: 'p', port_number: 0, type, interface: name }],
+  });
+  const tap = await reason('Tap', 'cloud', port('tap', 'lwpriv0'));
+  assert.match(tap, /needs (CAP_NET_ADMIN|\/dev\/net\/tun).*(AmbientCapabilities=|DeviceAllow=)/);
+  const [ethernet] = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
+  if (ethernet !== undefined) {
+    const packet = await reason('Ethernet', 'cloud', port('ethernet', ethernet));
+    assert.match(packet, /needs CAP_NET_(RAW|ADMIN).*AmbientCapabilities=/);
+  }
+  const body = { name: 'Nat', node_type: 'nat', compute_id: 'local' };
+  const nat = await weak.ask('POST', `${lab.path}/nodes`, { body });
+  assert.equal(nat.status, 409);
+  assert.match(nat.json.message, /needs CAP_NET_ADMIN.*AmbientCapabilities=/);
+  await weak.end('SIGTERM');
+});
