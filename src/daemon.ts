@@ -78,6 +78,7 @@ export async function startDaemon(
     ...observation.metrics,
     loopDelay.metric,
     ...controller.metrics,
+    ...compute.metrics,
     ...eventMetrics({
       controller: controller.announcer.controller,
       project: controller.announcer.project,

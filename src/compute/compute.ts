@@ -7,6 +7,7 @@ import { HolderClient } from '../holder/client.ts';
 import { makeDirectory } from '../host/directories.ts';
 import { removeLeftoversBelow } from '../host/leftovers.ts';
 import { log } from '../host/log.ts';
+import type { Metric } from '../host/metrics.ts';
 import { reapOurs } from '../host/processes.ts';
 import { LoadMeter } from '../host/statistics.ts';
 import { type Route, route } from '../http/route.ts';
@@ -18,6 +19,7 @@ import type { ComputeEvents } from './events.ts';
 import { tellOfCrashes } from './fabric-crashes.ts';
 import { Images } from './images/images.ts';
 import { imageRoutes } from './images/routes.ts';
+import { computeMetrics } from './metrics.ts';
 import { NatNetwork } from './nat-network/network.ts';
 import { networkRoutes } from './network/routes.ts';
 import { Captures } from './nodes/captures.ts';
@@ -43,6 +45,7 @@ export interface ComputeOptions {
 export class Compute {
   readonly routes: Route[];
   readonly events = new EventBus<ComputeEvents>();
+  readonly metrics: readonly Metric[];
   private readonly services: Services;
   private readonly projects: Projects;
   private readonly images: Images;
@@ -54,6 +57,7 @@ export class Compute {
     const { events } = this;
     const lost = async (): Promise<void> => void (await reapOurs(instance));
     const holder = new HolderClient({ state: config.state, instance, lost });
+    this.metrics = computeMetrics({ fabric, holder });
     const switchedOn = new SwitchedOn(documents);
     const heldPrograms = new HeldPrograms({ holder, udp: ports.udp, events, instance });
     this.services = { config, fabric, ports, captures, holder, heldPrograms, switchedOn, natNetwork, events, instance };

@@ -49,6 +49,13 @@ export interface ConsoleAttachment {
   detach(): void;
 }
 
+/** Clients of all consoles of this process. */
+let clients = 0;
+
+export function consoleClients(): number {
+  return clients;
+}
+
 export class Console {
   readonly name: string;
   readonly resizable: boolean;
@@ -78,6 +85,7 @@ export class Console {
   attach(client: ConsoleClient): ConsoleAttachment {
     const attached = { client, queuedBytes: 0, deliveredBytes: 0, deliveredAt: performance.now() };
     this.#clients.add(attached);
+    clients += 1;
     const earlier = this.#scrollback.snapshot();
     if (earlier.length > 0) this.#deliver(attached, earlier);
     return {
@@ -141,7 +149,8 @@ export class Console {
   }
 
   #detach(attached: Attached): void {
-    this.#clients.delete(attached);
+    if (!this.#clients.delete(attached)) return;
+    clients -= 1;
     if (this.#clients.size === 0) this.#stopChecking();
   }
 

@@ -31,6 +31,7 @@ const EFFECTS: Readonly<Record<Verb, Effect>> = {
   statistics: 'pass',
   cableStatistics: 'pass',
   resetStatistics: 'pass',
+  totals: 'pass',
   rest: 'pass',
   stop: 'pass',
 };

@@ -1,6 +1,7 @@
 // The main thread's end of a worker: requests and answers, its start, its end, and its death, after which a new one is built like it.
 
 import { writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Failure, messageOf } from '../failures.ts';
 import { OpenDescriptors } from '../host/open-descriptors.ts';
@@ -9,7 +10,9 @@ import { Blueprint, closes, takesAway } from './blueprint.ts';
 import { CaptureChunk } from './capture-chunk.ts';
 import type { CaptureFile } from './capture-file.ts';
 import { Groups } from './groups.ts';
+import type { FabricTotals } from './model.ts';
 import { type Report, type Request, SIGNAL, type Verb, type Verbs, type WorkerData } from './protocol.ts';
+import { add, noTotals, sumOf } from './totals.ts';
 
 /** A request that is not answered yet. */
 interface Asked {
@@ -50,6 +53,9 @@ const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 1 };
 const MOST_CRASHES = 3;
 const CRASH_PERIOD = 60_000;
 
+/** Milliseconds after which a worker that does not tell its totals has those that it told last. */
+const TOTALS_PATIENCE = 1_000;
+
 /** What an eventfd takes: a number of 8 bytes. */
 const ONE = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 
@@ -73,6 +79,9 @@ export class FabricThread {
   /** Why no request can be answered. */
   #down: Failure | undefined = new Failure('internal', 'The fabric is not started');
   #crashes: number[] = [];
+  /** Of workers that are no more, and what the one that is has told last. */
+  readonly #past = noTotals();
+  #told = noTotals();
   #lastId = 0;
 
   constructor(watcher: ThreadWatcher) {
@@ -123,6 +132,17 @@ export class FabricThread {
     return this.#ask(request, 'caller') as Promise<Verbs[V]['gives']>;
   }
 
+  /** What has passed since the start, all workers together; of the last moments of one that has died nothing is known. */
+  async totals(): Promise<FabricTotals> {
+    const worker = this.#worker;
+    if (worker !== undefined) {
+      const told = this.request('totals', {}).catch(() => undefined);
+      const totals = await Promise.race([told, sleep(TOTALS_PATIENCE, undefined, { ref: false })]);
+      if (totals !== undefined && worker === this.#worker) this.#told = totals;
+    }
+    return sumOf([this.#past, this.#told]);
+  }
+
   #ask(request: Request, by: Asked['by']): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#asked.set(request.id, { request, resolve, reject, by });
@@ -168,6 +188,8 @@ export class FabricThread {
       this.#signals.fill(0);
       descriptors.close();
       this.#worker = undefined;
+      add(this.#past, this.#told);
+      this.#told = noTotals();
       end.resolve();
       if (this.#down !== undefined) this.#rejectAll(this.#down);
       else

@@ -6,7 +6,8 @@ import type { Failure } from '../failures.ts';
 import { type Device, FabricPort, wireDevice } from './fabric-port.ts';
 import { type Crash, FabricThread, type Recovery } from './fabric-thread.ts';
 import { MemoryDevice } from './memory-device.ts';
-import type { DeviceKind, InterfaceChange, Output, Settings } from './model.ts';
+import type { DeviceKind, FabricTotals, InterfaceChange, Output, Settings } from './model.ts';
+import { add, noTotals, sumOf } from './totals.ts';
 
 export { type CaptureFile, type CaptureFileOptions, isPartOfRing } from './capture-file.ts';
 export type { Device, FabricPort } from './fabric-port.ts';
@@ -57,6 +58,8 @@ export class Fabric extends EventEmitter<FabricEvents> {
   readonly #most: number;
   #threads = [this.#newThread()];
   readonly #placed = new Map<string, FabricThread>();
+  /** Of threads that were given up. */
+  readonly #past = noTotals();
 
   constructor({ threads = Math.max(1, Math.min(4, availableParallelism() - 1)) }: FabricOptions = {}) {
     super();
@@ -121,6 +124,16 @@ export class Fabric extends EventEmitter<FabricEvents> {
     return new FabricPort(thread, id, (event) => this.emit('capture-failed', event));
   }
 
+  /** Captures that run. */
+  get captures(): number {
+    return this.#threads.reduce((sum, { captures }) => sum + captures.size, 0);
+  }
+
+  /** What has passed since the start, and what did not arrive. */
+  async totals(): Promise<FabricTotals> {
+    return sumOf([this.#past, ...(await Promise.all(this.#threads.map((thread) => thread.totals())))]);
+  }
+
   /** The thread that has the group; a new group gets the one with the least on it, or a new one as long as all have something. */
   #threadOf(group: string): FabricThread {
     const placed = this.#placed.get(group);
@@ -148,6 +161,9 @@ export class Fabric extends EventEmitter<FabricEvents> {
   }
 
   #forget(thread: FabricThread): void {
+    if (!this.#threads.includes(thread)) return;
+    // It has no worker any more, so that it answers what it has told last.
+    void thread.totals().then((totals) => add(this.#past, totals));
     this.#threads = this.#threads.filter((one) => one !== thread);
   }
 }

@@ -334,6 +334,14 @@ export interface CableStatistics {
   incoming: DirectionStatistics;
 }
 
+/** Of all ports and captures that there were since the start. */
+export interface FabricTotals {
+  toCable: Traffic;
+  toDevice: Traffic;
+  drops: Drops;
+  captured: CaptureStatistics;
+}
+
 export interface PortStatistics {
   /** Frames that the device has sent into the cable, after impairments. */
   toCable: Traffic;

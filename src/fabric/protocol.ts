@@ -8,6 +8,7 @@ import type {
   CaptureSettings,
   CaptureStatistics,
   DeviceSettings,
+  FabricTotals,
   Impairments,
   InterfaceAddress,
   PortStatistics,
@@ -50,6 +51,8 @@ export interface Verbs {
   resetStatistics: { takes: { port: number }; gives: undefined };
   /** Gives back what starting up has left behind (host/memory.ts). */
   rest: { takes: Record<never, never>; gives: undefined };
+  /** Of this worker's life; what is closed counts on. */
+  totals: { takes: Record<never, never>; gives: FabricTotals };
   stop: { takes: Record<never, never>; gives: undefined };
 }
 

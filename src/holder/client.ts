@@ -113,6 +113,11 @@ export class HolderClient {
     this.#options = options;
   }
 
+  /** Programs that run. */
+  get running(): number {
+    return [...this.#held.values()].filter(({ exit }) => exit === undefined).length;
+  }
+
   /** Process id of the holder, while there is one. */
   get pid(): number | undefined {
     return this.#pid;

@@ -45,6 +45,8 @@ for (const [way, crash] of Object.entries(WAYS)) {
     assert.deepEqual(await pc.emulator.takeText(), ['before the crash']);
     await until(async () => readFileSync(file, 'latin1').includes('before the crash'));
 
+    const counted = (await fabric.totals()).toDevice.frames;
+    assert.ok(counted >= 2);
     const recovered = recovery(fabric);
     crash(a.localPort, a.port);
     const { milliseconds, failures, groups } = await recovered;
@@ -56,6 +58,7 @@ for (const [way, crash] of Object.entries(WAYS)) {
     await a.peer.send(a.localPort, 'after the crash');
     assert.deepEqual(await b.peer.takeText(), ['after the crash']);
     assert.deepEqual(await pc.emulator.takeText(), ['after the crash']);
+    assert.ok((await fabric.totals()).toDevice.frames >= counted + 2, 'what was counted before is not forgotten');
     await pc.emulator.send(pc.localPort, 'from the PC');
     assert.deepEqual(await a.peer.takeText(), ['from the PC']);
     await settled(deaf.port, ({ drops }) => drops.frequencyDrop === 2);

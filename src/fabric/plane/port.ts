@@ -4,12 +4,12 @@ import type {
   Cable,
   CableImpairments,
   CableStatistics,
-  Drops,
   Impairments,
   InterfaceChange,
   PortStatistics,
   Traffic,
 } from '../model.ts';
+import { noDrops } from '../totals.ts';
 import type { Capture } from './capture.ts';
 import { Direction } from './direction.ts';
 import type { FramePlane } from './frame-plane.ts';
@@ -21,30 +21,6 @@ import { UdpEndpoint } from './udp-endpoint.ts';
 
 /** Where a port's device takes frames. */
 export type Device = UdpEndpoint | InterfaceEndpoint | Attachment;
-
-function noDrops(): Drops {
-  return {
-    noCable: 0,
-    noDevice: 0,
-    frequencyDrop: 0,
-    packetLoss: 0,
-    packetFilters: 0,
-    loss: 0,
-    rateQueue: 0,
-    delayQueue: 0,
-    deviceQueue: 0,
-    wrongTag: 0,
-    noCircuit: 0,
-    empty: 0,
-    receiveQueue: 0,
-    tooLong: 0,
-    runt: 0,
-    malformed: 0,
-    interfaceDown: 0,
-    sendQueue: 0,
-    sendFailed: 0,
-  };
-}
 
 /** A cable that is plugged into a port. */
 export class Connection {

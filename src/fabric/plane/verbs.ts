@@ -5,6 +5,7 @@ import { releaseStartupMemory } from '../../host/memory.ts';
 import { familyOf, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress, InterfaceChange, InterfaceState, UdpAddress } from '../model.ts';
 import type { Verb, Verbs, WireDevice } from '../protocol.ts';
+import { add, noTotals } from '../totals.ts';
 import { Cables, type UdpConnection } from './cables.ts';
 import { Capture } from './capture.ts';
 import type { FramePlane } from './frame-plane.ts';
@@ -54,6 +55,8 @@ export class FabricVerbs implements Handlers {
   readonly #tell: TellMain;
   readonly #devices = new Map<number, MemoryDevice>();
   readonly #ports = new Map<number, Port>();
+  /** Of ports and captures that are closed. */
+  readonly #past = noTotals();
   stopped = false;
 
   constructor(plane: FramePlane, tell: TellMain) {
@@ -95,9 +98,10 @@ export class FabricVerbs implements Handlers {
 
   closePort({ port: id }: Verbs['closePort']['takes']): undefined {
     const port = this.#port(id);
+    this.stopCapture({ port: id });
+    add(this.#past, port.statistics());
     this.#unplug(port);
     port.removeDevice();
-    this.stopCapture({ port: id });
     this.#ports.delete(id);
   }
 
@@ -167,8 +171,11 @@ export class FabricVerbs implements Handlers {
     const port = this.#port(id);
     const { capture } = port;
     port.capture = undefined;
-    capture?.close();
-    return capture?.statistics();
+    if (capture === undefined) return undefined;
+    capture.close();
+    const statistics = capture.statistics();
+    add(this.#past, { captured: statistics });
+    return statistics;
   }
 
   statistics({ port }: Verbs['statistics']['takes']): Verbs['statistics']['gives'] {
@@ -185,6 +192,17 @@ export class FabricVerbs implements Handlers {
 
   rest(): undefined {
     releaseStartupMemory();
+  }
+
+  totals(): Verbs['totals']['gives'] {
+    const totals = noTotals();
+    add(totals, this.#past);
+    for (const port of this.#ports.values()) {
+      const { capture, ...statistics } = port.statistics();
+      add(totals, statistics);
+      if (capture !== undefined) add(totals, { captured: capture });
+    }
+    return totals;
   }
 
   stop(): undefined {
