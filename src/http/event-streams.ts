@@ -139,7 +139,8 @@ class SocketFeed {
     this.scheduled = true;
     const flush = (): void => this.flush();
     const wait = this.sentAt + GATHER - performance.now();
-    if (!this.options.gathers) queueMicrotask(flush);
+    // Within this process a write costs nothing.
+    if (!this.options.gathers || this.socket.together === undefined) queueMicrotask(flush);
     else if (wait > 0) setTimeout(flush, wait);
     else setImmediate(flush);
   }
