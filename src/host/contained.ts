@@ -1,32 +1,28 @@
-// Files below one directory, named by strangers: never outside of it by any spelling, link or race.
-//
-// No string that the client sent is ever compared with the root. A path is opened first, without any effect on what it
-// leads to (O_PATH), and the decision is made on the open descriptor: the kernel says in /proc/self/fd where it really
-// is. From then on only the descriptor is used, so that a directory or file swapped for a link in the meantime changes
-// nothing. `/proc/self/fd/<directory>/<name>` stands in for openat(2) and its kin.
-import { constants, type Dirent, type Stats } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, readlink, rmdir, unlink } from 'node:fs/promises';
+// Files below one directory, named by strangers: read, written and removed, never outside of it by any spelling, link or race.
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, rmdir, unlink } from 'node:fs/promises';
 import { Failure, systemCode } from '../failures.ts';
 import { type AtomicFile, type AtomicFileData, createAtomicFile, fileFailure, isTemporaryName } from './atomic-file.ts';
-import { wayBelow } from './below.ts';
+import {
+  at,
+  isDirectory,
+  mustBeRegular,
+  O_PATH,
+  openFound,
+  openRoot,
+  outside,
+  placeBelow,
+  type Root,
+  segmentsOf,
+} from './contained-place.ts';
 
-/** open(2): only a place in the file system, no access. Not among Node's constants; the same on x64 and arm64. */
-const O_PATH = 0o10000000;
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY } = constants;
 
-const LONGEST_PATH = 4095;
 /**
  * Levels that a written or removed file may lie below the root: more than any lab has, fewer than the descriptors of a
  * process.
  */
 const DEEPEST = 100;
-
-/** The directory that nothing may leave, held open. */
-interface Root {
-  handle: FileHandle;
-  /** Where it really is, as `placeOf` gives it. */
-  place: string;
-}
 
 /**
  * Opens a regular file below `root` for reading. `path` is relative, percent-decoded, with `/` between its parts;
@@ -36,7 +32,7 @@ interface Root {
 export async function openContainedForRead(root: string, path: string): Promise<{ handle: FileHandle; stat: Stats }> {
   await using held = new AsyncDisposableStack();
   const top = await openRoot(root, held);
-  const found = held.use(await openFound(top, segmentsOf(path).join('/'), path));
+  const found = held.use(await openFound(top, segmentsOf(path), path));
   await placeBelow(top, found, path);
   const stat = await found.stat();
   mustBeRegular(stat, path);
@@ -111,173 +107,6 @@ export async function removeContained(root: string, path: string): Promise<void>
   }
 }
 
-/**
- * Every regular file below `root`, in no particular order, `path` relative to it with `/` between its parts. Links to
- * directories are not followed, links to files only if those are inside; unfinished uploads and what cannot be read or
- * vanishes meanwhile are left out. A folder that `enter` refuses is passed by.
- */
-export async function* listContained(
-  root: string,
-  enter: (folder: string) => boolean = () => true,
-): AsyncGenerator<{ path: string; stat: Stats }> {
-  await using held = new AsyncDisposableStack();
-  const top = await openRoot(root, held);
-  for await (const { path, directory, entry } of entriesBelow(top, enter)) {
-    if (entry === undefined || isTemporaryName(entry.name) || !(entry.isFile() || entry.isSymbolicLink())) continue;
-    const stat = await statFile(top, directory, entry.name);
-    if (stat !== undefined) yield { path, stat };
-  }
-}
-
-/** Something below a directory, as it stands there: a link is a link. `path` is relative, with `/` between its parts. */
-export type ContainedEntry =
-  | { kind: 'empty folder' | 'unreadable folder'; path: string }
-  | { kind: 'link'; path: string; target: string }
-  /** `open` gives the file for reading, as long as the walk has not gone on; the caller closes the handle. */
-  | { kind: 'file'; path: string; open: () => Promise<{ handle: FileHandle; stat: Stats }> };
-
-/**
- * Everything below `root` that can be copied, in no particular order: regular files, links (followed nowhere), and folders that
- * hold nothing. Unfinished uploads, pipes, sockets and devices are left out. A folder that `enter` refuses is passed by.
- */
-export async function* walkContained(
-  root: string,
-  enter: (folder: string) => boolean = () => true,
-): AsyncGenerator<ContainedEntry> {
-  await using held = new AsyncDisposableStack();
-  const top = await openRoot(root, held);
-  for await (const { path, directory, entry, readable } of entriesBelow(top, enter)) {
-    if (entry === undefined) yield { kind: readable ? 'empty folder' : 'unreadable folder', path };
-    else if (isTemporaryName(entry.name)) continue;
-    else if (entry.isFile()) yield { kind: 'file', path, open: () => openEntry(directory, entry.name, path) };
-    else if (entry.isSymbolicLink()) {
-      const target = await readlink(at(directory, entry.name)).catch(() => undefined);
-      if (target !== undefined) yield { kind: 'link', path, target };
-    }
-  }
-}
-
-/** Opens a regular file in an open directory; not what has taken its place meanwhile. */
-async function openEntry(
-  directory: FileHandle,
-  name: string,
-  path: string,
-): Promise<{ handle: FileHandle; stat: Stats }> {
-  await using undo = new AsyncDisposableStack();
-  try {
-    const handle = undo.use(await open(at(directory, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-    const stat = await handle.stat();
-    mustBeRegular(stat, path);
-    undo.move();
-    return { handle, stat };
-  } catch (thrown) {
-    throw fileFailure(thrown, path);
-  }
-}
-
-/** The entries of all folders below the root that are not folders themselves; a folder without any is told as such. */
-async function* entriesBelow(
-  top: Root,
-  enter: (folder: string) => boolean,
-): AsyncGenerator<{ path: string; directory: FileHandle; entry: Dirent | undefined; readable: boolean }> {
-  const pending = [''];
-  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    await using directory = await openFolder(top, folder);
-    if (directory === undefined) continue;
-    const entries = await readdir(at(directory), { withFileTypes: true }).catch(() => undefined);
-    if (folder !== '' && !entries?.length) {
-      yield { path: folder, directory, entry: undefined, readable: entries !== undefined };
-    }
-    for (const entry of entries ?? []) {
-      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      if (!entry.isDirectory()) yield { path, directory, entry, readable: true };
-      else if (enter(path)) pending.push(path);
-    }
-  }
-}
-
-/** The parts of a relative path, `.` and `..` resolved as far as they stay inside; what is left of it never climbs. */
-function segmentsOf(path: string): string[] {
-  if (path.includes('\0')) throw new Failure('forbidden', 'the path holds a NUL character; leave it out');
-  if (path.includes('\\')) throw new Failure('forbidden', `${path}: use '/' between the parts of a path, never '\\'`);
-  if (path.startsWith('/'))
-    throw new Failure('forbidden', `${path}: give a path relative to the directory, without a leading '/'`);
-  if (Buffer.byteLength(path) > LONGEST_PATH)
-    throw new Failure('forbidden', `the path is longer than ${LONGEST_PATH} bytes`);
-  const segments: string[] = [];
-  for (const part of path.split('/')) {
-    if (part === '..') {
-      if (segments.pop() === undefined) throw outside(path);
-    } else if (part !== '' && part !== '.') segments.push(part);
-  }
-  if (segments.length === 0)
-    throw new Failure('forbidden', `'${path}': name a file below the directory, not the directory itself`);
-  return segments;
-}
-
-async function openRoot(root: string, held: AsyncDisposableStack): Promise<Root> {
-  const handle = held.use(await openPlace(root, O_DIRECTORY, root));
-  return { handle, place: await placeOf(handle, root) };
-}
-
-/** What stands for a descriptor, or for a name in an open directory, in calls that take a path. */
-function at(handle: FileHandle, name?: string): string {
-  return name === undefined ? `/proc/self/fd/${handle.fd}` : `/proc/self/fd/${handle.fd}/${name}`;
-}
-
-/** Opens what is to be read; below a file there is nothing. */
-async function openFound(top: Root, relative: string, path: string): Promise<FileHandle> {
-  try {
-    return await open(at(top.handle, relative), O_PATH);
-  } catch (thrown) {
-    if (systemCode(thrown) === 'ENOTDIR')
-      throw new Failure('not-found', `${path}: there is no such file`, { cause: thrown });
-    throw fileFailure(thrown, path);
-  }
-}
-
-/** Opens what a path leads to without any effect on it: a FIFO does not block, a device does not notice. */
-async function openPlace(path: string, flags: number, shownAs: string): Promise<FileHandle> {
-  try {
-    return await open(path, O_PATH | flags);
-  } catch (thrown) {
-    throw fileFailure(thrown, shownAs);
-  }
-}
-
-/**
- * Where an open file really is, one character a byte, so that names that are not UTF-8 are not taken for one another.
- */
-async function placeOf(handle: FileHandle, shownAs: string): Promise<string> {
-  try {
-    return await readlink(at(handle), { encoding: 'latin1' });
-  } catch (thrown) {
-    throw fileFailure(thrown, shownAs);
-  }
-}
-
-/** Refuses what is not below the root (the root itself passes); answers its place below it. */
-async function placeBelow(top: Root, found: FileHandle, path: string): Promise<string> {
-  const place = await placeOf(found, path);
-  if (place === top.place) return '';
-  const way = wayBelow(top.place, place);
-  if (way === undefined) throw outside(path);
-  return Buffer.from(way, 'latin1').toString();
-}
-
-function mustBeRegular(stat: Stats, path: string): void {
-  if (stat.isDirectory()) throw isDirectory(path);
-  if (!stat.isFile()) throw new Failure('forbidden', `${path}: it is a device, pipe or socket; name a regular file`);
-}
-
-function outside(path: string): Failure {
-  return new Failure('forbidden', `${path}: it leads outside of the directory`);
-}
-
-function isDirectory(path: string): Failure {
-  return new Failure('conflict', `${path}: it is a directory, not a file; name a file in it`);
-}
-
 interface WriteTarget {
   directory: FileHandle;
   name: string;
@@ -327,16 +156,22 @@ async function openParent(
 ): Promise<FileHandle> {
   if (segments.length > DEEPEST) throw new Failure('forbidden', `${path}: more than ${DEEPEST} levels deep`);
   let directory = top.handle;
-  for (const name of segments.slice(0, -1)) {
+  for (const [index, name] of segments.slice(0, -1).entries()) {
     const entry = at(directory, name);
-    const there = await openPlace(entry, O_DIRECTORY, path).catch((thrown: unknown) => {
-      if (made !== undefined && thrown instanceof Failure && thrown.code === 'not-found') return undefined;
-      throw thrown;
+    const there = await openDirectory(entry).catch(async (thrown: unknown) => {
+      if (made !== undefined && systemCode(thrown) === 'ENOENT') return undefined;
+      // Says why, and nothing of what is outside.
+      return await openFound(top, segments.slice(0, index + 1), path, O_DIRECTORY);
     });
     directory = held.use(there ?? (await makeDirectory(entry, path, made!)));
     await placeBelow(top, directory, path);
   }
   return directory;
+}
+
+/** Without any effect on it, wherever a link of this name leads. */
+function openDirectory(entry: string): Promise<FileHandle> {
+  return open(entry, O_PATH | O_DIRECTORY);
 }
 
 async function makeDirectory(entry: string, path: string, made: AsyncDisposableStack): Promise<FileHandle> {
@@ -350,30 +185,4 @@ async function makeDirectory(entry: string, path: string, made: AsyncDisposableS
   return await open(entry, O_PATH | O_DIRECTORY | O_NOFOLLOW).catch(() => {
     throw outside(path);
   });
-}
-
-/** Opens a directory of the tree for listing; undefined if it is gone or was swapped for a link. */
-async function openFolder(top: Root, folder: string): Promise<FileHandle | undefined> {
-  if (folder === '') return await open(at(top.handle), O_PATH | O_DIRECTORY);
-  const handle = await open(at(top.handle, folder), O_PATH | O_DIRECTORY).catch(() => undefined);
-  if (handle === undefined) return undefined;
-  const place = await placeBelow(top, handle, folder).catch(() => undefined);
-  if (place === folder) return handle;
-  await handle.close();
-  return undefined;
-}
-
-/** The status of a regular file in an open directory, or of the one inside the root that a link leads to. */
-async function statFile(top: Root, directory: FileHandle, name: string): Promise<Stats | undefined> {
-  try {
-    const stat = await lstat(at(directory, name));
-    if (stat.isFile()) return stat;
-    if (!stat.isSymbolicLink()) return undefined;
-    await using found = await open(at(directory, name), O_PATH);
-    await placeBelow(top, found, name);
-    const linked = await found.stat();
-    return linked.isFile() ? linked : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 // Making and unmaking directories. Node's own recursive mkdir tells the wrong reason on a disk that cannot be written.
-import { mkdir, rmdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, rmdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure, systemCode } from '../failures.ts';
 import { fileFailure } from './atomic-file.ts';
@@ -21,6 +21,18 @@ export async function makeDirectory(path: string, shownAs = path): Promise<strin
     return above ?? own;
   } catch (thrown) {
     throw fileFailure(thrown, shownAs);
+  }
+}
+
+/**
+ * The names in a directory; none when it is not there. A disk that fails is a failure: what was not seen would be left out of a copy.
+ */
+export async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (thrown) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(thrown) ?? '')) return [];
+    throw fileFailure(thrown, directory);
   }
 }
 

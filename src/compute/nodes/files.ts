@@ -1,7 +1,8 @@
 // Files in the directories of nodes.
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { listContained, openContainedForRead, writeContained } from '../../host/contained.ts';
+import { openContainedForRead, writeContained } from '../../host/contained.ts';
+import { listContained } from '../../host/contained-tree.ts';
 import type { NodeProject } from './owner.ts';
 
 /** Texts that the server itself works on are scripts and configurations; what is longer is none. */

@@ -5,7 +5,7 @@ import { copyFile, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
-import { type ContainedEntry, walkContained } from '../../host/contained.ts';
+import { type ContainedEntry, walkContained } from '../../host/contained-tree.ts';
 
 /**
  * Copies what is below `from` to below `to`, which is made: files, links as links, empty folders.

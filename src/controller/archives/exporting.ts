@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Failure } from '../../failures.ts';
-import { walkContained } from '../../host/contained.ts';
+import { walkContained } from '../../host/contained-tree.ts';
 import { log } from '../../host/log.ts';
 import { sorted } from '../../host/sorted.ts';
 import { nameProblem } from '../../store/archive/names.ts';

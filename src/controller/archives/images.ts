@@ -2,11 +2,12 @@
 // other labs may be built upon.
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { chmod, copyFile, link, lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { chmod, copyFile, link, lstat, mkdir, rm } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { systemCode } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
+import { namesIn } from '../../host/directories.ts';
 import { IMAGE_FOLDERS } from './topology.ts';
 
 const PLACES = new RegExp(`^images/(${Object.values(IMAGE_FOLDERS).join('|')})/([^/]+)$`);
@@ -39,7 +40,7 @@ export async function placeImages(
 ): Promise<Map<string, string>> {
   const renamed = new Map<string, string>();
   for (const folder of Object.values(IMAGE_FOLDERS)) {
-    for (const file of await readdir(join(from, folder)).catch(() => [])) {
+    for (const file of await namesIn(join(from, folder))) {
       const name = await placeImage(join(from, folder, file), join(images, folder), file, undo);
       if (name !== file) renamed.set(`${folder}/${file}`, name);
     }

@@ -1,7 +1,8 @@
 // Folders of nodes in a project's directory: project-files/<module>/<node_id>.
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileFailure } from '../../host/atomic-file.ts';
+import { namesIn } from '../../host/directories.ts';
 import type { Topology } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
 import { pushFolder } from './remote-files.ts';
@@ -10,8 +11,11 @@ const FILES = 'project-files';
 
 /** Names of the folders in `project-files`, one for each module. */
 async function modules(directory: string): Promise<string[]> {
-  const entries = await readdir(join(directory, FILES), { withFileTypes: true }).catch(() => []);
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const found: string[] = [];
+  for (const name of await namesIn(join(directory, FILES))) {
+    if ((await lstat(join(directory, FILES, name))).isDirectory()) found.push(name);
+  }
+  return found;
 }
 
 /** Gives the folders of nodes the names of their new identifiers. */
@@ -36,11 +40,10 @@ export async function moveNodeFolders(
 ): Promise<void> {
   for (const { compute_id: computeId, node_id: id } of topology.nodes) {
     const compute = computes.get(computeId);
-    if (compute === undefined) continue;
+    if (compute === undefined || id === undefined) continue;
     for (const module of await modules(directory)) {
       const folder = `${FILES}/${module}/${id}`;
-      const found = await stat(join(directory, folder)).catch(() => undefined);
-      if (!found?.isDirectory()) continue;
+      if (!(await namesIn(join(directory, FILES, module))).includes(id)) continue;
       await pushFolder(compute, projectId, directory, folder);
       await rm(join(directory, folder), { recursive: true });
     }

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { Failure } from '../../failures.ts';
-import { walkContained } from '../../host/contained.ts';
+import { walkContained } from '../../host/contained-tree.ts';
 import { refusalOf } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 
@@ -53,8 +53,10 @@ export async function pushFolder(compute: Compute, projectId: string, root: stri
   for await (const entry of walkContained(`${root}/${folder}`)) {
     if (entry.kind !== 'file') continue;
     const { handle } = await entry.open();
+    // Of an upload that is refused, nobody may have read anything.
+    await using opened = handle;
     const path = filePath(projectId, `${folder}/${entry.path}`);
-    const body = Readable.toWeb(handle.createReadStream()) as ReadableStream<Uint8Array>;
+    const body = Readable.toWeb(opened.createReadStream({ autoClose: false })) as ReadableStream<Uint8Array>;
     const answer = await compute.pass('POST', path, { body });
     const text = await answer.text();
     if (answer.status >= 300) throw refusalOf(answer.status, text, `POST ${path}`);

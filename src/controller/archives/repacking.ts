@@ -1,10 +1,11 @@
 // Snapshots that come with a project name the project that they were taken of: they are written anew for the one that they belong
 // to now, so that every server restores them into it.
-import { open, readdir } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Failure, messageOf } from '../../failures.ts';
 import { writeFileAtomically } from '../../host/atomic-file.ts';
+import { namesIn } from '../../host/directories.ts';
 import { ArchiveReader } from '../../store/archive/reader.ts';
 import { packArchive } from '../../store/archive/writer.ts';
 import { isContainerFile } from './extraction.ts';
@@ -20,7 +21,7 @@ export async function repackSnapshots(
   warn: (message: string) => void,
 ): Promise<void> {
   const folder = join(directory, SNAPSHOTS);
-  for (const file of await readdir(folder).catch(() => [])) {
+  for (const file of await namesIn(folder)) {
     if (!file.endsWith(SNAPSHOT_EXTENSION)) continue;
     try {
       await repack(join(folder, file), identity);

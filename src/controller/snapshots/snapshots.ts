@@ -1,8 +1,9 @@
 // What can be done with snapshots: create, list, delete, restore. The files say which there are; nothing else has to be kept.
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { removeContained, writeContained } from '../../host/contained.ts';
+import { namesIn } from '../../host/directories.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { writeBlockArchive } from '../../store/archive/block-archive.ts';
 import { asConflict } from '../archives/copying.ts';
@@ -30,7 +31,7 @@ export class Snapshots {
   /** Oldest first; those of one second by their names. */
   async list({ id, record }: Project): Promise<Snapshot[]> {
     const folder = join(record.path, SNAPSHOTS);
-    const found = (await readdir(folder).catch(() => [])).map(async (fileName) => {
+    const found = (await namesIn(folder)).map(async (fileName) => {
       const status = await lstat(join(folder, fileName)).catch(() => undefined);
       return status && snapshotOf(id, fileName, status.mtimeMs);
     });

@@ -5,7 +5,7 @@ import { posix } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
 import { isBelow } from '../../host/below.ts';
-import { listContained } from '../../host/contained.ts';
+import { listContained } from '../../host/contained-tree.ts';
 import { removeLeftovers } from '../../host/leftovers.ts';
 import type { SymbolSize } from './catalogue.ts';
 import { pictureSize } from './picture-size.ts';
