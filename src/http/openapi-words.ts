@@ -218,6 +218,9 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/compute/network/interfaces': { summary: 'List network interfaces of this host' },
   'GET /v2/compute/network/ports': { summary: 'List ports in use by this compute' },
   'POST /v2/compute/projects/{project_id}/ports/udp': { summary: 'Reserve a UDP port for a link' },
+  'DELETE /v2/compute/projects/{project_id}/ports/udp/{udp_port:\\d+}': {
+    summary: 'Give back a UDP port that was reserved and is not used',
+  },
   'GET /v2/compute/projects': { summary: 'List projects' },
   'POST /v2/compute/projects': { summary: 'Create a project', errors: [507] },
   'PUT /v2/compute/projects/{project_id}': { summary: 'Update a project' },

@@ -30,7 +30,7 @@ export class LabServer {
     this.settings = settings;
   }
 
-  /** Starts a server on a scratch directory; it ends with the test. `settings` are keys of `[Server]`. */
+  /** Starts a server on a scratch directory; it ends with the test. `settings` are keys of `[Server]`, or of another section: `VPCS.engine`. */
   static async start(t: TestContext, settings: Record<string, string> = {}): Promise<LabServer> {
     const server = new LabServer(await scratchDirectory(t), settings);
     t.after(() => server.stop());
@@ -40,12 +40,13 @@ export class LabServer {
 
   async start(): Promise<void> {
     const values = { port: '0', local: 'true', udp_start_port_range: FIRST_UDP_PORT, ...this.settings };
-    const flags: ConfigSources['flags'] = Object.entries(values).map(([key, value]) => ({
-      section: 'Server',
-      key,
-      value,
-      flag: key,
-    }));
+    const flags: ConfigSources['flags'] = Object.entries(values).map(([name, value]) => {
+      const [key, section = 'Server'] = name.split('.').reverse() as [
+        string,
+        ConfigSources['flags'][number]['section']?,
+      ];
+      return { section, key, value, flag: key };
+    });
     const sources = { flags, environment: {}, workingDirectory: this.state, home: this.state, state: this.state };
     this.daemon = await startDaemon(loadConfig(sources).config, () => {});
   }

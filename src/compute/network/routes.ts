@@ -19,5 +19,10 @@ export function networkRoutes(config: Config, ports: Ports, projects: Projects):
     route('POST /v2/compute/projects/{project_id}/ports/udp', { status: 201 }, async ({ params }) => ({
       udp_port: await ports.udp.reserve(projects.get(params.project_id).id),
     })),
+
+    route('DELETE /v2/compute/projects/{project_id}/ports/udp/{udp_port:\\d+}', { status: 204 }, ({ params }) => {
+      ports.udp.release(projects.get(params.project_id).id, Number(params.udp_port));
+      return undefined;
+    }),
   ];
 }

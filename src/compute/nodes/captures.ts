@@ -9,7 +9,7 @@ import {
   type LinkType,
 } from '../../fabric/fabric.ts';
 import { Failure } from '../../failures.ts';
-import { writeContained } from '../../host/contained.ts';
+import { openContainedForRead, removeContained, writeContained } from '../../host/contained.ts';
 import { compileFilter } from '../../host/libpcap.ts';
 import { RING_FILES } from '../../store/captures.ts';
 import type { NodeProject } from './owner.ts';
@@ -77,6 +77,7 @@ export class Captures {
     await using undo = new AsyncDisposableStack();
     this.files.set(path, { ring: settings.ring !== undefined });
     undo.defer(() => void this.files.delete(path));
+    if (!(await isThere(project.path, name))) undo.defer(() => removeContained(project.path, name).catch(() => {}));
     // Made within the project's directory before anybody opens it by its path.
     await writeContained(project.path, name, '', { createParents: true });
     const file = await port.startCapture({ file: path, ...settings });
@@ -110,6 +111,17 @@ export class Captures {
     this.running.delete(port);
     this.files.delete(capture.path);
     return capture;
+  }
+}
+
+/** Whether there is a file already; one that cannot be read is. */
+async function isThere(root: string, path: string): Promise<boolean> {
+  try {
+    const { handle } = await openContainedForRead(root, path);
+    await handle.close();
+    return true;
+  } catch (error) {
+    return !(error instanceof Failure && error.code === 'not-found');
   }
 }
 

@@ -86,12 +86,16 @@ export class Project implements NodeProject {
   /** Ends the node and removes its directory. */
   async deleteNode(kind: NodeKind, node: Node): Promise<void> {
     await node.close();
-    if (kind.module !== undefined) {
-      const directory = nodeDirectory(kind.module, node.id);
-      await removeDirectory(join(this.path, directory), directory);
-    }
+    // It is gone with its ports and its program; that its files cannot be removed is told, and does not bring it back.
     this.nodes.delete(node.id);
     this.services.events.emit('node.deleted', node.describe(), this.id);
+    if (kind.module === undefined) return;
+    const directory = nodeDirectory(kind.module, node.id);
+    await removeDirectory(join(this.path, directory), directory).catch((error: unknown) => {
+      const message = `The files of ${node.name} stay in ${directory}: ${messageOf(error)}`;
+      log.warn(message, { project: this.id });
+      this.services.events.emit('log.warning', { message }, this.id);
+    });
   }
 
   /** Stops all nodes at once, gives back ports; a node that cannot be stopped does not hold up the others. */

@@ -2,8 +2,9 @@
 // killed server leaves in them is removed at its next start.
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Failure, systemCode } from '../../failures.ts';
+import { Failure, messageOf, systemCode } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
+import { log } from '../../host/log.ts';
 import { copyTree } from './copying.ts';
 
 const PREFIX = '.labwire-staging-';
@@ -13,7 +14,12 @@ export async function makeStaging(directory: string, held: AsyncDisposableStack)
   const staging = await mkdtemp(join(directory, PREFIX)).catch((error: unknown) => {
     throw fileFailure(error, directory);
   });
-  held.defer(() => rm(staging, { recursive: true, force: true }));
+  // That it cannot be removed changes nothing of what was done; the next start tries again.
+  held.defer(() =>
+    rm(staging, { recursive: true, force: true }).catch((error: unknown) => {
+      log.warn('a folder for what was put together stays', { folder: staging, error: messageOf(error) });
+    }),
+  );
   return staging;
 }
 

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { log } from '../../host/log.ts';
 import type { MessageSocket, SocketData } from '../../http/sockets.ts';
 import { parseJsonBounded } from '../../store/json.ts';
-import { answerJson, answerText, mustBeList } from './answers.ts';
+import { answerJson, answerText, ComputeRefusal, mustBeList } from './answers.ts';
 import { Connection } from './connection.ts';
 import type { Capabilities } from './handshake.ts';
 import { DEFAULT_LIMIT, watched, within } from './limits.ts';
@@ -198,6 +198,34 @@ export class Compute {
       if (method === 'GET' && answer.status < 300) return answer;
       const { status, headers } = answer;
       return new Response((await answerText(answer, call)) || null, { status, headers });
+    });
+  }
+
+  /**
+   * Asks for what may be asked for twice, and once more when that fails: the answer may have been lost on its way. A compute that is away,
+   * or takes too long, is not asked again.
+   */
+  async insist(ask: (connect: boolean) => Promise<unknown>): Promise<void> {
+    try {
+      await ask(true);
+    } catch (error) {
+      if (error instanceof ComputeUnreachable && (error.late || !this.connected)) throw error;
+      await ask(false);
+    }
+  }
+
+  /** Deletes something; what is not there is not missed. */
+  async remove(path: string, options: { connect?: boolean } = {}): Promise<void> {
+    let isLost = false;
+    await this.insist(async (connect) => {
+      try {
+        await this.delete(path, { connect, ...options });
+      } catch (error) {
+        // After an answer that was lost a refusal means that there is nothing left, whatever its status.
+        if (error instanceof ComputeRefusal && (isLost || error.status === 404)) return;
+        isLost = !(error instanceof ComputeRefusal);
+        throw error;
+      }
     });
   }
 

@@ -44,6 +44,8 @@ async function atLineEnd<Answer>(link: Link, task: (end: LinkEnd) => Promise<Ans
       link.lineEnd = end;
       return answer;
     } catch (error) {
+      // Unless it was refused, it may have been done.
+      if (!(error instanceof ComputeRefusal)) link.lineEnd = end;
       if (!(error instanceof ComputeRefusal && NO_ROUTE.includes(error.status))) throw error;
     }
   }

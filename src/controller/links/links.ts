@@ -130,31 +130,51 @@ export class Links {
     return this.writer.apply(project.record, [{ link: link.kept }]);
   }
 
-  /** Changes filters, style, suspension and labels; each aspect that really changes is announced. */
+  /** Changes filters, style, suspension and labels, all or none; each aspect that really changes is announced. */
   async update(project: Project, link: Link, given: LinkBody): Promise<Link> {
     const filters = given.filters === undefined ? link.filters : normalizedFilters(given.filters);
     const impairments = given.impairments === undefined ? link.impairments : linkImpairments(given.impairments);
     const style = given.link_style === undefined ? link.style : plainStyle(given.link_style);
     const labels = (given.nodes ?? []).map((body) => ({ node: project.node(body.node_id), body }));
-    const before = structuredClone(link.record);
-    try {
-      if (!isDeepStrictEqual(filters, link.filters)) await this.change(link, { filters });
-      if (!isDeepStrictEqual(impairments, link.impairments)) await this.impair(link, impairments);
-      if (!isDeepStrictEqual(style, link.style)) {
-        link.style = style;
-        this.announce('link.updated', link);
-      }
-      const { suspend } = given;
-      if (suspend !== undefined && suspend !== link.suspended) await this.change(link, { suspended: suspend });
-      for (const { node, body } of labels) {
-        const end = link.ends.find((candidate) => candidate.node === node);
-        if (end && body.label && Object.keys(body.label).length > 0) end.label = body.label;
-      }
-      if (labels.length > 0) this.announce('link.updated', link);
-    } finally {
-      // What came before a failure has happened and was announced.
-      if (!isDeepStrictEqual(before, link.record)) await this.persist(project, link);
+    const record = structuredClone(link.record);
+    const before = {
+      filters: link.filters,
+      impairments: link.impairments,
+      style: link.style,
+      suspended: link.suspended,
+    };
+    await using undo = new AsyncDisposableStack();
+    undo.defer(() => {
+      if (!isDeepStrictEqual(record, link.record)) this.announce('link.updated', link);
+    });
+    if (!isDeepStrictEqual(filters, link.filters)) {
+      await this.change(link, { filters });
+      undo.defer(() => this.change(link, { filters: before.filters }).catch(noop));
     }
+    if (!isDeepStrictEqual(impairments, link.impairments)) {
+      await this.impair(link, impairments);
+      undo.defer(() => this.impair(link, before.impairments).catch(noop));
+    }
+    if (!isDeepStrictEqual(style, link.style)) {
+      link.style = style;
+      undo.defer(() => void Object.assign(link, { style: before.style }));
+      this.announce('link.updated', link);
+    }
+    const { suspend } = given;
+    if (suspend !== undefined && suspend !== link.suspended) {
+      await this.change(link, { suspended: suspend });
+      undo.defer(() => this.change(link, { suspended: before.suspended }).catch(noop));
+    }
+    for (const { node, body } of labels) {
+      const end = link.ends.find((candidate) => candidate.node === node);
+      if (!end || !body.label || Object.keys(body.label).length === 0) continue;
+      const { label } = end;
+      undo.defer(() => void Object.assign(end, { label }));
+      end.label = body.label;
+    }
+    if (labels.length > 0) this.announce('link.updated', link);
+    if (!isDeepStrictEqual(record, link.record)) await this.persist(project, link);
+    undo.move();
     return link;
   }
 
@@ -166,6 +186,7 @@ export class Links {
       await impairLine(link);
     } catch (error) {
       link.impairments = impairments;
+      if (!(error instanceof ComputeRefusal)) await impairLine(link).catch(noop);
       throw error;
     }
     if (link.created) this.announce('link.updated', link);
@@ -237,12 +258,26 @@ export class Links {
     const { data_link_type, capture_file_name, ...extensions } = given;
     const end = await capturingEnd(link, extensions);
     const fileName = capture_file_name || defaultFileName(link, extensions);
-    await end.node.compute.post(capturePath(end, 'start_capture'), {
-      body: { capture_file_name: fileName, data_link_type, ...extensionMembers(link, end, extensions) },
+    await using undo = new AsyncDisposableStack();
+    const { capture } = link;
+    undo.defer(() => {
+      link.capture = capture;
     });
-    const request = { ...given, capture_file_name: fileName };
-    link.capture = { fileName, filePath: join(project.record.path, CAPTURES, fileName), request, end };
-    await this.persist(project, link);
+    try {
+      await end.node.compute.post(capturePath(end, 'start_capture'), {
+        body: { capture_file_name: fileName, data_link_type, ...extensionMembers(link, end, extensions) },
+      });
+      const request = { ...given, capture_file_name: fileName };
+      link.capture = { fileName, filePath: join(project.record.path, CAPTURES, fileName), request, end };
+      await this.persist(project, link);
+    } catch (error) {
+      // Unless it was refused it may have begun.
+      if (!(error instanceof ComputeRefusal)) {
+        await end.node.compute.post(capturePath(end, 'stop_capture'), { connect: false }).catch(noop);
+      }
+      throw error;
+    }
+    undo.move();
     this.announce('link.updated', link);
     return link;
   }
@@ -267,14 +302,25 @@ export class Links {
   async stopCapture(project: Project, link: Link): Promise<Link> {
     const end = link.capture?.end;
     if (link.capture && end) {
+      const { capture } = link;
+      await using undo = new AsyncDisposableStack();
+      undo.defer(() => {
+        capture.end = end;
+      });
+      capture.end = undefined;
+      await this.persist(project, link);
       try {
-        await end.node.compute.post(capturePath(end, 'stop_capture'));
+        const { compute } = end.node;
+        await compute.insist((connect) => compute.post(capturePath(end, 'stop_capture'), { connect }));
       } catch (error) {
         // A compute that refuses knows of no capture (any more).
-        if (!(error instanceof ComputeRefusal)) throw error;
+        if (!(error instanceof ComputeRefusal)) {
+          capture.end = end;
+          await this.persist(project, link).catch(noop);
+          throw error;
+        }
       }
-      link.capture.end = undefined;
-      await this.persist(project, link);
+      undo.move();
     }
     this.announce('link.updated', link);
     return link;

@@ -30,10 +30,19 @@ function nio(link: Link, end: LinkEnd, other: LinkEnd): object {
 }
 
 async function reservePort(node: Node): Promise<number> {
-  const path = `/projects/${node.projectId}/ports/udp`;
+  const path = portsPath(node);
   const { udp_port: port } = ((await node.compute.post(path)) ?? {}) as Record<string, unknown>;
   if (typeof port === 'number') return port;
   throw new Failure('conflict', `The compute ${node.compute.name} answered POST ${path} without a UDP port.`);
+}
+
+/** Gives back a port that no NIO has got, where the compute knows how to; the others do with the project's end. */
+async function releasePort({ node, wire }: LinkEnd): Promise<void> {
+  await node.compute.delete(`${portsPath(node)}/${wire?.port}`, { connect: false }).catch(noop);
+}
+
+function portsPath(node: Node): string {
+  return `/projects/${node.projectId}/ports/udp`;
 }
 
 /** Wires the first two ends; what was made before a failure is taken away again. */
@@ -41,24 +50,36 @@ export async function wire(link: Link): Promise<void> {
   const [one, other] = link.ends as [LinkEnd, LinkEnd];
   await using undo = new AsyncDisposableStack();
   const [host, otherHost] = await commonAddresses(one.node.compute, other.node.compute);
-  undo.defer(() => {
+  /** Ends whose port has no NIO yet: with a NIO that goes, its port does. */
+  const reserved = new Set<LinkEnd>();
+  undo.defer(async () => {
+    for (const end of reserved) await releasePort(end);
     one.wire = undefined;
     other.wire = undefined;
   });
-  one.wire = { host, port: await reservePort(one.node) };
-  other.wire = { host: otherHost, port: await reservePort(other.node) };
+  for (const [end, address] of [
+    [one, host],
+    [other, otherHost],
+  ] as const) {
+    end.wire = { host: address, port: await reservePort(end.node) };
+    reserved.add(end);
+  }
   for (const [end, far] of [
     [one, other],
     [other, one],
   ] as const) {
     try {
       await end.node.compute.post(nioPath(end), { body: nio(link, end, far) });
+      reserved.delete(end);
     } catch (error) {
       // Unless it was refused it may be there all the same.
-      if (!(error instanceof ComputeRefusal)) await removeNio(end, false).catch(noop);
+      if (!(error instanceof ComputeRefusal)) {
+        reserved.delete(end);
+        await removeNio(end, { connect: false }).catch(noop);
+      }
       throw error;
     }
-    undo.defer(() => removeNio(end, false).catch(noop));
+    undo.defer(() => removeNio(end, { connect: false }).catch(noop));
   }
   undo.move();
 }
@@ -67,7 +88,8 @@ const noop = (): void => {};
 
 /** Takes away the NIOs of a former life of this server at the ends on other hosts, which lived on meanwhile. */
 export async function loosen(link: Link): Promise<void> {
-  for (const end of link.ends) if (end.node.compute.id !== 'local') await removeNio(end, false).catch(noop);
+  for (const end of link.ends)
+    if (end.node.compute.id !== 'local') await removeNio(end, { connect: false }).catch(noop);
 }
 
 /** Tells both ends of changed filters, or of a suspension. */
@@ -87,12 +109,8 @@ async function changeNio(end: LinkEnd, options: { body: object; limit?: number }
   }
 }
 
-async function removeNio(end: LinkEnd, connect = true): Promise<void> {
-  try {
-    await end.node.compute.delete(nioPath(end), { connect });
-  } catch (error) {
-    if (!(error instanceof ComputeRefusal && error.status === 404)) throw error;
-  }
+function removeNio(end: LinkEnd, options: { connect?: boolean } = {}): Promise<void> {
+  return end.node.compute.remove(nioPath(end), options);
 }
 
 /** Takes both NIOs away; one that is not there is not missed. What fails can be tried again. */

@@ -114,7 +114,7 @@ export class Nodes {
     const node = new Node(project.id, compute, nodeRecord(given, name, this.options.symbols));
     const texts = await takeBaseConfigs(node.record.properties, this.options.configs);
     await this.place(project, node, { ...node.record.properties, ...texts });
-    undo.defer(() => compute.delete(node.path).then(noop, noop));
+    undo.defer(() => compute.remove(node.path).catch(noop));
     return node;
   }
 
@@ -143,7 +143,7 @@ export class Nodes {
       node.absorb(object, (wanted) => this.rename(project, node, wanted));
     } catch (error) {
       // Unless it was refused it may be there all the same.
-      if (!(error instanceof ComputeRefusal)) await compute.delete(node.path, { connect: false }).catch(noop);
+      if (!(error instanceof ComputeRefusal)) await compute.remove(node.path, { connect: false }).catch(noop);
       throw error;
     }
     node.updatePorts();
@@ -173,10 +173,12 @@ export class Nodes {
     if (given.name !== undefined && given.name !== node.name && node.type === 'dynamips' && node.status !== 'stopped') {
       throw new Failure('conflict', 'name: a started router cannot be renamed; stop it first.');
     }
+    let told = false;
     try {
       const forCompute = this.assign(project, node, given);
       node.updatePorts();
       if (forCompute) {
+        told = true;
         const body = node.computeBody(given.properties ?? node.lastingProperties);
         const answer = mustBeObject(await node.compute.put(node.path, { body }), `PUT ${node.path}`);
         node.absorb(answer, (wanted) => this.rename(project, node, wanted));
@@ -193,8 +195,16 @@ export class Nodes {
       }
       Object.assign(node.record, before);
       node.updatePorts();
+      if (told && !(error instanceof ComputeRefusal)) await this.tellAgain(project, node);
       throw error;
     }
+  }
+
+  /** Has the compute and the disk forget a change that has failed: the compute may have made it, and have announced it already. */
+  private async tellAgain(project: Project, node: Node): Promise<void> {
+    const body = node.computeBody(node.lastingProperties);
+    await node.compute.put(node.path, { body, connect: false }).catch(noop);
+    await this.options.writer.apply(project.record, [{ node: node.record }]).catch(noop);
   }
 
   /** Takes over what differs; tells whether the compute must hear of it. */
@@ -232,13 +242,21 @@ export class Nodes {
     const ends = own.map((link): LabChange => ({ delete: 'link', id: link.id }));
     await writer.apply(project.record, [...ends, { delete: 'node', id: node.id }]);
     await links.forgetAll(project, own);
+    let failure: unknown;
+    try {
+      await node.compute.remove(node.path);
+    } catch (error) {
+      // One that refuses has the node still, without its cables: so has the lab.
+      if (error instanceof ComputeRefusal) {
+        await writer.apply(project.record, [{ node: node.record }]);
+        throw error;
+      }
+      failure = error;
+    }
     project.nodes.delete(node.id);
     project.names.release(node.name);
-    try {
-      await node.compute.delete(node.path);
-    } finally {
-      announcer.project.emit('node.deleted', node.json(), project.id);
-    }
+    announcer.project.emit('node.deleted', node.json(), project.id);
+    if (failure !== undefined) throw failure;
   }
 
   /** A copy of a stopped node, without its links. */
@@ -303,7 +321,8 @@ export async function hostProject(project: Project, compute: Compute): Promise<v
   const body: Record<string, unknown> = { name: record.name, project_id: record.project_id };
   if (compute.id === 'local') body['path'] = record.path;
   if (record.variables?.length) body['variables'] = record.variables;
-  await compute.post('/projects', { body });
+  // One that has the project open already answers the same.
+  await compute.insist((connect) => compute.post('/projects', { body, connect }));
   project.hosts.add(compute);
 }
 

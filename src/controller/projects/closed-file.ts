@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { parseJsonBounded } from '../../store/json.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { topologyOf } from '../../store/topology/document.ts';
-import { readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
+import { fingerprint, readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
 import type { Topology, TopologyLink } from '../../store/topology/schema.ts';
 import { carriedImpairments, impairs, plainStyle } from '../links/impairments.ts';
-import { hasFile } from './scan.ts';
 
 /** Nodes, links or drawings, word for word as the file has them, but for impairments of links; `version` is written into a file that is upgraded. */
 export async function storedContent(
@@ -15,8 +14,8 @@ export async function storedContent(
   kind: 'nodes' | 'links' | 'drawings',
   version: string,
 ): Promise<object> {
-  if (!(await hasFile(record))) return [];
   const path = join(record.path, record.filename);
+  if ((await fingerprint(path)) === undefined) return [];
   // Reading it as an opening would checks the file, and brings one of an older revision up to date.
   await readTopologyFile(path, { version });
   const document = parseJsonBounded(await readFile(path, 'utf8')) as Topology;
@@ -33,8 +32,8 @@ function shownLink(link: TopologyLink): object {
 
 /** Writes the settings of `record` into its file; the content stays. */
 export async function rewriteSettings(record: ProjectRecord, version: string): Promise<void> {
-  if (!(await hasFile(record))) return;
   const path = join(record.path, record.filename);
+  if ((await fingerprint(path)) === undefined) return;
   const { topology } = (await readTopologyFile(path, { version })).topology;
   const contents = topology as unknown as Parameters<typeof topologyOf>[1];
   await writeTopologyFile(path, topologyOf(record, contents, version));

@@ -164,7 +164,8 @@ async function keep(project: Project, file: TopologyFile, { store, writer }: Ope
 /** Tells every compute of the project that it is over, whatever that answers. */
 export async function closeOnComputes(project: Project): Promise<void> {
   for (const compute of project.hosts) {
-    await compute.post(`/projects/${project.id}/close`, { connect: false }).catch((error: unknown) => {
+    const close = (): Promise<unknown> => compute.post(`/projects/${project.id}/close`, { connect: false });
+    await compute.insist(close).catch((error: unknown) => {
       log.debug('a compute did not close a project', { compute: compute.id, error: messageOf(error) });
     });
   }

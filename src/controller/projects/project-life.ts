@@ -74,6 +74,7 @@ export class ProjectLife {
     const runsOn = project.leftOpen && [...project.nodes.values()].some(isRunning);
     project.damaged = undefined;
     project.leftOpen = false;
+    project.unended = false;
     project.state = 'opened';
     if (!found) return;
     this.announce('project.opened', project);
@@ -149,15 +150,18 @@ export class ProjectLife {
   /** Stops the nodes, writes the file, forgets the lab. Nothing happens unless the project is open. */
   async close(project: Project): Promise<void> {
     if (project.state === 'opening') await project.opening?.catch(() => {});
-    if (project.leftOpen) await this.parts.writer.end(project.id);
+    if (project.leftOpen || project.unended) await this.parts.writer.end(project.id);
     project.leftOpen = false;
+    project.unended = false;
     if (project.state !== 'opened') return;
     project.state = 'closing';
     await stopAll(project).catch(() => {});
     await closeOnComputes(project);
     await this.parts.drawings.removeUnused(project);
+    project.unended = true;
     try {
       await this.parts.writer.end(project.id);
+      project.unended = false;
     } finally {
       project.state = 'closed';
       this.announce('project.closed', project);

@@ -16,6 +16,8 @@ export class Project {
   damaged: string | undefined;
   /** It was open when a former life of this server ended without closing it: its computes may still have its nodes. */
   leftOpen = false;
+  /** It was closed, but the disk could not be told: closing it once more tells it. */
+  unended = false;
   /** Settles when the opening under way has ended. */
   opening: Promise<void> | undefined;
   readonly nodes = new Map<string, Node>();

@@ -4,7 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/schema.ts';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { Failure, messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/directories.ts';
 import { eachOf } from '../../host/each-of.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
@@ -18,7 +18,7 @@ import type { OpeningParts } from './opening.ts';
 import { exists, fileNameOf, liesBelow, mustBeVacant, type PlaceRules, placeFor } from './places.ts';
 import { Project } from './project.ts';
 import { ProjectLife } from './project-life.ts';
-import { deleteOnComputes } from './removal.ts';
+import { deleteOnComputes, removeFiles } from './removal.ts';
 import { hasFile, scanProjects } from './scan.ts';
 import type { ProjectCreate, ProjectUpdate } from './schema.ts';
 import { type GivenSettings, givenSettings, newSettings } from './settings.ts';
@@ -267,12 +267,21 @@ export class Projects {
     const record = { ...project.record, ...givenSettings(given as GivenSettings) };
     if (given.path) record.path = await this.movedTo(project, given.path);
     if (isDeepStrictEqual(record, project.record)) return project;
-    if (project.state === 'closed' && project.damaged === undefined) await rewriteSettings(record, this.version);
+    await using undo = new AsyncDisposableStack();
+    if (project.state === 'closed' && project.damaged === undefined) {
+      undo.defer(() => rewriteSettings(project.record, this.version));
+      await rewriteSettings(record, this.version);
+    }
     await this.options.writer.putProject(record);
+    undo.move();
     project.record = record;
     this.announce('project.updated', project);
+    const body = { variables: record.variables };
     for (const compute of project.hosts) {
-      await compute.put(`/projects/${project.id}`, { body: { variables: record.variables } });
+      // One that does not take them is told them when the project is opened there the next time.
+      await compute
+        .insist((connect) => compute.put(`/projects/${project.id}`, { body, connect }))
+        .catch((error: unknown) => log.warn('a compute does not take variables', { reason: messageOf(error) }));
     }
     return project;
   }
@@ -304,7 +313,9 @@ export class Projects {
   }
 
   /** Nodes, links or drawings of a closed project. */
-  stored(project: Project, kind: 'nodes' | 'links' | 'drawings'): Promise<object> {
+  async stored(project: Project, kind: 'nodes' | 'links' | 'drawings'): Promise<object> {
+    // What could not be written when the project was closed.
+    await this.options.writer.flush(project.id);
     return storedContent(project.record, kind, this.version);
   }
 
@@ -330,15 +341,8 @@ export class Projects {
       log.warn('closing before deletion', { project: project.id, error: messageOf(error) }),
     );
     if (!wasOpen) this.announce('project.closed', project);
-    try {
-      await rm(path, { recursive: true, force: true });
-    } catch (error) {
-      throw new Failure(
-        'conflict',
-        `The directory ${path} cannot be removed (${systemCode(error) ?? messageOf(error)}): check its permissions.`,
-      );
-    }
-    await this.options.writer.forget(project.id);
+    const { projects_path: root } = this.options.config.Server;
+    await removeFiles(path, root, () => this.options.writer.forget(project.id));
     this.projects.delete(project.id);
     this.announce('project.deleted', project);
   }

@@ -1,9 +1,11 @@
-// Removing what a project has on computes other than this host's (interface of release 2.2.57, section 6.6).
+// Removing the files of a project, here and on its other computes (interface of release 2.2.57, section 6.6).
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure, messageOf } from '../../failures.ts';
+import { Failure, messageOf, systemCode } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import { computesOf } from '../archives/computes.ts';
+import { makeStaging } from '../archives/staging.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { ComputeUnreachable } from '../computes/transport.ts';
@@ -49,6 +51,37 @@ export async function deleteOnComputes(
     }
     project.hosts.delete(compute);
   }
+}
+
+/**
+ * Removes the directory of a project, below `root`, and has it forgotten. It is put aside first, as a whole: a failure in the middle of the
+ * removal would leave half a project.
+ * @throws Failure `conflict` when it cannot be removed; then, and when it cannot be forgotten, it is where it was
+ */
+export async function removeFiles(path: string, root: string, forget: () => Promise<void>): Promise<void> {
+  await using held = new AsyncDisposableStack();
+  const aside = join(await makeStaging(root, held), 'deleted');
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (systemCode(error) === 'EXDEV') await rm(path, { recursive: true, force: true });
+    else if (systemCode(error) !== 'ENOENT') throw cannotRemove(path, error);
+    return forget();
+  }
+  try {
+    await forget();
+  } catch (error) {
+    // Not before it is back does the folder go.
+    const staging = held.move();
+    await rename(aside, path);
+    await staging.disposeAsync();
+    throw error;
+  }
+}
+
+function cannotRemove(path: string, error: unknown): Failure {
+  const reason = systemCode(error) ?? messageOf(error);
+  return new Failure('conflict', `The directory ${path} cannot be removed (${reason}): check its permissions.`);
 }
 
 function notThere(compute: Compute, error: unknown): unknown {

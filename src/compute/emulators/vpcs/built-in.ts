@@ -47,8 +47,11 @@ export class BuiltInPc extends EventEmitter<{ end: [MachineEnd] }> implements Ma
     );
     resources.defer(async () => {
       this.#device = undefined;
-      await ethernet.setDevice(null);
-      await device.close();
+      try {
+        await ethernet.setDevice(null);
+      } finally {
+        await device.close();
+      }
     });
     this.#device = device;
     await ethernet.setDevice({ kind: 'memory', device, number: 0 });

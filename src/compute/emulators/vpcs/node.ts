@@ -1,4 +1,5 @@
 // A virtual PC as a node: its console port, its script, its one Ethernet port, and what runs it.
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attachSocket } from '../../../consoles/socket-client.ts';
 import { TelnetServer } from '../../../consoles/telnet-server.ts';
@@ -66,6 +67,8 @@ export class VpcsNode extends Node {
     undo.defer(() => node.close());
     await node.changeConsole(body.console_type, body.console ?? undefined);
     if (body.startup_script != null && (await readText(node.project.path, node.script)) === undefined) {
+      await node.makeDirectory(undo);
+      undo.defer(() => rm(join(node.directory, STARTUP_SCRIPT), { force: true }));
       await node.writeScript(initialScript(body.startup_script, node.name));
     }
     if (runsOn) await node.inTurn(() => node.takeBack(runsOn));
@@ -108,16 +111,12 @@ export class VpcsNode extends Node {
   }
 
   override stop(): Promise<void> {
-    return this.inTurn(async () => {
-      await this.stopNow();
-      this.status = 'stopped';
-    });
+    return this.inTurn(() => this.switchOff());
   }
 
   reload(): Promise<void> {
     return this.inTurn(async () => {
-      await this.stopNow();
-      this.status = 'stopped';
+      await this.switchOff();
       await this.startNow();
     });
   }
@@ -125,13 +124,11 @@ export class VpcsNode extends Node {
   override close(): Promise<void> {
     return this.inTurn(async () => {
       this.closed = true;
-      if (this.running) {
-        await this.stopNow();
-        this.status = 'stopped';
-      }
-      await this.ethernet.close();
-      this.releaseConsole();
-      releaseNumber(this.project, this.id);
+      await using rest = new AsyncDisposableStack();
+      rest.defer(() => releaseNumber(this.project, this.id));
+      rest.defer(() => this.releaseConsole());
+      rest.defer(() => this.ethernet.close());
+      if (this.running) await this.switchOff();
     });
   }
 
@@ -173,9 +170,15 @@ export class VpcsNode extends Node {
     if (consoleType !== this.consoleType && this.running) {
       throw new Failure('conflict', `console_type: stop ${this.name} before its console changes.`, { exception });
     }
+    const before = { type: this.consoleType, port: this.console ?? undefined };
     await this.changeConsole(consoleType, body.console ?? undefined);
     if (body.name == null || body.name === this.name) return;
-    await this.rewriteScript(this.name, body.name);
+    try {
+      await this.rewriteScript(this.name, body.name);
+    } catch (error) {
+      await this.changeConsole(before.type, before.port);
+      throw error;
+    }
     this.name = body.name;
   }
 
@@ -260,12 +263,24 @@ export class VpcsNode extends Node {
     return server;
   }
 
+  /** It is off afterwards, whatever fails on the way. */
+  private async switchOff(): Promise<void> {
+    try {
+      await this.stopNow();
+    } finally {
+      this.status = 'stopped';
+    }
+  }
+
   private async stopNow(): Promise<void> {
     const { running } = this;
     this.running = undefined;
     running?.machine.console.closeClients(`${this.name} was stopped`);
-    await running?.server?.stop();
-    await running?.resources.disposeAsync();
+    try {
+      await running?.server?.stop();
+    } finally {
+      await running?.resources.disposeAsync();
+    }
   }
 
   private async endedByItself(machine: Machine, end: MachineEnd): Promise<void> {

@@ -1,0 +1,232 @@
+// The same things again and again on the real program: afterwards it has no more of the host than before.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { connect } from 'node:net';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { type Daemon, eventually, startDaemon } from '../system/daemon.ts';
+import { Lab, type LinkObject, missing, type NodeObject } from '../system/lab.ts';
+import { type Census, censusOf, changes, memoryOf } from './census.ts';
+import { type Figure, FULL, rig } from './rig.ts';
+import { forEachAtOnce } from './wire.ts';
+
+const CYCLES = FULL ? 200 : 10;
+const CLIENTS = FULL ? 1_000 : 60;
+/** Programs take half a second each to come and go. */
+const PROGRAM_CYCLES = FULL ? 200 : 3;
+const AT_ONCE = 8;
+
+/** Memory is looked at so often in a run, and must not grow by more MiB over the second half of it. */
+const LOOKS = 10;
+const GROWTH = FULL ? 8 : 24;
+
+interface Subject {
+  daemon: Daemon;
+  lab: Lab;
+  pcs: NodeObject[];
+  links: LinkObject[];
+  /** Another lab, whose nodes may change. */
+  small: Lab;
+}
+
+interface Activity {
+  what: string;
+  times: number;
+  /** In the order in which they are done; `AT_ONCE` at the same time where that is what users do. */
+  once: (subject: Subject, index: number) => Promise<void>;
+  together?: true;
+  /** What holds while it is done. */
+  around?: { before: (subject: Subject) => Promise<void>; after: (subject: Subject) => Promise<void> };
+}
+
+/** Twenty nodes of all kinds that need no other program, in a row, with filters and impairments on the links. */
+async function makeLab(daemon: Daemon, pcCount: number): Promise<Subject> {
+  const lab = await Lab.create(daemon, 'Cycles');
+  const make = (name: string, node_type: string): Promise<NodeObject> =>
+    daemon.post(`${lab.path}/nodes`, { name, node_type, compute_id: 'local' });
+  const pcs: NodeObject[] = [];
+  const links: LinkObject[] = [];
+  const others: NodeObject[] = [];
+  for (let index = 0; index < 20 - pcCount; index++) {
+    others.push(await make(`Node${index}`, index % 2 === 0 ? 'ethernet_switch' : 'ethernet_hub'));
+  }
+  const join = async (one: NodeObject, port: number, other: NodeObject, far: number): Promise<void> => {
+    const nodes = [
+      { node_id: one.node_id, adapter_number: 0, port_number: port },
+      { node_id: other.node_id, adapter_number: 0, port_number: far },
+    ];
+    const more =
+      links.length % 2 === 0 ? { filters: { packet_loss: [1] } } : { impairments: { both: { delay: { ms: 1 } } } };
+    links.push(await daemon.post(`${lab.path}/links`, { nodes, ...more }));
+  };
+  for (let index = 0; index < pcCount; index++) {
+    const startup_script = `ip 10.0.0.${index + 1}/24\n`;
+    const pc = await lab.pc(`PC${index + 1}`, { properties: { startup_script } });
+    pcs.push(pc);
+    await join(pc, 0, others[index % others.length]!, 0);
+  }
+  for (const [index, one] of others.entries()) {
+    const next = others[index + 1];
+    if (next) await join(one, 1, next, 2);
+  }
+  const small = await Lab.create(daemon, 'Small');
+  await small.link(await small.pc('PC1'), await small.hub('Hub1'));
+  return { daemon, lab, pcs, links, small };
+}
+
+/** Connects to a console, waits for its first bytes, and leaves without a word. */
+async function visit({ daemon, lab, pcs }: Subject, index: number): Promise<void> {
+  const pc = pcs[index % pcs.length]!;
+  if (index % 2 === 0) {
+    const socket = connect(pc.console, '127.0.0.1');
+    await once(socket, 'data');
+    socket.destroy();
+    return;
+  }
+  const socket = new WebSocket(`${daemon.url.replace('http', 'ws')}${lab.path}/nodes/${pc.node_id}/console/ws`);
+  await once(socket, 'message');
+  socket.terminate();
+}
+
+/** Listens to what a lab or the server tells, over HTTP or a WebSocket, until it has heard something. */
+async function listen({ daemon, lab }: Subject, index: number): Promise<void> {
+  const path = `${index % 4 < 2 ? lab.path : '/v2'}/notifications`;
+  if (index % 2 === 0) {
+    const request = get(`${daemon.url}${path}`, { agent: false });
+    request.on('error', () => {});
+    const [response] = await once(request, 'response');
+    await once(response, 'data');
+    response.destroy();
+    return;
+  }
+  const socket = new WebSocket(`${daemon.url.replace('http', 'ws')}${path}/ws`);
+  await once(socket, 'message');
+  socket.terminate();
+}
+
+const running: Activity['around'] = {
+  before: async ({ daemon, lab }) => void (await daemon.post(`${lab.path}/nodes/start`)),
+  after: async ({ daemon, lab }) => void (await daemon.post(`${lab.path}/nodes/stop`)),
+};
+
+const cyclesOf = (times: number): Activity[] => [
+  {
+    what: 'starts and stops of a lab of 20 nodes',
+    times,
+    async once({ daemon, lab }) {
+      await daemon.post(`${lab.path}/nodes/start`);
+      await daemon.post(`${lab.path}/nodes/stop`);
+    },
+  },
+  { what: 'closings and openings of it', times, once: ({ lab }) => lab.reopen() },
+  { what: 'consoles attached and detached', times: CLIENTS, once: visit, together: true, around: running },
+  {
+    what: 'captures begun, followed and ended',
+    times,
+    async once({ daemon, lab, links }, index) {
+      const path = `${lab.path}/links/${links[index % 2]!.link_id}`;
+      await daemon.post(`${path}/start_capture`, { capture_file_name: `capture${index % 2}.pcap` });
+      const request = get(`${daemon.url}${path}/pcap`, { agent: false });
+      request.on('error', () => {});
+      const [response] = await once(request, 'response');
+      await once(response, 'data');
+      response.destroy();
+      await daemon.post(`${path}/stop_capture`);
+    },
+    around: running,
+  },
+];
+
+const OTHERS: Activity[] = [
+  {
+    what: 'projects created and deleted',
+    times: CYCLES,
+    async once({ daemon }, index) {
+      const { project_id: id } = await daemon.post('/v2/projects', { name: `Short ${index}` });
+      await daemon.post(`/v2/projects/${id}/nodes`, { name: 'Hub', node_type: 'ethernet_hub', compute_id: 'local' });
+      await daemon.delete(`/v2/projects/${id}`);
+    },
+  },
+  {
+    what: 'copies of the lab made and deleted',
+    times: CYCLES,
+    async once({ daemon, lab }, index) {
+      const { project_id: id } = await daemon.post(`${lab.path}/duplicate`, { name: `Copy ${index}` });
+      await daemon.delete(`/v2/projects/${id}`);
+    },
+  },
+  {
+    what: 'snapshots taken, restored and deleted',
+    times: Math.ceil(CYCLES / 10),
+    async once({ daemon, small: lab }) {
+      const { snapshot_id: id } = await daemon.post(`${lab.path}/snapshots`, { name: 'then' });
+      await daemon.post(`${lab.path}/snapshots/${id}/restore`);
+      const [{ snapshot_id: now }] = await daemon.get(`${lab.path}/snapshots`);
+      await daemon.delete(`${lab.path}/snapshots/${now}`);
+    },
+  },
+  { what: 'notification streams opened and left', times: CLIENTS, once: listen, together: true },
+];
+
+async function repeat(subject: Subject, activity: Activity, times: number, looks: number): Promise<number[]> {
+  const { daemon } = subject;
+  const memory: number[] = [];
+  const step = Math.max(1, Math.ceil(times / looks));
+  await activity.around?.before(subject);
+  for (let first = 0; first < times; first += step) {
+    const indexes = Array.from({ length: Math.min(step, times - first) }, (_, index) => first + index);
+    await forEachAtOnce(indexes, activity.together ? AT_ONCE : 1, (index) => activity.once(subject, index));
+    const { daemon: own, holder } = memoryOf(daemon);
+    memory.push(own + holder);
+  }
+  await activity.around?.after(subject);
+  return memory;
+}
+
+/** Everything is back to what it was; what is not yet gone gets time to go. */
+async function settled(daemon: Daemon, before: Census): Promise<void> {
+  await eventually(
+    'what was taken to be given back',
+    async () => changes(before, await censusOf(daemon)),
+    (left) => left.length === 0,
+    20_000,
+  );
+}
+
+async function attack(t: TestContext, engine: string, pcs: number, activities: readonly Activity[]): Promise<Figure[]> {
+  const daemon = await startDaemon(t, { environment: { LABWIRE_VPCS_ENGINE: engine } });
+  const subject = await makeLab(daemon, pcs);
+  // What is made once and kept, such as threads, is made now.
+  for (const activity of activities) await repeat(subject, activity, activity.together ? 2 * AT_ONCE : 2, 1);
+  await sleep(500);
+  const before = await censusOf(daemon);
+  const figures: Figure[] = [];
+  for (const activity of activities) {
+    const memory = await repeat(subject, activity, activity.times, LOOKS);
+    await settled(daemon, before);
+    const growth = memory.at(-1)! - memory[Math.floor(memory.length / 2)]!;
+    assert.ok(
+      growth <= GROWTH,
+      `${activity.what}: memory grows: ${memory.map((mebibytes) => mebibytes.toFixed(1)).join(' ')}`,
+    );
+    figures.push({ what: `${activity.what} (${engine})`, value: activity.times });
+    figures.push({
+      what: 'memory over the second half of them',
+      value: `${growth >= 0 ? '+' : ''}${growth.toFixed(1)} MiB`,
+    });
+  }
+  const descriptors = Object.entries(before).filter(([what]) => what.startsWith('descriptors'));
+  figures.push({
+    what: `descriptors before and after (${engine})`,
+    value: descriptors.reduce((sum, [, count]) => sum + count, 0),
+  });
+  return figures;
+}
+
+rig({ name: 'leaks', promise: 'what is started and stopped, opened and closed, leaves nothing behind' }, async (t) => {
+  const builtIn = await attack(t, 'built-in', 8, [...cyclesOf(CYCLES), ...OTHERS]);
+  const program = missing('vpcs') ? [] : await attack(t, 'vpcs', 3, cyclesOf(PROGRAM_CYCLES));
+  return [...builtIn, ...program, { what: 'descriptors, threads, ports, processes, files that stayed', value: 0 }];
+});
