@@ -114,6 +114,11 @@ async function examineState({ loaded: { config }, daemon }: Patient): Promise<Ve
 
 export const stateDirectory: Check = { subject: 'state directory', examine: examineState };
 
+/** Whether both are on one file system. */
+async function isOnDiskOf(one: string, other: string): Promise<boolean> {
+  return (await nearest(one)).status.dev === (await nearest(other)).status.dev;
+}
+
 function directory(name: 'projects' | 'images' | 'symbols' | 'configs'): Check {
   const key = `${name}_path` as const;
   return {
@@ -122,7 +127,13 @@ function directory(name: 'projects' | 'images' | 'symbols' | 'configs'): Check {
       const path = config.Server[key];
       // One line for the state directory says it all.
       if (isBelow(config.state, path) && (await usable(config.state, '--state')).state !== 'ok') return undefined;
-      return await usable(path, `${key} in [Server]`);
+      const verdict = await usable(path, `${key} in [Server]`);
+      if (verdict.state !== 'ok' || (await isOnDiskOf(config.state, path))) return verdict;
+      const { free } = await spaceAt(path);
+      const detail = `${verdict.detail}, ${Math.round(free / MIB).toLocaleString('en')} MiB free`;
+      return free < LITTLE_SPACE
+        ? warning(detail, 'free some space: what labs need there cannot be written')
+        : ok(detail);
     },
   };
 }

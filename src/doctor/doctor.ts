@@ -3,10 +3,12 @@ import type { ProcessEnvironment } from '../config/environment.ts';
 import { type ConfigSources, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { Failure } from '../failures.ts';
 import { version } from '../host/version.ts';
+import { account } from './access.ts';
 import { type Check, type Finding, missing, runChecks } from './check.ts';
 import { configuration } from './configuration.ts';
 import { directories, logFile, stateDirectory } from './directories.ts';
 import { kernel, kvm, socketBuffers, terminalDevice, user } from './host.ts';
+import { database, holder } from './kept.ts';
 import { fileWatches, memory, openFiles, processes, terminals } from './limits.ts';
 import { certificate, consoleAccess, listenAddress } from './listening.ts';
 import { allowedInterfaces, capabilities, forwarding, forwardPolicy, nat, tun } from './networks.ts';
@@ -18,8 +20,8 @@ import { runningDaemon } from './running-daemon.ts';
 /** All there is to look at, in the order of the report. */
 const CHECKS: readonly Check[] = [
   ...[kernel, user, configuration],
-  ...[listenAddress, certificate, consoleAccess, consolePorts, cablePorts],
-  ...[stateDirectory, ...directories, logFile],
+  ...[listenAddress, account, certificate, consoleAccess, consolePorts, cablePorts],
+  ...[stateDirectory, database, holder, ...directories, logFile],
   ...[vpcs, libpcap, addons],
   ...[terminalDevice, terminals, openFiles, processes, fileWatches, memory, socketBuffers],
   ...[tun, capabilities, allowedInterfaces, nat, forwarding, forwardPolicy],

@@ -17,8 +17,8 @@ export function numberIn(path: string): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** The soft limit of this process by its name in /proc/self/limits, such as `Max open files`. */
-export function softLimit(name: string, limits = textOf('/proc/self/limits') ?? ''): number | undefined {
+/** A soft limit by its name in the text of /proc/PID/limits, such as `Max open files`. */
+export function softLimit(name: string, limits: string): number | undefined {
   const [, soft] = new RegExp(`^${name}\\s+(\\d+|unlimited)`, 'm').exec(limits) ?? [];
   if (soft === undefined) return undefined;
   return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);

@@ -2,7 +2,7 @@
 import { watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../failures.ts';
-import { type Check, missing, ok, type Verdict, warning } from './check.ts';
+import { type Check, missing, ok, type Patient, type Verdict, warning } from './check.ts';
 import { numberIn, softLimit, textOf } from './kernel-files.ts';
 
 // What one running, connected virtual PC takes (counted in /proc on a daemon with a lab), and the daemon by itself.
@@ -30,14 +30,23 @@ function count(amount: number): string {
   return amount === Number.POSITIVE_INFINITY ? 'unlimited' : amount.toLocaleString('en');
 }
 
+/** The limits that count are the running server's, where there is one and this user may see them. */
+function limitsOf(daemon: number | undefined): string {
+  return (daemon && textOf(`/proc/${daemon}/limits`)) || (textOf('/proc/self/limits') ?? '');
+}
+
+function placeOf(daemon: Patient['daemon']): string {
+  return daemon && textOf(`/proc/${daemon}/limits`) ? `in the running labwired (pid ${daemon})` : 'here';
+}
+
 export const openFiles: Check = {
   subject: 'open files',
-  examine() {
-    const limit = softLimit('Max open files');
+  examine({ daemon }) {
+    const limit = softLimit('Max open files', limitsOf(daemon));
     if (limit === undefined) return undefined;
     return judged(
       pcsFor(limit, 'descriptors'),
-      `${count(limit)} per process here`,
+      `${count(limit)} per process ${placeOf(daemon)}`,
       'ulimit -Hn 131072 in the shell that starts the server; the systemd unit sets LimitNOFILE by itself',
     );
   },
@@ -61,10 +70,10 @@ interface TaskLimit {
   fix: string;
 }
 
-function taskLimits(): TaskLimit[] {
+function taskLimits(daemon: number | undefined): TaskLimit[] {
   // The fourth word is "runnable/all threads of the system" (proc(5)).
   const threads = Number(textOf('/proc/loadavg')?.split(/[ /]/)[4] ?? 0);
-  const limits: TaskLimit[] = taskGroups(textOf('/proc/self/cgroup') ?? '').map((group) => ({
+  const limits: TaskLimit[] = taskGroups(textOf(`/proc/${daemon ?? 'self'}/cgroup`) ?? '').map((group) => ({
     name: `pids.max of ${group}`,
     limit: numberIn(`${group}/pids.max`),
     used: numberIn(`${group}/pids.current`) ?? 0,
@@ -79,13 +88,16 @@ function taskLimits(): TaskLimit[] {
   }
   // Root is not held to it (setrlimit(2), RLIMIT_NPROC).
   if (process.getuid!() === 0) return limits;
-  return [...limits, { name: 'ulimit -u', limit: softLimit('Max processes'), used: 0, fix: 'ulimit -u 65536' }];
+  return [
+    ...limits,
+    { name: 'ulimit -u', limit: softLimit('Max processes', limitsOf(daemon)), used: 0, fix: 'ulimit -u 65536' },
+  ];
 }
 
 export const processes: Check = {
   subject: 'processes',
-  examine() {
-    const known = taskLimits().filter(({ limit }) => limit !== undefined);
+  examine({ daemon }) {
+    const known = taskLimits(daemon).filter(({ limit }) => limit !== undefined);
     const rooms = known.map(({ limit, used, name, fix }) => ({ room: limit! - used, name, fix }));
     const [least] = rooms.sort((one, other) => one.room - other.room);
     if (least === undefined) return undefined;

@@ -1,8 +1,9 @@
 // The address that the server listens on, and its certificate.
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readdir, readlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { BLOCKED_BY_BROWSERS, consoleHost } from '../compute/ports/ports.ts';
 import { messageOf, systemCode } from '../failures.ts';
@@ -95,16 +96,25 @@ const DAY = 86_400_000;
 export const certificate: Check = {
   subject: 'certificate',
   examine({ loaded: { config } }) {
-    const { ssl, certfile, certkey } = config.Server;
+    const { ssl, certfile: given } = config.Server;
     if (!ssl) return undefined;
-    if (certfile === '') return ok('made by this server for itself at its first start, by openssl');
+    const own = join(config.state, 'tls');
+    const [certfile, certkey] =
+      given === '' ? [join(own, 'certificate.pem'), join(own, 'key.pem')] : [given, config.Server.certkey];
+    if (given === '' && !existsSync(certfile))
+      return ok('made by this server for itself at its first start, by openssl');
+    const renew =
+      given === '' ? `rm -r ${own}, then restart the server: it makes another` : 'renew it, then restart the server';
     try {
+      if ((statSync(certkey).mode & 0o077) !== 0 && given === '') {
+        return warning(`${certkey} can be read by other users`, `chmod 600 ${certkey}`);
+      }
       const cert = readFileSync(certfile);
       createSecureContext({ cert, key: readFileSync(certkey) });
       const { subject, validTo } = new X509Certificate(cert);
       const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY);
       const detail = `${certfile} (${subject.replaceAll('\n', ', ')}), valid until ${validTo}`;
-      return days < 14 ? warning(detail, 'renew it, then restart the server') : ok(detail);
+      return days < 14 ? warning(detail, renew) : ok(detail);
     } catch (thrown) {
       return missing(
         `${certfile} and ${certkey} cannot be used: ${messageOf(thrown)}`,

@@ -9,7 +9,7 @@ import { compileFilter } from '../host/libpcap.ts';
 import { CHECK_MILLISECONDS, type Check, missing, ok, warning } from './check.ts';
 
 /** Less than a check may take, so that a program that hangs is named. */
-const PROBE_MILLISECONDS = CHECK_MILLISECONDS - 100;
+const PROBE_MILLISECONDS = CHECK_MILLISECONDS - 300;
 
 export const vpcs: Check = {
   subject: 'vpcs',

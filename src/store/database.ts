@@ -80,7 +80,7 @@ export class Database implements AsyncDisposable {
     return await this.#enqueue(false, () => work(this.#transaction));
   }
 
-  /** Work that makes room, or ends what takes it: on a full disk it is done once more with the space that is kept for it. */
+  /** Work that makes room, or ends what takes it: on a full disk it is done again with the space that is kept for it. */
   async makingRoom<T>(work: () => Promise<T>): Promise<T> {
     // The log of the database has grown by the work; what is in it goes to its place, and the log is cut.
     const tidy = (): Promise<unknown> => this.all('PRAGMA wal_checkpoint(TRUNCATE)');

@@ -1,6 +1,6 @@
 // Space that is kept for what makes room: on a full disk things can still be deleted, and labs closed.
 import { randomBytes } from 'node:crypto';
-import { open, rm, stat, statfs } from 'node:fs/promises';
+import { open, stat, statfs, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
@@ -11,8 +11,14 @@ const BYTES = 4 * 2 ** 20;
 const SHARE = 1 / 16;
 /** Bytes that no file system stores smaller than they are. */
 const CHUNK = randomBytes(64 * 1024);
+/** What is given away at first; others may take it before the work does. When it is not enough, twice as much. */
+const FIRST_PART = 256 * 1024;
 /** Milliseconds after which space is looked for again while some of it is missing. */
 const PATIENCE = 10_000;
+
+function isForSpace(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'out-of-space';
+}
 
 export class Reserve {
   readonly #directory: string;
@@ -39,19 +45,25 @@ export class Reserve {
   }
 
   /**
-   * Does the work; where it fails for want of space, once more with what is kept here. `tidy` gives back what the work has needed but for
-   * a moment.
+   * Does the work; where it fails for want of space, again with a part of what is kept here, until that is used up. `tidy` gives back what
+   * the work has needed but for a moment.
    */
   async use<T>(work: () => Promise<T>, tidy: () => Promise<unknown> = async () => {}): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Failure && error.code === 'out-of-space')) throw error;
+      if (!isForSpace(error)) throw error;
     }
     this.#users += 1;
     try {
       await this.#filling;
-      await rm(this.#path, { force: true });
+      for (let part = FIRST_PART; await this.#giveAway(part); part *= 2) {
+        try {
+          return await work();
+        } catch (error) {
+          if (!isForSpace(error)) throw error;
+        }
+      }
       return await work();
     } finally {
       await tidy().catch((error: unknown) => log.debug('no space is given back', { error: messageOf(error) }));
@@ -71,6 +83,13 @@ export class Reserve {
       });
       if (!whole && !this.#stopped) this.#timer = setTimeout(() => this.#fill(), PATIENCE).unref();
     });
+  }
+
+  /** Answers whether there was something to give. */
+  async #giveAway(bytes: number): Promise<boolean> {
+    const size = (await stat(this.#path).catch(() => undefined))?.size ?? 0;
+    if (size > 0) await truncate(this.#path, Math.max(0, size - bytes));
+    return size > 0;
   }
 
   /** Answers whether all of it is there. */

@@ -64,7 +64,7 @@ export class Store implements AsyncDisposable {
     return new Store(database, opened.move(), instance);
   }
 
-  /** Work that makes room, or ends what takes it, with the space that is kept for it. It may be done twice. */
+  /** Work that makes room, or ends what takes it, with the space that is kept for it. It may be done more than once. */
   makingRoom<T>(work: () => Promise<T>): Promise<T> {
     return this.#database.makingRoom(work);
   }

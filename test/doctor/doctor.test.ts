@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ import { startDaemon } from '../../src/daemon.ts';
 import { type Check, type Finding, ok, type Patient, runChecks } from '../../src/doctor/check.ts';
 import { runDoctor } from '../../src/doctor/doctor.ts';
 import { textReport } from '../../src/doctor/report.ts';
+import { AccountFile } from '../../src/store/account.ts';
+import { Store } from '../../src/store/store.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 
@@ -197,6 +199,65 @@ test('a certificate that cannot be used is told', async (t) => {
   const { of } = await ask({ home, environment: { LABWIRE_SERVER_SSL: 'true', ...files } });
   assert.equal(of('certificate')?.state, 'missing');
   assert.match(of('certificate')?.detail ?? '', /c\.pem/);
+});
+
+test('the account, its first password and who may read them are told', async (t) => {
+  const home = await scratch(t);
+  const environment = { LABWIRE_SERVER_HOST: '0.0.0.0' };
+  assert.equal((await ask({ home })).of('account'), undefined, 'nobody is asked on loopback');
+  const before = (await ask({ home, environment })).of('account');
+  assert.deepEqual([before?.state, /initial-password/.test(before?.detail ?? '')], ['ok', true]);
+  const state = join(home, 'state');
+  await mkdir(state, { mode: 0o700 });
+  const file = new AccountFile(state);
+  await file.ensure();
+  const first = (await ask({ home, environment })).of('account');
+  assert.match(first?.detail ?? '', /first password of admin still lies in .*initial-password/);
+  assert.match(first?.fix ?? '', /labwired password/);
+  await chmod(file.path, 0o644);
+  assert.equal((await ask({ home, environment })).of('account')?.fix, `chmod 600 ${file.path}`);
+  await chmod(file.path, 0o600);
+  await file.change(undefined, 'another one');
+  assert.deepEqual((await ask({ home, environment })).of('account')?.state, 'ok');
+  await writeFile(file.path, '{"user"');
+  const damaged = (await ask({ home, environment })).of('account');
+  assert.deepEqual([damaged?.state, /^mv /.test(damaged?.fix ?? '')], ['missing', true]);
+});
+
+test('a database that is damaged, of a later release, or open to others is told, and left as it is', async (t) => {
+  const home = await scratch(t);
+  const stateDirectory = join(home, 'state');
+  assert.equal((await ask({ home })).of('database'), undefined);
+  await (await Store.open({ stateDirectory })).close();
+  const path = join(stateDirectory, 'labwire.db');
+  const before = await readdir(stateDirectory);
+  assert.match((await ask({ home })).of('database')?.detail ?? '', /labwire\.db, \d\.\d MiB, sound$/);
+  assert.deepEqual(await readdir(stateDirectory), before);
+  await chmod(path, 0o644);
+  assert.equal((await ask({ home })).of('database')?.fix, `chmod 600 ${path}`);
+  await chmod(path, 0o600);
+  const good = await readFile(path);
+  const later = Buffer.from(good);
+  later.writeUInt32BE(99, 60); // user_version, in the header of the file
+  await writeFile(path, later);
+  assert.match((await ask({ home })).of('database')?.detail ?? '', /later release/);
+  await writeFile(path, Buffer.concat([good.subarray(0, 4096), Buffer.alloc(good.length - 4096, 7)]));
+  const damaged = (await ask({ home })).of('database');
+  assert.deepEqual([damaged?.state, /labwired recover/.test(damaged?.fix ?? '')], ['missing', true]);
+});
+
+test('programs that run on without a server, and a holder that others could reach, are told', async (t) => {
+  const home = await scratch(t);
+  const directory = join(home, 'state/holder');
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await chmod(join(home, 'state'), 0o700);
+  assert.match((await ask({ home })).of('holder')?.detail ?? '', /does not run/);
+  const stand = spawn('sleep', ['60'], { cwd: directory });
+  t.after(() => stand.kill('SIGKILL'));
+  const alone = (await ask({ home })).of('holder');
+  assert.deepEqual([alone?.state, alone?.detail.includes(`pid ${stand.pid}`)], ['warning', true]);
+  await chmod(directory, 0o755);
+  assert.equal((await ask({ home })).of('holder')?.fix, `chmod 700 ${directory}`);
 });
 
 test('a check that fails or never ends is told as such, and the others are not lost', async () => {

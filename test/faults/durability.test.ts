@@ -30,7 +30,9 @@ async function killAndCompare(
   program?: readonly string[],
 ): Promise<Outcome> {
   const random = seeded(seed);
-  const daemon = ownDaemon(t, program ? { program } : {});
+  // A port that another server takes between the choice and the use would be that one's doing.
+  const environment = { LABWIRE_SERVER_UDP_START_PORT_RANGE: '29001', LABWIRE_SERVER_UDP_END_PORT_RANGE: '29999' };
+  const daemon = ownDaemon(t, { environment, ...(program ? { program } : {}) });
   await daemon.start();
   const { project_id, path } = await daemon.post('/v2/projects', { name: 'Durable', auto_close: false });
   const url = `/v2/projects/${project_id}`;

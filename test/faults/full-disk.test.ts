@@ -87,6 +87,19 @@ rig(
     await model.learn();
     for (let change = 0; change < 100; change++) assert.ok((await model.change()) < 300);
     using ballast = new Ballast(disk);
+    ballast.fill();
+    // What makes room is done, one after the other, though all that becomes free is taken at once.
+    const removals = [];
+    for (const kind of ['link', 'drawing', 'node']) {
+      const things = await daemon.get(`${lab.path}/${kind}s`);
+      removals.push(...things.slice(0, 5).map((thing: Record<string, string>) => `${kind}s/${thing[`${kind}_id`]}`));
+    }
+    for (const path of removals) {
+      const { status, text } = await daemon.ask('DELETE', `${lab.path}/${path}`);
+      assert.equal(status, 204, text);
+      ballast.fill();
+    }
+    await model.learn();
     let made = 0;
     for (let change = 0; change < CHANGES; change++) {
       ballast.fill();
@@ -109,19 +122,6 @@ rig(
     await daemon.post(`${running.path}/nodes/${stopped.node_id}/stop`);
     await eventually('the node to stop', async () => (await running.node(stopped)).status === 'stopped');
     assert.deepEqual(processesIn(stopped.node_directory), []);
-    // What makes room is done, one after the other, though all that becomes free is taken at once.
-    const removals = [];
-    for (const kind of ['link', 'drawing', 'node']) {
-      const things = await daemon.get(`${lab.path}/${kind}s`);
-      removals.push(...things.slice(0, 5).map((thing: Record<string, string>) => `${kind}s/${thing[`${kind}_id`]}`));
-    }
-    for (const path of removals) {
-      const { status, text } = await daemon.ask('DELETE', `${lab.path}/${path}`);
-      assert.equal(status, 204, text);
-      ballast.fill();
-    }
-    await model.learn();
-
     // A server that is killed on a full disk, again and again.
     const pids = processesIn(kept.node_directory);
     for (let kill = 0; kill < KILLS; kill++) {
