@@ -126,8 +126,8 @@ export interface DeviceKinds {
   };
   /** A small host with a console: src/pc. It has one port. */
   pc: {
-    /** `mac` in hexadecimal. Once it is `on`, it runs the script, and stays on. */
-    settings: { mac: string; script: string | undefined; on: boolean };
+    /** `mac` in hexadecimal. It runs the script at once, or, if it `waits`, when it has a port or input. */
+    settings: { mac: string; script: string | undefined; waits: boolean };
     answers: Record<never, never>;
     /** What was typed; the text of a file that it asked for, or what went wrong with one that it wrote. */
     input: { kind: 'typed'; text: string } | { kind: 'file'; file: number; text: string | undefined };

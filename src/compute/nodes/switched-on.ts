@@ -19,12 +19,10 @@ const Entry = v.object({
 
 type Entry = v.InferOutput<typeof Entry>;
 
-function bootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-}
-
 export class SwitchedOn {
   private readonly documents: Documents;
+  /** Of the host's present life. */
+  private readonly boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
   /** Of the former life, by node. */
   private readonly unclaimed = new Map<string, Entry>();
 
@@ -33,10 +31,9 @@ export class SwitchedOn {
   }
 
   async start(): Promise<void> {
-    const boot = bootId();
     for (const { id, body } of await this.documents.list(KIND)) {
       const { success, output } = v.safeParse(Entry, body);
-      if (success && output.boot === boot) this.unclaimed.set(id, output);
+      if (success && output.boot === this.boot) this.unclaimed.set(id, output);
       else await this.remove(id);
     }
   }
@@ -56,7 +53,7 @@ export class SwitchedOn {
 
   /** Notes that a node is on. That this cannot be noted is no reason to switch it off. */
   async add(nodeId: string, { projectId, number }: { projectId: string; number: number }): Promise<void> {
-    const entry: Entry = { project_id: projectId, number, boot: bootId() };
+    const entry: Entry = { project_id: projectId, number, boot: this.boot };
     await this.documents.put(KIND, nodeId, entry).catch(complain);
   }
 

@@ -8,6 +8,8 @@ import { type Attachment, type DeviceSurroundings, MemoryDevice } from './memory
 export class PcDevice extends MemoryDevice<'pc'> implements PcOutside {
   readonly answers = {};
   readonly #alarm = this.timer(() => this.#guarded(() => this.#pc!.wake()));
+  /** Until it is on. */
+  #settings: Settings<'pc'> | undefined;
   #pc: Pc | undefined;
   #over = false;
   /** What the console is to show when the PC has done what it does now. */
@@ -19,16 +21,29 @@ export class PcDevice extends MemoryDevice<'pc'> implements PcOutside {
     super(surroundings);
   }
 
-  /** Switches it on, once. */
-  configure({ mac, script, on }: Settings<'pc'>): void {
-    if (!on || this.#pc !== undefined) return;
-    const pc = new Pc(Buffer.from(mac, 'hex'), this);
-    this.#pc = pc;
-    this.#guarded(() => pc.start(script));
+  /** Is called once: a PC is not another one while it is on. */
+  configure(settings: Settings<'pc'>): void {
+    this.#settings = settings;
+    if (!settings.waits) this.#switchOn();
+  }
+
+  protected override attached(): void {
+    this.#switchOn();
+  }
+
+  #switchOn(): void {
+    if (this.#settings === undefined) return;
+    const { mac, script } = this.#settings;
+    this.#settings = undefined;
+    this.#guarded(() => {
+      this.#pc = new Pc(Buffer.from(mac, 'hex'), this);
+      this.#pc.start(script);
+    });
   }
 
   hear(message: Input<'pc'>): void {
     if (message.kind === 'typed') {
+      this.#switchOn();
       this.#guarded(() => this.#pc?.input(message.text));
       return;
     }

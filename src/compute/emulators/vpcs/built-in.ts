@@ -34,10 +34,9 @@ export class BuiltInPc extends EventEmitter<{ end: [MachineEnd] }> implements Ma
   async start(resources: AsyncDisposableStack): Promise<void> {
     const { services, project, ethernet, number } = this.#node;
     const script = await this.#read(STARTUP_SCRIPT);
-    const settings = { mac: pcMac(number).toString('hex'), script };
     const device = await services.fabric.createDevice(
       'pc',
-      { ...settings, on: false },
+      { mac: pcMac(number).toString('hex'), script, waits: ethernet.hasNio },
       (message) => {
         if (message.kind === 'shown') this.console.output(Buffer.from(message.text, BYTES));
         else if (message.kind === 'ended') this.#end({ expected: false, fault: message.fault });
@@ -55,7 +54,6 @@ export class BuiltInPc extends EventEmitter<{ end: [MachineEnd] }> implements Ma
     });
     this.#device = device;
     await ethernet.setDevice({ kind: 'memory', device, number: 0 });
-    await device.configure({ ...settings, on: true });
     this.#isStarted = true;
     // A script may end with `quit`: then it is over before anybody could listen.
     if (this.#over !== undefined) setImmediate(() => this.emit('end', this.#over!));

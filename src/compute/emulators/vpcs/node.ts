@@ -19,6 +19,7 @@ import type { Services } from '../../services.ts';
 import { BuiltInPc } from './built-in.ts';
 import { chooseEngine, type Machine, type MachineEnd, type MachineNode } from './engine.ts';
 import { releaseNumber, reserveNumber } from './numbers.ts';
+import type { VpcsProgram } from './program.ts';
 import { ProgramMachine } from './program-machine.ts';
 import type { VpcsConsoleType, VpcsCreate, VpcsUpdate } from './schema.ts';
 import { initialScript, renameInScript, STARTUP_SCRIPT } from './script.ts';
@@ -186,21 +187,28 @@ export class VpcsNode extends Node {
     if (this.closed) throw new Failure('not-found', `node_id: ${this.id} was removed.`);
     if (this.running) return;
     const program = await chooseEngine(this.services.config.VPCS);
+    await (program === undefined ? this.startBuiltIn() : this.startProgram(program));
+    this.status = 'started';
+  }
+
+  private async startProgram(program: VpcsProgram): Promise<void> {
     await using made = new AsyncDisposableStack();
     await this.makeDirectory(made);
     await using resources = new AsyncDisposableStack();
+    await refusing(exception, async () =>
+      this.run(await ProgramMachine.start(this.machineNode, program, resources), resources),
+    );
+    made.move();
+  }
+
+  /** A PC that is built in needs no directory before it saves something. */
+  private async startBuiltIn(): Promise<void> {
+    await using resources = new AsyncDisposableStack();
+    const machine = new BuiltInPc(this.machineNode);
     await refusing(exception, async () => {
-      if (program !== undefined) {
-        await this.run(await ProgramMachine.start(this.machineNode, program, resources), resources);
-        return;
-      }
-      const machine = new BuiltInPc(this.machineNode);
-      await this.noteSwitchedOn(resources);
-      await machine.start(resources);
+      await Promise.all([this.noteSwitchedOn(resources), machine.start(resources)]);
       await this.run(machine, resources);
     });
-    made.move();
-    this.status = 'started';
   }
 
   /** Offers the machine's console, and takes what it holds. */
@@ -221,8 +229,8 @@ export class VpcsNode extends Node {
   /** The built-in PC goes with this process; the next life of it switches the PC on again. */
   private async noteSwitchedOn(resources: AsyncDisposableStack): Promise<void> {
     const { switchedOn } = this.services;
-    await switchedOn.add(this.id, { projectId: this.project.id, number: this.number });
     resources.defer(() => switchedOn.remove(this.id));
+    await switchedOn.add(this.id, { projectId: this.project.id, number: this.number });
   }
 
   private async switchOnAgain(): Promise<void> {
