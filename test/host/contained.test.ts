@@ -284,6 +284,48 @@ test('what climbs out, is absolute, empty or malformed is forbidden, whether or 
   }
 });
 
+test('what a link leads to outside is refused in the same words, whether it is there or not', async (t) => {
+  const { root } = await tree(t);
+  const outside = join(root, '../secret');
+  await symlink(join(outside, 'canary.txt'), join(root, 'there'));
+  await symlink(join(outside, 'nothing'), join(root, 'gone'));
+  await symlink('../outside-of-it/../nothing', join(root, 'gone-too'));
+  await symlink('gone', join(root, 'chain'));
+  await symlink(outside, join(root, 'folder'));
+  await symlink(join(outside, 'nothing'), join(root, 'no-folder'));
+  await symlink('nothing', join(root, 'dangling'));
+  const told = async (path: string, ask: (path: string) => Promise<unknown>): Promise<string> => {
+    const error = await ask(path).then(
+      () => assert.fail(`${path} was not refused`),
+      (thrown: Error & { code?: string }) => thrown,
+    );
+    return `${error.code} ${error.message.replaceAll(path, '<path>')}`;
+  };
+  const paths = [
+    'there',
+    'gone',
+    'gone-too',
+    'chain',
+    'folder/canary.txt',
+    'folder/nothing',
+    'no-folder/x',
+    'there/x',
+    'gone/x',
+  ];
+  const asks: [string[], (path: string) => Promise<unknown>][] = [
+    [paths, (path) => openContainedForRead(root, path)],
+    [paths, (path) => writeContained(root, path, 'x', { createParents: false })],
+    [paths, (path) => writeContained(root, path, 'x', { createParents: true })],
+    [paths.filter((path) => path.includes('/')), (path) => removeContained(root, path)],
+  ];
+  for (const [asked, ask] of asks) {
+    const answers = await Promise.all(asked.map((path) => told(path, ask)));
+    assert.deepEqual([...new Set(answers)], ['forbidden <path>: it leads outside of the directory']);
+  }
+  // A link to nothing inside is a file that is not there.
+  assert.match(await told('dangling', asks[0]![1]), /^not-found /);
+});
+
 test('links that lead outside are forbidden, even if nothing is there yet', async (t) => {
   const place = await tree(t);
   await plantLinks(place);
