@@ -54,6 +54,12 @@ const addonPlugin = {
       { filter: /^koffi$/, namespace: 'addon' },
       virtual(`module.exports = require(${loader}).loadAddon('koffi.node');`),
     );
+    bundler.onLoad(
+      { filter: /node-pty\/lib\/utils\.js$/ },
+      virtual(`exports.assign = Object.assign;
+        exports.loadNativeModule = (name) => ({ dir: '', module: require(${loader}).loadAddon(name + '.node') });`),
+    );
+    bundler.onLoad({ filter: /node-pty\/lib\/windowsTerminal\.js$/ }, virtual(''));
   },
 };
 

@@ -1,4 +1,4 @@
-// Compiles the native addons (sqlite3) into native/<architecture>/ against the headers that come with the pinned
+// Compiles the native addons (node-pty, sqlite3) into native/<architecture>/ against the headers that come with the pinned
 // Node, and puts them where the packages look for them when the sources run unpacked. Nothing is downloaded for this machine.
 //   node bin/addons.mjs            for this machine
 //   node bin/addons.mjs arm64      cross-compiled (Debian: g++-aarch64-linux-gnu)
@@ -21,7 +21,7 @@ const root = join(import.meta.dirname, '..');
 const modules = join(root, 'node_modules');
 
 /** Addons that are compiled here: the file's name -> the package that holds its source. */
-const COMPILED = { 'node_sqlite3.node': 'sqlite3' };
+const COMPILED = { 'node_sqlite3.node': 'sqlite3', 'pty.node': 'node-pty' };
 
 /** Prefix of the binutils and compilers for `arch`; empty on a machine of that architecture. */
 export function toolPrefix(arch) {

@@ -45,8 +45,8 @@ export const addons: Check = {
     if (addonDirectory) useAddonDirectory(addonDirectory);
     try {
       loadKoffi();
-      await import('sqlite3');
-      return ok(`koffi and sqlite3 load${isPackaged() ? ' from this executable' : ''}`);
+      await Promise.all([import('sqlite3'), import('node-pty')]);
+      return ok(`koffi, node-pty and sqlite3 load${isPackaged() ? ' from this executable' : ''}`);
     } catch (thrown) {
       const fix = isPackaged()
         ? 'set LABWIRE_ADDON_DIR to a directory that can be written and is not mounted noexec'

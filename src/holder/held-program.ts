@@ -1,8 +1,8 @@
 // The holder's side of one program: its terminal, its last output, its input, its end.
 import { readSync, writeSync } from 'node:fs';
-import { ReadStream } from 'node:tty';
 import { systemCode } from '../failures.ts';
-import { openPseudoTerminal, setWindowSize, spawnOnTerminal } from '../host/pseudo-terminals.ts';
+import { openPseudoTerminal, type PseudoTerminal } from '../host/pseudo-terminal.ts';
+import { spawnOnTerminal } from '../host/spawn.ts';
 import type { HeldExit, StartRequest } from './protocol.ts';
 import { Scrollback } from './scrollback.ts';
 
@@ -23,32 +23,28 @@ export class HeldProgram {
   readonly pid: number;
   readonly record: object;
   exit: HeldExit | undefined;
-  readonly #descriptor: number;
-  readonly #stream: ReadStream;
+  readonly #terminal: PseudoTerminal;
   readonly #history = new Scrollback(HISTORY_BYTES);
   readonly #events: HeldProgramEvents;
   #open = true;
   #input: Buffer[] = [];
   #retry: NodeJS.Timeout | undefined;
 
-  /** @throws SystemError when the program cannot be started */
+  /** @throws SystemError when the program cannot be started, node-pty's error when there is no terminal for it */
   constructor(request: StartRequest, events: HeldProgramEvents) {
     const { columns, rows, record } = request;
-    const { descriptor, device } = openPseudoTerminal(columns, rows);
-    this.#descriptor = descriptor;
+    const terminal = openPseudoTerminal(columns, rows);
+    this.#terminal = terminal;
     this.#events = events;
     this.record = record;
-    this.#stream = new ReadStream(descriptor);
-    // EIO says that the last program has closed the terminal; `close` follows.
-    this.#stream.on('error', () => {});
-    this.#stream.on('close', () => this.#hangUp());
+    terminal.output.on('close', () => this.#hangUp());
     try {
-      this.pid = spawnOnTerminal(device, request);
+      this.pid = spawnOnTerminal(terminal.device, request);
     } catch (error) {
-      this.#stream.destroy();
+      terminal.output.destroy();
       throw error;
     }
-    this.#stream.on('data', (bytes) => this.#said(bytes));
+    terminal.output.on('data', (bytes) => this.#said(bytes));
   }
 
   get history(): Buffer {
@@ -57,11 +53,11 @@ export class HeldProgram {
 
   /** The program waits when it has said more than a terminal holds. */
   pause(): void {
-    this.#stream.pause();
+    this.#terminal.output.pause();
   }
 
   resume(): void {
-    this.#stream.resume();
+    this.#terminal.output.resume();
   }
 
   input(bytes: Buffer): void {
@@ -71,7 +67,7 @@ export class HeldProgram {
   }
 
   resize(columns: number, rows: number): void {
-    if (this.#open) setWindowSize(this.#descriptor, columns, rows);
+    if (this.#open) this.#terminal.resize(columns, rows);
   }
 
   /** To the process group, or in the first moments, before there is one, to the process. It has not been waited for, so it is still it. */
@@ -89,10 +85,12 @@ export class HeldProgram {
 
   /** The program has ended: what it said last is read, and the terminal closed. */
   ended(exit: HeldExit): void {
+    // While it is paused a part may lie in the stream; it is announced as any other.
+    if (this.#open) this.#terminal.output.read();
     const buffer = Buffer.allocUnsafe(READ_BYTES);
     try {
       for (let total = 0, read = 1; this.#open && read > 0 && total < LAST_BYTES; total += read) {
-        read = readSync(this.#descriptor, buffer);
+        read = readSync(this.#terminal.descriptor, buffer);
         this.#said(Buffer.from(buffer.subarray(0, read)));
       }
     } catch {
@@ -112,7 +110,7 @@ export class HeldProgram {
     while (this.#open && this.#input.length > 0) {
       const chunk = this.#input[0]!;
       try {
-        const written = writeSync(this.#descriptor, chunk);
+        const written = writeSync(this.#terminal.descriptor, chunk);
         if (written < chunk.length) this.#input[0] = chunk.subarray(written);
         else this.#input.shift();
         this.#events.taken(written);
@@ -134,6 +132,6 @@ export class HeldProgram {
     if (!this.#open) return;
     this.#open = false;
     this.#dropInput();
-    this.#stream.destroy();
+    this.#terminal.output.destroy();
   }
 }

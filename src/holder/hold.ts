@@ -1,9 +1,8 @@
 // `labwired hold`: what the daemon starts as the holder of its programs. Not for users.
 import { useAddonDirectory } from '../host/addons.ts';
-import { Holder } from './holder.ts';
 
 /** @param words directory of the socket, identifier of the state directory, and where addons may be put down, if anywhere */
-export function hold([directory, instance, addonDirectory]: readonly string[]): void {
+export async function hold([directory, instance, addonDirectory]: readonly string[]): Promise<void> {
   if (directory === undefined || instance === undefined) {
     process.stderr.write('labwired hold is started by the daemon itself.\n');
     process.exit(2);
@@ -12,5 +11,7 @@ export function hold([directory, instance, addonDirectory]: readonly string[]): 
   process.title = 'labwired: holder';
   // Closing the terminal that the daemon was started from is no reason to end what it holds.
   process.on('SIGHUP', () => {});
+  // Not before the directory is known: node-pty loads its addon as soon as it is imported.
+  const { Holder } = await import('./holder.ts');
   new Holder({ directory, instance }).start();
 }

@@ -3,7 +3,8 @@
 import { rmSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { messageOf } from '../failures.ts';
-import { nextExit, peerUser } from '../host/pseudo-terminals.ts';
+import { peerUser } from '../host/peer-user.ts';
+import { nextExit } from '../host/spawn.ts';
 import { HeldProgram } from './held-program.ts';
 import { socketPath } from './place.ts';
 import {

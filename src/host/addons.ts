@@ -30,7 +30,7 @@ function places(): string[] {
 }
 
 /**
- * Loads the addon `name` (such as `koffi.node`) out of the executable and gives its exports.
+ * Loads the addon `name` (such as `pty.node`) out of the executable and gives its exports.
  *
  * The dynamic loader wants a file, so the bytes go into a fresh directory that only this user can enter, are loaded, and are
  * removed at once: nothing stays behind, and no other user can put something else in their place. The first place that can

@@ -10,7 +10,7 @@ import { assetNames } from '../../src/host/assets.ts';
 const root = join(import.meta.dirname, '../..');
 const scratch = mkdtempSync(join(tmpdir(), 'labwire-packed-'));
 const program = join(scratch, 'program');
-const ADDONS = ['koffi.node', 'node_sqlite3.node'];
+const ADDONS = ['koffi.node', 'node_sqlite3.node', 'pty.node'];
 
 before(() => {
   const words = ['build.mjs', '--entry', 'test/host/packed-program.ts', '--out', program];
@@ -45,6 +45,7 @@ test('every addon works out of the executable, in threads too, and leaves no fil
     isPackaged: true,
     version: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version,
     sum: { sum: 2 },
+    isTerminal: true,
     unheard: 'ENOENT',
     places: ADDONS.map((addon) => `${addon} from ${temporary}`),
     symbols: assetNames('symbols').length,

@@ -1,5 +1,5 @@
 // A program for addons.test.ts to pack: loads every addon, and tells where the addons came from.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { Fabric } from '../../src/fabric/fabric.ts';
 import { useAddonDirectory } from '../../src/host/addons.ts';
 import { asset, assetNames, isPackaged } from '../../src/host/assets.ts';
@@ -8,11 +8,15 @@ import { version } from '../../src/host/version.ts';
 
 async function main([directory = '']: string[]): Promise<object> {
   useAddonDirectory(directory);
-  // Not before the directory is known: it loads its addon as soon as it is imported.
+  // Not before the directory is known: both load their addon as soon as they are imported.
   const { default: sqlite3 } = await import('sqlite3');
+  const { openPseudoTerminal } = await import('../../src/host/pseudo-terminal.ts');
   const database = new sqlite3.Database(':memory:');
   const sum = await new Promise((done) => database.get('SELECT 1 + 1 AS sum', (_, row) => done(row)));
   database.close();
+  const terminal = openPseudoTerminal(80, 24);
+  const isTerminal = statSync(terminal.device).isCharacterDevice();
+  terminal.output.destroy();
   // koffi, here and in a worker thread.
   let unheard = '';
   try {
@@ -29,6 +33,7 @@ async function main([directory = '']: string[]): Promise<object> {
     isPackaged: isPackaged(),
     version: version(),
     sum,
+    isTerminal,
     unheard,
     places,
     symbols: assetNames('symbols').length,

@@ -29,7 +29,11 @@ async function failedStart(lab: Lab, pc: NodeObject): Promise<{ message: string;
   const { status, json } = await lab.daemon.ask('POST', `${lab.path}/nodes/${pc.node_id}/start`);
   assert.equal(status, 409);
   assert.equal((await lab.node(pc)).status, 'stopped');
-  assert.deepEqual(processesIn(lab.daemon.directory), [lab.daemon.pid]);
+  const held = processesIn(join(lab.daemon.state, 'holder')); // the holder itself, if it was asked for
+  assert.deepEqual(
+    processesIn(lab.daemon.directory).filter((pid) => !held.includes(pid)),
+    [lab.daemon.pid],
+  );
   assert.equal(existsSync(pc.node_directory), false);
   return { message: json.message, seconds: (performance.now() - start) / 1000 };
 }
