@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client } from '../consoles/harness.ts';
-import { type Daemon, ownDaemon, startDaemon } from './daemon.ts';
+import { type Daemon, eventually, ownDaemon, startDaemon } from './daemon.ts';
 import { Lab, missing, type NodeObject } from './lab.ts';
 import { processesIn } from './processes.ts';
 
@@ -27,15 +27,16 @@ async function daemonWith(t: TestContext, script: string | undefined): Promise<D
 async function failedStart(lab: Lab, pc: NodeObject): Promise<{ message: string; seconds: number }> {
   const start = performance.now();
   const { status, json } = await lab.daemon.ask('POST', `${lab.path}/nodes/${pc.node_id}/start`);
+  const seconds = (performance.now() - start) / 1000;
   assert.equal(status, 409);
   assert.equal((await lab.node(pc)).status, 'stopped');
-  const held = processesIn(join(lab.daemon.state, 'holder')); // the holder itself, if it was asked for
-  assert.deepEqual(
-    processesIn(lab.daemon.directory).filter((pid) => !held.includes(pid)),
-    [lab.daemon.pid],
-  );
+  const left = (): number[] => {
+    const held = processesIn(join(lab.daemon.state, 'holder')); // the holder itself, if it was asked for
+    return processesIn(lab.daemon.directory).filter((pid) => pid !== lab.daemon.pid && !held.includes(pid));
+  };
+  await eventually('the end of the program', left, (pids) => pids.length === 0);
   assert.equal(existsSync(pc.node_directory), false);
-  return { message: json.message, seconds: (performance.now() - start) / 1000 };
+  return { message: json.message, seconds };
 }
 
 test('a missing vpcs is named when a PC starts, with the setting that tells where it is', async (t) => {
@@ -51,7 +52,7 @@ test('a vpcs that does not say its version is given up after five seconds, and e
   const lab = await Lab.create(await daemonWith(t, 'sleep 600'));
   const { message, seconds } = await failedStart(lab, await lab.pc('PC1'));
   assert.match(message, /did not answer within 5 s.*vpcs_path/);
-  assert.ok(seconds > 4 && seconds < 8, `${seconds} s`);
+  assert.ok(seconds > 4 && seconds < 20, `${seconds} s`);
 });
 
 test('a vpcs that says nothing when it is to run is given up after five seconds, and ended', async (t) => {
@@ -59,7 +60,7 @@ test('a vpcs that says nothing when it is to run is given up after five seconds,
   const lab = await Lab.create(await daemonWith(t, `[ "$1" = -v ] && echo ${version} && exit\nsleep 600`));
   const { message, seconds } = await failedStart(lab, await lab.pc('PC1'));
   assert.match(message, /PC1.*said nothing for 5 s.*vpcs_path/);
-  assert.ok(seconds > 4 && seconds < 8, `${seconds} s`);
+  assert.ok(seconds > 4 && seconds < 20, `${seconds} s`);
 });
 
 test('a PC gets ports of its own for all that the program opens, also for the relay of old versions', {

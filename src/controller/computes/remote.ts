@@ -3,7 +3,7 @@
 // nobody signed without a package of its own.
 //
 // Certificates are not checked, as by release 2.2.57: computes make their own. HTTPS keeps listeners out, not impostors.
-import { setMaxListeners } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { Readable } from 'node:stream';
@@ -65,7 +65,7 @@ export class RemoteTransport implements ComputeTransport {
         this.sockets.add(socket);
         socket.on('close', () => this.sockets.delete(socket));
       },
-      vanished: () => this.endAll(new Error('it no longer answers')),
+      vanished: () => void this.endAll(new Error('it no longer answers')),
     });
   }
 
@@ -75,9 +75,14 @@ export class RemoteTransport implements ComputeTransport {
     this.agent.destroy();
   }
 
-  /** A host that is gone answers nothing else either, and some calls have no limit. Sockets first: who is told so finds it disconnected. */
-  private endAll(reason: Error): void {
+  /**
+   * A host that is gone answers nothing else either, and some calls have no limit. They end when the sockets have: who is told of the failure
+   * finds the compute disconnected.
+   */
+  private async endAll(reason: Error): Promise<void> {
+    const closed = [...this.sockets].map((socket) => once(socket, 'close'));
     for (const socket of this.sockets) socket.terminate();
+    await Promise.all(closed);
     this.endCalls(reason);
   }
 
