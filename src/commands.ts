@@ -67,13 +67,6 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
     state: config.state,
     files: files.join(',') || 'none',
   });
-  const { releaseStartupMemory } = await import('./host/memory.ts');
-  // Not in the way of the first requests.
-  const rest = (): void => {
-    releaseStartupMemory();
-    void fabric.fabric.rest().catch(() => {});
-  };
-  setTimeout(rest, 1_000).unref();
 }
 
 async function run(words: readonly string[]): Promise<void> {

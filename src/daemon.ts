@@ -19,6 +19,7 @@ import { recorder } from './http/recording.ts';
 import { HttpServer } from './http/server.ts';
 import { LoopDelay, metricsRoute } from './metrics.ts';
 import { pageRoutes } from './pages/routes.ts';
+import { Rest } from './rest.ts';
 import { Store } from './store/store.ts';
 
 /** Milliseconds that programs wait for the server whose they are, which looks for this one every few seconds. */
@@ -73,6 +74,7 @@ export async function startDaemon(
   const controller = new Controller({ config, store, local: new App(compute.routes, { lock }), shutdown });
   const routes = [...controller.routes, ...compute.routes];
   const observation = new Observation();
+  const rest = new Rest(fabric);
   const loopDelay = new LoopDelay();
   const metrics = metricsRoute([
     ...observation.metrics,
@@ -94,7 +96,7 @@ export async function startDaemon(
     authentication: auth ? await authenticationOf(config) : undefined,
   });
   const app = new App([...routes, ...pages], {
-    middleware: [observation.middleware, ...guards],
+    middleware: [rest.middleware, observation.middleware, ...guards],
     lock,
     record: config.Server.record
       ? recorder(config.Server.record, `${config.Server.protocol}://${host}:${port}`)
@@ -111,6 +113,8 @@ export async function startDaemon(
   const address = await server.start();
   undo.defer(() => server.stop());
   started('server');
+  rest.start();
+  undo.defer(() => rest.stop());
   void endUnclaimed(compute, controller, tookBack);
   controller.openAutomatic().catch((error: unknown) => log.error(String(error)));
   const running = undo.move();

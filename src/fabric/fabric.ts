@@ -71,7 +71,7 @@ export class Fabric extends EventEmitter<FabricEvents> {
     await this.#threads[0]!.start();
   }
 
-  /** For the moment after the start: the threads give back the memory that only that needed. Frames wait some 10 ms meanwhile. */
+  /** For moments without work: the threads give back memory that they do not need any more. Frames wait some 10 ms meanwhile. */
   async rest(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.request('rest', {})));
   }

@@ -49,7 +49,7 @@ export interface Verbs {
   cableStatistics: { takes: { port: number }; gives: CableStatistics };
   /** Counts what passes the cable anew. */
   resetStatistics: { takes: { port: number }; gives: undefined };
-  /** Gives back what starting up has left behind (host/memory.ts). */
+  /** Gives memory back: this thread's garbage, and what the allocator of the whole process holds (host/memory.ts). */
   rest: { takes: Record<never, never>; gives: undefined };
   /** Of this worker's life; what is closed counts on. */
   totals: { takes: Record<never, never>; gives: FabricTotals };

@@ -1,8 +1,8 @@
 // The verbs of the main thread, done in the worker. Each does all or nothing.
 
 import { Failure } from '../../failures.ts';
-import { releaseStartupMemory } from '../../host/memory.ts';
-import { familyOf, SystemError } from '../../host/system-calls.ts';
+import { releaseMemory } from '../../host/memory.ts';
+import { familyOf, SystemError, trimAllocator } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress, InterfaceChange, InterfaceState, UdpAddress } from '../model.ts';
 import type { Verb, Verbs, WireDevice } from '../protocol.ts';
 import { add, noTotals } from '../totals.ts';
@@ -191,7 +191,8 @@ export class FabricVerbs implements Handlers {
   }
 
   rest(): undefined {
-    releaseStartupMemory();
+    releaseMemory();
+    trimAllocator();
   }
 
   totals(): Verbs['totals']['gives'] {

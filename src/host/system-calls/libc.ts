@@ -75,12 +75,18 @@ function declare() {
     epoll_pwait2: call('syscall', 'int64_t', 'int64_t', 'int', 'uintptr_t', 'int', 'uintptr_t', 'uintptr_t', 'size_t'),
     inet_pton: call('inet_pton', 'int', 'int', 'str', 'uintptr_t'),
     if_nametoindex: call('if_nametoindex', 'uint32_t', 'str'),
+    malloc_trim: call('malloc_trim', 'int', 'size_t'),
     clock_gettime: call('clock_gettime', 'int', 'int', 'uintptr_t'),
   };
 }
 
 export type Libc = ReturnType<typeof declare>;
 let declared: Libc | undefined;
+
+/** Gives back the pages that nothing of the process's native memory lies in any more; the C library keeps them otherwise. */
+export function trimAllocator(): void {
+  libc().malloc_trim(0);
+}
 
 /** The declarations of this thread, made at the first use. */
 export function libc(): Libc {
