@@ -32,7 +32,7 @@ export interface Picture {
 
 export async function pictureOf(server: LabServer): Promise<Picture> {
   let picture = '';
-  for (const end = Date.now() + 5_000; ; ) {
+  for (const end = Date.now() + 20_000; ; ) {
     const { settled, ...now } = await look(server);
     const text = JSON.stringify(now);
     // What the compute announces comes a little later than its answers.

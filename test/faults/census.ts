@@ -2,7 +2,6 @@
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { globalAgent } from 'node:http';
-import { join } from 'node:path';
 import type { Daemon } from '../system/daemon.ts';
 import { anonymousMebibytes, processesIn } from '../system/processes.ts';
 
@@ -90,9 +89,4 @@ export function changes(before: Census, after: Census): string[] {
 export function memoryOf(daemon: Daemon): { daemon: number; holder: number } {
   const holder = processesIn(daemon.directory).find((pid) => roleOf(pid, daemon) === 'holder');
   return { daemon: anonymousMebibytes(daemon.pid), holder: holder === undefined ? 0 : anonymousMebibytes(holder) };
-}
-
-/** Paths of the descriptors of a process, for whoever looks for a leak. */
-export function descriptorsOf(pid: number): string[] {
-  return names(`/proc/${pid}/fd`).map((descriptor) => linkOf(join(`/proc/${pid}/fd`, descriptor)) ?? '');
 }
