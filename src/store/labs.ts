@@ -157,6 +157,15 @@ export class Labs {
     await this.#database.run('UPDATE lab SET coming = ?2 WHERE project_id = ?1', projectId, fingerprint);
   }
 
+  /** The file that was about to take the place of the .gns3 file has done so; whether it holds all changes is not known. */
+  async recordTaken(projectId: string, fingerprint: string): Promise<void> {
+    await this.#database.run(
+      'UPDATE lab SET fingerprint = ?2, coming = NULL WHERE project_id = ?1',
+      projectId,
+      fingerprint,
+    );
+  }
+
   /**
    * The .gns3 file now holds what `load` answered with this count of `changes`. The lab stays dirty if there were more
    * since.

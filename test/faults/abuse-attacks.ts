@@ -200,7 +200,7 @@ async function hostileArchives(daemon: Daemon): Promise<string> {
   ];
   for (const [what, archive] of forged) {
     const target = `/v2/projects/${randomUUID()}/import?name=Abuse`;
-    const { status } = await exchange(daemon.port, requestBytes('POST', target, archive, 'application/zip'), 60_000);
+    const { status } = await exchange(daemon.port, requestBytes('POST', target, archive, 'application/zip'), 180_000);
     assert.ok(status >= 200 && status < 500, `${what}: ${status}`);
   }
   return `archives: ${forged.map(([what]) => what).join(', ')}`;

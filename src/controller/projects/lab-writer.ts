@@ -85,6 +85,8 @@ export class LabWriter {
       await this.store.labs.recordWritten(projectId, lab.fingerprint, lab.changes);
       return;
     }
+    // A file of ours took its place and nobody could note it: it is known for good before another one is announced, which may fail, too.
+    if (found !== undefined && found === lab.coming) await this.store.labs.recordTaken(projectId, found);
     const coming = (written: string): Promise<void> => this.store.labs.recordComing(projectId, written);
     await this.store.labs.recordWritten(projectId, await writeTopologyFile(path, topology, coming), lab.changes);
   }
