@@ -1,4 +1,5 @@
 // Worker threads: their scripts come out of the executable, or, run from source, from beside their callers.
+import { setFlagsFromString } from 'node:v8';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { embedded, isPackaged } from './assets.ts';
 
@@ -15,5 +16,8 @@ export function startWorker(name: string, { source, workerData, resourceLimits }
   const options = { name, workerData, resourceLimits, execArgv: [] };
   const packed = isPackaged() ? embedded(`workers/${name}.js`) : undefined;
   if (packed !== undefined) return new Worker(packed.toString(), { ...options, eval: true });
+  // From source the thread strips types by a WebAssembly module that it shares with others. When V8 exchanges the module's entry points
+  // for faster ones while several threads use them, Node 24 crashes now and then (SIGSEGV in WasmEngine::FreeDeadCode): it is not to.
+  setFlagsFromString('--wasm-wrapper-tiering-budget=1000000000');
   return new Worker(source, options);
 }
