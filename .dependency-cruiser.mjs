@@ -17,10 +17,29 @@ const floors = [
   { controller: '^src/controller/', compute: '^src/compute/' },
   { http: '^src/http/' },
   { fabric: '^src/fabric/', consoles: '^src/consoles/' },
-  { holder: '^src/holder/' },
+  { supervisor: '^src/supervisor/' },
   { store: '^src/store/', events: '^src/events/', config: '^src/config/', pc: '^src/pc/' },
   { host: '^src/host/' },
 ];
+
+/** The layers of the controller, top first. Routes are the top wherever they stand. */
+const controllerLayers = [
+  { routes: '^src/controller/((controller|metrics)[.]ts$|server/|[^/]+/[^/]*routes[.]ts$)' },
+  { snapshots: '^src/controller/snapshots/' },
+  { archives: '^src/controller/archives/' },
+  { projects: '^src/controller/projects/' },
+  { lab: '^src/controller/lab/' },
+  { links: '^src/controller/links/', drawings: '^src/controller/drawings/' },
+  { nodes: '^src/controller/nodes/' },
+  {
+    computes: '^src/controller/computes/',
+    templates: '^src/controller/templates/',
+    appliances: '^src/controller/appliances/',
+  },
+  { symbols: '^src/controller/symbols/' },
+  { base: '^src/controller/(events|staging|copying)[.]ts$' },
+];
+const ROUTES = controllerLayers[0].routes;
 
 /** The one file below all floors, which everybody may import. */
 const FAILURES = '^src/failures[.]ts$';
@@ -28,23 +47,35 @@ const FAILURES = '^src/failures[.]ts$';
 /** Where the executable and its threads begin. */
 const ENTRIES = ['^src/main[.]ts$', '^src/.*worker[.]ts$'];
 
-const rules = floors.flatMap((floor, level) =>
-  Object.entries(floor).map(([room, path]) => {
-    const others = Object.values(floor).filter((other) => other !== path);
-    const above = floors.slice(0, level).flatMap((rooms) => Object.values(rooms));
-    return {
-      name: `floors-${room.replaceAll(' ', '-')}`,
-      severity: 'error',
-      comment: `${room} imports from the floors below it and from itself, never from above or from the room next door`,
-      from: { path, pathNot: FAILURES },
-      to: { path: [...above, ...others], pathNot: FAILURES },
-    };
-  }),
-);
+/** One rule for each module: not from above, nor from its neighbours; `pathNot` names files that belong to another layer than their folder. */
+function rulesOf(layers, prefix, pathNot) {
+  const rules = layers.flatMap((layer, level) =>
+    Object.entries(layer).map(([room, path]) => {
+      const others = Object.values(layer).filter((other) => other !== path);
+      const above = layers.slice(0, level).flatMap((rooms) => Object.values(rooms));
+      return {
+        name: `${prefix}-${room.replaceAll(' ', '-')}`,
+        severity: 'error',
+        comment: `${room} imports from the layers below it and from itself, never from above or from its neighbours`,
+        from: { path, pathNot: level === 0 ? FAILURES : [FAILURES, ...pathNot] },
+        to: { path: [...above, ...others], pathNot: FAILURES },
+      };
+    }),
+  );
+  return rules.filter((rule) => rule.to.path.length > 0);
+}
 
 export default {
   forbidden: [
-    ...rules.filter((rule) => rule.to.path.length > 0),
+    ...rulesOf(floors, 'floors', []),
+    ...rulesOf(controllerLayers, 'controller', [ROUTES]),
+    {
+      name: 'controller-without-a-layer',
+      severity: 'error',
+      comment: 'a new folder of the controller gets a place above, or no rule looks at it',
+      from: { path: '^src/controller/', pathNot: controllerLayers.flatMap((layer) => Object.values(layer)) },
+      to: {},
+    },
     {
       name: 'failures-at-the-bottom',
       severity: 'error',

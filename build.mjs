@@ -36,7 +36,12 @@ const out = resolve(
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** Threads, by the name under which src/host/workers.ts asks for their scripts. */
-const WORKERS = { fabric: 'src/fabric/worker.ts', checksum: 'src/host/checksum-worker.ts' };
+const WORKERS = {
+  fabric: 'src/fabric/worker.ts',
+  checksum: 'src/host/checksum-worker.ts',
+  'lab-text': 'src/store/topology/lab-text-worker.ts',
+  'topology-parsing': 'src/store/topology/parsing-worker.ts',
+};
 
 /** The packages that look for their addon on disk are handed our loader instead. */
 const addonPlugin = {

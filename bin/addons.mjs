@@ -1,4 +1,4 @@
-// Compiles the native addons (node-pty, sqlite3) into native/<architecture>/ against the headers that come with the pinned
+// Compiles the native addons (node-pty, sqlite3, and our own frame loop) into native/<architecture>/ against the headers that come with the pinned
 // Node, and puts them where the packages look for them when the sources run unpacked. Nothing is downloaded for this machine.
 //   node bin/addons.mjs            for this machine
 //   node bin/addons.mjs arm64      cross-compiled (Debian: g++-aarch64-linux-gnu)
@@ -10,6 +10,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -20,8 +21,12 @@ import { dirname, join, relative, sep } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const modules = join(root, 'node_modules');
 
-/** Addons that are compiled here: the file's name -> the package that holds its source. */
-const COMPILED = { 'node_sqlite3.node': 'sqlite3', 'pty.node': 'node-pty' };
+/** Addons that are compiled here: the file's name -> the directory that holds its source. */
+const COMPILED = {
+  'node_sqlite3.node': join(modules, 'sqlite3'),
+  'pty.node': join(modules, 'node-pty'),
+  'frame_loop.node': join(root, 'addons/frame-loop'),
+};
 
 /** Prefix of the binutils and compilers for `arch`; empty on a machine of that architecture. */
 export function toolPrefix(arch) {
@@ -63,9 +68,17 @@ export function packageFor(name, arch) {
 
 /** What an addon's bytes depend on; a change of any of it makes a new build. */
 function stampOf(source, compiler) {
-  const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
   const release = execFileSync(compiler, ['-dumpfullversion'], { encoding: 'utf8' }).trim();
-  return `${version} Node ${process.version} ${compiler} ${release}\n`;
+  return `${versionOf(source)} Node ${process.version} ${compiler} ${release}\n`;
+}
+
+/** Version of a package; of sources of our own, which have none, what is in them. */
+function versionOf(source) {
+  const manifest = join(source, 'package.json');
+  if (existsSync(manifest)) return JSON.parse(readFileSync(manifest, 'utf8')).version;
+  const hash = createHash('sha256');
+  for (const file of readdirSync(source).sort()) hash.update(`${file}\0`).update(readFileSync(join(source, file)));
+  return hash.digest('hex');
 }
 
 function compile(file, source, arch, out) {
@@ -105,8 +118,7 @@ export function buildAddons(arch) {
   const compiler = `${toolPrefix(arch)}g++`;
   const files = {};
   mkdirSync(join(root, 'native', arch), { recursive: true });
-  for (const [file, name] of Object.entries(COMPILED)) {
-    const source = join(modules, name);
+  for (const [file, source] of Object.entries(COMPILED)) {
     const out = join(root, 'native', arch, file);
     const stamp = stampOf(source, compiler);
     if (!existsSync(out) || !existsSync(`${out}.stamp`) || readFileSync(`${out}.stamp`, 'utf8') !== stamp) {
@@ -114,7 +126,8 @@ export function buildAddons(arch) {
       compile(file, source, arch, out);
       writeFileSync(`${out}.stamp`, stamp);
     }
-    if (arch === process.arch) {
+    // Ours is loaded from where it was compiled (src/host/frame-loop.ts).
+    if (arch === process.arch && source.startsWith(modules)) {
       const place = join(source, 'build/Release', file);
       if (!existsSync(place) || !readFileSync(place).equals(readFileSync(out))) {
         mkdirSync(dirname(place), { recursive: true });

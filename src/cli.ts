@@ -1,5 +1,5 @@
 // The command line: `labwired [serve]`, `labwired doctor`, `labwired demo URL`, `labwired password`, `labwired recover`,
-// `labwired version`.
+// `labwired backup DIR`, `labwired version`.
 import { parseArgs } from 'node:util';
 import type { ConfigSources } from './config/load.ts';
 import { Failure, messageOf } from './failures.ts';
@@ -10,10 +10,11 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
   labwired doctor  [options]   what is there and what is missing on this host; --json for scripts
   labwired demo URL            build a small lab on a running server and show it
   labwired password [options]  change the password; --generate prints a random one, --user NAME renames
-  labwired recover [options]   make a damaged state database anew from what can be read of it
+  labwired recover [options]   rebuild a damaged state database from what can be read of it
+  labwired backup DIR          copy the state directory and all projects there, also while the server runs
   labwired version             print the version
 
-Options of serve, doctor, password and recover:
+Options of serve, doctor, password, recover and backup:
   --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
   --state DIR          where everything is kept       --config FILE   read only this configuration file
   --local, -L          accept paths of this machine's own disk from clients
@@ -64,9 +65,16 @@ const OTHER_FLAGS = {
   version: { type: 'boolean', short: 'v' },
 } as const;
 
+/** The commands that read the configuration. */
+const CONFIGURED = ['serve', 'doctor', 'password', 'recover', 'backup'] as const;
+
+function isConfigured(name: string): name is (typeof CONFIGURED)[number] {
+  return (CONFIGURED as readonly string[]).includes(name);
+}
+
 export type Command =
   | {
-      name: 'serve' | 'doctor' | 'password' | 'recover';
+      name: (typeof CONFIGURED)[number];
       flags: ConfigSources['flags'];
       file?: string;
       state?: string;
@@ -76,6 +84,8 @@ export type Command =
       /** Of `password`. */
       generate: boolean;
       user?: string;
+      /** Of `backup`: where the copy goes; empty for all others. */
+      directory: string;
       ignored: string[];
     }
   | { name: 'demo'; url: string }
@@ -104,8 +114,10 @@ export function parseCommand(words: readonly string[]): Command {
     }
     return { name, url };
   }
-  if (name !== 'serve' && name !== 'doctor' && name !== 'password' && name !== 'recover')
-    throw new Failure('invalid', `There is no command "${name}". See labwired --help`);
+  if (!isConfigured(name)) throw new Failure('invalid', `There is no command "${name}". See labwired --help`);
+  const directory = name === 'backup' ? rest.shift() : '';
+  if (directory === undefined)
+    throw new Failure('invalid', 'Say where the copy goes: labwired backup /backup/labwire-today');
   if (rest.length > 0)
     throw new Failure('invalid', `"${rest[0]}" is not expected after "${name}". See labwired --help`);
   if (values.json && name !== 'doctor') {
@@ -127,6 +139,7 @@ export function parseCommand(words: readonly string[]): Command {
     ...(values.pid === undefined ? {} : { pidFile: values.pid }),
     json: values.json ?? false,
     generate: values.generate ?? false,
+    directory,
     ...(values.user === undefined ? {} : { user: values.user }),
     ignored: Object.keys(IGNORED_FLAGS).filter((flag) => values[flag as keyof typeof IGNORED_FLAGS] !== undefined),
   };

@@ -14,7 +14,7 @@ const WRONG_USAGE = 2;
 /** Exit code that asks the unit for another start at once (EX_TEMPFAIL of sysexits.h). */
 const START_AGAIN = 75;
 
-type Configured = Extract<Command, { name: 'serve' | 'doctor' | 'password' | 'recover' }>;
+type Configured = Extract<Command, { directory: string }>;
 
 function configure(command: Configured, { sources, journal }: ProcessEnvironment): LoadedConfig {
   const { flags, file, state } = command;
@@ -31,7 +31,7 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   for (const flag of command.ignored) log.warn(`--${flag} is left to systemd and journald; it is ignored`);
   if (environment.addonDirectory) useAddonDirectory(environment.addonDirectory);
   const { startFabric } = await import('./fabric/fabric.ts');
-  const fabric = startFabric({ threads: config.Server.fabric_threads }); // while the rest of the program is read
+  const fabric = startFabric({ threads: config.Server.fabric_threads, frameLoop: config.Server.native_frame_loop }); // while the rest of the program is read
   const { createNotifier } = await import('./host/notify.ts');
   const { startDaemon } = await import('./daemon.ts');
   const notifier = createNotifier(environment.notify);
@@ -104,6 +104,19 @@ async function run(words: readonly string[]): Promise<void> {
     case 'recover': {
       const { recover } = await import('./recover.ts');
       process.stdout.write(await recover(configure(command, processEnvironment()).config));
+      return;
+    }
+    case 'backup': {
+      const { backUp } = await import('./store/backup.ts');
+      const { config } = configure(command, processEnvironment());
+      const {
+        state,
+        Server: { projects_path: projects },
+      } = config;
+      const { files, bytes } = await backUp({ state, projects, target: command.directory });
+      process.stdout.write(
+        `${command.directory}: the database and ${files} files, ${(bytes / 2 ** 20).toFixed(1)} MiB\n`,
+      );
       return;
     }
     case 'serve':

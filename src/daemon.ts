@@ -17,9 +17,9 @@ import { Observation } from './http/observation.ts';
 import { openApiRoute } from './http/openapi.ts';
 import { recorder } from './http/recording.ts';
 import { HttpServer } from './http/server.ts';
+import { IdleMemoryTrimmer } from './idle-memory-trimmer.ts';
 import { LoopDelay, metricsRoute } from './metrics.ts';
 import { pageRoutes } from './pages/routes.ts';
-import { Rest } from './rest.ts';
 import { Store } from './store/store.ts';
 
 /** Milliseconds that programs wait for the server whose they are, which looks for this one every few seconds. */
@@ -42,7 +42,10 @@ export interface Daemon {
 export async function startDaemon(
   config: Config,
   shutdown: () => void,
-  { fabric, moving }: StartingFabric = startFabric({ threads: config.Server.fabric_threads }),
+  { fabric, moving }: StartingFabric = startFabric({
+    threads: config.Server.fabric_threads,
+    frameLoop: config.Server.native_frame_loop,
+  }),
 ): Promise<Daemon> {
   await using undo = new AsyncDisposableStack();
   undo.defer(() =>
@@ -62,8 +65,13 @@ export async function startDaemon(
   started('program');
   const store = undo.use(await Store.open({ stateDirectory: config.state }));
   await moving;
+  if (fabric.withoutLoop !== undefined && config.Server.native_frame_loop === 'automatic')
+    log.warn('frames are moved without the native loop, which costs time and CPU', { reason: fabric.withoutLoop });
   started('store and fabric');
-  const compute = new Compute({ config, fabric, instance: store.instance, documents: store.documents });
+  const otherProjects = async (): Promise<{ id: string; path: string }[]> =>
+    (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
+  const { instance, documents } = store;
+  const compute = new Compute({ config, fabric, instance, documents, otherProjects });
   await compute.start();
   // A start that fails leaves what runs to the next one.
   let keepNodes = true;
@@ -74,7 +82,7 @@ export async function startDaemon(
   const controller = new Controller({ config, store, local: new App(compute.routes, { lock }), shutdown });
   const routes = [...controller.routes, ...compute.routes];
   const observation = new Observation();
-  const rest = new Rest(fabric);
+  const memoryTrimmer = new IdleMemoryTrimmer(fabric);
   const loopDelay = new LoopDelay();
   const metrics = metricsRoute([
     ...observation.metrics,
@@ -96,7 +104,7 @@ export async function startDaemon(
     authentication: auth ? await authenticationOf(config) : undefined,
   });
   const app = new App([...routes, ...pages], {
-    middleware: [rest.middleware, observation.middleware, ...guards],
+    middleware: [memoryTrimmer.middleware, observation.middleware, ...guards],
     lock,
     record: config.Server.record
       ? recorder(config.Server.record, `${config.Server.protocol}://${host}:${port}`)
@@ -109,13 +117,14 @@ export async function startDaemon(
   loopDelay.start();
   undo.defer(() => loopDelay.stop());
   // From the first request on, labs that were left open are on their way.
-  const tookBack = controller.takeBack();
+  compute.expectConsoles(await consolesOfOpenLabs(store));
+  const reopened = controller.reopenAll();
   const address = await server.start();
   undo.defer(() => server.stop());
   started('server');
-  rest.start();
-  undo.defer(() => rest.stop());
-  void endUnclaimed(compute, controller, tookBack);
+  memoryTrimmer.start();
+  undo.defer(() => memoryTrimmer.stop());
+  void endUnclaimed(compute, controller, reopened);
   controller.openAutomatic().catch((error: unknown) => log.error(String(error)));
   const running = undo.move();
   return {
@@ -129,12 +138,24 @@ export async function startDaemon(
   };
 }
 
+/** The console ports that nodes of this host had in the labs that were open when a former life ended, with their projects. */
+async function consolesOfOpenLabs({ labs }: Store): Promise<Map<number, string>> {
+  const ports = new Map<number, string>();
+  for (const { project_id: id } of await labs.list()) {
+    for (const node of (await labs.load(id))?.nodes ?? []) {
+      if (node['compute_id'] === 'local' && typeof node['console'] === 'number') ports.set(node['console'], id);
+    }
+  }
+  return ports;
+}
+
 /**
  * Programs of a former life that no lab of this server has taken back are ended; those of projects that another server has opened here
  * wait for it.
  */
-async function endUnclaimed(compute: Compute, controller: Controller, tookBack: Promise<void>): Promise<void> {
-  await tookBack;
+async function endUnclaimed(compute: Compute, controller: Controller, reopened: Promise<void>): Promise<void> {
+  await reopened;
+  compute.expectConsoles(new Map());
   await compute.endUnclaimed((projectId) => controller.hasProject(projectId));
   setTimeout(() => void compute.endUnclaimed(() => true), CONTROLLER_PATIENCE).unref();
 }

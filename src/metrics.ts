@@ -10,21 +10,21 @@ const DELAYS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 /** How late timers come: what every request waits while something else has the thread. */
 export class LoopDelay {
-  private readonly delays = new Histogram(DELAYS);
-  private timer: NodeJS.Timeout | undefined;
+  readonly #delays = new Histogram(DELAYS);
+  #timer: NodeJS.Timeout | undefined;
 
   start(): void {
     let due = performance.now() + LOOK;
-    this.timer = setInterval(() => {
+    this.#timer = setInterval(() => {
       const now = performance.now();
-      this.delays.observe(Math.max(0, now - due) / 1000);
+      this.#delays.observe(Math.max(0, now - due) / 1000);
       due = now + LOOK;
     }, LOOK);
-    this.timer.unref();
+    this.#timer.unref();
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    clearInterval(this.#timer);
   }
 
   get metric(): Metric {
@@ -32,7 +32,7 @@ export class LoopDelay {
       name: 'labwire_loop_delay_seconds',
       type: 'histogram',
       help: 'How late a timer of the main thread came, looked at every second.',
-      samples: () => this.delays.samples(),
+      samples: () => this.#delays.samples(),
     };
   }
 }

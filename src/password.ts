@@ -42,9 +42,15 @@ async function newPassword(): Promise<string> {
 }
 
 /** Sets user and password; a running server takes them at once. Answers what to print. */
-export async function setPassword({ state }: Config, { user, generate }: PasswordCommand): Promise<string> {
+export async function setPassword({ Server, state }: Config, { user, generate }: PasswordCommand): Promise<string> {
   if (user !== undefined && !/^[^:\s]+$/.test(user)) {
     throw new Failure('invalid', `--user ${JSON.stringify(user)}: leave out blanks and ":".`);
+  }
+  if (Server.user !== '') {
+    throw new Failure(
+      'conflict',
+      `The configuration names the user ${JSON.stringify(Server.user)}, whose password it holds: change password in [Server], or leave out user and password there.`,
+    );
   }
   const password = generate ? randomPassword() : await newPassword();
   await makeDirectory(state, state);

@@ -44,6 +44,8 @@ test('the other commands', () => {
   assert.equal(parseCommand(['--version']).name, 'version');
   assert.equal(parseCommand(['-h']).name, 'help');
   assert.equal(parseCommand(['doctor', '--port', '1']).name, 'doctor');
+  const backup = parseCommand(['backup', '/b', '--state', '/s']);
+  assert.deepEqual(backup.name === 'backup' && [backup.directory, backup.state], ['/b', '/s']);
   assert.deepEqual(parseCommand(['demo', 'http://127.0.0.1:3080']), { name: 'demo', url: 'http://127.0.0.1:3080' });
 });
 
@@ -53,6 +55,8 @@ test('words that mean nothing are refused with what would', () => {
     [['serve', 'x'], /"x" is not expected/],
     [['--prot', '1'], /--prot.*labwired --help/],
     [['--port'], /--port.*labwired --help/],
+    [['backup'], /labwired backup \/backup/],
+    [['backup', 'a', 'b'], /"b" is not expected/],
     [['demo'], /labwired demo http/],
     [['demo', 'nowhere'], /labwired demo http/],
   ] as const) {

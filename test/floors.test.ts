@@ -52,9 +52,9 @@ test('every import of the sources points down or stays within its room', async (
 
 test('imports that point down or stay within a room are allowed', async (t) => {
   const directory = await tree({
-    'src/main.ts': ['./controller/a.ts', './compute/a.ts', './http/a.ts', './host/a.ts'],
-    'src/controller/a.ts': ['./b.ts', '../http/a.ts', '../store/a.ts', '../failures.ts'],
-    'src/controller/b.ts': ['hono'],
+    'src/main.ts': ['./controller/lab/a.ts', './compute/a.ts', './http/a.ts', './host/a.ts'],
+    'src/controller/lab/a.ts': ['./b.ts', '../../http/a.ts', '../../store/a.ts', '../../failures.ts'],
+    'src/controller/lab/b.ts': ['hono'],
     'src/compute/a.ts': ['./emulators/vpcs/a.ts', '../events/a.ts'],
     'src/compute/emulators/vpcs/a.ts': ['./b.ts', '../../../fabric/a.ts', '../../../consoles/a.ts'],
     'src/compute/emulators/vpcs/b.ts': [],
@@ -78,10 +78,10 @@ test('an import that points up, sideways, in a circle or into the tools is found
     'src/events/a.ts': [],
     'src/fabric/a.ts': ['../consoles/a.ts'],
     'src/consoles/a.ts': ['../compute/b.ts'],
-    'src/controller/a.ts': ['../compute/b.ts', '../cli.ts'],
-    'src/compute/a.ts': ['../controller/b.ts'],
+    'src/controller/lab/a.ts': ['../../compute/b.ts', '../../cli.ts'],
+    'src/compute/a.ts': ['../controller/lab/b.ts'],
     'src/compute/b.ts': [],
-    'src/controller/b.ts': [],
+    'src/controller/lab/b.ts': [],
     'src/compute/emulators/vpcs/a.ts': ['../hub/a.ts'],
     'src/compute/emulators/hub/a.ts': [],
     'src/http/a.ts': ['../compute/b.ts'],
@@ -92,7 +92,7 @@ test('an import that points up, sideways, in a circle or into the tools is found
     'src/store/forgotten.ts': [],
     'src/cli.ts': [],
     'src/main.ts': [
-      ...['./attic/a.ts', './controller/a.ts', './compute/a.ts', './compute/emulators/vpcs/a.ts', './fabric/a.ts'],
+      ...['./attic/a.ts', './controller/lab/a.ts', './compute/a.ts', './compute/emulators/vpcs/a.ts', './fabric/a.ts'],
       ...['./http/b.ts', './failures.ts'],
     ],
   });
@@ -103,10 +103,10 @@ test('an import that points up, sideways, in a circle or into the tools is found
       'declared-dependencies: src/http/c.ts -> node_modules/esbuild/lib/main.js',
       'emulators-stand-alone: src/compute/emulators/vpcs/a.ts -> src/compute/emulators/hub/a.ts',
       'failures-at-the-bottom: src/failures.ts -> src/events/a.ts',
-      'floors-compute: src/compute/a.ts -> src/controller/b.ts',
+      'floors-compute: src/compute/a.ts -> src/controller/lab/b.ts',
       'floors-consoles: src/consoles/a.ts -> src/compute/b.ts',
-      'floors-controller: src/controller/a.ts -> src/compute/b.ts',
-      'floors-controller: src/controller/a.ts -> src/cli.ts',
+      'floors-controller: src/controller/lab/a.ts -> src/compute/b.ts',
+      'floors-controller: src/controller/lab/a.ts -> src/cli.ts',
       'floors-fabric: src/fabric/a.ts -> src/consoles/a.ts',
       'floors-host: src/host/a.ts -> src/http/a.ts',
       'floors-host: src/host/a.ts -> src/store/a.ts',
@@ -116,6 +116,48 @@ test('an import that points up, sideways, in a circle or into the tools is found
       'no-dead-files: src/store/forgotten.ts -> src/store/forgotten.ts',
       'no-room-without-a-floor: src/attic/a.ts -> src/host/a.ts',
       'resolvable: src/store/a.ts -> ../nowhere.ts',
+    ].sort(),
+  );
+});
+
+test('an import that points up or sideways within the controller is found, and so is a folder without a layer', async (t) => {
+  const directory = await tree({
+    'src/main.ts': ['./controller/controller.ts', './controller/attic/a.ts'],
+    'src/controller/controller.ts': ['./nodes/routes.ts', './snapshots/a.ts', './templates/template-routes.ts'],
+    'src/controller/nodes/routes.ts': ['../projects/a.ts', '../lab/a.ts'],
+    'src/controller/templates/template-routes.ts': ['../lab/a.ts'],
+    'src/controller/snapshots/a.ts': ['../archives/a.ts'],
+    'src/controller/archives/a.ts': ['../projects/a.ts', '../nodes/routes.ts'],
+    'src/controller/projects/a.ts': ['../lab/a.ts', '../snapshots/b.ts'],
+    'src/controller/snapshots/b.ts': [],
+    'src/controller/lab/a.ts': ['../links/a.ts', '../drawings/a.ts', 'type:../projects/b.ts'],
+    'src/controller/projects/b.ts': [],
+    'src/controller/links/a.ts': ['../nodes/a.ts', '../drawings/b.ts', 'type:../lab/b.ts'],
+    'src/controller/drawings/a.ts': ['../symbols/a.ts'],
+    'src/controller/drawings/b.ts': [],
+    'src/controller/lab/b.ts': [],
+    'src/controller/nodes/a.ts': ['../computes/a.ts', 'type:../links/b.ts'],
+    'src/controller/links/b.ts': [],
+    'src/controller/computes/a.ts': ['../events.ts', 'type:../lab/b.ts'],
+    'src/controller/symbols/a.ts': ['../computes/b.ts'],
+    'src/controller/computes/b.ts': [],
+    'src/controller/events.ts': [],
+    'src/controller/attic/a.ts': ['../events.ts'],
+  });
+  t.after(() => rm(directory, { recursive: true }));
+  const place = (path: string): string => `src/controller/${path}`;
+  assert.deepEqual(
+    await violations(directory),
+    [
+      `controller-archives: ${place('archives/a.ts')} -> ${place('nodes/routes.ts')}`,
+      `controller-computes: ${place('computes/a.ts')} -> ${place('lab/b.ts')}`,
+      `controller-lab: ${place('lab/a.ts')} -> ${place('projects/b.ts')}`,
+      `controller-links: ${place('links/a.ts')} -> ${place('drawings/b.ts')}`,
+      `controller-links: ${place('links/a.ts')} -> ${place('lab/b.ts')}`,
+      `controller-nodes: ${place('nodes/a.ts')} -> ${place('links/b.ts')}`,
+      `controller-projects: ${place('projects/a.ts')} -> ${place('snapshots/b.ts')}`,
+      `controller-symbols: ${place('symbols/a.ts')} -> ${place('computes/b.ts')}`,
+      `controller-without-a-layer: ${place('attic/a.ts')} -> ${place('events.ts')}`,
     ].sort(),
   );
 });

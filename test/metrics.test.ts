@@ -1,5 +1,7 @@
 // What the server tells of itself: figures that Prometheus can read, a log line and a number for each request.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { configureLog } from '../src/host/log.ts';
 import { Counters, exposition, Histogram } from '../src/host/metrics.ts';
@@ -59,6 +61,10 @@ test('the figures of a lab are at /metrics: requests, events, listeners, nodes b
   }
   assert.match(text, /^labwire_computes\{connected="true"\} 1$/m);
   assert.match(text, /^process_resident_memory_bytes [1-9]\d+$/m);
+  const document = await readFile(join(import.meta.dirname, '../docs/metrics.md'), 'utf8');
+  const told = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `| \`${name}\` | ${type} |`);
+  const listed = [...document.matchAll(/^\| `\w+` \| \w+ \|/gm)].map(([row]) => row);
+  assert.deepEqual(listed.sort(), told.sort(), 'docs/metrics.md lists all of them, and no other');
   await listener.cancel();
 });
 

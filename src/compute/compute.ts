@@ -3,7 +3,6 @@ import type { Config } from '../config/schema.ts';
 import { EventBus } from '../events/bus.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import { Failure } from '../failures.ts';
-import { HolderClient } from '../holder/client.ts';
 import { makeDirectory } from '../host/directories.ts';
 import { removeLeftoversBelow } from '../host/leftovers.ts';
 import { log } from '../host/log.ts';
@@ -13,7 +12,7 @@ import { LoadMeter } from '../host/statistics.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Documents } from '../store/documents.ts';
 import { NODE_TYPES } from '../store/vocabulary.ts';
-import { qemuRoutes } from './emulators/qemu/routes.ts';
+import { SupervisorClient } from '../supervisor/client.ts';
 import { KINDS } from './emulators/registry.ts';
 import type { ComputeEvents } from './events.ts';
 import { tellOfCrashes } from './fabric-crashes.ts';
@@ -23,8 +22,8 @@ import { computeMetrics } from './metrics.ts';
 import { NatNetwork } from './nat-network/network.ts';
 import { networkRoutes } from './network/routes.ts';
 import { Captures } from './nodes/captures.ts';
-import { HeldPrograms } from './nodes/held-programs.ts';
 import { nodeRoutes } from './nodes/routes.ts';
+import { SurvivingPrograms } from './nodes/surviving-programs.ts';
 import { SwitchedOn } from './nodes/switched-on.ts';
 import { Ports } from './ports/ports.ts';
 import { Projects } from './projects/projects.ts';
@@ -40,33 +39,49 @@ export interface ComputeOptions {
   /** The state directory's own identifier: processes that carry it are ours. */
   instance: string;
   documents: Documents;
+  /** Projects that the controller of this process knows, and their directories; none unless given. */
+  otherProjects?: Services['otherProjects'];
 }
 
 export class Compute {
   readonly routes: Route[];
-  readonly events = new EventBus<ComputeEvents>();
+  readonly events = new EventBus<ComputeEvents>({ writesAtOnce: true });
   readonly metrics: readonly Metric[];
   private readonly services: Services;
   private readonly projects: Projects;
-  private readonly images: Images;
 
-  constructor({ config, fabric, instance, documents }: ComputeOptions) {
+  constructor({ config, fabric, instance, documents, otherProjects = async () => [] }: ComputeOptions) {
     const ports = new Ports(config);
+    const images = new Images(config);
     const captures = new Captures(fabric);
     const natNetwork = new NatNetwork(config, fabric);
     const { events } = this;
     const lost = async (): Promise<void> => void (await reapOurs(instance));
-    const holder = new HolderClient({ state: config.state, instance, lost });
-    this.metrics = computeMetrics({ fabric, holder });
+    const supervisor = new SupervisorClient({ state: config.state, instance, lost });
+    this.metrics = computeMetrics({ fabric, supervisor });
     const switchedOn = new SwitchedOn(documents);
-    const heldPrograms = new HeldPrograms({ holder, udp: ports.udp, events, instance });
-    this.services = { config, fabric, ports, captures, holder, heldPrograms, switchedOn, natNetwork, events, instance };
+    const kinds = new Map(KINDS.flatMap(({ type, kept }) => (kept ? [[type, kept] as const] : [])));
+    const survivingPrograms = new SurvivingPrograms({ supervisor, udp: ports.udp, events, instance, kinds });
+    this.services = {
+      config,
+      fabric,
+      ports,
+      images,
+      captures,
+      supervisor,
+      survivingPrograms,
+      switchedOn,
+      natNetwork,
+      events,
+      instance,
+      otherProjects,
+    };
     const projects = new Projects(this.services);
     this.projects = projects;
-    this.images = new Images(config);
     const load = new LoadMeter();
     this.routes = [
       ...serverRoutes({
+        nodeTypes: KINDS.map(({ type }) => type),
         config,
         events: this.events,
         load,
@@ -74,22 +89,21 @@ export class Compute {
       }),
       ...networkRoutes(config, ports, projects),
       ...projectRoutes(projects, this.events, load),
-      ...imageRoutes(this.images),
-      ...qemuRoutes({ folder: this.images.folder('qemu'), local: config.Server.local }),
-      ...KINDS.flatMap((kind) => nodeRoutes(kind, projects)),
+      ...imageRoutes(images),
+      ...KINDS.flatMap((kind) => [...(kind.hostRoutes?.(this.services) ?? []), ...nodeRoutes(kind, projects)]),
       ...absentKindRoutes(),
     ];
   }
 
-  /** Finds what a former life of the daemon has left running: nodes that are made anew take it back. */
+  /** Finds what a former life of the daemon has left running: nodes that are made again take it back. */
   async start(): Promise<void> {
-    const { config, captures, fabric, heldPrograms, switchedOn } = this.services;
+    const { config, captures, fabric, images, survivingPrograms, switchedOn } = this.services;
     const directory = config.Server.projects_path;
     await makeDirectory(directory, `projects_path ${directory}`);
-    await heldPrograms.start();
+    await survivingPrograms.start();
     await switchedOn.start();
     captures.start();
-    void this.images.start();
+    void images.start();
     void removeLeftoversBelow(directory, Date.now() - performance.now()).then((removed) => {
       if (removed > 0) log.info('files that a former life has left half written were removed', { removed });
     });
@@ -97,15 +111,20 @@ export class Compute {
     tellOfCrashes(fabric, this.events);
   }
 
+  /** Console ports, with their projects, that nodes of a former life will ask for again; none when those are there. */
+  expectConsoles(ports: ReadonlyMap<number, string>): void {
+    this.services.ports.console.expect(ports);
+  }
+
   /** Ends the programs of a former life that no node has taken back, in the projects that are given. */
   async endUnclaimed(isOver: (projectId: string) => boolean): Promise<void> {
     await this.services.switchedOn.forgetUnclaimed(isOver);
-    await this.services.heldPrograms.endUnclaimed(isOver);
+    await this.services.survivingPrograms.endUnclaimed(isOver);
   }
 
   /**
    * Closes all projects: every node is stopped, every port given back. The files stay. With `keepNodes` nothing is stopped: the nodes'
-   * programs are left to the holder, and to the next life of this process.
+   * programs are left to the supervisor, and to the next life of this process.
    */
   async stop({ keepNodes = false } = {}): Promise<void> {
     if (!keepNodes) {
@@ -115,7 +134,7 @@ export class Compute {
     // What its nodes have goes on with the next life: it gives them the same network.
     await this.services.natNetwork.stop();
     this.events.close('This server is shutting down.');
-    await this.services.holder.leave();
+    await this.services.supervisor.leave();
   }
 }
 

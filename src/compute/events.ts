@@ -1,4 +1,4 @@
-// What a compute tells its controllers (interface of release 2.2.57, section 3.4) and, beyond the release, what happens to files.
+// What a compute tells its controllers (as in release 2.2.57) and, beyond the release, what happens to files.
 
 /** A file of a project's directory that somebody added, changed or removed. */
 export interface FileEvent {

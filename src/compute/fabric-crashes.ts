@@ -13,10 +13,10 @@ export function tellOfCrashes(fabric: Fabric, events: EventBus<ComputeEvents>): 
   fabric.on('crashed', ({ reason }) => log.error('a thread of the fabric has crashed', { reason }));
   fabric.on('recovered', ({ reason, groups, milliseconds, failures }) => {
     const lost = failures.length === 0 ? '' : ` What could not be had again: ${failures.join('; ')}.`;
-    const anew = `its cables and devices were built anew within ${Math.ceil(milliseconds)} ms`;
+    const rebuilt = `its cables and devices were rebuilt within ${Math.ceil(milliseconds)} ms`;
     tell(
       groups,
-      `The thread that moves the frames of this project has crashed (${reason}); ${anew}. Frames of that time are lost.${lost}`,
+      `The thread that moves the frames of this project has crashed (${reason}); ${rebuilt}. Frames of that time are lost.${lost}`,
     );
   });
   fabric.on('lost', ({ reason, groups }) =>

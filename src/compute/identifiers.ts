@@ -1,4 +1,4 @@
-// Identifiers in the paths of compute routes (interface of release 2.2.57, section 1.9).
+// Identifiers in the paths of compute routes (as in release 2.2.57).
 import { Failure } from '../failures.ts';
 
 /**

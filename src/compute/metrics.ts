@@ -2,13 +2,18 @@
 import { consoleClients } from '../consoles/console.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import { fabricMetrics } from '../fabric/metrics.ts';
-import type { HolderClient } from '../holder/client.ts';
 import { type Metric, single } from '../host/metrics.ts';
+import type { SupervisorClient } from '../supervisor/client.ts';
 
-export function computeMetrics({ fabric, holder }: { fabric: Fabric; holder: HolderClient }): Metric[] {
+export function computeMetrics({ fabric, supervisor }: { fabric: Fabric; supervisor: SupervisorClient }): Metric[] {
   return [
     ...fabricMetrics(fabric),
-    single('labwire_programs', 'gauge', "Programs of nodes that run in the holder's keeping.", () => holder.running),
+    single(
+      'labwire_programs',
+      'gauge',
+      "Programs of nodes that run in the supervisor's keeping.",
+      () => supervisor.running,
+    ),
     single('labwire_console_clients', 'gauge', 'Clients of consoles, telnet and WebSocket.', consoleClients),
   ];
 }

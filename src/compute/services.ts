@@ -2,11 +2,12 @@
 import type { Config } from '../config/schema.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Fabric } from '../fabric/fabric.ts';
-import type { HolderClient } from '../holder/client.ts';
+import type { SupervisorClient } from '../supervisor/client.ts';
 import type { ComputeEvents } from './events.ts';
+import type { Images } from './images/images.ts';
 import type { NatNetwork } from './nat-network/network.ts';
 import type { Captures } from './nodes/captures.ts';
-import type { HeldPrograms } from './nodes/held-programs.ts';
+import type { SurvivingPrograms } from './nodes/surviving-programs.ts';
 import type { SwitchedOn } from './nodes/switched-on.ts';
 import type { Ports } from './ports/ports.ts';
 
@@ -14,11 +15,12 @@ export interface Services {
   readonly config: Config;
   readonly fabric: Fabric;
   readonly ports: Ports;
+  readonly images: Images;
   readonly captures: Captures;
   /** Keeps the nodes' programs, also while this process is not there. */
-  readonly holder: HolderClient;
+  readonly supervisor: SupervisorClient;
   /** Those that a former life of this process has left there. */
-  readonly heldPrograms: HeldPrograms;
+  readonly survivingPrograms: SurvivingPrograms;
   /** Nodes without a program that are on, or were when a former life of this process ended. */
   readonly switchedOn: SwitchedOn;
   /** Of all NAT nodes, where the host has no bridge for them. */
@@ -26,4 +28,6 @@ export interface Services {
   readonly events: EventBus<ComputeEvents>;
   /** Marks the processes of this daemon, so that it knows them again. */
   readonly instance: string;
+  /** Projects of this host that need not be open here, and their directories. */
+  readonly otherProjects: () => Promise<readonly { id: string; path: string }[]>;
 }

@@ -182,6 +182,8 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     Server: Object.freeze({
       ...Server,
       auth: Server.auth === 'automatic' ? !Server.insecure && !isLoopback(Server.host) : Server.auth,
+      // Either says it: no address is ever told that nobody serves.
+      ssl: Server.ssl || Server.protocol === 'https',
       protocol: Server.ssl ? 'https' : Server.protocol,
       projects_path: place(Server.projects_path, 'projects'),
       images_path: place(Server.images_path, 'images'),

@@ -1,5 +1,5 @@
 // Every key of the configuration: its section, its form, its default. Values arrive as the text of a file, a variable or a flag.
-// Keys and defaults are those of release 2.2.57's gns3_server.conf (interface, section 2.2) where it has them.
+// Keys and defaults are those of release 2.2.57's gns3_server.conf where it has them.
 import * as v from 'valibot';
 import { parseSubnet } from '../host/ipv4.ts';
 
@@ -46,6 +46,7 @@ function isNatSubnet(value: string): boolean {
 const Server = v.strictObject({
   host: v.optional(v.pipe(text, v.nonEmpty('name an address to listen on')), '127.0.0.1'),
   port: v.optional(whole(0, 65535), '3080'),
+  /** `https` is another way to say `ssl`. */
   protocol: v.optional(v.picklist(['http', 'https'], 'use http or https'), 'http'),
   ssl: v.optional(flag, 'false'),
   certfile: v.optional(text, ''),
@@ -72,6 +73,7 @@ const Server = v.strictObject({
   udp_start_port_range: v.optional(port, '20000'),
   udp_end_port_range: v.optional(port, '30000'),
   fabric_threads: v.optional(whole(1, 16)),
+  native_frame_loop: v.optional(v.picklist(['automatic', 'off'], 'use automatic or off'), 'automatic'),
   ubridge_path: v.optional(text, 'ubridge'),
   nodes_on_stop: v.optional(v.picklist(['stop', 'keep'], 'use stop or keep'), 'stop'),
   monitor_host: v.optional(text, '127.0.0.1'),

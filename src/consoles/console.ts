@@ -1,7 +1,7 @@
 // The console of a node: one program, any number of clients. All see the same output, the input of all is merged.
 
-import { Scrollback } from '../holder/scrollback.ts';
 import { log } from '../host/log.ts';
+import { Scrollback } from '../supervisor/scrollback.ts';
 
 const SCROLLBACK_BYTES = 64 * 1024;
 /** What may wait for one client before it is disconnected. */

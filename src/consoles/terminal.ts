@@ -1,20 +1,22 @@
-// A program under a pseudo-terminal, which the holder keeps for us.
+// A program under a pseudo-terminal, which the supervisor keeps for us.
 
 import { EventEmitter } from 'node:events';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
 import { Failure, messageOf } from '../failures.ts';
-import type { Held, HeldListener, HolderClient } from '../holder/client.ts';
-import type { HeldExit } from '../holder/protocol.ts';
-import { Scrollback } from '../holder/scrollback.ts';
 import { findProgram } from '../host/programs.ts';
+import type { ProgramHandle, ProgramListener, SupervisorClient } from '../supervisor/client.ts';
+import type { ProgramExit } from '../supervisor/protocol.ts';
+import { Scrollback } from '../supervisor/scrollback.ts';
 
 const GRACE_MILLISECONDS = 3000;
 const LAST_OUTPUT_BYTES = 4096;
+const LAST_OUTPUT_LINES = 10;
 
 export interface TerminalOptions {
   /** Keeps the program and its terminal, beyond the life of this process. */
-  holder: HolderClient;
+  supervisor: SupervisorClient;
   /** Absolute path, or a name that is looked for on the environment's PATH. */
   program: string;
   arguments: readonly string[];
@@ -26,6 +28,8 @@ export interface TerminalOptions {
   rows?: number;
   /** How late the program may be woken from sleeps and time-outs, for programs that poll; 0 leaves the host's precision. */
   timerSlackMilliseconds?: number;
+  /** File that the output is added to; the program has no terminal then, and `output` is not announced. */
+  log?: string;
   /** Kept with the program, for the daemon that takes it back. */
   record?: object;
 }
@@ -64,10 +68,24 @@ function plainText(bytes: Buffer, lines: number): string {
   );
 }
 
+/** The last bytes of a log; none when it cannot be read. */
+function endOfFile(path: string): Buffer {
+  try {
+    using undo = new DisposableStack();
+    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    undo.defer(() => closeSync(descriptor));
+    const buffer = Buffer.alloc(LAST_OUTPUT_BYTES);
+    const from = Math.max(0, fstatSync(descriptor).size - LAST_OUTPUT_BYTES);
+    return buffer.subarray(0, readSync(descriptor, buffer, 0, LAST_OUTPUT_BYTES, from));
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
 /** One program under one pseudo-terminal; after its exit it can be started again. */
 export class Terminal extends EventEmitter<TerminalEvents> {
   readonly #options: TerminalOptions;
-  #held: Held | undefined;
+  #handle: ProgramHandle | undefined;
   #starting = false;
   #stopping = false;
   #lastOutput = new Scrollback(LAST_OUTPUT_BYTES);
@@ -79,12 +97,12 @@ export class Terminal extends EventEmitter<TerminalEvents> {
 
   /** Process id (also of its session and process group) while it runs. */
   get pid(): number | undefined {
-    return this.#held?.pid;
+    return this.#handle?.pid;
   }
 
   /** @throws Failure `conflict` when there is no such program or directory, or no pseudo-terminal is free */
   async start(): Promise<void> {
-    if (this.#held || this.#starting) return;
+    if (this.#handle || this.#starting) return;
     this.#starting = true;
     try {
       await this.#launch();
@@ -94,7 +112,7 @@ export class Terminal extends EventEmitter<TerminalEvents> {
   }
 
   async #launch(): Promise<void> {
-    const { holder, program, directory, environment, ...given } = this.#options;
+    const { supervisor, program, directory, environment, ...given } = this.#options;
     const path = await findProgram(program, environment['PATH']);
     if (path === undefined) {
       throw new Failure(
@@ -110,12 +128,13 @@ export class Terminal extends EventEmitter<TerminalEvents> {
       ...{ program: absolute(path), arguments: given.arguments, directory, environment },
       ...{ columns: given.columns ?? 80, rows: given.rows ?? 24, record: given.record ?? {} },
       timerSlackMilliseconds: given.timerSlackMilliseconds ?? 0,
+      ...(given.log === undefined ? {} : { log: given.log }),
     };
     this.#begin();
     try {
-      const held = await holder.start(request, this.#listener());
+      const handle = await supervisor.start(request, this.#listener());
       // A short life is over by now, and was announced.
-      if (!held.exit) this.#held = held;
+      if (!handle.exit) this.#handle = handle;
     } catch (error) {
       throw new Failure(
         'conflict',
@@ -126,10 +145,10 @@ export class Terminal extends EventEmitter<TerminalEvents> {
   }
 
   /** Takes a program over that runs already; what was kept of its output is announced first. */
-  takeBack(held: Held): void {
+  reattach(handle: ProgramHandle): void {
     this.#begin();
-    this.#held = held;
-    held.follow(this.#listener());
+    this.#handle = handle;
+    handle.follow(this.#listener());
   }
 
   #begin(): void {
@@ -137,25 +156,26 @@ export class Terminal extends EventEmitter<TerminalEvents> {
     this.#lastOutput = new Scrollback(LAST_OUTPUT_BYTES);
   }
 
-  #listener(): HeldListener {
+  #listener(): ProgramListener {
     return {
       output: (bytes) => {
         this.#lastOutput.push(bytes);
         this.emit('output', bytes);
       },
-      exit: (held, exit) => this.#ended(held, exit),
+      exit: (handle, exit) => this.#ended(handle, exit),
     };
   }
 
-  #ended(held: Held, { code, signal }: HeldExit): void {
-    this.#held = undefined;
-    this.#options.holder.forget(held);
+  #ended(handle: ProgramHandle, { code, signal }: ProgramExit): void {
+    this.#handle = undefined;
+    this.#options.supervisor.forget(handle);
     this.emit('exit', { code, signal, expected: this.#stopping, lastOutput: this.lastOutput() });
   }
 
   /** The last ten lines of output as plain text. */
   lastOutput(): string {
-    return plainText(this.#lastOutput.snapshot(), 10);
+    const { log } = this.#options;
+    return plainText(log === undefined ? this.#lastOutput.snapshot() : endOfFile(log), LAST_OUTPUT_LINES);
   }
 
   /**
@@ -163,36 +183,36 @@ export class Terminal extends EventEmitter<TerminalEvents> {
    * 256 KiB of input unread.
    */
   write(bytes: Uint8Array): boolean {
-    return this.#held?.write(bytes) ?? false;
+    return this.#handle?.write(bytes) ?? false;
   }
 
   /** Sets the window's size in characters; the program gets SIGWINCH. Values outside 1 … 65,535 are ignored. */
   resize(columns: number, rows: number): void {
     const valid = [columns, rows].every((value) => Number.isInteger(value) && value >= 1 && value <= 65_535);
-    if (valid) this.#held?.resize(columns, rows);
+    if (valid) this.#handle?.resize(columns, rows);
   }
 
   /** Sends a signal to the program and what it started. */
   signal(name: NodeJS.Signals): void {
-    this.#held?.signal(name);
+    this.#handle?.signal(name);
   }
 
   /** SIGTERM, up to three seconds, then SIGKILL, each to the program and what it started; resolves when it is gone. */
   async stop(): Promise<void> {
-    const held = this.#held;
-    if (!held) return;
+    const handle = this.#handle;
+    if (!handle) return;
     this.#stopping = true;
     const gone = new Promise<void>((resolve) => this.once('exit', () => resolve()));
-    held.signal('SIGTERM');
-    const kill = setTimeout(() => held.signal('SIGKILL'), GRACE_MILLISECONDS);
+    handle.signal('SIGTERM');
+    const kill = setTimeout(() => handle.signal('SIGKILL'), GRACE_MILLISECONDS);
     await gone;
     clearTimeout(kill);
   }
 }
 
 /** Ends a program that nobody takes back, as `Terminal.stop` does. */
-export async function endHeld(holder: HolderClient, held: Held): Promise<void> {
-  const terminal = new Terminal({ holder, program: '', arguments: [], directory: '/', environment: {} });
-  terminal.takeBack(held);
+export async function endProgram(supervisor: SupervisorClient, handle: ProgramHandle): Promise<void> {
+  const terminal = new Terminal({ supervisor, program: '', arguments: [], directory: '/', environment: {} });
+  terminal.reattach(handle);
   await terminal.stop();
 }

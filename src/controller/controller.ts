@@ -8,29 +8,29 @@ import { LoadMeter } from '../host/statistics.ts';
 import type { Route } from '../http/route.ts';
 import type { Store } from '../store/store.ts';
 import { applianceRoutes } from './appliances/appliances.ts';
+import { Duplicates } from './archives/duplicate.ts';
+import { duplicateRoutes } from './archives/duplicate-routes.ts';
 import { Exports } from './archives/exporting.ts';
 import { Imports } from './archives/importing.ts';
 import { archiveRoutes } from './archives/routes.ts';
 import type { Compute, ComputeMessage } from './computes/compute.ts';
 import { Computes } from './computes/computes.ts';
-import { IdlePcSearches } from './computes/idle-pc.ts';
 import { MissingImages } from './computes/missing-images.ts';
-import { Recovery } from './computes/recovery.ts';
 import { computeRoutes } from './computes/routes.ts';
 import type { ComputeTransport } from './computes/transport.ts';
-import { Drawings } from './drawings/drawings.ts';
 import { drawingRoutes } from './drawings/routes.ts';
 import { createAnnouncer } from './events.ts';
-import { Links } from './links/links.ts';
+import { Drawings } from './lab/drawings.ts';
+import { LabWriter } from './lab/lab-writer.ts';
+import { Links } from './lab/links.ts';
+import { Nodes } from './lab/nodes.ts';
+import type { Project } from './lab/project.ts';
+import { Recovery } from './lab/recovery.ts';
 import { linkRoutes } from './links/routes.ts';
 import { controllerMetrics } from './metrics.ts';
-import { Nodes } from './nodes/nodes.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import type { NodeCreate } from './nodes/schema.ts';
-import { Duplicates } from './projects/duplicate.ts';
-import { duplicateRoutes } from './projects/duplicate-routes.ts';
-import { LabWriter } from './projects/lab-writer.ts';
-import type { Project } from './projects/project.ts';
+import { IdlePcSearches } from './projects/idle-pc.ts';
 import { Projects } from './projects/projects.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { writeDebugFiles } from './server/debug-files.ts';
@@ -106,7 +106,7 @@ export class Controller {
       writer,
       links,
       symbols: this.symbols,
-      configs: config.Server.configs_path,
+      configs: { directory: config.Server.configs_path, local: config.Server.local },
       images: new MissingImages({ computes: this.computes, announcer }),
     });
     this.recovery = new Recovery({
@@ -176,8 +176,9 @@ export class Controller {
   async start(port: number): Promise<void> {
     const { config, store } = this.options;
     // Before anybody looks at the files of a project.
-    await recoverExchanges(config.Server.projects_path);
-    for (const { path } of await store.projects.list()) await recoverExchanges(path);
+    const paths = (await store.projects.list()).map(({ path }) => path);
+    await recoverExchanges(config.Server.projects_path, paths);
+    for (const path of paths) await recoverExchanges(path, [path]);
     await Promise.all([
       this.computes.start(this.options.local, port),
       this.settings.start(),
@@ -193,8 +194,8 @@ export class Controller {
    * Opens the labs that were open when a former life of this server ended, with all that runs on in them. They are `opening` when the
    * call returns. Never rejects.
    */
-  takeBack(): Promise<void> {
-    return this.projects.takeBack();
+  reopenAll(): Promise<void> {
+    return this.projects.reopenAll();
   }
 
   hasProject(id: string): boolean {
@@ -235,7 +236,8 @@ export class Controller {
   /** A compute is gone for good, as far as anybody can tell: its labs are closed, and can be opened when it is there again. */
   private async giveUp(compute: Compute): Promise<void> {
     log.warn('a compute stays away; its projects are closed', { compute: compute.id });
-    await this.projects.closeUsing(compute).catch((error: unknown) => {
+    const reason = `The compute ${compute.name} has not answered for a long time: the project is closed. What runs there runs on; when the compute is there again, open the project.`;
+    await this.projects.closeUsing(compute, reason).catch((error: unknown) => {
       log.error('a project of a compute that is away cannot be closed', { error: messageOf(error) });
     });
   }

@@ -1,7 +1,7 @@
 // What the controller announces: to everybody, and to the listeners of one project. Payloads are the objects that routes answer with.
 import { EventBus } from '../events/bus.ts';
 
-/** Controller-wide events (interface of release 2.2.57, section 3.2). */
+/** Controller-wide events (as in release 2.2.57). */
 export interface ControllerEvents extends Record<string, object> {
   'compute.created': object;
   'compute.updated': object;
@@ -17,7 +17,7 @@ export interface ControllerEvents extends Record<string, object> {
   'log.warning': { message: string };
 }
 
-/** Events of one project (section 3.3), and whatever else its computes tell. */
+/** Events of one project, and whatever else its computes tell. */
 export interface ProjectEvents extends Record<string, object> {
   'node.created': object;
   'node.updated': object;

@@ -8,12 +8,12 @@ import { type Check, type Finding, missing, runChecks } from './check.ts';
 import { configuration } from './configuration.ts';
 import { directories, logFile, stateDirectory } from './directories.ts';
 import { kernel, kvm, socketBuffers, terminalDevice, user } from './host.ts';
-import { database, holder } from './kept.ts';
+import { database, supervisor } from './kept.ts';
 import { fileWatches, memory, openFiles, processes, terminals } from './limits.ts';
 import { certificate, consoleAccess, listenAddress } from './listening.ts';
 import { allowedInterfaces, capabilities, forwarding, forwardPolicy, nat, tun } from './networks.ts';
 import { cablePorts, consolePorts } from './port-ranges.ts';
-import { addons, libpcap, vpcs } from './programs.ts';
+import { addons, libpcap, qemu, vpcs } from './programs.ts';
 import { jsonReport, textReport, worst } from './report.ts';
 import { runningDaemon } from './running-daemon.ts';
 
@@ -21,8 +21,8 @@ import { runningDaemon } from './running-daemon.ts';
 const CHECKS: readonly Check[] = [
   ...[kernel, user, configuration],
   ...[listenAddress, account, certificate, consoleAccess, consolePorts, cablePorts],
-  ...[stateDirectory, database, holder, ...directories, logFile],
-  ...[vpcs, libpcap, addons],
+  ...[stateDirectory, database, supervisor, ...directories, logFile],
+  ...[vpcs, qemu, libpcap, addons],
   ...[terminalDevice, terminals, openFiles, processes, fileWatches, memory, socketBuffers],
   ...[tun, capabilities, allowedInterfaces, nat, forwarding, forwardPolicy],
   ...[kvm],

@@ -59,9 +59,16 @@ export const terminalDevice: Check = {
 
 export const kvm: Check = {
   subject: '/dev/kvm',
-  async examine() {
+  async examine({ loaded: { config } }) {
     const error = await access('/dev/kvm', constants.R_OK | constants.W_OK).catch(systemCode);
-    const found = error === undefined ? 'there' : error === 'ENOENT' ? 'not there' : `there, but not for this user`;
-    return ok(`${found}; no node type of this version needs it`);
+    if (error === undefined) return ok('there: QEMU machines run at the speed of this host');
+    const found = error === 'ENOENT' ? 'not there' : 'there, but not for this user';
+    const { require_kvm, require_hardware_acceleration, enable_kvm, enable_hardware_acceleration } = config.Qemu;
+    const isWanted = enable_kvm ?? enable_hardware_acceleration;
+    const isRequired = isWanted && (require_kvm ?? require_hardware_acceleration);
+    if (!isRequired) return ok(`${found}: QEMU machines are emulated`);
+    const way = error === 'ENOENT' ? 'switch virtualisation on in the firmware' : 'add this user to the group kvm';
+    const fix = `${way}, or set require_hardware_acceleration = false in section [Qemu]`;
+    return warning(`${found}: QEMU machines do not start unless their options say -machine accel=tcg`, fix);
   },
 };

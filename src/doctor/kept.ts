@@ -10,7 +10,7 @@ import { type Check, missing, ok, type Patient, type Verdict, warning } from './
 
 const MIB = 2 ** 20;
 const FOR_OTHERS = 0o077;
-const RECOVER = 'labwired recover makes it anew from what can be read; or put a copy of it back';
+const RECOVER = 'labwired recover rebuilds it from what can be read; or put a copy of it back';
 
 /** Checks the file as it lies there: neither locked nor written, and no file is made beside it. */
 async function soundness(path: string): Promise<Verdict | undefined> {
@@ -60,8 +60,8 @@ async function processIn(directory: string): Promise<number | undefined> {
   return undefined;
 }
 
-async function examineHolder({ loaded: { config }, daemon }: Patient): Promise<Verdict | undefined> {
-  const directory = join(config.state, 'holder');
+async function examineSupervisor({ loaded: { config }, daemon }: Patient): Promise<Verdict | undefined> {
+  const directory = join(config.state, 'supervisor');
   const status = await stat(directory).catch(() => undefined);
   if (status === undefined) return undefined;
   if ((status.mode & FOR_OTHERS) !== 0) {
@@ -71,9 +71,9 @@ async function examineHolder({ loaded: { config }, daemon }: Patient): Promise<V
   if (pid === undefined) return ok('does not run: no node that is a program does');
   if (daemon !== undefined) return ok(`keeps the programs of nodes (pid ${pid})`);
   return warning(
-    `programs of nodes run on without a server (holder: pid ${pid})`,
+    `programs of nodes run on without a server (supervisor: pid ${pid})`,
     'start the server, which takes them back',
   );
 }
 
-export const holder: Check = { subject: 'holder', examine: examineHolder };
+export const supervisor: Check = { subject: 'supervisor', examine: examineSupervisor };

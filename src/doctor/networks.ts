@@ -30,7 +30,8 @@ export const tun: Check = {
     const error = await access('/dev/net/tun', constants.R_OK | constants.W_OK).catch(systemCode);
     if (error === undefined) return ok('can be opened: for TAPs, ports on bridges, and NAT');
     const cannot = 'clouds get neither TAPs nor bridges, and there is no NAT network';
-    if (error !== 'ENOENT') return warning(`cannot be opened (${error}): ${cannot}`, DROP_IN);
+    if (error !== 'ENOENT')
+      return warning(`cannot be opened (${error}): ${cannot}`, `chmod 0666 /dev/net/tun; ${DROP_IN}`);
     return warning(`is not there: ${cannot}`, 'modprobe tun; a container must be given the device');
   },
 };

@@ -1,4 +1,5 @@
 // The programs that nodes run, and the native code that is loaded while the server runs.
+import { dirname, join } from 'node:path';
 import { chooseEngine } from '../compute/emulators/vpcs/engine.ts';
 import { VpcsPrograms } from '../compute/emulators/vpcs/program.ts';
 import { Failure, messageOf } from '../failures.ts';
@@ -6,6 +7,7 @@ import { useAddonDirectory } from '../host/addons.ts';
 import { isPackaged } from '../host/assets.ts';
 import { loadKoffi } from '../host/koffi.ts';
 import { compileFilter } from '../host/libpcap.ts';
+import { findProgram } from '../host/programs.ts';
 import { CHECK_MILLISECONDS, type Check, missing, ok, warning } from './check.ts';
 
 /** Less than a check may take, so that a program that hangs is named. */
@@ -24,6 +26,18 @@ export const vpcs: Check = {
         thrown.message.split('; ');
       return missing(problem, fix);
     }
+  },
+};
+
+export const qemu: Check = {
+  subject: 'QEMU',
+  async examine() {
+    // Where it is, not what it says: QEMU takes its time to start on a busy host.
+    const program = await findProgram('qemu-system-x86_64');
+    if (program === undefined) return ok('not installed: for QEMU machines, apt install qemu-system-x86 qemu-utils');
+    const tool = join(dirname(program), 'qemu-img');
+    if ((await findProgram(tool)) !== undefined) return ok(`QEMU machines are run by ${program}`);
+    return warning(`${program}, but no qemu-img beside it: machines do not start`, 'apt install qemu-utils');
   },
 };
 

@@ -1,6 +1,7 @@
 // Tells what happens to whoever listens. Each bus has one typed map from action to payload; each listener has a bounded queue. The last
 // events are kept, so that a listener whose connection broke can go on where it was.
 import { randomBytes } from 'node:crypto';
+import { frozen } from '../host/frozen.ts';
 import { Histogram } from '../host/metrics.ts';
 import { Message } from './message.ts';
 import { Subscription } from './subscription.ts';
@@ -17,24 +18,29 @@ export class EventBus<Events extends EventMap> {
   /** Tells the numbers of this bus from those of one before a restart. */
   readonly epoch = randomBytes(6).toString('hex');
   /** The last events, the oldest first from `oldest` on, round and round. */
-  private readonly history: Message[] = [];
-  private oldest = 0;
+  readonly #history: Message[] = [];
+  #oldest = 0;
   /** Seconds from an event to the moment at which a listener's stream takes it. */
   readonly lag = new Histogram(LAGS);
-  private readonly subscriptions = new Set<Subscription>();
-  private readonly followers = new Set<(message: Message) => void>();
-  private sequence = 0;
+  readonly #subscriptions = new Set<Subscription>();
+  #sequence = 0;
+  readonly #writesAtOnce: boolean;
+
+  /** @param writesAtOnce for payloads that their owners go on changing: their texts are made when they are emitted */
+  constructor({ writesAtOnce = false }: { writesAtOnce?: boolean } = {}) {
+    this.#writesAtOnce = writesAtOnce;
+  }
 
   /**
-   * Announces an event to everybody, or to the listeners of one project and those of all projects.
-   * The payload must not be changed afterwards: it is written out when a listener takes it.
+   * Announces an event to everybody, or to the listeners of one project and those of all projects. What is told is the payload as it is
+   * now: nobody can change it any more, unless this bus writes at once.
    */
   emit<Action extends keyof Events & string>(action: Action, event: Events[Action], projectId?: string): void {
-    this.sequence += 1;
-    const message = new Message(action, event, projectId, this.sequence);
-    this.keep(message);
-    for (const subscription of this.subscriptions) if (subscription.wants(message)) subscription.push(message);
-    for (const follower of this.followers) follower(message);
+    this.#sequence += 1;
+    const message = new Message(action, this.#writesAtOnce ? event : frozen(event), projectId, this.#sequence);
+    if (this.#writesAtOnce) message.write();
+    this.#keep(message);
+    for (const subscription of this.#subscriptions) if (subscription.wants(message)) subscription.push(message);
   }
 
   /**
@@ -43,65 +49,59 @@ export class EventBus<Events extends EventMap> {
    * had, to begin with what it has missed. What is no longer known is told as the subscription's gap.
    */
   subscribe(projectId?: string, since?: string): Subscription {
-    const numbering = since === undefined ? undefined : { epoch: this.epoch, position: () => this.sequence };
+    const numbering = since === undefined ? undefined : { epoch: this.epoch, position: () => this.#sequence };
     const subscription = new Subscription({
       projectId,
       numbering,
       taken: ({ at }) => this.lag.observe((performance.now() - at) / 1000),
-      forget: () => this.subscriptions.delete(subscription),
+      forget: () => this.#subscriptions.delete(subscription),
     });
-    if (since !== undefined && since !== 'now') this.catchUp(subscription, since);
-    this.subscriptions.add(subscription);
+    if (since !== undefined && since !== 'now') this.#catchUp(subscription, since);
+    this.#subscriptions.add(subscription);
     return subscription;
-  }
-
-  /** Calls `follower` within each `emit`, for parts of the server itself; returns the way to stop that. */
-  follow(follower: (message: Message) => void): () => void {
-    this.followers.add(follower);
-    return () => this.followers.delete(follower);
   }
 
   /** Events so far. */
   get emitted(): number {
-    return this.sequence;
+    return this.#sequence;
   }
 
   get listenerCount(): number {
-    return this.subscriptions.size;
+    return this.#subscriptions.size;
   }
 
   /** Listeners of this project's events. */
   listeners(projectId: string): number {
     let count = 0;
-    for (const subscription of this.subscriptions) if (subscription.projectId === projectId) count += 1;
+    for (const subscription of this.#subscriptions) if (subscription.projectId === projectId) count += 1;
     return count;
   }
 
-  private keep(message: Message): void {
-    if (this.history.length < HISTORY) {
-      this.history.push(message);
+  #keep(message: Message): void {
+    if (this.#history.length < HISTORY) {
+      this.#history.push(message);
       return;
     }
-    this.history[this.oldest] = message;
-    this.oldest = (this.oldest + 1) % HISTORY;
+    this.#history[this.#oldest] = message;
+    this.#oldest = (this.#oldest + 1) % HISTORY;
   }
 
-  private catchUp(subscription: Subscription, since: string): void {
+  #catchUp(subscription: Subscription, since: string): void {
     const [epoch, number] = since.split('-');
     const last = Number(number);
-    const kept = this.sequence - this.history.length;
-    if (epoch !== this.epoch || !(last >= kept && last <= this.sequence)) {
-      subscription.gap = { since, position: `${this.epoch}-${this.sequence}` };
+    const kept = this.#sequence - this.#history.length;
+    if (epoch !== this.epoch || !(last >= kept && last <= this.#sequence)) {
+      subscription.gap = { since, position: `${this.epoch}-${this.#sequence}` };
       return;
     }
-    for (let index = last - kept; index < this.history.length; index++) {
-      const message = this.history[(this.oldest + index) % this.history.length] as Message;
+    for (let index = last - kept; index < this.#history.length; index++) {
+      const message = this.#history[(this.#oldest + index) % this.#history.length] as Message;
       if (subscription.wants(message)) subscription.push(message);
     }
   }
 
   /** Ends every subscription, saying why. */
   close(reason: string): void {
-    for (const subscription of [...this.subscriptions]) subscription.end(reason);
+    for (const subscription of [...this.#subscriptions]) subscription.end(reason);
   }
 }

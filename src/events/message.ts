@@ -15,7 +15,7 @@ export class Message {
   readonly sequence: number;
   /** When it was emitted, on the clock of `performance.now()`. */
   readonly at = performance.now();
-  private text: { plain?: string; scoped?: string } = {};
+  #text: { plain?: string; scoped?: string } = {};
 
   constructor(action: string, event: object, projectId: string | undefined, sequence: number) {
     this.action = action;
@@ -26,14 +26,20 @@ export class Message {
 
   /** `{"action": ..., "event": ...}` on one line; made once, however many listeners there are. */
   get line(): string {
-    this.text.plain ??= lineText({ action: this.action, event: this.event });
-    return this.text.plain;
+    this.#text.plain ??= lineText({ action: this.action, event: this.event });
+    return this.#text.plain;
   }
 
   /** The same with `project_id` beside them, as computes tell their controllers. */
   get scopedLine(): string {
     if (this.projectId === undefined) return this.line;
-    this.text.scoped ??= lineText({ action: this.action, event: this.event, project_id: this.projectId });
-    return this.text.scoped;
+    this.#text.scoped ??= lineText({ action: this.action, event: this.event, project_id: this.projectId });
+    return this.#text.scoped;
+  }
+
+  /** Makes the texts now: the payload may be another later. */
+  write(): void {
+    this.#text.plain = this.line;
+    this.#text.scoped = this.scopedLine;
   }
 }

@@ -36,15 +36,15 @@ export class Subscription {
   /** Of a listener that wants to be able to come back. */
   readonly numbering: Numbering | undefined;
   gap: Gap | undefined;
-  private queue: Message[] = [];
-  private head = 0;
-  private ended: string | undefined;
-  private wake: (() => void) | undefined;
-  private arrived: (() => void) | undefined;
-  private readonly parts: SubscriptionParts;
+  #queue: Message[] = [];
+  #head = 0;
+  #ended: string | undefined;
+  #wake: (() => void) | undefined;
+  #arrived: (() => void) | undefined;
+  readonly #parts: SubscriptionParts;
 
   constructor(parts: SubscriptionParts) {
-    this.parts = parts;
+    this.#parts = parts;
     this.projectId = parts.projectId;
     this.numbering = parts.numbering;
   }
@@ -55,78 +55,78 @@ export class Subscription {
   }
 
   push(message: Message): void {
-    if (this.ended !== undefined) return;
-    if (this.queue.length - this.head >= QUEUE_LIMIT) {
-      this.queue = [];
-      this.head = 0;
+    if (this.#ended !== undefined) return;
+    if (this.#queue.length - this.#head >= QUEUE_LIMIT) {
+      this.#queue = [];
+      this.#head = 0;
       this.end(
         `This listener is too slow: ${QUEUE_LIMIT} events were waiting for it. Connect again and read the current state.`,
       );
       return;
     }
-    this.queue.push(message);
-    this.wake?.();
-    this.arrived?.();
+    this.#queue.push(message);
+    this.#wake?.();
+    this.#arrived?.();
   }
 
   /** Ends the subscription; what already waits is still delivered. */
   end(reason = ''): void {
-    if (this.ended !== undefined) return;
-    this.ended = reason;
-    this.parts.forget();
-    this.wake?.();
-    this.arrived?.();
+    if (this.#ended !== undefined) return;
+    this.#ended = reason;
+    this.#parts.forget();
+    this.#wake?.();
+    this.#arrived?.();
   }
 
   /** Calls `arrived` within each `push`, and at the end; for who takes by {@link takeAll}. */
   onArrival(arrived: () => void): void {
-    this.arrived = arrived;
-    if (this.queue.length > this.head || this.ended !== undefined) arrived();
+    this.#arrived = arrived;
+    if (this.#queue.length > this.#head || this.#ended !== undefined) arrived();
   }
 
   /** What waits now, at most so many messages. */
   takeAll(most: number): Message[] {
-    const end = Math.min(this.queue.length, this.head + most);
-    const taken = this.queue.slice(this.head, end);
-    this.head = end;
-    if (this.head === this.queue.length) {
-      this.queue = [];
-      this.head = 0;
+    const end = Math.min(this.#queue.length, this.#head + most);
+    const taken = this.#queue.slice(this.#head, end);
+    this.#head = end;
+    if (this.#head === this.#queue.length) {
+      this.#queue = [];
+      this.#head = 0;
     }
-    for (const message of taken) this.parts.taken(message);
+    for (const message of taken) this.#parts.taken(message);
     return taken;
   }
 
   /** Why it is over, when everything has been taken; undefined while it is not. */
   get reasonOfEnd(): string | undefined {
-    return this.head === this.queue.length ? this.ended : undefined;
+    return this.#head === this.#queue.length ? this.#ended : undefined;
   }
 
   /** The next message, or `silence` when `patience` milliseconds pass without one. */
   async take(patience: number): Promise<Taken> {
-    if (this.head === this.queue.length && this.ended === undefined) await this.arrival(patience);
-    if (this.head < this.queue.length) {
-      const message = this.queue[this.head] as Message;
-      this.head += 1;
-      if (this.head === this.queue.length || this.head > 1024) {
-        this.queue = this.queue.slice(this.head);
-        this.head = 0;
+    if (this.#head === this.#queue.length && this.#ended === undefined) await this.#arrival(patience);
+    if (this.#head < this.#queue.length) {
+      const message = this.#queue[this.#head] as Message;
+      this.#head += 1;
+      if (this.#head === this.#queue.length || this.#head > 1024) {
+        this.#queue = this.#queue.slice(this.#head);
+        this.#head = 0;
       }
-      this.parts.taken(message);
+      this.#parts.taken(message);
       return { kind: 'message', message };
     }
-    return this.ended === undefined ? { kind: 'silence' } : { kind: 'end', reason: this.ended };
+    return this.#ended === undefined ? { kind: 'silence' } : { kind: 'end', reason: this.#ended };
   }
 
-  private arrival(patience: number): Promise<void> {
+  #arrival(patience: number): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
         clearTimeout(timer);
-        this.wake = undefined;
+        this.#wake = undefined;
         resolve();
       };
       const timer = setTimeout(done, patience);
-      this.wake = done;
+      this.#wake = done;
     });
   }
 }

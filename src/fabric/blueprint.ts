@@ -32,7 +32,7 @@ const EFFECTS: Readonly<Record<Verb, Effect>> = {
   cableStatistics: 'pass',
   resetStatistics: 'pass',
   totals: 'pass',
-  rest: 'pass',
+  trimMemory: 'pass',
   stop: 'pass',
 };
 

@@ -1,4 +1,4 @@
-// Memory in which records go from the worker to the main thread and, emptied, back: no byte is copied and nothing allocated anew.
+// Memory in which records go from the worker to the main thread and, emptied, back: no byte is copied and nothing is allocated.
 
 import type { CaptureStatistics } from './model.ts';
 

@@ -183,7 +183,7 @@ export class FabricPort {
     return await this.#thread.request('cableStatistics', { port: this.#id });
   }
 
-  /** Counts what passes the cable anew. */
+  /** Starts counting what passes the cable from zero. */
   async resetStatistics(): Promise<void> {
     await this.#thread.request('resetStatistics', { port: this.#id });
   }

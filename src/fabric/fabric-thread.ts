@@ -19,7 +19,7 @@ interface Asked {
   request: Request;
   resolve: (result: never) => void;
   reject: (failure: Failure) => void;
-  /** By whom: a caller, one that asks a second time as the worker died meanwhile, or the thread, which builds a dead worker's ports anew. */
+  /** By whom: a caller, one that asks a second time as the worker died meanwhile, or the thread, which rebuilds a dead worker's ports. */
   by: 'caller' | 'caller again' | 'thread';
 }
 
@@ -67,7 +67,10 @@ export class FabricThread {
   readonly groups = new Groups();
   readonly #signals = new Int32Array(new SharedArrayBuffer(12));
   readonly #asked = new Map<number, Asked>();
+  /** Why TypeScript moves all frames of this thread. */
+  withoutLoop: string | undefined;
   readonly #watcher: ThreadWatcher;
+  readonly #frameLoop: WorkerData['frameLoop'];
   readonly #leave = (): void => {
     Atomics.store(this.#signals, SIGNAL.leave, 1);
     this.#interrupt();
@@ -84,7 +87,8 @@ export class FabricThread {
   #told = noTotals();
   #lastId = 0;
 
-  constructor(watcher: ThreadWatcher) {
+  constructor(frameLoop: WorkerData['frameLoop'], watcher: ThreadWatcher) {
+    this.#frameLoop = frameLoop;
     this.#watcher = watcher;
   }
 
@@ -166,7 +170,11 @@ export class FabricThread {
   #launch(): Promise<void> {
     this.#signals.fill(0);
     const descriptors = new OpenDescriptors();
-    const workerData: WorkerData = { signals: this.#signals, descriptors: descriptors.bits };
+    const workerData: WorkerData = {
+      signals: this.#signals,
+      descriptors: descriptors.bits,
+      frameLoop: this.#frameLoop,
+    };
     const source = new URL('./worker.ts', import.meta.url);
     const worker = startWorker('fabric', { source, workerData, resourceLimits: LIMITS });
     const ready = Promise.withResolvers<void>();
@@ -178,6 +186,7 @@ export class FabricThread {
     worker.on('message', (report: Report) => {
       if (report.kind !== 'ready') return this.#receive(report);
       this.#worker = worker;
+      this.withoutLoop = report.withoutLoop;
       ready.resolve();
     });
     worker.on('error', (error) => {

@@ -42,7 +42,7 @@ interface FabricEvents {
   'capture-failed': [{ port: FabricPort; file: string; failure: Failure }];
   /** A thread has died; a new one is built like it. */
   crashed: [Crash];
-  /** A thread was built anew. Frames of that time are lost, devices have forgotten what they had learned, counters begin at 0. */
+  /** A thread was rebuilt. Frames of that time are lost, devices have forgotten what they had learned, counters begin at 0. */
   recovered: [Recovery];
   /** A thread has died again and again and was given up: what its groups have moves no frame, and can only be closed. */
   lost: [Crash];
@@ -51,19 +51,24 @@ interface FabricEvents {
 export interface FabricOptions {
   /** The most threads; one more is started for one more group. Without it one less than there are cores, four at the most. */
   threads?: number | undefined;
+  /** Whether plain frames may be moved by native code, where that can be loaded. */
+  frameLoop?: 'automatic' | 'off' | undefined;
 }
 
 /** Moves Ethernet frames between emulators, devices in memory and cables. */
 export class Fabric extends EventEmitter<FabricEvents> {
   readonly #most: number;
-  #threads = [this.#newThread()];
+  readonly #frameLoop: 'automatic' | 'off';
+  #threads: FabricThread[];
   readonly #placed = new Map<string, FabricThread>();
   /** Of threads that were given up. */
   readonly #past = noTotals();
 
-  constructor({ threads = Math.max(1, Math.min(4, availableParallelism() - 1)) }: FabricOptions = {}) {
+  constructor({ threads, frameLoop = 'automatic' }: FabricOptions = {}) {
     super();
-    this.#most = threads;
+    this.#most = threads ?? Math.max(1, Math.min(4, availableParallelism() - 1));
+    this.#frameLoop = frameLoop;
+    this.#threads = [this.#newThread()];
   }
 
   /** Resolves when frames move. */
@@ -72,8 +77,8 @@ export class Fabric extends EventEmitter<FabricEvents> {
   }
 
   /** For moments without work: the threads give back memory that they do not need any more. Frames wait some 10 ms meanwhile. */
-  async rest(): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.request('rest', {})));
+  async trimMemory(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.request('trimMemory', {})));
   }
 
   /** Closes all sockets, completes the captures and ends the threads. */
@@ -124,6 +129,11 @@ export class Fabric extends EventEmitter<FabricEvents> {
     return new FabricPort(thread, id, (event) => this.emit('capture-failed', event));
   }
 
+  /** Why TypeScript moves all frames; undefined when the native frame loop moves plain ones. Known after {@link start}. */
+  get withoutLoop(): string | undefined {
+    return this.#threads[0]?.withoutLoop;
+  }
+
   /** Captures that run. */
   get captures(): number {
     return this.#threads.reduce((sum, { captures }) => sum + captures.size, 0);
@@ -149,7 +159,7 @@ export class Fabric extends EventEmitter<FabricEvents> {
   }
 
   #newThread(): FabricThread {
-    const thread: FabricThread = new FabricThread({
+    const thread: FabricThread = new FabricThread(this.#frameLoop, {
       crashed: (crash) => this.emit('crashed', crash),
       recovered: (recovery) => this.emit('recovered', recovery),
       lost: (crash) => {

@@ -141,7 +141,7 @@ export interface DeviceKinds {
 }
 
 export type DeviceKind = keyof DeviceKinds;
-/** What a device of the kind is made with, and may be given anew at any time. */
+/** What a device of the kind is made with, and may be given again at any time. */
 export type Settings<Kind extends DeviceKind> = DeviceKinds[Kind]['settings'];
 /** What it answers, by question. */
 export type Answers<Kind extends DeviceKind> = DeviceKinds[Kind]['answers'];

@@ -47,10 +47,10 @@ export interface Verbs {
   stopCapture: { takes: { port: number }; gives: CaptureStatistics | undefined };
   statistics: { takes: { port: number }; gives: PortStatistics };
   cableStatistics: { takes: { port: number }; gives: CableStatistics };
-  /** Counts what passes the cable anew. */
+  /** Starts counting what passes the cable from zero. */
   resetStatistics: { takes: { port: number }; gives: undefined };
   /** Gives memory back: this thread's garbage, and what the allocator of the whole process holds (host/memory.ts). */
-  rest: { takes: Record<never, never>; gives: undefined };
+  trimMemory: { takes: Record<never, never>; gives: undefined };
   /** Of this worker's life; what is closed counts on. */
   totals: { takes: Record<never, never>; gives: FabricTotals };
   stop: { takes: Record<never, never>; gives: undefined };
@@ -61,8 +61,8 @@ export type Verb = keyof Verbs;
 export type Request = { [V in Verb]: { id: number; verb: V; body: Verbs[V]['takes'] } }[Verb];
 
 export type Report =
-  /** The worker listens. */
-  | { kind: 'ready' }
+  /** The worker listens. `withoutLoop`: why TypeScript moves all frames. */
+  | { kind: 'ready'; withoutLoop?: string | undefined }
   | { kind: 'answer'; id: number; result: unknown }
   | { kind: 'failure'; id: number; code: FailureCode; message: string }
   /** Whole records for the files of captures: each chunk is the main thread's until it releases it. */
@@ -84,4 +84,5 @@ export interface WorkerData {
   signals: Int32Array<SharedArrayBuffer>;
   /** Of the worker's OpenDescriptors, which the main thread closes when it has ended. */
   descriptors: Int32Array<SharedArrayBuffer>;
+  frameLoop: 'automatic' | 'off';
 }

@@ -4,11 +4,12 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { Failure, messageOf } from '../failures.ts';
 import { OpenDescriptors } from '../host/open-descriptors.ts';
 import { FrameCalls } from '../host/system-calls.ts';
+import type { PostChunks } from './plane/capture.ts';
 import { FramePlane } from './plane/frame-plane.ts';
 import { FabricVerbs } from './plane/verbs.ts';
 import { type Report, type Request, SIGNAL, type WorkerData } from './protocol.ts';
 
-const { signals, descriptors } = workerData as WorkerData;
+const { signals, descriptors, frameLoop } = workerData as WorkerData;
 
 function report(message: Report): void {
   parentPort!.postMessage(message);
@@ -25,12 +26,23 @@ function answer(verbs: FabricVerbs, { id, verb, body }: Request): void {
   }
 }
 
+/** With the native frame loop, where it can be loaded and is wanted; else why not. */
+function makePlane(calls: FrameCalls): { plane: FramePlane; withoutLoop?: string } {
+  const post: PostChunks = (chunks) => report({ kind: 'captured', chunks });
+  if (frameLoop === 'off') return { plane: new FramePlane(calls, post), withoutLoop: 'it is turned off' };
+  try {
+    return { plane: new FramePlane(calls, post, true) };
+  } catch (error) {
+    return { plane: new FramePlane(calls, post), withoutLoop: messageOf(error) };
+  }
+}
+
 function run(): void {
   const calls = new FrameCalls(new OpenDescriptors(descriptors));
-  const plane = new FramePlane(calls, (chunks) => report({ kind: 'captured', chunks }));
+  const { plane, withoutLoop } = makePlane(calls);
   const verbs = new FabricVerbs(plane, (device, message) => report({ kind: 'told', device, message }));
   Atomics.store(signals, SIGNAL.wakeUp, plane.wakeUp);
-  report({ kind: 'ready' });
+  report({ kind: 'ready', withoutLoop });
   while (!verbs.stopped && Atomics.load(signals, SIGNAL.leave) === 0) {
     plane.step();
     if (Atomics.exchange(signals, SIGNAL.posted, 0) === 0) continue;

@@ -14,7 +14,7 @@ export type ChecksumAnswer = { id: number; md5sum: string } | { id: number; fail
 
 /** Milliseconds without work after which the thread ends and gives back its memory. */
 const IDLE = 2000;
-const LIMITS = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 };
+const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
 
 class ChecksumThread {
   readonly #worker: Worker;

@@ -4,8 +4,9 @@ import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promise
 import { Failure, systemCode } from '../failures.ts';
 import { fileFailure, isTemporaryName } from './atomic-file.ts';
 import { at, mustBeRegular, O_PATH, openRoot, placeBelow, type Root } from './contained-place.ts';
+import { type OpenFile, READ_WITHOUT_WAITING } from './regular-file.ts';
 
-const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY } = constants;
+const { O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /** What came or went while it was looked at, and what may not be looked at; anything else that a disk says is a failure. */
 const PASSED_BY: readonly string[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM'];
@@ -40,7 +41,7 @@ export type ContainedEntry =
   | { kind: 'empty folder' | 'unreadable folder'; path: string }
   | { kind: 'link'; path: string; target: string }
   /** `open` gives the file for reading, as long as the walk has not gone on; the caller closes the handle. */
-  | { kind: 'file'; path: string; open: () => Promise<{ handle: FileHandle; stat: Stats }> };
+  | { kind: 'file'; path: string; open: () => Promise<OpenFile> };
 
 /**
  * Everything below `root` that can be copied, in no particular order: regular files, links (followed nowhere), and folders that
@@ -64,14 +65,10 @@ export async function* walkContained(
 }
 
 /** Opens a regular file in an open directory; not what has taken its place meanwhile. */
-async function openEntry(
-  directory: FileHandle,
-  name: string,
-  path: string,
-): Promise<{ handle: FileHandle; stat: Stats }> {
+async function openEntry(directory: FileHandle, name: string, path: string): Promise<OpenFile> {
   await using undo = new AsyncDisposableStack();
   try {
-    const handle = undo.use(await open(at(directory, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    const handle = undo.use(await open(at(directory, name), READ_WITHOUT_WAITING | O_NOFOLLOW));
     const stat = await handle.stat();
     mustBeRegular(stat, path);
     undo.move();

@@ -2,7 +2,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rmdir, unlink } from 'node:fs/promises';
 import { Failure, systemCode } from '../failures.ts';
-import { type AtomicFile, type AtomicFileData, createAtomicFile, fileFailure, isTemporaryName } from './atomic-file.ts';
+import { type AtomicFile, type AtomicFileData, createAtomicFile, fileFailure } from './atomic-file.ts';
 import {
   at,
   isDirectory,
@@ -15,8 +15,10 @@ import {
   type Root,
   segmentsOf,
 } from './contained-place.ts';
+import { type OpenFile, openJudged } from './regular-file.ts';
+import { refuseReservedNames } from './reserved-names.ts';
 
-const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY } = constants;
+const { O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /**
  * Levels that a written or removed file may lie below the root: more than any lab has, fewer than the descriptors of a
@@ -29,19 +31,12 @@ const DEEPEST = 100;
  * links that stay inside are followed. Failures: `forbidden` (leaves the directory, is no regular file, may not be
  * read), `not-found`, `conflict` (a directory). The caller closes the handle.
  */
-export async function openContainedForRead(root: string, path: string): Promise<{ handle: FileHandle; stat: Stats }> {
+export async function openContainedForRead(root: string, path: string): Promise<OpenFile> {
   await using held = new AsyncDisposableStack();
   const top = await openRoot(root, held);
   const found = held.use(await openFound(top, segmentsOf(path), path));
   await placeBelow(top, found, path);
-  const stat = await found.stat();
-  mustBeRegular(stat, path);
-  try {
-    // By its descriptor: the very file that was judged, whatever its name leads to by now.
-    return { handle: await open(at(found), O_RDONLY | O_NONBLOCK | O_NOCTTY), stat };
-  } catch (thrown) {
-    throw fileFailure(thrown, path);
-  }
+  return await openJudged(found, path);
 }
 
 export interface WriteOptions {
@@ -73,13 +68,12 @@ export async function writeContained(
   const top = await openRoot(root, held);
   await using made = new AsyncDisposableStack();
   const segments = segmentsOf(path);
+  refuseReservedNames(segments.join('/'), path);
   const direct = await openTarget(top, segments, path, held, createParents ? made : undefined);
   const target =
     direct.leadsTo === undefined ? direct : await openTarget(top, direct.leadsTo.split('/'), path, held, undefined);
   if (target.leadsTo !== undefined) throw outside(path);
-  if (isTemporaryName(target.name)) {
-    throw new Failure('forbidden', `${path}: such names are kept for unfinished uploads; choose another`);
-  }
+  refuseReservedNames(target.name, path);
   const mode = wanted ?? target.mode;
   await using file = await createAtomicFile(at(target.directory, target.name), {
     shownAs: path,

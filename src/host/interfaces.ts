@@ -1,4 +1,4 @@
-// The network interfaces of this host as the API tells them (interface of release 2.2.57, section 16.4).
+// The network interfaces of this host as the API tells them (as in release 2.2.57).
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { networkInterfaces as addressesByInterface } from 'node:os';

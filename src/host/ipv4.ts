@@ -1,4 +1,6 @@
 // IPv4 addresses as numbers, and the networks that they are in.
+import { isIPv4 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** A network: its lowest address, as an unsigned number, and the length of its prefix. */
 export interface Subnet {
@@ -8,18 +10,16 @@ export interface Subnet {
 
 /** An unsigned number; undefined for what is no address in dotted form. */
 export function parseAddress(text: string): number | undefined {
-  const parts = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text)?.slice(1).map(Number);
-  if (parts === undefined || parts.some((part) => part > 255)) return undefined;
-  return parts.reduce((address, part) => address * 256 + part, 0);
+  return isIPv4(text) ? Buffer.from(ipaddr.IPv4.parse(text).octets).readUInt32BE() : undefined;
 }
 
 export function formatAddress(address: number): string {
-  return [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.');
+  return new ipaddr.IPv4([24, 16, 8, 0].map((shift) => (address >>> shift) & 255)).toString();
 }
 
 /** The netmask as an unsigned number. */
 export function netmask(prefix: number): number {
-  return prefix === 0 ? 0 : (-1 << (32 - prefix)) >>> 0;
+  return Buffer.from(ipaddr.IPv4.subnetMaskFromPrefixLength(prefix).octets).readUInt32BE();
 }
 
 /** `192.0.2.0/24`; undefined for what is none, or an address with bits behind the prefix. */

@@ -1,21 +1,21 @@
 // One at a time per key, in the order of arrival.
 
 export class KeyedLock {
-  private readonly tails = new Map<string, Promise<unknown>>();
+  readonly #tails = new Map<string, Promise<unknown>>();
 
   /** Runs `task` when everything that came before it under the same key has ended, however it ended. */
   async run<T>(key: string, task: () => T | Promise<T>): Promise<T> {
-    const previous = this.tails.get(key);
+    const previous = this.#tails.get(key);
     const turn = previous ? previous.then(task, task) : Promise.resolve().then(task);
     const tail = turn.then(
       () => {},
       () => {},
     );
-    this.tails.set(key, tail);
+    this.#tails.set(key, tail);
     try {
       return await turn;
     } finally {
-      if (this.tails.get(key) === tail) this.tails.delete(key);
+      if (this.#tails.get(key) === tail) this.#tails.delete(key);
     }
   }
 }

@@ -35,10 +35,8 @@ export interface LinkChange {
 
 // linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/netlink.h
 const RTM_NEWLINK = 16;
-const RTM_DELLINK = 17;
 const RTM_GETLINK = 18;
 const RTM_NEWADDR = 20;
-const RTM_DELADDR = 21;
 const NLM_F_REQUEST = 0x001;
 const NLM_F_ACK = 0x004;
 const NLM_F_EXCL = 0x200;
@@ -195,27 +193,6 @@ function bridgeIndex(name: string): number {
 }
 
 /**
- * Makes a bridge, which is down and has no address.
- * @throws Failure `conflict` when there is an interface of that name, `forbidden` without CAP_NET_ADMIN
- */
-export function createBridge(name: string): void {
-  const kind = attribute(IFLA_LINKINFO, attribute(IFLA_INFO_KIND, Buffer.from('bridge')));
-  const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
-  change(`make bridge ${name}`, () =>
-    request('RTM_NEWLINK', RTM_NEWLINK, flags, linkMessage(0), attribute(IFLA_IFNAME, text(name)), kind),
-  );
-}
-
-/**
- * Deletes an interface that some program made: a bridge, a TAP, a veth.
- * @throws Failure `conflict` without one of that name, or for hardware; `forbidden` without CAP_NET_ADMIN
- */
-export function deleteLink(name: string): void {
-  const { index } = getLink(name);
-  change(`delete interface ${name}`, () => request('RTM_DELLINK', RTM_DELLINK, NLM_F_ACK, linkMessage(index)));
-}
-
-/**
  * Gives the interface an IPv4 address, such as `192.168.122.1/24`.
  * @throws Failure `invalid` for what is no address, `conflict` when it has it already, `forbidden` without CAP_NET_ADMIN
  */
@@ -223,12 +200,6 @@ export function addAddress(name: string, address: string): void {
   const message = addressMessage(name, address);
   const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
   change(`give ${name} the address ${address}`, () => request('RTM_NEWADDR', RTM_NEWADDR, flags, message));
-}
-
-/** Takes an IPv4 address from the interface; see {@link addAddress}. */
-export function removeAddress(name: string, address: string): void {
-  const message = addressMessage(name, address);
-  change(`take the address ${address} from ${name}`, () => request('RTM_DELADDR', RTM_DELADDR, NLM_F_ACK, message));
 }
 
 function addressMessage(name: string, address: string): Buffer {

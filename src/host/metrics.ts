@@ -25,51 +25,51 @@ export function single(name: string, type: 'counter' | 'gauge', help: string, va
 
 /** Counts by labels. */
 export class Counters {
-  private readonly counts = new Map<string, { labels: Labels; value: number }>();
+  readonly #counts = new Map<string, { labels: Labels; value: number }>();
 
   add(labels: Labels, amount = 1): void {
     const key = Object.values(labels).join('\0');
-    const count = this.counts.get(key);
+    const count = this.#counts.get(key);
     if (count) count.value += amount;
-    else this.counts.set(key, { labels, value: amount });
+    else this.#counts.set(key, { labels, value: amount });
   }
 
   samples(): Iterable<Sample> {
-    return this.counts.values();
+    return this.#counts.values();
   }
 }
 
 /** How often values fell below each of some bounds. */
 export class Histogram {
-  private readonly bounds: readonly number[];
-  private readonly counts: number[];
-  private count = 0;
-  private sum = 0;
+  readonly #bounds: readonly number[];
+  readonly #counts: number[];
+  #count = 0;
+  #sum = 0;
 
   /** @param bounds ascending */
   constructor(bounds: readonly number[]) {
-    this.bounds = bounds;
-    this.counts = bounds.map(() => 0);
+    this.#bounds = bounds;
+    this.#counts = bounds.map(() => 0);
   }
 
   observe(value: number): void {
-    this.count += 1;
-    this.sum += value;
-    const index = this.bounds.findIndex((bound) => value <= bound);
-    if (index !== -1) this.counts[index]! += 1;
+    this.#count += 1;
+    this.#sum += value;
+    const index = this.#bounds.findIndex((bound) => value <= bound);
+    if (index !== -1) this.#counts[index]! += 1;
   }
 
   samples(): Sample[] {
     let below = 0;
-    const buckets = this.bounds.map((bound, index) => {
-      below += this.counts[index]!;
+    const buckets = this.#bounds.map((bound, index) => {
+      below += this.#counts[index]!;
       return { suffix: '_bucket', labels: { le: String(bound) }, value: below };
     });
     return [
       ...buckets,
-      { suffix: '_bucket', labels: { le: '+Inf' }, value: this.count },
-      { suffix: '_sum', value: this.sum },
-      { suffix: '_count', value: this.count },
+      { suffix: '_bucket', labels: { le: '+Inf' }, value: this.#count },
+      { suffix: '_sum', value: this.#sum },
+      { suffix: '_count', value: this.#count },
     ];
   }
 }

@@ -1,4 +1,4 @@
-// Pseudo-terminals, made by node-pty. Whoever imports this loads its addon: only the holder does.
+// Pseudo-terminals, made by node-pty. Whoever imports this loads its addon: only the supervisor does.
 //
 // Of node-pty it is the native part that is used: its `spawn` forks this process, and costs more with every program that it has started
 // (see spawn.ts); its `open` keeps a descriptor of the programs' end for ever, so that no terminal would notice the end of its program.

@@ -1,4 +1,4 @@
-// Programs on terminals, and how those end: calls of the C library that neither Node nor node-pty offers. A program is started by
+// Programs on terminals or without, and how those end: calls of the C library that neither Node nor node-pty offers. A program is started by
 // posix_spawn(3), which shares the caller's memory until the program runs: it costs the same however large the caller is. node-pty's
 // own `spawn` forks the caller, and leaves a thread with it for each program, whose stack each later fork has to copy.
 
@@ -13,6 +13,10 @@ const SPAWN_SETSIGDEF = 0x04;
 const SPAWN_SETSIGMASK = 0x08;
 const SPAWN_SETSID = 0x80;
 const WNOHANG = 1;
+
+/** What stands in the place of a log and is no file must not hold the caller up. */
+const LOG_FLAGS = files.O_WRONLY | files.O_CREAT | files.O_APPEND | files.O_NOFOLLOW | files.O_NONBLOCK;
+const LOG_MODE = 0o600;
 
 /** Larger than the structures of glibc: posix_spawnattr_t has 336 bytes, posix_spawn_file_actions_t 80, sigset_t 128. */
 const ATTRIBUTES_BYTES = 512;
@@ -51,7 +55,10 @@ function check(call: string, errno: number): void {
   if (errno !== 0) throw new SystemError(call, errno);
 }
 
-export interface ProgramOnTerminal {
+/** Where a program reads and writes: a terminal of its own, or nothing to read and a file that its output is added to. */
+export type ProgramStreams = { terminal: string } | { log: string };
+
+export interface SpawnOptions {
   /** Absolute path. */
   program: string;
   arguments: readonly string[];
@@ -63,11 +70,11 @@ export interface ProgramOnTerminal {
 }
 
 /**
- * Starts a program with a session of its own, whose terminal `device` is. It has no other descriptor than that, and signals are to it
- * as to a program that was just started. Gives its process id.
+ * Starts a program with a session of its own. It has no other descriptors than those of its streams, and signals are to it as to a
+ * program that was just started. Gives its process id.
  * @throws SystemError when it cannot be started (`ENOENT`, `EACCES`, `EAGAIN` ...)
  */
-export function spawnOnTerminal(device: string, options: ProgramOnTerminal): number {
+export function spawnProgram(streams: ProgramStreams, options: SpawnOptions): number {
   const { program, directory, environment, timerSlackMilliseconds } = options;
   const c = libc();
   const actions = Buffer.alloc(ACTIONS_BYTES);
@@ -79,10 +86,15 @@ export function spawnOnTerminal(device: string, options: ProgramOnTerminal): num
   check('posix_spawnattr_init', c.initAttributes(attributes));
   undo.defer(() => void c.destroyAttributes(attributes));
   check('chdir', c.addDirectory(actions, directory));
-  // The first terminal that the leader of a new session opens becomes the session's.
-  check('open', c.addOpen(actions, 0, device, files.O_RDWR, 0));
-  check('dup2', c.addCopy(actions, 0, 1));
-  check('dup2', c.addCopy(actions, 0, 2));
+  if ('terminal' in streams) {
+    // The first terminal that the leader of a new session opens becomes the session's.
+    check('open', c.addOpen(actions, 0, streams.terminal, files.O_RDWR, 0));
+    check('dup2', c.addCopy(actions, 0, 1));
+  } else {
+    check('open', c.addOpen(actions, 0, '/dev/null', files.O_RDONLY, 0));
+    check('open', c.addOpen(actions, 1, streams.log, LOG_FLAGS, LOG_MODE));
+  }
+  check('dup2', c.addCopy(actions, 1, 2));
   check('closefrom', c.addCloseFrom(actions, 3));
   check('posix_spawnattr_setflags', c.setFlags(attributes, SPAWN_SETSID | SPAWN_SETSIGDEF | SPAWN_SETSIGMASK));
   check('posix_spawnattr_setsigdefault', c.setDefaultSignals(attributes, Buffer.alloc(SIGNALS_BYTES, 0xff)));

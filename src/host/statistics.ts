@@ -26,21 +26,21 @@ export interface ServerStatistics extends Usage {
   load_average_percent: number[];
 }
 
-/** Processor figures are taken anew at most this often (milliseconds), so that many listeners do not shorten each other's spans. */
+/** Processor figures are taken again at most this often (milliseconds), so that many listeners do not shorten each other's spans. */
 const REFRESH = 1900;
 
 /** Measures the processors between one look and the next; the first look tells the average since the host came up. */
 export class LoadMeter {
-  private busy = 0;
-  private total = 0;
-  private cpu = 0;
-  private takenAt = Number.NEGATIVE_INFINITY;
+  #busy = 0;
+  #total = 0;
+  #cpu = 0;
+  #takenAt = Number.NEGATIVE_INFINITY;
 
   /** Percent with one decimal. */
   usage(): Usage {
     const memory = memoryOfHost();
     return {
-      cpu_usage_percent: this.cpuPercent(),
+      cpu_usage_percent: this.#cpuPercent(),
       memory_usage_percent: Math.round(percent(memory.total - memory.free, memory.total) * 10) / 10,
     };
   }
@@ -58,26 +58,26 @@ export class LoadMeter {
       swap_free: memory.swapFree,
       swap_used: memory.swapTotal - memory.swapFree,
       swap_usage_percent: Math.trunc(percent(memory.swapTotal - memory.swapFree, memory.swapTotal)),
-      cpu_usage_percent: Math.trunc(this.cpuPercent()),
+      cpu_usage_percent: Math.trunc(this.#cpuPercent()),
       disk_usage_percent: Math.trunc(await diskUsage(directory)),
       load_average_percent: loadavg().map((load) => Math.trunc((load / processors) * 100)),
     };
   }
 
-  private cpuPercent(): number {
+  #cpuPercent(): number {
     const now = performance.now();
-    if (now - this.takenAt < REFRESH) return this.cpu;
-    this.takenAt = now;
+    if (now - this.#takenAt < REFRESH) return this.#cpu;
+    this.#takenAt = now;
     let busy = 0;
     let total = 0;
     for (const { times } of cpus()) {
       busy += times.user + times.nice + times.sys + times.irq;
       total += times.user + times.nice + times.sys + times.irq + times.idle;
     }
-    this.cpu = Math.round(percent(busy - this.busy, total - this.total) * 10) / 10;
-    this.busy = busy;
-    this.total = total;
-    return this.cpu;
+    this.#cpu = Math.round(percent(busy - this.#busy, total - this.#total) * 10) / 10;
+    this.#busy = busy;
+    this.#total = total;
+    return this.#cpu;
   }
 }
 

@@ -1,18 +1,16 @@
 // Makes one application of a list of routes: parameters, bodies, answers, errors, 404 and 405, WebSockets.
 // The same application answers the network (through server.ts) and callers in this process (`request`, `openSocket`).
-import { upgradeWebSocket } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
 import { answerText } from '../events/json.ts';
 import { Failure } from '../failures.ts';
 import { KeyedLock } from '../host/keyed-lock.ts';
-import { log } from '../host/log.ts';
 import { MalformedBody, mergeQuery, queryMembers, readJsonBody } from './body.ts';
 import { breakingOff } from './broken-answers.ts';
 import { methodNotAllowed, renderFailure, unknownPath } from './errors.ts';
 import type { RecordedRequest } from './recording.ts';
 import type { Answer, Connected, HttpRoute, Route, RouteRequest, SocketRoute } from './route.ts';
-import { type MessageSocket, SocketInbox, socketPair } from './sockets.ts';
+import { type MessageSocket, socketPair } from './sockets.ts';
 import { type Schema, validated } from './validation.ts';
 
 /** What comes with a request besides itself. */
@@ -23,7 +21,7 @@ export interface AppEnvironment {
    */
   target?: string;
   /** The request as the network server got it. */
-  incoming?: { socket: { remoteAddress?: string | undefined; cork(): void; uncork(): void } };
+  incoming?: { socket: { remoteAddress?: string | undefined; encrypted?: boolean } };
   /** Tells this request from others, in the log and to its client. */
   requestId?: string;
   /** The pattern of the route that was found. */
@@ -32,8 +30,10 @@ export interface AppEnvironment {
   body?: () => ReadableStream<Uint8Array>;
   /** The network's side of the answer. */
   outgoing?: { destroy(): void };
-  /** For callers in this process: takes the place of the network's upgrade. */
+  /** Given when the request is the complete opening of a WebSocket: called with what a route does once that is open. */
   connect?: (connected: Connected) => void;
+  /** What a request with `Upgrade` lacks to be such an opening. */
+  openingProblem?: string | undefined;
 }
 
 type HonoContext = Context<{ Bindings: AppEnvironment }>;
@@ -54,10 +54,15 @@ export interface AppOptions {
   record?: ((request: RecordedRequest) => void) | undefined;
 }
 
+/** What the routes of a compute begin with. */
+const COMPUTE = '/v2/compute/';
+
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 
 export class App {
   readonly hono: Hono<{ Bindings: AppEnvironment }>;
+  /** The WebSocket routes alone. */
+  private readonly sockets = new TrieRouter<SocketRoute>();
   private readonly lock: KeyedLock;
   private readonly record: AppOptions['record'];
 
@@ -70,6 +75,7 @@ export class App {
       // Whatever the path is, the middleware matches; a route is what matches beyond it.
       METHODS.filter((method) => this.hono.router.match(method, path)[0].length > middleware.length);
     for (const route of routes) {
+      if (route.kind === 'socket') this.sockets.add(route.method, honoPath(route.pattern), route);
       this.hono.on(route.method, honoPath(route.pattern), (context) =>
         context.req.method === 'HEAD' ? methodNotAllowed(allowed(context.req.path)) : this.dispatch(route, context),
       );
@@ -79,6 +85,11 @@ export class App {
       return methods.length > 0 ? methodNotAllowed(methods) : unknownPath();
     });
     this.hono.onError((error, context) => renderFailure(error, undefined, context.env.requestId));
+  }
+
+  /** Whether `target`, path and query as they stood on the wire, is that of a WebSocket route. */
+  hasSocket(target: string): boolean {
+    return this.sockets.match('GET', pathOfTarget(target))[0].length > 0;
   }
 
   /** A request of this process; `target` is path and query, used exactly as written. */
@@ -136,51 +147,21 @@ export class App {
     }
   }
 
-  /** Requests about one node wait for each other: the release runs them one at a time per node. */
+  /** A compute does what it is asked of one node one after the other, as the release does; a controller's projects order their changes themselves. */
   private inTurn(route: HttpRoute, request: RouteRequest): Answer | Promise<Answer> {
     const { project_id: project, node_id: node } = request.params as Record<string, string | undefined>;
-    if (node === undefined || route.options.concurrent) return route.handle(request);
-    return this.lock.run(`${half(route)} ${project}/${node}`, () => route.handle(request));
+    const { options, pattern } = route;
+    if (node === undefined || options.concurrent || !pattern.startsWith(COMPUTE)) return route.handle(request);
+    return this.lock.run(`${project}/${node}`, () => route.handle(request));
   }
 
-  private async upgrade(route: SocketRoute, request: RouteRequest, context: HonoContext): Promise<Response> {
-    if (context.env.connect) {
-      context.env.connect(await route.accept(request as RouteRequest<string, undefined>));
-      return new Response(null, { status: 204 });
+  private async upgrade(route: SocketRoute, request: RouteRequest, { env }: HonoContext): Promise<Response> {
+    if (!env.connect) {
+      const problem = env.openingProblem ?? 'connect with a WebSocket client';
+      throw new Failure('invalid', `This address speaks WebSocket only: ${problem}.`);
     }
-    if (context.req.header('upgrade')?.toLowerCase() !== 'websocket') {
-      throw new Failure('invalid', 'This address speaks WebSocket only: connect with a WebSocket client.');
-    }
-    const connected = await route.accept(request as RouteRequest<string, undefined>);
-    const inbox = new SocketInbox();
-    const answer = await upgradeWebSocket(() => ({
-      onOpen: (_event, socket) => {
-        const raw = socket.raw as { bufferedAmount: number } | undefined;
-        const { incoming } = context.env;
-        connected({
-          send: (data) => socket.send(data as string | Uint8Array<ArrayBuffer>),
-          get bufferedAmount() {
-            return raw?.bufferedAmount ?? 0;
-          },
-          close: (code, reason) => socket.close(code, reason),
-          together: (send) => {
-            incoming?.socket.cork();
-            try {
-              send();
-            } finally {
-              incoming?.socket.uncork();
-            }
-          },
-          listen: (events) => inbox.listen(events),
-        });
-      },
-      onMessage: (event) =>
-        inbox.message(typeof event.data === 'string' ? event.data : new Uint8Array(event.data as ArrayBuffer)),
-      onClose: (event) => inbox.close(event.code, event.reason),
-      onError: () => log.debug('WebSocket failed', { route: route.pattern }),
-    }))(context, async () => {});
-    if (!answer) throw new Failure('invalid', 'This address speaks WebSocket only: connect with a WebSocket client.');
-    return answer;
+    env.connect(await route.accept(request as RouteRequest<string, undefined>));
+    return new Response(null, { status: 204 });
   }
 }
 
@@ -190,14 +171,12 @@ function validatedBody(schema: Schema, body: unknown): unknown {
   return validated(schema, body);
 }
 
-/** Controller and compute lock their nodes apart: a request to the one makes requests to the other. */
-function half({ pattern }: Route): 'compute' | 'controller' {
-  return pattern.startsWith('/v2/compute/') ? 'compute' : 'controller';
-}
-
 /** The path that routing goes by. */
 function pathOf(request: Request, options?: { env?: AppEnvironment }): string {
-  const target = targetOf(request, options?.env);
+  return pathOfTarget(targetOf(request, options?.env));
+}
+
+function pathOfTarget(target: string): string {
   const end = target.search(/[?#]/);
   return end < 0 ? target : target.slice(0, end);
 }

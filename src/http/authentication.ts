@@ -42,7 +42,8 @@ export class Authentication {
   private known = new Set<string>();
   /** The account that `known` is right for. */
   private knownFor = '';
-  private readonly checking = new Map<string, Promise<boolean>>();
+  /** By source and guess. */
+  private readonly checking = new Map<string, Promise<Decision>>();
   private turn: Promise<unknown> = Promise.resolve();
 
   /** @param account the account as it is now; asked for each request */
@@ -66,8 +67,31 @@ export class Authentication {
     const source = sourceOf(address);
     const wait = this.guesses.wait(source);
     if (wait > 0) return { kind: 'later', wait };
-    if (!this.checking.has(digest) && this.checking.size >= MOST_WAITING) return { kind: 'later', wait: BUSY_WAIT };
-    if (await this.check(digest, given, account)) {
+    const checking = `${source} ${digest}`;
+    // The same guess, sent twice at once, is checked and counted once.
+    const under = this.checking.get(checking);
+    if (under) return under;
+    if (this.checking.size >= MOST_WAITING) return { kind: 'later', wait: BUSY_WAIT };
+    const checked = this.turn
+      .then(() => this.check({ source, address, digest, tag }, given, account))
+      .finally(() => {
+        this.checking.delete(checking);
+      });
+    this.checking.set(checking, checked);
+    this.turn = checked.catch(() => {});
+    return checked;
+  }
+
+  /** Those that came at the same time and were checked before may have been wrong: only now is it known whether this one has to wait. */
+  private async check(
+    { source, address, digest, tag }: { source: string; address: string; digest: string; tag: string },
+    given: Credentials,
+    account: Credentials,
+  ): Promise<Decision> {
+    if (this.known.has(digest) && this.knownFor === tag) return { kind: 'right' };
+    const wait = this.guesses.wait(source);
+    if (wait > 0) return { kind: 'later', wait };
+    if (await this.compare(given, account)) {
       this.guesses.right(source);
       if (this.known.size < MOST_KNOWN && this.knownFor === tag) this.known.add(digest);
       return { kind: 'right' };
@@ -75,20 +99,6 @@ export class Authentication {
     const wrong = this.guesses.wrong(source);
     if (Math.log2(wrong) % 1 === 0) log.warn('wrong user or password', { address, times: wrong });
     return { kind: 'wrong' };
-  }
-
-  /** The same guess, sent twice at once, is checked once. */
-  private check(digest: string, given: Credentials, account: Credentials): Promise<boolean> {
-    const under = this.checking.get(digest);
-    if (under) return under;
-    const checked = this.turn
-      .then(() => this.compare(given, account))
-      .finally(() => {
-        this.checking.delete(digest);
-      });
-    this.checking.set(digest, checked);
-    this.turn = checked.catch(() => {});
-    return checked;
   }
 
   /** Takes the same time whatever is wrong. */

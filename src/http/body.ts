@@ -4,8 +4,8 @@ import { parseJsonBounded } from '../store/json.ts';
 
 /** The release's limit for bodies that are not files, in bytes. */
 export const BODY_LIMIT = 1_048_576;
-/** Deeper nesting than any client sends, shallow enough for every recursive walk. */
-const DEPTH_LIMIT = 64;
+/** More than any client sends; few enough for every recursive walk, and for others not to wait. */
+const BOUNDS = { maxDepth: 64, maxContainers: 20_000, maxValues: 100_000 };
 /** A JSON body is small: a client that needs longer than this (milliseconds) is stuck or hostile. */
 const BODY_TIMEOUT = 30_000;
 
@@ -45,7 +45,8 @@ async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string> 
     }
   } catch (error) {
     if (error instanceof TypeError) throw new MalformedBody('it is not UTF-8 text', text);
-    throw error;
+    if (error instanceof Failure) throw error;
+    throw new Failure('time-out', 'The body broke off.', { cause: error });
   } finally {
     clearTimeout(timer);
     await reader.cancel().catch(() => {});
@@ -60,7 +61,7 @@ export async function readJsonBody(stream: ReadableStream<Uint8Array> | null): P
   const text = stream === null ? '' : await readBounded(stream);
   if (text === '') return {};
   try {
-    return parseJsonBounded(text, { maxDepth: DEPTH_LIMIT });
+    return parseJsonBounded(text, BOUNDS);
   } catch (error) {
     throw new MalformedBody(error instanceof Error ? error.message : String(error), text);
   }

@@ -1,7 +1,7 @@
-// The one place where failures become status codes and error bodies (interface of release 2.2.57, section 1.5).
+// The one place where failures become status codes and error bodies (as in release 2.2.57).
 
 import { answerText } from '../events/json.ts';
-import { Failure, type FailureCode } from '../failures.ts';
+import { Failure, type FailureCode, messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
 
 const STATUS: Record<FailureCode, number> = {
@@ -29,13 +29,32 @@ export interface RefusedRequest {
 
 /** Renders anything that was thrown; only a foreseen failure's message reaches the client. */
 export function renderFailure(thrown: unknown, refused?: RefusedRequest, requestId?: string): Response {
-  const failure = thrown instanceof Failure ? thrown : unexpected(thrown, refused, requestId);
+  const failure = shortage(thrown) ?? asFailure(thrown, refused, requestId);
   const status = STATUS[failure.code];
   const body: Record<string, unknown> = { message: failure.message, status };
   if (failure.exception !== undefined) body['exception'] = failure.exception;
   if (failure.image !== undefined) Object.assign(body, { exception: 'ImageMissingError', image: failure.image });
   if (failure.code === 'invalid' && refused) Object.assign(body, refused);
   return new Response(answerText(body), { status, headers: { 'Content-Type': 'application/json' } });
+}
+
+function asFailure(thrown: unknown, refused: RefusedRequest | undefined, requestId: string | undefined): Failure {
+  if (thrown instanceof Failure) return thrown;
+  if (!(thrown instanceof SuppressedError)) return unexpected(thrown, refused, requestId);
+  // What went wrong first is what the client has asked about; that it could not be undone comes on top.
+  log.error('what a failed request has done cannot be undone', { request: requestId, reason: messageOf(thrown.error) });
+  return asFailure(thrown.suppressed, refused, requestId);
+}
+
+/** Without a file descriptor to spare nothing is wrong with the request: it succeeds as soon as others have ended. */
+function shortage(thrown: unknown): Failure | undefined {
+  for (let cause = thrown; cause instanceof Error; cause = cause.cause) {
+    const code = systemCode(cause);
+    if (code !== 'EMFILE' && code !== 'ENFILE') continue;
+    log.warn('no file descriptor to spare', { error: cause.message });
+    return new Failure('unavailable', 'The server has no file descriptor to spare: try again in a moment.', { cause });
+  }
+  return undefined;
 }
 
 function unexpected(thrown: unknown, refused: RefusedRequest | undefined, request: string | undefined): Failure {

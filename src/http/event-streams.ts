@@ -129,6 +129,7 @@ class SocketFeed {
         options.left?.();
       },
     });
+    if (this.over) return;
     for (const line of openingLines(subscription, options)) socket.send(line);
     this.silence = setInterval(() => socket.send(pingLine(subscription, options)), options.silence);
     subscription.onArrival(() => this.schedule());
@@ -140,7 +141,7 @@ class SocketFeed {
     const flush = (): void => this.flush();
     const wait = this.sentAt + GATHER - performance.now();
     // Within this process a write costs nothing.
-    if (!this.options.gathers || this.socket.together === undefined) queueMicrotask(flush);
+    if (!this.options.gathers || this.socket.cork === undefined) queueMicrotask(flush);
     else if (wait > 0) setTimeout(flush, wait);
     else setImmediate(flush);
   }
@@ -155,7 +156,7 @@ class SocketFeed {
       return;
     }
     const messages = subscription.takeAll(BATCH);
-    together(socket, () => {
+    cork(socket, () => {
       for (const message of messages) socket.send(messageLine(subscription, options, message));
     });
     this.sentAt = performance.now();
@@ -176,7 +177,7 @@ class SocketFeed {
   }
 }
 
-function together(socket: MessageSocket, send: () => void): void {
-  if (socket.together) socket.together(send);
+function cork(socket: MessageSocket, send: () => void): void {
+  if (socket.cork) socket.cork(send);
   else send();
 }

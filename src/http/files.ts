@@ -1,7 +1,8 @@
 // Files of a directory over HTTP, both ways, never held in memory.
 import type { FileHandle } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { Readable } from 'node:stream';
-import { getMimeType } from 'hono/utils/mime';
+import { lookup } from 'mime-types';
 import { Failure } from '../failures.ts';
 import { openContainedForRead, type WriteOptions, writeContained } from '../host/contained.ts';
 
@@ -12,7 +13,7 @@ import { openContainedForRead, type WriteOptions, writeContained } from '../host
 export async function downloadFile(root: string, path: string): Promise<Response> {
   const { handle, stat } = await openContainedForRead(root, path);
   const headers = {
-    'Content-Type': getMimeType(path) ?? 'application/octet-stream',
+    'Content-Type': mediaType(path),
     'Content-Length': String(stat.size),
     'Last-Modified': stat.mtime.toUTCString(),
     // A page that somebody put into a project must not act with the rights of this server's pages.
@@ -20,6 +21,12 @@ export async function downloadFile(root: string, path: string): Promise<Response
     'X-Content-Type-Options': 'nosniff',
   };
   return new Response(await contentOf(handle, stat.size), { headers });
+}
+
+/** By the name's extension; text is taken for UTF-8. */
+function mediaType(path: string): string {
+  const type = lookup(extname(path)) || 'application/octet-stream';
+  return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
 }
 
 /** As many bytes as were announced, though the file may grow meanwhile. */

@@ -24,7 +24,7 @@ export interface GateOptions {
 }
 
 /** Refuses requests of foreign pages and under foreign names with 403. */
-function guard(rules: GuardRules): MiddlewareHandler {
+function guard(rules: GuardRules): MiddlewareHandler<{ Bindings: AppEnvironment }> {
   return async (context, next) => {
     const reason = refusal(
       {
@@ -33,6 +33,7 @@ function guard(rules: GuardRules): MiddlewareHandler {
         origin: context.req.header('origin'),
         secFetchSite: context.req.header('sec-fetch-site'),
         secFetchMode: context.req.header('sec-fetch-mode'),
+        secure: context.env.incoming?.socket.encrypted === true,
       },
       rules,
     );

@@ -17,6 +17,8 @@ export interface GuardedRequest {
   origin: string | undefined;
   secFetchSite: string | undefined;
   secFetchMode: string | undefined;
+  /** Whether the request came over TLS. */
+  secure: boolean;
 }
 
 /** The name in a `Host` header, lower case, without port and brackets; undefined when it is not one. */
@@ -38,12 +40,15 @@ function hostAllowed(name: string, rules: GuardRules): boolean {
   return rules.hosts.some((host) => host.toLowerCase() === name);
 }
 
-/** Whether a page of this origin may use the server addressed as `host`. */
-export function originAllowed(origin: string, host: string | undefined, rules: GuardRules): boolean {
+/**
+ * Whether a page of this origin may use the server addressed as `host`: its own pages may, whose scheme, host and port are those of the
+ * request. Another port of this host is another program.
+ */
+function originAllowed(origin: string, { host, secure }: GuardedRequest, rules: GuardRules): boolean {
   if (rules.origins.includes(origin)) return true;
-  if (host === undefined || !URL.canParse(origin)) return false;
-  const { protocol, hostname } = new URL(origin);
-  return /^https?:$/.test(protocol) && hostname.replace(/^\[(.*)\]$/, '$1') === hostName(host);
+  const own = `${secure ? 'https' : 'http'}://${host}`;
+  if (host === undefined || !URL.canParse(origin) || !URL.canParse(own)) return false;
+  return /^https?:\/\//i.test(origin) && new URL(origin).origin === new URL(own).origin;
 }
 
 /** Why a request is refused; undefined when it may pass. */
@@ -57,7 +62,7 @@ export function refusal(request: GuardedRequest, rules: GuardRules): string | un
     }
   }
   if (origin !== undefined) {
-    if (originAllowed(origin, host, rules)) return undefined;
+    if (originAllowed(origin, request, rules)) return undefined;
     return `Pages of ${origin} may not use this server: add it to allowed_origins in the [Server] section if they should.`;
   }
   // Without Origin a browser still says where a request comes from; only following a link to here is harmless.

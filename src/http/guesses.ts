@@ -1,5 +1,5 @@
 // Who guesses passwords waits: after a few wrong ones each further guess costs twice the time of the one before.
-import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** Wrong guesses that cost nothing: people mistype. */
 const FREE = 5;
@@ -18,16 +18,10 @@ interface Guesser {
 
 /** An IPv6 host has 2^64 addresses to guess from; its network counts. */
 export function sourceOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail] = plain.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
-  const all = [...groups, ...Array.from({ length: missing }, () => '0'), ...(tail ? tail.split(':') : [])];
-  return `${all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  if (!ipaddr.isValid(address)) return address;
+  const found = ipaddr.process(address); // an IPv4 address that is written as an IPv6 one counts as what it is
+  if (found instanceof ipaddr.IPv4) return found.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${found.toNormalizedString().replace(/%.*$/, '')}/64`)}/64`;
 }
 
 export class Guesses {

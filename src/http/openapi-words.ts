@@ -20,7 +20,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'POST /v2/version': { summary: 'Check that a client is of the same release' },
   'GET /v2/statistics': { summary: 'Load of all computes', errors: [409] },
   'POST /v2/shutdown': { summary: 'Stop the server (local mode only)', answer: EMPTY },
-  'POST /v2/reload': { summary: 'Look for projects anew' },
+  'POST /v2/reload': { summary: 'Look for projects on the disk again' },
   'POST /v2/debug': { summary: 'Write a report for people who help with problems (local mode only)', answer: EMPTY },
   'GET /v2/openapi.json': { summary: 'This document' },
   'GET /v2/notifications': { summary: 'Notification stream of the controller, a line per event', answer: STREAM },
@@ -34,7 +34,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/appliances': {
     summary: 'List appliances',
     errors: [404, 409],
-    query: { update: 'yes: fetch the list anew (refused)', symbol_theme: 'Theme that symbols are taken from' },
+    query: { update: 'yes: fetch the list again (refused)', symbol_theme: 'Theme that symbols are taken from' },
   },
 
   'POST /v2/computes': { summary: 'Create a compute' },
@@ -164,7 +164,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     errors: [409],
   },
   'POST /v2/projects/{project_id}/links/{link_id}/statistics/reset': {
-    summary: 'Count what passes the link anew (an extension)',
+    summary: 'Start counting what passes the link from zero (an extension)',
   },
   'GET /v2/projects/{project_id}/links/{link_id}/schedule': {
     summary: 'State of the schedule of impairments (an extension)',
@@ -254,6 +254,10 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/start': { summary: 'Start a node' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/stop': { summary: 'Stop a node' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/suspend': { summary: 'Suspend a node' },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/resume': { summary: 'Resume a suspended node' },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/resize_disk': {
+    summary: 'Grow a disk of a node',
+  },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/reload': { summary: 'Reload a node' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/duplicate': {
     summary: 'Copy what a node has into another node',
@@ -284,7 +288,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics':
     { summary: 'What was seen of the cable (an extension)' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics/reset':
-    { summary: 'Count what passes the cable anew (an extension)' },
+    { summary: 'Start counting what passes the cable from zero (an extension)' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/schedule':
     { summary: 'State of the schedule of impairments (an extension)' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/schedule':

@@ -1,13 +1,15 @@
 // The network side: listens, hands requests to the application, ends cleanly.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createServer, IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { createAdaptorServer, type WebSocketServerLike } from '@hono/node-server';
-import { WebSocketServer } from 'ws';
+import { createSecureContext } from 'node:tls';
+import { createAdaptorServer } from '@hono/node-server';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import type { App, AppEnvironment } from './app.ts';
+import { Connections, guardSocket } from './connections.ts';
+import { openingProblem, Upgrades } from './upgrades.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -20,9 +22,6 @@ export interface ListenOptions {
   port: number;
   tls?: TlsFiles | undefined;
 }
-
-/** Keystrokes and terminal sizes; no client sends anything larger over a WebSocket. */
-const SOCKET_MESSAGE_LIMIT = 1024 * 1024;
 
 const SERVER_OPTIONS = {
   // Keeps a slow header from holding a connection; bodies may take as long as they need (uploads), JSON ones are timed in body.ts.
@@ -51,12 +50,14 @@ class WireMessage extends IncomingMessage {
 export class HttpServer {
   private readonly options: ListenOptions;
   private readonly app: App;
+  private readonly connections = new Connections();
+  private readonly upgrades: Upgrades;
   private server: Server | undefined;
-  private sockets: WebSocketServer | undefined;
 
   constructor(app: App, options: ListenOptions) {
     this.app = app;
     this.options = options;
+    this.upgrades = new Upgrades(app);
   }
 
   /**
@@ -65,16 +66,17 @@ export class HttpServer {
    */
   async start(): Promise<AddressInfo> {
     const { host, port, tls } = this.options;
-    const sockets = new WebSocketServer({
-      noServer: true,
-      maxPayload: SOCKET_MESSAGE_LIMIT,
-      perMessageDeflate: { serverNoContextTakeover: true, threshold: 1024 },
-    });
+    const serverOptions = {
+      ...SERVER_OPTIONS,
+      IncomingMessage: WireMessage,
+      shouldUpgradeCallback: this.upgrades.wants,
+    };
     const server = createAdaptorServer({
       fetch: async (request, environment) => {
         const env = environment as unknown as AppEnvironment & { incoming: WireMessage };
         const { incoming } = env;
         env.target = incoming.target;
+        env.openingProblem = incoming.headers.upgrade === undefined ? undefined : openingProblem(incoming);
         if (incoming.method === 'GET' && announcesBody(incoming)) {
           env.body = () => Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
         }
@@ -84,36 +86,37 @@ export class HttpServer {
         if (!incoming.readableEnded) incoming.removeAllListeners('data');
         return response;
       },
-      websocket: { server: sockets as unknown as WebSocketServerLike },
       overrideGlobalObjects: false,
       ...(tls === undefined
-        ? { createServer, serverOptions: { ...SERVER_OPTIONS, IncomingMessage: WireMessage } }
-        : {
-            createServer: createTlsServer,
-            serverOptions: { ...SERVER_OPTIONS, IncomingMessage: WireMessage, ...readTls(tls) },
-          }),
+        ? { createServer, serverOptions }
+        : { createServer: createTlsServer, serverOptions: { ...serverOptions, ...readTls(tls) } }),
     }) as Server;
-    server.on('connection', (socket: Socket) => socket.setNoDelay(true));
+    server.on('connection', (socket: Socket) => this.connections.accept(socket));
+    server.on('secureConnection', guardSocket);
+    this.upgrades.attach(server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(listenFailure(error, host, port)));
       server.listen(port, host, resolve);
     });
     this.server = server;
-    this.sockets = sockets;
     return server.address() as AddressInfo;
+  }
+
+  /** Connections of clients, WebSockets included. */
+  get connectionCount(): number {
+    return this.connections.size;
   }
 
   /** Takes no more requests, closes WebSockets (1001), and waits at most `patience` milliseconds for answers under way. */
   async stop(patience = 2_000): Promise<void> {
-    const { server, sockets } = this;
+    const { server } = this;
     if (!server) return;
-    for (const socket of sockets?.clients ?? []) socket.close(1001, 'The server is stopping.');
+    this.upgrades.close();
     await new Promise<void>((resolve) => {
       server.close(() => resolve());
       server.closeIdleConnections();
       setTimeout(() => {
-        for (const socket of sockets?.clients ?? []) socket.terminate();
-        server.closeAllConnections();
+        this.connections.destroy();
       }, patience).unref();
     });
   }
@@ -131,12 +134,22 @@ function originForm(target: string): string {
 function readTls({ certificate, key }: TlsFiles): { cert: Buffer; key: Buffer } {
   const read = (path: string, name: string): Buffer => {
     try {
+      if (!statSync(path).isFile()) throw new Error('it is not a regular file');
       return readFileSync(path);
     } catch (error) {
       throw new Failure('invalid', `${name} ${path} cannot be read: ${systemCode(error) ?? messageOf(error)}`);
     }
   };
-  return { cert: read(certificate, 'certfile'), key: read(key, 'certkey') };
+  const files = { cert: read(certificate, 'certfile'), key: read(key, 'certkey') };
+  try {
+    createSecureContext(files);
+  } catch (error) {
+    throw new Failure(
+      'invalid',
+      `certfile ${certificate} and certkey ${key} are no certificate and its key (${messageOf(error)}): name PEM files that belong together`,
+    );
+  }
+  return files;
 }
 
 function listenFailure(error: Error, host: string, port: number): Failure {

@@ -17,7 +17,7 @@ export interface MessageSocket {
   readonly bufferedAmount: number;
   close(code?: number, reason?: string): void;
   /** Calls `send`; what is sent in it leaves in one write. Absent where that is of no use. */
-  together?(send: () => void): void;
+  cork?(send: () => void): void;
   /** Sets what is called from now on; what came before is delivered first, in order. */
   listen(events: SocketEvents): void;
 }

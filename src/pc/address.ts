@@ -1,6 +1,7 @@
 // Addresses as bytes and as text: an IPv4 address has 4 bytes, an IPv6 address 16, a MAC address 6.
 
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 export type Family = 4 | 6;
 
@@ -20,57 +21,19 @@ export function familyOf(address: Buffer): Family {
   return address.length === 4 ? 4 : 6;
 }
 
-function parseIPv6(text: string): Buffer {
-  // An IPv4 address at the end is written as the last two groups.
-  const plain = text.replace(/[\d.]+$/, (end) => {
-    if (!end.includes('.')) return end;
-    const [a, b, c, d] = end.split('.').map(Number) as [number, number, number, number];
-    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
-  });
-  const [left = '', right] = plain.split('::');
-  const before = left === '' ? [] : left.split(':');
-  const after = right === undefined || right === '' ? [] : right.split(':');
-  const groups = [...before, ...new Array<string>(8 - before.length - after.length).fill('0'), ...after];
-  const bytes = Buffer.alloc(16);
-  for (const [index, group] of groups.entries()) bytes.writeUInt16BE(Number.parseInt(group, 16), index * 2);
-  return bytes;
-}
-
 /** The address that the text is, undefined if it is none. Zones (`%eth0`) are not known here. */
 export function parseAddress(text: string): Buffer | undefined {
-  if (isIPv4(text)) return Buffer.from(text.split('.').map(Number));
-  if (isIPv6(text) && !text.includes('%')) return parseIPv6(text);
-  return undefined;
-}
-
-/** The longest run of zero groups, of two at least, as [start, length]. */
-function longestGap(groups: readonly number[]): [number, number] {
-  let best: [number, number] = [-1, 1];
-  for (let start = 0; start < groups.length; start++) {
-    let length = 0;
-    while (groups[start + length] === 0) length++;
-    if (length > best[1]) best = [start, length];
-    start += length;
-  }
-  return best;
+  // ipaddr.js takes octal numbers and left out parts of IPv4 addresses, too.
+  return isIP(text) !== 0 && !text.includes('%') ? Buffer.from(ipaddr.parse(text).toByteArray()) : undefined;
 }
 
 /** As RFC 5952 writes it. */
 export function formatAddress(address: Buffer): string {
-  if (address.length === 4) return address.join('.');
-  const groups = Array.from({ length: 8 }, (_, index) => address.readUInt16BE(index * 2));
-  const texts = groups.map((group) => group.toString(16));
-  const [start, length] = longestGap(groups);
-  if (start < 0) return texts.join(':');
-  return `${texts.slice(0, start).join(':')}::${texts.slice(start + length).join(':')}`;
+  return ipaddr.fromByteArray([...address]).toString();
 }
 
 export function formatMac(mac: Buffer): string {
   return mac.toString('hex').replace(/(..)(?!$)/g, '$1:');
-}
-
-export function parseMac(text: string): Buffer | undefined {
-  return /^([\da-f]{2}:){5}[\da-f]{2}$/i.test(text) ? Buffer.from(text.replaceAll(':', ''), 'hex') : undefined;
 }
 
 /** The mask of so many bits, for IPv4. */

@@ -9,7 +9,7 @@ import { Shell } from './shell/shell.ts';
 import { type Clock, Timers } from './timers.ts';
 
 /** What a PC needs of the world. Nothing of it may call the PC before it returns, except what is told by `told`. */
-export interface PcOutside extends Clock {
+export interface PcEnvironment extends Clock {
   /** Takes a frame, which is its own to keep. */
   transmit(frame: Buffer): void;
   /** Shows text on the console, lines ended by CR LF. */
@@ -28,7 +28,7 @@ export class Pc {
   readonly #shell: Shell;
 
   /** @param mac 6 bytes */
-  constructor(mac: Buffer, outside: PcOutside) {
+  constructor(mac: Buffer, outside: PcEnvironment) {
     const timers = new Timers(outside);
     const settings = new PcSettings();
     const host = new Host(mac, timers, (frame) => outside.transmit(frame));
@@ -74,14 +74,14 @@ export class Pc {
   }
 }
 
-function* read(outside: PcOutside, name: string): Job<string | undefined> {
+function* read(outside: PcEnvironment, name: string): Job<string | undefined> {
   return yield* until<string | undefined>((resume) => {
     outside.readFile(name, resume);
     return undefined;
   });
 }
 
-function* write(outside: PcOutside, name: string, text: string): Job<string | undefined> {
+function* write(outside: PcEnvironment, name: string, text: string): Job<string | undefined> {
   return yield* until<string | undefined>((resume) => {
     outside.writeFile(name, text, resume);
     return undefined;

@@ -52,7 +52,7 @@ export class Tcp {
     const served = this.#served?.get(key);
     const way = { source: Buffer.from(destination), destination: Buffer.from(source), mac: Buffer.from(mac) };
     const kind = segment.flags & (FLAG.syn | FLAG.ack | FLAG.rst);
-    // A client that begins anew knows nothing of the old connection.
+    // A client that begins again knows nothing of the old connection.
     if (served !== undefined && kind !== FLAG.syn) served.hear(segment);
     else if (kind === FLAG.syn) {
       served?.end();

@@ -1,6 +1,6 @@
 // SQLite as promises: one connection, one queue, group commit, forward-only migrations.
 import { statfsSync } from 'node:fs';
-import { open as openFile } from 'node:fs/promises';
+import { open as openFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { Failure, type FailureCode, messageOf, systemCode } from '../failures.ts';
@@ -253,7 +253,7 @@ export class Database implements AsyncDisposable {
   #damaged(reason: string, cause?: unknown): Failure {
     return new Failure(
       'conflict',
-      `${this.#path} is damaged (${reason.replaceAll(/\s+/g, ' ')}) and was left as it is: put back a copy of it, or run "labwired recover", which makes it anew from what can ` +
+      `${this.#path} is damaged (${reason.replaceAll(/\s+/g, ' ')}) and was left as it is: put back a copy of it, or run "labwired recover", which rebuilds it from what can ` +
         'be read of it and from the .gns3 files of the projects',
       { cause },
     );
@@ -270,6 +270,14 @@ function isFull(path: string): boolean {
  * permissions.
  */
 async function createPrivately(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  // A pipe would be waited for without end.
+  if (found && !found.isFile()) {
+    throw new Failure(
+      'conflict',
+      `${path} is not a regular file: move it away, and put the database back in its place`,
+    );
+  }
   try {
     await (await openFile(path, 'a', 0o600)).close();
   } catch (thrown) {

@@ -1,6 +1,6 @@
 // Small JSON documents under a key: computes, templates, settings.
 import type { Database } from './database.ts';
-import type { JsonObject } from './json.ts';
+import { type JsonObject, storedObject } from './json.ts';
 
 export type DocumentKind = 'computes' | 'templates' | 'settings' | 'switched-on';
 
@@ -22,7 +22,10 @@ export class Documents {
       'SELECT id, body FROM document WHERE kind = ? ORDER BY position',
       kind,
     );
-    return rows.map((row) => ({ id: row.id, body: JSON.parse(row.body) as JsonObject }));
+    return rows.flatMap(({ id, body }) => {
+      const object = storedObject(body, `${kind} ${id}`);
+      return object === undefined ? [] : [{ id, body: object }];
+    });
   }
 
   /** Adds or replaces a document; a replaced one keeps its place in the order. */

@@ -16,7 +16,7 @@ export interface FilterValue {
 
 const CHANCE: readonly FilterValue[] = [{ name: 'Chance', minimum: 0, maximum: 100, unit: '%' }];
 
-/** The filters of release 2.2.57 whose values are numbers, with those in order (section 8.3); `bpf` takes a text. */
+/** The filters of release 2.2.57 whose values are numbers, with those in order; `bpf` takes a text. */
 export const FILTER_VALUES = {
   frequency_drop: [{ name: 'Frequency', minimum: -1, maximum: 32_767, unit: 'th packet' }],
   packet_loss: CHANCE,

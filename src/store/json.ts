@@ -1,22 +1,34 @@
 // JSON from people we do not know, and JSON for people to read.
 import { Failure, messageOf } from '../failures.ts';
+import { log } from '../host/log.ts';
 import { sorted } from '../host/sorted.ts';
 
 /** A JSON object whose members only its owner knows. */
 export type JsonObject = Record<string, unknown>;
 
-/** Far more than any document of the API or of a topology file has (a dozen), far less than what exhausts a stack. */
-const DEFAULT_DEPTH = 100;
+/** What a document may consist of. Bytes alone say little: two of them make an object, which costs as much as a text of a thousand. */
+export interface JsonBounds {
+  /** Levels of nesting. */
+  maxDepth: number;
+  /** Objects and lists. */
+  maxContainers: number;
+  /** Values of any kind, objects and lists included. */
+  maxValues: number;
+}
 
 /**
- * Parses JSON text that may be hostile: nesting beyond `maxDepth` (100 unless told) and members named `__proto__` are
- * refused. Throws `Failure('invalid')`, whose message begins with what is wrong.
+ * Levels: far more than any document of the API or of a topology file has (a dozen), far less than what exhausts a stack. The others:
+ * a lab of 10,000 nodes and as many links has 130,000 objects and lists, and 700,000 values.
  */
-export function parseJsonBounded(text: string, options: { maxDepth?: number } = {}): unknown {
-  const maxDepth = options.maxDepth ?? DEFAULT_DEPTH;
-  if (isDeeperThan(text, maxDepth)) {
-    throw new Failure('invalid', `JSON nested deeper than ${maxDepth} levels; flatten the document`);
-  }
+const DEFAULT_BOUNDS: JsonBounds = { maxDepth: 100, maxContainers: 200_000, maxValues: 1_000_000 };
+
+/**
+ * Parses JSON text that may be hostile: what goes beyond the bounds, and members named `__proto__`, are refused. Throws
+ * `Failure('invalid')`, whose message begins with what is wrong.
+ */
+export function parseJsonBounded(text: string, options: Partial<JsonBounds> = {}): unknown {
+  const excess = excessOf(text, { ...DEFAULT_BOUNDS, ...options });
+  if (excess !== undefined) throw new Failure('invalid', excess);
   try {
     // A reviver costs a multiple of the parsing itself: only a text that can hold such a member (plain or with escaped
     // letters) gets one.
@@ -26,6 +38,18 @@ export function parseJsonBounded(text: string, options: { maxDepth?: number } = 
     if (thrown instanceof Failure) throw thrown;
     throw new Failure('invalid', `not valid JSON: ${messageOf(thrown)}`);
   }
+}
+
+/** An object that was stored as text; undefined, with a line in the log, when the text is damaged. `what` names it. */
+export function storedObject<T extends object = JsonObject>(text: unknown, what: string): T | undefined {
+  try {
+    const value: unknown = JSON.parse(String(text));
+    if (isObject(value)) return value as T;
+  } catch {
+    // Told below.
+  }
+  log.error('a record of the database is damaged and left out; see "labwired recover"', { record: what });
+  return undefined;
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -42,26 +66,36 @@ function refusePrototype(name: string, value: unknown): unknown {
   return value;
 }
 
-/** One pass over the text, strings leapt over; malformed text may be misjudged, which the parser then finds. */
-function isDeeperThan(text: string, maxDepth: number): boolean {
+/** The bound that a text exceeds. One pass, strings leapt over; malformed text may be misjudged, which the parser then finds. */
+function excessOf(text: string, { maxDepth, maxContainers, maxValues }: JsonBounds): string | undefined {
   let depth = 0;
+  let containers = 0;
+  let values = 1;
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
       case 0x5b: // [
       case 0x7b: // {
         depth += 1;
-        if (depth > maxDepth) return true;
+        containers += 1;
+        values += 1;
+        if (depth > maxDepth) return `JSON nested deeper than ${maxDepth} levels; flatten the document`;
+        if (containers > maxContainers)
+          return `JSON of more than ${maxContainers} objects and lists; divide the document`;
         break;
       case 0x5d: // ]
       case 0x7d: // }
         depth -= 1;
+        break;
+      case 0x2c: // ,
+        values += 1;
+        if (values > maxValues) return `JSON of more than ${maxValues} values; divide the document`;
         break;
       case 0x22: // "
         at = endOfString(text, at);
         break;
     }
   }
-  return false;
+  return undefined;
 }
 
 /** Index of the quotation mark that ends the string which begins at `start`, or the end of the text. */

@@ -1,6 +1,7 @@
 // The live state of open labs: what their .gns3 files will say when they are written next.
 import type { Database, Transaction } from './database.ts';
-import type { JsonObject } from './json.ts';
+import { type JsonObject, storedObject } from './json.ts';
+import { type ProjectRecord, PUT_PROJECT } from './projects.ts';
 
 /** What a lab holds, by kind, with the member that tells two of a kind apart. */
 const IDENTIFIERS = { node: 'node_id', link: 'link_id', drawing: 'drawing_id', compute: 'compute_id' } as const;
@@ -40,6 +41,14 @@ export interface Lab extends LabState {
   links: (JsonObject & { link_id: string })[];
   drawings: (JsonObject & { drawing_id: string })[];
   computes: (JsonObject & { compute_id: string })[];
+  /** Records that cannot be read, and are not among the others. */
+  damaged: { kind: LabKind; id: string }[];
+}
+
+/** A lab whose records are still texts, for those who only hand them on. */
+export interface LabTexts extends LabState {
+  /** A JSON list of `[kind, id, text of the record]` in the order in which they were created. */
+  records: string;
 }
 
 interface LabRow {
@@ -74,9 +83,13 @@ export class Labs {
 
   /**
    * Takes a lab up: whatever was recorded for this project is replaced. With the `fingerprint` of the .gns3 file that
-   * the contents were read from it begins clean, without one dirty. The project must be recorded.
+   * the contents were read from it begins clean, without one dirty. The project is recorded with it, or was before.
    */
-  async begin(projectId: string, contents: LabContents, fingerprint?: string): Promise<void> {
+  async begin(
+    projectId: string,
+    contents: LabContents,
+    { fingerprint, project }: { fingerprint?: string; project?: ProjectRecord } = {},
+  ): Promise<void> {
     const records = [
       ...contents.computes.map((compute) => ({ compute })),
       ...contents.nodes.map((node) => ({ node })),
@@ -85,6 +98,7 @@ export class Labs {
     ];
     const { puts } = planOf(records);
     await this.#database.transaction(async ({ run }) => {
+      if (project) await run(PUT_PROJECT, project.project_id, JSON.stringify(project));
       await run('DELETE FROM lab WHERE project_id = ?', projectId);
       await run('INSERT INTO lab (project_id, fingerprint) VALUES (?, ?)', projectId, fingerprint ?? null);
       await run(PUT, projectId, puts);
@@ -108,30 +122,6 @@ export class Labs {
     }
   }
 
-  async putNode(projectId: string, node: { node_id: string }): Promise<void> {
-    await this.apply(projectId, [{ node }]);
-  }
-
-  async deleteNode(projectId: string, nodeId: string): Promise<void> {
-    await this.apply(projectId, [{ delete: 'node', id: nodeId }]);
-  }
-
-  async putLink(projectId: string, link: { link_id: string }): Promise<void> {
-    await this.apply(projectId, [{ link }]);
-  }
-
-  async deleteLink(projectId: string, linkId: string): Promise<void> {
-    await this.apply(projectId, [{ delete: 'link', id: linkId }]);
-  }
-
-  async putDrawing(projectId: string, drawing: { drawing_id: string }): Promise<void> {
-    await this.apply(projectId, [{ drawing }]);
-  }
-
-  async deleteDrawing(projectId: string, drawingId: string): Promise<void> {
-    await this.apply(projectId, [{ delete: 'drawing', id: drawingId }]);
-  }
-
   /** The whole lab as of one moment, or undefined if it is not open. */
   async load(projectId: string): Promise<Lab | undefined> {
     return await this.#database.transaction(async (transaction) => {
@@ -139,6 +129,20 @@ export class Labs {
       if (row === undefined) return undefined;
       const records = await recordsOf(transaction, projectId);
       return { ...stateOf(row), ...records };
+    });
+  }
+
+  /** The same as `load`, unread: the database itself puts the records together, beside this thread. */
+  async texts(projectId: string): Promise<LabTexts | undefined> {
+    return await this.#database.transaction(async (transaction) => {
+      const [row] = await transaction.all<LabRow>(`${STATE} WHERE project_id = ?`, projectId);
+      if (row === undefined) return undefined;
+      const [list] = await transaction.all<{ records: string }>(
+        `SELECT json_group_array(json_array(kind, id, body) ORDER BY position) AS records
+          FROM lab_record WHERE project_id = ?`,
+        projectId,
+      );
+      return { ...stateOf(row), records: list?.records ?? '[]' };
     });
   }
 
@@ -216,17 +220,21 @@ function entryOf(change: LabChange): [kind: LabKind, id: string, body?: string] 
   return [kind, String(record[IDENTIFIERS[kind]]), JSON.stringify(record)];
 }
 
-async function recordsOf(
-  transaction: Transaction,
-  projectId: string,
-): Promise<Pick<Lab, 'nodes' | 'links' | 'drawings' | 'computes'>> {
-  const rows = await transaction.all<{ kind: LabKind; body: string }>(
-    'SELECT kind, body FROM lab_record WHERE project_id = ? ORDER BY position',
+async function recordsOf(transaction: Transaction, projectId: string): Promise<Omit<Lab, keyof LabState>> {
+  const rows = await transaction.all<{ kind: LabKind; id: string; body: string }>(
+    'SELECT kind, id, body FROM lab_record WHERE project_id = ? ORDER BY position',
     projectId,
   );
-  const of = <Kind extends LabKind>(kind: Kind) =>
-    rows
-      .filter((row) => row.kind === kind)
-      .map((row) => JSON.parse(row.body) as JsonObject & Record<(typeof IDENTIFIERS)[Kind], string>);
-  return { nodes: of('node'), links: of('link'), drawings: of('drawing'), computes: of('compute') };
+  const damaged: { kind: LabKind; id: string }[] = [];
+  const of = <Kind extends LabKind>(wanted: Kind) => {
+    const found: (JsonObject & Record<(typeof IDENTIFIERS)[Kind], string>)[] = [];
+    for (const { kind, id, body } of rows) {
+      if (kind !== wanted) continue;
+      const record = storedObject<(typeof found)[number]>(body, `${kind} ${id} of project ${projectId}`);
+      if (record === undefined) damaged.push({ kind, id });
+      else found.push(record);
+    }
+    return found;
+  };
+  return { nodes: of('node'), links: of('link'), drawings: of('drawing'), computes: of('compute'), damaged };
 }

@@ -1,5 +1,6 @@
 // The projects that this daemon knows, open and closed.
 import type { Database } from './database.ts';
+import { storedObject } from './json.ts';
 
 /** A project as the API shows it, less its `status`. */
 export interface ProjectRecord {
@@ -23,6 +24,25 @@ export interface ProjectRecord {
   drawing_grid_size: number;
   supplier: { logo?: string; url?: string; [member: string]: unknown } | null;
   variables: { name: string; value?: string; [member: string]: unknown }[] | null;
+  /** Only in the database: where its directory was, while it is being moved to `path`. */
+  moving_from?: string;
+}
+
+/** Adds or replaces a project by its id and its body. */
+export const PUT_PROJECT = `INSERT INTO project (project_id, body) VALUES (?, ?)
+  ON CONFLICT (project_id) DO UPDATE SET body = excluded.body WHERE body <> excluded.body`;
+
+interface Row {
+  project_id: string;
+  body: string;
+}
+
+/** Undefined when the row is damaged. */
+function recordOf({ project_id: id, body }: Row): ProjectRecord | undefined {
+  const record = storedObject<ProjectRecord>(body, `project ${id}`);
+  const whole =
+    record?.project_id === id && [record.name, record.path, record.filename].every((text) => typeof text === 'string');
+  return whole ? record : undefined;
 }
 
 export class Projects {
@@ -34,27 +54,19 @@ export class Projects {
 
   /** All projects, in the order in which they were first put. */
   async list(): Promise<ProjectRecord[]> {
-    const rows = await this.#database.all<{ body: string }>('SELECT body FROM project ORDER BY position');
-    return rows.map((row) => JSON.parse(row.body) as ProjectRecord);
+    const rows = await this.#database.all<Row>('SELECT project_id, body FROM project ORDER BY position');
+    return rows.map(recordOf).filter((record) => record !== undefined);
   }
 
   /** One project, or undefined if it is not known. */
   async get(projectId: string): Promise<ProjectRecord | undefined> {
-    const [row] = await this.#database.all<{ body: string }>(
-      'SELECT body FROM project WHERE project_id = ?',
-      projectId,
-    );
-    return row && (JSON.parse(row.body) as ProjectRecord);
+    const [row] = await this.#database.all<Row>('SELECT project_id, body FROM project WHERE project_id = ?', projectId);
+    return row && recordOf(row);
   }
 
   /** Adds or replaces a project; if that changes it and its lab is open, the lab is dirty from then on. */
   async put(project: ProjectRecord): Promise<void> {
-    await this.#database.run(
-      `INSERT INTO project (project_id, body) VALUES (?, ?)
-        ON CONFLICT (project_id) DO UPDATE SET body = excluded.body WHERE body <> excluded.body`,
-      project.project_id,
-      JSON.stringify(project),
-    );
+    await this.#database.run(PUT_PROJECT, project.project_id, JSON.stringify(project));
   }
 
   /** Forgets a project and its lab; no error if it is not known. */

@@ -1,5 +1,6 @@
 // Space that is kept for what makes room: on a full disk things can still be deleted, and labs closed.
 import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
 import { open, stat, statfs, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
@@ -98,7 +99,8 @@ export class Reserve {
     const wanted = Math.min(BYTES, Math.floor(blocks * bsize * SHARE));
     let size = (await stat(this.#path).catch(() => undefined))?.size ?? 0;
     if (size >= wanted) return true;
-    const file = await open(this.#path, 'a', 0o600);
+    const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+    const file = await open(this.#path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
     try {
       while (size < wanted) {
         const { bytesWritten } = await file.write(CHUNK, 0, Math.min(CHUNK.length, wanted - size));

@@ -1,9 +1,11 @@
-// A damaged state database, made anew from what can still be read of it. The damaged files are kept beside it.
+// A damaged state database, rebuilt from what can still be read of it. The damaged files are kept beside it.
 import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type sqlite3 from 'sqlite3';
 import { Failure, messageOf, systemCode } from '../failures.ts';
+import { writeFileAtomically } from '../host/atomic-file.ts';
 import { connect, Database, settle } from './database.ts';
+import { formatJson } from './json.ts';
 import { lockStateDirectory } from './lock.ts';
 import { MIGRATIONS } from './migrations.ts';
 
@@ -30,7 +32,7 @@ export interface Salvage {
 }
 
 /**
- * Makes a damaged database anew. The state of labs that were open is not taken over: it refers to itself too much to trust a part of it,
+ * Rebuilds a damaged database. The state of labs that were open is not taken over: it refers to itself too much to trust a part of it,
  * and their `.gns3` files have it as of some seconds before.
  * @returns undefined when the database is sound, or not there: nothing was done then
  * @throws Failure `conflict` while a server has the directory, or when the database was written by a later release
@@ -53,6 +55,42 @@ export async function salvageDatabase(stateDirectory: string): Promise<Salvage |
     rows[name] = await takeOver(database, table, columns, found[table as TableName]);
   }
   return { keptAs, rows, incomplete };
+}
+
+/** A record whose text is no JSON object. */
+export interface DamagedRecord {
+  table: 'project' | 'document';
+  id: string;
+  body: string;
+}
+
+/**
+ * Removes the records of a sound database that no start can read; those of open labs are mended from their files by the start itself.
+ * They are kept in a file beside the database.
+ * @returns what was removed, and where it is kept; undefined when there is nothing of that kind, or no database
+ * @throws Failure `conflict` while a server has the directory
+ */
+export async function removeDamagedRecords(
+  stateDirectory: string,
+): Promise<{ records: DamagedRecord[]; keptAs: string } | undefined> {
+  await using undo = new AsyncDisposableStack();
+  undo.use(await lockStateDirectory(stateDirectory));
+  const path = join(stateDirectory, 'labwire.db');
+  if (!(await exists(path))) return undefined;
+  await using database = await Database.open(path, MIGRATIONS);
+  const damaged = "CASE WHEN json_valid(body) THEN json_type(body) <> 'object' ELSE 1 END";
+  const records = await database.all<DamagedRecord>(
+    `SELECT 'project' AS "table", project_id AS id, body FROM project WHERE ${damaged}
+     UNION ALL SELECT 'document', kind || ' ' || id, body FROM document WHERE ${damaged}`,
+  );
+  if (records.length === 0) return undefined;
+  const keptAs = `${path}.damaged-records-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`;
+  await writeFileAtomically(keptAs, formatJson(records), { mode: 0o600 });
+  await database.transaction(async (transaction) => {
+    await transaction.run(`DELETE FROM project WHERE ${damaged}`);
+    await transaction.run(`DELETE FROM document WHERE ${damaged}`);
+  });
+  return { records, keptAs };
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -3,7 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../failures.ts';
+import { writeFileAtomically } from '../host/atomic-file.ts';
 import { removeLeftovers } from '../host/leftovers.ts';
+import { log } from '../host/log.ts';
+import { readRegularFile } from '../host/regular-file.ts';
 import { Database } from './database.ts';
 import { Documents } from './documents.ts';
 import { Labs } from './labs.ts';
@@ -11,6 +14,10 @@ import { lockStateDirectory } from './lock.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { Projects } from './projects.ts';
 import { Reserve } from './reserve.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Bytes of the file with the identity, at most. */
+const LARGEST_INSTANCE = 64;
 
 /** The durable state of one daemon. A promise of any of its parts that has resolved survives kill -9 of the process. */
 export class Store implements AsyncDisposable {
@@ -59,7 +66,7 @@ export class Store implements AsyncDisposable {
     await removeLeftovers(directory);
     const path = join(directory, 'labwire.db');
     const database = opened.use(await reserve.use(() => Database.open(path, MIGRATIONS, reserve)));
-    const instance = await instanceOf(database);
+    const instance = await instanceOf(database, directory);
     reserve.start();
     return new Store(database, opened.move(), instance);
   }
@@ -80,8 +87,23 @@ export class Store implements AsyncDisposable {
   }
 }
 
-async function instanceOf(database: Database): Promise<string> {
-  await database.run("INSERT INTO setting VALUES ('instance', ?) ON CONFLICT DO NOTHING", randomUUID());
+/**
+ * The identity of the installation, as the database has it. A file beside it has it, too: programs that run carry it, and a database that
+ * was lost or made anew must not make strangers of them.
+ */
+async function instanceOf(database: Database, directory: string): Promise<string> {
+  const path = join(directory, 'instance');
+  const noted = await readRegularFile(path, LARGEST_INSTANCE)
+    .then((bytes) => bytes.toString().trim())
+    .catch(() => undefined);
+  const known = noted !== undefined && UUID.test(noted) ? noted : randomUUID();
+  await database.run("INSERT INTO setting VALUES ('instance', ?) ON CONFLICT DO NOTHING", known);
   const [row] = await database.all<{ value: string }>("SELECT value FROM setting WHERE name = 'instance'");
-  return row!.value;
+  const instance = row!.value;
+  if (instance !== noted) {
+    await writeFileAtomically(path, `${instance}\n`, { mode: 0o600 }).catch((error: unknown) =>
+      log.debug('the identity of the installation is in its database alone', { path, error: messageOf(error) }),
+    );
+  }
+  return instance;
 }

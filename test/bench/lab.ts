@@ -56,10 +56,10 @@ async function warmDaemon(vpcs: string): Promise<Daemon> {
   return daemon;
 }
 
-/** Starting and stopping; of one among all the others, and of all. The holder of the programs counts. */
+/** Starting and stopping; of one among all the others, and of all. The supervisor of the programs counts. */
 async function starts(lab: Lab, nodes: readonly NodeObject[], figures: Figures): Promise<void> {
   const { daemon } = lab;
-  const pids = [daemon.pid, ...processesIn(join(daemon.state, 'holder'))];
+  const pids = [daemon.pid, ...processesIn(join(daemon.state, 'supervisor'))];
   const all = (action: string) => () => daemon.post(`${lab.path}/nodes/${action}`);
   const one = (action: string) => (index: number) =>
     daemon.post(`${lab.path}/nodes/${nodes[(index * 7919) % nodes.length]!.node_id}/${action}`);

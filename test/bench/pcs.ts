@@ -14,7 +14,7 @@ const PORTS = {
 };
 /** Of a hub as the API makes it. */
 const HUB_PORTS = 8;
-/** Until every PC has looked for a duplicate of its address, and the server has given back what only the work took (src/rest.ts). */
+/** Until every PC has looked for a duplicate of its address, and the server has given back what only the work took (src/idle-memory-trimmer.ts). */
 const REST_MILLISECONDS = 10_000;
 const IDLE_MILLISECONDS = 10_000;
 const ANSWER_MILLISECONDS = 60_000;

@@ -1,21 +1,45 @@
-// Runs the benches one after another, each in a process of its own: npm run bench [-- --only start|lab|pcs|fabric|flood|impairments|containers]
+// Runs the benches one after another, each in a process of its own: npm run bench [-- [--only NAME] [--write]]
+// With --write, what a bench prints goes into its part of docs/performance.md, and the picture of the fabric beside it.
 import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { machine, OtherLoad } from '../other-load.ts';
+import { withPart } from '../written.ts';
 
-const BENCHES = ['start', 'lab', 'pcs', 'fabric', 'flood', 'impairments', 'containers', 'captures'];
+const BENCHES = ['start', 'lab', 'pcs', 'fabric', 'rest', 'flood', 'impairments', 'containers', 'captures'];
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, svg: { type: 'string' } } });
+const docs = join(import.meta.dirname, '../../docs');
+const DOCUMENT = join(docs, 'performance.md');
+
+/** Words that a bench is given when its figures are written. */
+const WORDS: Readonly<Record<string, readonly string[]>> = { fabric: ['--svg', join(docs, 'fabric.svg')] };
+
+/** Puts all that a bench has printed into its part of the document. */
+function write(name: string, printed: string, load: OtherLoad): void {
+  if (!/^\|/m.test(printed)) throw new Error(`the bench "${name}" has measured nothing that could be written`);
+  const content = `${machine(load)}.\n\n${printed.trim()}`;
+  writeFileSync(DOCUMENT, withPart(readFileSync(DOCUMENT, 'utf8'), `npm run bench -- --only ${name} --write`, content));
+}
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, svg: { type: 'string' }, write: { type: 'boolean', default: false } },
+});
 const wanted = values.only === undefined ? BENCHES : [values.only];
 if (wanted.some((name) => !BENCHES.includes(name))) {
   process.stderr.write(`There is no bench "${values.only}"; there are ${BENCHES.join(', ')}.\n`);
   process.exit(2);
 }
-const drawn = values.svg === undefined ? [] : ['--svg', values.svg];
 for (const name of wanted) {
   process.stdout.write(`\n${name}\n\n`);
-  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, `${name}.ts`), ...drawn], {
-    stdio: 'inherit',
+  const drawn = values.svg === undefined ? (values.write && WORDS[name]) || [] : ['--svg', values.svg];
+  const load = new OtherLoad();
+  const { status, stdout } = spawnSync(process.execPath, [join(import.meta.dirname, `${name}.ts`), ...drawn], {
+    stdio: ['inherit', values.write ? 'pipe' : 'inherit', 'inherit'],
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
   });
+  if (values.write) process.stdout.write(stdout);
   if (status !== 0) process.exit(1);
+  if (values.write) write(name, stdout, load);
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { closeSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addAddress, changeLink, createBridge, deleteLink, findLink, getLink, links } from '../../src/host/links.ts';
+import { addAddress, changeLink, findLink, getLink, links } from '../../src/host/links.ts';
 import { pollerOf } from '../fabric/crashes.ts';
 import { cablePair, cannotMakeInterfaces, ip, Namespace, removeAfter, uniqueName } from '../fabric/namespaces.ts';
 import { freePort, Peer, until } from '../fabric/peers.ts';
@@ -82,7 +82,7 @@ test('a port on a bridge is a port of that bridge, by a TAP that goes with the c
   const namespace = await Namespace.create(t);
   const outside = await cableInto(t, namespace, PREFIXED);
   const bridge = uniqueName();
-  createBridge(bridge);
+  await ip('link', 'add', bridge, 'type', 'bridge');
   removeAfter(t, bridge);
   changeLink(bridge, { up: true });
   changeLink(outside, { bridge });
@@ -101,7 +101,7 @@ test('when a thread of the fabric dies, a port on a bridge is a port of it again
   const namespace = await Namespace.create(t);
   const outside = await cableInto(t, namespace, PREFIXED);
   const bridge = uniqueName();
-  createBridge(bridge);
+  await ip('link', 'add', bridge, 'type', 'bridge');
   removeAfter(t, bridge);
   changeLink(bridge, { up: true });
   changeLink(outside, { bridge });
@@ -199,7 +199,7 @@ test('an interface that is not there: the NIO stays, the reason is told, and the
   removeAfter(t, one);
   await made.lab.expect(204, 'POST', `${made.cloud}/start`);
   assert.equal(await status(made), 'started');
-  deleteLink(one);
+  await ip('link', 'delete', one);
   const warned = await made.lab.told('log.warning', ({ message }) => message.includes(one));
   assert.match(warned.message, /is (gone|down)/);
 });

@@ -111,7 +111,7 @@ test('a connected cloud keeps its ports, whole or not at all; unplugged, its tun
   await lab.expect(409, 'POST', `${port}/nio`, { ...nio, lport: await freePort() });
   await lab.expect(204, 'DELETE', `${port}/nio`);
   assert.equal((await lab.expect(409, 'DELETE', `${port}/nio`)).exception, NODE_ERROR);
-  // Bound anew: nobody has it any more.
+  // Bound again: nobody has it any more.
   await Peer.open(t, { port: lport });
   await lab.expect(200, 'PUT', cloud, { ports_mapping: [tunnel(lport, 9), tunnel(lport + 1, 9, 1)] });
 });

@@ -55,7 +55,7 @@ test('changing a hub is announced, removing it, too, and then it is gone', async
   const { lab, hub } = await started(t);
   const changed = await lab.expect(200, 'PUT', hub, { name: 'New', ports_mapping: [{ name: 'x', port_number: 7 }] });
   assert.equal(changed.name, 'New');
-  assert.deepEqual(changed.ports_mapping, [{ name: 'Ethernet0', port_number: 0 }], 'ports are numbered and named anew');
+  assert.deepEqual(changed.ports_mapping, [{ name: 'Ethernet0', port_number: 0 }], 'ports are renumbered and renamed');
   await lab.expect(204, 'DELETE', hub);
   assert.deepEqual(lab.events(), ['node.updated started', 'node.deleted started']);
   await lab.expect(404, 'GET', hub);
@@ -87,7 +87,7 @@ test('a copy keeps the ports that it was created with', async (t) => {
   await lab.expect(400, 'POST', `${hub}/duplicate`, {});
 });
 
-/** What attaching answers: interface of release 2.2.57, section 23.5. */
+/** What attaching answers, as release 2.2.57 does. */
 const udp = { type: 'nio_udp', lport: 15_990, rhost: '127.0.0.1', rport: 41_000 };
 const ATTACHING: [string, Partial<Body>, number, { port?: string; exception?: string; message?: RegExp }][] = [
   ['a UDP NIO on a free port', udp, 201, {}],

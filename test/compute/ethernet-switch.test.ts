@@ -49,7 +49,7 @@ test('a switch has eight access ports of VLAN 1, keeps a console port, and takes
   assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).console_ports, []);
 });
 
-test('ports are numbered and named anew by a change; while a NIO is attached their settings change, but not their number', async (t) => {
+test('ports are renumbered and renamed by a change; while a NIO is attached their settings change, but not their number', async (t) => {
   const { lab, node } = await started(t);
   const two = [
     { name: 'x', port_number: 9, type: 'access', vlan: 10 },

@@ -39,6 +39,27 @@ test('a file comes back as it was written, with its length, its time and its typ
   ]);
 });
 
+test('a file is answered with the media type of its name', async (t) => {
+  const { lab, path } = await started(t);
+  const types: Record<string, string> = {
+    'capture.pcap': 'application/vnd.tcpdump.pcap',
+    'config.TXT': 'text/plain; charset=utf-8',
+    'data.json': 'application/json',
+    'symbol.svg': 'image/svg+xml',
+    'picture.png': 'image/png',
+    'archive.zip': 'application/zip',
+    'vm.qcow2': 'application/octet-stream',
+    'startup.vpc': 'application/octet-stream',
+    'no-extension': 'application/octet-stream',
+    png: 'application/octet-stream',
+  };
+  for (const [name, type] of Object.entries(types)) {
+    await lab.request('POST', `${path}/files/a/${name}`, '1');
+    const { headers } = await lab.request('GET', `${path}/files/a/${name}`);
+    assert.equal(headers.get('content-type'), type, name);
+  }
+});
+
 test('a page that somebody put into a project cannot act with the rights of this server', async (t) => {
   const { lab, path } = await started(t);
   await lab.request('POST', `${path}/files/page.html`, '<script>fetch("/v2/projects")</script>');

@@ -44,7 +44,7 @@ async function names(lab: Lab, emulator: string): Promise<string[]> {
 
 /** Waits until the condition holds. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 10_000; performance.now() < end; await sleep(5)) if (await holds()) return;
+  for (const end = performance.now() + 30_000; performance.now() < end; await sleep(5)) if (await holds()) return;
   throw new Error('waited in vain');
 }
 

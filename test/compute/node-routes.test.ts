@@ -1,4 +1,4 @@
-// Which routes a kind of node has: the table of the interface of release 2.2.57, section 24.
+// Which routes a kind of node has: those that release 2.2.57 has for it.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
@@ -39,6 +39,26 @@ const OUTSIDE: Rows = SWITCHES.map(([method, suffix, outcome]) => {
   return [method, suffix, method === 'PUT' ? 'route' : outcome];
 });
 
+/** Of nodes that run a program of their own. */
+const PROGRAMS: Rows = [
+  ['GET', '', 'route'],
+  ['PUT', '', 'route'],
+  ['DELETE', '', 'route'],
+  ['POST', '/start', 'route'],
+  ['POST', '/stop', 'route'],
+  ['POST', '/suspend', 'route'],
+  ['POST', '/reload', 'route'],
+  ['POST', '/pause', 'router'],
+  ['POST', '/duplicate', 'route'],
+  ['POST', '/console/reset', 'route'],
+  ['POST', `${PORT}/nio`, 'route'],
+  ['PUT', `${PORT}/nio`, 'route'],
+  ['DELETE', `${PORT}/nio`, 'route'],
+  ['POST', `${PORT}/start_capture`, 'route'],
+  ['POST', `${PORT}/stop_capture`, 'route'],
+  ['GET', `${PORT}/pcap`, 'route'],
+];
+
 const TABLE: Record<string, Rows> = {
   atm_switch: SWITCHES,
   cloud: OUTSIDE,
@@ -46,28 +66,12 @@ const TABLE: Record<string, Rows> = {
   ethernet_switch: SWITCHES,
   frame_relay_switch: SWITCHES,
   nat: OUTSIDE,
-  vpcs: [
-    ['GET', '', 'route'],
-    ['PUT', '', 'route'],
-    ['DELETE', '', 'route'],
-    ['POST', '/start', 'route'],
-    ['POST', '/stop', 'route'],
-    ['POST', '/suspend', 'route'],
-    ['POST', '/reload', 'route'],
-    ['POST', '/resume', 'router'],
-    ['POST', '/pause', 'router'],
-    ['POST', '/duplicate', 'route'],
-    ['POST', '/console/reset', 'route'],
-    ['POST', `${PORT}/nio`, 'route'],
-    ['PUT', `${PORT}/nio`, 'route'],
-    ['DELETE', `${PORT}/nio`, 'route'],
-    ['POST', `${PORT}/start_capture`, 'route'],
-    ['POST', `${PORT}/stop_capture`, 'route'],
-    ['GET', `${PORT}/pcap`, 'route'],
-  ],
+  qemu: [...PROGRAMS, ['POST', '/resume', 'route'], ['POST', '/resize_disk', 'route']],
+  vpcs: [...PROGRAMS, ['POST', '/resume', 'router'], ['POST', '/resize_disk', 'router']],
 };
 
 const BODIES: Record<string, object> = {
+  '/resize_disk': { drive_name: 'hda', extend: 1 },
   '/duplicate': { destination_node_id: randomUUID() },
   [`${PORT}/nio`]: { type: 'nio_udp', lport: 15_000, rhost: '127.0.0.1', rport: 15_001 },
   [`${PORT}/start_capture`]: { capture_file_name: 'x' },

@@ -77,6 +77,51 @@ test('finding a free port looks at few ports, however many are taken', async () 
   assert.equal(asked, 10_000);
 });
 
+test('ports that others have cost nothing after the first time, and what was given back is given again first', async () => {
+  const asked: number[] = [];
+  const others = new Set(Array.from({ length: 2000 }, (_, index) => index + 1));
+  const bindable = async (port: number) => {
+    asked.push(port);
+    return !others.has(port);
+  };
+  const ports = new PortPool({ range: [1, 2010], purpose: 'test', keys: '', passesOver: true, bindable });
+  assert.equal(await ports.reserve('a'), 2001);
+  asked.length = 0;
+  assert.equal(await ports.reserve('a'), 2002);
+  assert.equal(await ports.reserve('a'), 2003);
+  ports.release('a', 2003);
+  ports.release('a', 2002);
+  assert.equal(await ports.reserve('a'), 2002);
+  assert.equal(await ports.reserve('a', 2007), 2007);
+  assert.equal(await ports.reserve('a'), 2003);
+  assert.equal(await ports.reserve('a'), 2004);
+  assert.deepEqual(asked, [2002, 2003, 2002, 2007, 2003, 2004]);
+  // Somebody else takes one that was given back, and gives one free.
+  ports.release('a', 2004);
+  others.add(2004).delete(17);
+  for (const port of [2005, 2006, 2008, 2009, 2010]) assert.equal(await ports.reserve('a'), port);
+  assert.equal(await ports.reserve('a'), 17, 'when no other is left, all are looked at again');
+  await assert.rejects(ports.reserve('a'), { code: 'conflict' });
+  ports.release('a', 2010);
+  assert.equal(await ports.reserve('a'), 2010);
+});
+
+test('a pool that passes ports over gives as many ports at once as it has', async () => {
+  const ports = new PortPool({
+    range: [1, 500],
+    purpose: 'test',
+    keys: '',
+    passesOver: true,
+    bindable: async () => true,
+  });
+  for (let round = 0; round < 2; round += 1) {
+    const given = await Promise.all(Array.from({ length: 500 }, () => ports.reserve('a')));
+    assert.equal(new Set(given).size, 500);
+    await assert.rejects(ports.reserve('a'), { code: 'conflict' });
+    ports.releaseAll('a');
+  }
+});
+
 test('console and UDP ports that other programs of this host hold are left to them', async (t) => {
   const lab = await startLab(t, { console: [12_100, 12_105], udp: [14_100, 14_105] });
   const path = await lab.project();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { NODE_TYPES } from '../../src/store/vocabulary.ts';
+import { KINDS } from '../../src/compute/emulators/registry.ts';
 import { startLab } from './support.ts';
 
 /** Reads lines of an endless answer as they come. */
@@ -22,20 +22,20 @@ function lines(t: TestContext, response: Response): () => Promise<unknown> {
   };
 }
 
-test('a controller is told the version it needs and every type of the release', async (t) => {
+test('a controller is told the version it needs and the types that this build runs', async (t) => {
   const lab = await startLab(t);
   const capabilities = await lab.expect(200, 'GET', '/capabilities');
   assert.equal(capabilities.version, '2.2.57');
   assert.equal(capabilities.platform, 'linux');
-  assert.deepEqual(capabilities.node_types.toSorted(), NODE_TYPES.toSorted());
+  assert.deepEqual(capabilities.node_types.toSorted(), KINDS.map(({ type }) => type).toSorted());
   assert.deepEqual(await lab.expect(200, 'GET', '/version'), { version: '2.2.57', local: false });
 });
 
 test('a node of a type that is not built yet is refused with the types that are', async (t) => {
   const lab = await startLab(t);
   const path = await lab.project();
-  const { message } = await lab.expect(409, 'POST', `${path}/qemu/nodes`, { name: 'x' });
-  assert.match(message, /does not run qemu nodes; it runs (\w+ and )+\w+ nodes\./);
+  const { message } = await lab.expect(409, 'POST', `${path}/vmware/nodes`, { name: 'x' });
+  assert.match(message, /does not run vmware nodes; it runs (\w+ and )+\w+ nodes\./);
 });
 
 test('load figures are whole numbers that fit each other', async (t) => {

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Compute } from '../../src/compute/compute.ts';
-import { VpcsPrograms } from '../../src/compute/emulators/vpcs/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import type { Message } from '../../src/events/message.ts';
 import { Fabric } from '../../src/fabric/fabric.ts';
+import { findProgram } from '../../src/host/programs.ts';
 import { App } from '../../src/http/app.ts';
 import { Database } from '../../src/store/database.ts';
 import { Documents } from '../../src/store/documents.ts';
@@ -17,10 +17,7 @@ import { MIGRATIONS } from '../../src/store/migrations.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 /** Why tests that need the real program do not run here. */
-export const noVpcs: string | false = await new VpcsPrograms().find('vpcs').then(
-  () => false,
-  () => 'vpcs is not installed',
-);
+export const noVpcs: string | false = (await findProgram('vpcs')) === undefined && 'vpcs is not installed';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are JSON, which tests look into
 export type Body = any;
@@ -63,7 +60,8 @@ export class Lab {
     this.config = config;
     this.directory = config.state;
     this.app = new App(compute.routes);
-    compute.events.follow((message) => this.messages.push(message));
+    const heard = compute.events.subscribe();
+    heard.onArrival(() => this.messages.push(...heard.takeAll(Infinity)));
   }
 
   /** A request below `/v2/compute`. */

@@ -15,9 +15,9 @@ import { TelnetServer } from '../../src/consoles/telnet-server.ts';
 import type { TerminalExit } from '../../src/consoles/terminal.ts';
 import { childEnvironment, findOurs, processToken, reapOurs } from '../../src/host/processes.ts';
 import { Client, freePort, scratch, until } from '../consoles/harness.ts';
-import { testHolder } from '../holder/harness.ts';
+import { testSupervisor } from '../supervisor/harness.ts';
 
-const holder = testHolder();
+const supervisor = testSupervisor();
 
 const program: VpcsProgram | undefined = await new VpcsPrograms().find('vpcs').catch(() => undefined);
 const skip = program === undefined ? 'vpcs is not installed' : false;
@@ -50,7 +50,7 @@ async function makePc(t: TestContext, options: PcOptions = {}): Promise<VpcsProc
     remotePort: options.remotePort ?? (await freeUdpPort()),
     script: script === undefined ? undefined : STARTUP_SCRIPT,
   });
-  const pc = new VpcsProcess({ holder, name, command, directory, environment });
+  const pc = new VpcsProcess({ supervisor, name, command, directory, environment });
   t.after(() => pc.stop());
   return pc;
 }
@@ -199,7 +199,7 @@ test('a program that hangs fails the start with the fix, and nothing of it is le
   const instance = '6f1c1b0e-0000-4000-8000-000000000004';
   const directory = await scratch(t);
   const environment = childEnvironment(processToken(instance, 'pc'));
-  const pc = new VpcsProcess({ holder, name: 'PC1', command: ['/bin/sleep', '1000'], directory, environment });
+  const pc = new VpcsProcess({ supervisor, name: 'PC1', command: ['/bin/sleep', '1000'], directory, environment });
   const message = /VPCS of 'PC1' said nothing for 5 s; set vpcs_path in section \[VPCS\]/;
   await assert.rejects(pc.start(), { code: 'conflict', exception: 'VPCSError', message });
   assert.deepEqual(findOurs(instance), []);
@@ -209,7 +209,7 @@ test('bad news that come late end the PC, as an exit by itself', async (t) => {
   const directory = await scratch(t);
   const script = `echo "Press '?' to get help."; sleep 0.3; echo "Open port 7 error [Address already in use]"; sleep 1000`;
   const command = ['/bin/sh', '-c', script];
-  const pc = new VpcsProcess({ holder, name: 'PC1', command, directory, environment: childEnvironment() });
+  const pc = new VpcsProcess({ supervisor, name: 'PC1', command, directory, environment: childEnvironment() });
   const exited = once(pc, 'exit');
   await pc.start();
   const [exit] = (await exited) as [TerminalExit];
@@ -220,7 +220,7 @@ test('bad news that come late end the PC, as an exit by itself', async (t) => {
 test('a program that ends at once fails the start with what it said', async (t) => {
   const directory = await scratch(t);
   const command = ['/bin/sh', '-c', 'echo no such option; exit 3'];
-  const pc = new VpcsProcess({ holder, name: 'PC1', command, directory, environment: childEnvironment() });
+  const pc = new VpcsProcess({ supervisor, name: 'PC1', command, directory, environment: childEnvironment() });
   let exits = 0;
   pc.on('exit', () => exits++);
   const message = /VPCS of 'PC1' ended at once \(exit code 3\): no such option/;

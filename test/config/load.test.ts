@@ -32,6 +32,19 @@ test('without any source everything has its default, below the state directory',
   assert.ok(Object.isFrozen(config) && Object.isFrozen(config.Server));
 });
 
+test('HTTPS is served whichever way the configuration says so, and the address that is told says the same', () => {
+  for (const [text, expected] of [
+    ['protocol = https', [true, 'https']],
+    ['ssl = true', [true, 'https']],
+    ['protocol = http\nssl = true', [true, 'https']],
+    ['protocol = https\nssl = false', [true, 'https']],
+    ['protocol = http', [false, 'http']],
+  ] as const) {
+    const { Server } = loadConfig({ ...base, file: file('tls.conf', `[Server]\n${text}\n`) }).config;
+    assert.deepEqual([Server.ssl, Server.protocol], expected, text);
+  }
+});
+
 test('flags win over the environment, the environment over files', () => {
   const path = file('strength.conf', '[Server]\nport = 1001\nhost = 127.0.0.2\nuser = file\n');
   const sources: ConfigSources = {

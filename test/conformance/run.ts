@@ -10,7 +10,7 @@ import { executable, FROM_SOURCE } from '../system/executable.ts';
 import { type Gap, judge, type Played } from './judge.ts';
 
 /** What this server is meant to have: a scenario that misses it has failed. */
-const REQUIRED = 'loopback,local,vpcs';
+const REQUIRED = 'loopback,local,vpcs,qemu,qemu-img';
 
 /** Areas whose scenarios name fixed UDP ports or emulators that want the host for themselves: one after the other. */
 const EMULATORS =

@@ -8,10 +8,10 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Terminal, type TerminalExit, type TerminalOptions } from '../../src/consoles/terminal.ts';
 import { childEnvironment } from '../../src/host/processes.ts';
-import { testHolder } from '../holder/harness.ts';
+import { testSupervisor } from '../supervisor/harness.ts';
 import { isRunning, scratch, until } from './harness.ts';
 
-const holder = testHolder();
+const supervisor = testSupervisor();
 
 interface Shell {
   terminal: Terminal;
@@ -23,7 +23,7 @@ interface Shell {
 /** Runs a shell script under a terminal and collects its output. */
 async function run(t: TestContext, script: string, options: Partial<TerminalOptions> = {}): Promise<Shell> {
   const terminal = new Terminal({
-    holder,
+    supervisor,
     program: '/bin/sh',
     arguments: ['-c', script],
     directory: '/',
@@ -129,8 +129,8 @@ test('a terminal can be started again', async (t) => {
 });
 
 test('programs come and go without leaving a descriptor or a zombie', async (t) => {
-  const descriptors = () => readdirSync(`/proc/${holder.pid}/fd`).length;
-  const children = () => readFileSync(`/proc/${holder.pid}/task/${holder.pid}/children`, 'utf8').trim();
+  const descriptors = () => readdirSync(`/proc/${supervisor.pid}/fd`).length;
+  const children = () => readFileSync(`/proc/${supervisor.pid}/task/${supervisor.pid}/children`, 'utf8').trim();
   const warmUp = await run(t, 'exit');
   await warmUp.exit;
   const before = descriptors();
@@ -208,7 +208,7 @@ test('a program or directory that is not there is a conflict that names it and t
   await chmod(file, 0o600);
   const start = (options: Partial<TerminalOptions>) =>
     new Terminal({
-      holder,
+      supervisor,
       program: 'sh',
       arguments: [],
       directory,

@@ -99,9 +99,28 @@ test('an answer that is no JSON, none at all, endless, or cut off is a 409', asy
     },
     'GET /qemu/none': (_request, response) => void response.socket?.destroy(),
     'GET /qemu/strange': (_request, response) => void response.socket?.end('HTTP/1.1 999 Strange\r\n\r\n'),
+    'GET /qemu/elsewhere': (_request, response) => response.writeHead(302, { Location: 'http://127.0.0.1/' }).end(),
+    'GET /qemu/unchanged': (_request, response) => response.writeHead(304).end(),
+    'GET /qemu/switched': (_request, response) =>
+      void response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+    'GET /qemu/bare': (_request, response) => void response.socket?.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'),
     'GET /qemu/garbage': (_request, response) => void response.socket?.end('SSH-2.0-OpenSSH_9.2\r\n'),
   });
-  for (const what of ['html', 'deep', 'images', 'endless', 'refusal', 'cut', 'none', 'strange', 'garbage']) {
+  for (const what of [
+    'html',
+    'deep',
+    'images',
+    'endless',
+    'refusal',
+    'cut',
+    'none',
+    'strange',
+    'elsewhere',
+    'unchanged',
+    'switched',
+    'bare',
+    'garbage',
+  ]) {
     const { message } = await server.expect(409, 'GET', `/v2/computes/it/qemu/${what}`);
     assert.doesNotMatch(message, /\n +at /);
   }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { refusing, StandIn, sendJson } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -156,6 +157,35 @@ test('deleting a compute closes the labs that use it, and no other', async (t) =
   assert.deepEqual([await status(using), await status(other)], ['closed', 'opened']);
   assert.equal(plain(it.calls).at(-1), 'POST /projects/x/close');
   await until(() => it.listeners.length === 0, 'the end of the connection');
+});
+
+test('who listens to a lab is told that it is closed for want of a compute, and how it goes on', async (t) => {
+  const { it, server } = await pair(t);
+  const project = await server.project();
+  await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, pc());
+  const events = await server.record(`/v2/projects/${project.project_id}/notifications/ws`);
+  await it.close();
+  await until(async () => !(await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the loss');
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const warnings = (): string[] =>
+    events.filter(({ action }) => action === 'log.warning').map(({ event }) => event.message);
+  // What is waited for was begun under this clock, and would never end without it. How long it takes in truth is up to the machine.
+  const tickUntil = async (condition: () => boolean | Promise<boolean>, what: string, milliseconds: number) => {
+    for (const end = Date.now() + 60_000; !(await condition()); await turn()) {
+      assert.ok(Date.now() < end, `waited for ${what}`);
+      t.mock.timers.tick(milliseconds);
+    }
+  };
+  await tickUntil(() => warnings().length > 0, 'the warning', 100);
+  const isClosed = async (): Promise<boolean> =>
+    (await server.expect(200, 'GET', `/v2/projects/${project.project_id}`)).status === 'closed';
+  await tickUntil(isClosed, 'the closing', 1);
+  t.mock.timers.reset();
+  assert.equal(warnings().length, 1);
+  assert.match(
+    warnings()[0]!,
+    /compute It has not answered .* closed.* when the compute is there again, open the project/,
+  );
 });
 
 test('a topology brings the computes of its nodes with it', async (t) => {

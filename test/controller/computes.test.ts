@@ -1,4 +1,4 @@
-// Computes as clients see them: registered, changed, deleted, found again after a restart (interface of release 2.2.57, sections 5, 23.1).
+// Computes as clients see them: registered, changed, deleted, found again after a restart (as in release 2.2.57).
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -59,6 +59,9 @@ test('names and ids that are taken or reserved are refused, and nothing is left'
   for (const [status, member, more] of [
     [409, 'name', { name: 'A' }],
     [400, 'compute_id', { compute_id: 'vm' }],
+    [400, 'compute_id', { compute_id: '' }],
+    [400, 'compute_id', { compute_id: '.' }],
+    [400, 'compute_id', { compute_id: '..' }],
     [400, 'name', { name: 'gns3vm' }],
     [400, 'port', { port: '80' }],
     [400, 'protocol', { protocol: 'ftp' }],
@@ -121,7 +124,7 @@ test('usage comes from pings; a compute that is lost is told of, and found again
   await until(async () => (await read()).connected, 'the connection', 10_000);
 });
 
-test('a change connects anew, to the new address', async (t) => {
+test('a change reconnects, to the new address', async (t) => {
   const [one, other] = [await StandIn.start(t), await StandIn.start(t)];
   const server = await LabServer.start(t);
   await server.expect(201, 'POST', '/v2/computes', one.body());
@@ -130,6 +133,32 @@ test('a change connects anew, to the new address', async (t) => {
   await until(() => one.listeners.length === 0, 'the end of the old connection');
   await until(() => other.listeners.length === 1, 'the new connection');
   assert.equal(other.heard[0]?.headers.authorization, `Basic ${Buffer.from('eve:').toString('base64')}`);
+});
+
+test('a password is sent to the address that it was given for, and to no other', async (t) => {
+  const [one, other, third] = [await StandIn.start(t), await StandIn.start(t), await StandIn.start(t)];
+  const server = await LabServer.start(t);
+  const basic = (password: string): string => `Basic ${Buffer.from(`eve:${password}`).toString('base64')}`;
+  const connected = (it: StandIn): Promise<void> => until(() => it.listeners.length === 1, 'the connection');
+  await server.expect(201, 'POST', '/v2/computes', one.body({ user: 'eve', password: 'first' }));
+  await server.expect(200, 'PUT', '/v2/computes/it', { name: 'Renamed', port: one.port });
+  await until(
+    () => one.heard.filter(({ call }) => call.startsWith('WEBSOCKET')).length === 2,
+    'the same address again',
+  );
+  await server.expect(200, 'PUT', '/v2/computes/it', { port: other.port });
+  await connected(other);
+  await server.expect(200, 'PUT', '/v2/computes/it', { port: third.port, password: 'third' });
+  await connected(third);
+  const sent = [one, other, third].map(({ heard }) => [...new Set(heard.map(({ headers }) => headers.authorization))]);
+  assert.deepEqual(sent, [[basic('first')], [basic('')], [basic('third')]]);
+});
+
+test('the compute of this process cannot be removed, and goes on', async (t) => {
+  const server = await LabServer.start(t);
+  assert.match((await server.expect(409, 'DELETE', '/v2/computes/local')).message, /compute_id: "local"/);
+  assert.equal((await server.expect(200, 'GET', '/v2/computes/local')).connected, true);
+  await server.hub(await server.project(), 'Hub');
 });
 
 test('what somebody has to put right at a compute is a 409 that says it, and stays in last_error', async (t) => {

@@ -152,7 +152,16 @@ const VERBS: Verb[] = [
   { name: 'change a closed project', before: closed, act: call('PUT', at(''), () => ({ name: 'renamed', zoom: 50 })) },
   { name: 'close a project', before: captured, act: call('POST', at('/close')) },
   { name: 'open a project', before: closed, act: call('POST', at('/open')) },
-  { name: 'delete a project', or: call('POST', at('/close')), before: captured, act: call('DELETE', at('')) },
+  {
+    name: 'delete a project',
+    // Its nodes are stopped first. When it cannot be deleted after all, it is opened again.
+    or: async (lab) => {
+      const closed = await call('POST', at('/close'))(lab);
+      return closed.status < 300 ? call('POST', at('/open'))(lab) : closed;
+    },
+    before: captured,
+    act: call('DELETE', at('')),
+  },
   { name: 'delete a closed project', before: closed, act: call('DELETE', at('')) },
   {
     name: 'duplicate a project',

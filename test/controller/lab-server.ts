@@ -32,8 +32,10 @@ export class LabServer {
 
   /** Starts a server on a scratch directory; it ends with the test. `settings` are keys of `[Server]`, or of another section: `VPCS.engine`. */
   static async start(t: TestContext, settings: Record<string, string> = {}): Promise<LabServer> {
-    const server = new LabServer(await scratchDirectory(t), settings);
-    t.after(() => server.stop());
+    // Hooks run in the order in which they were given: the directory goes when nobody writes into it any more.
+    let server: LabServer | undefined;
+    t.after(() => server?.stop());
+    server = new LabServer(await scratchDirectory(t), settings);
     await server.start();
     return server;
   }
@@ -127,7 +129,7 @@ export class LabServer {
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  patience = 5_000,
+  patience = 30_000,
 ): Promise<void> {
   const end = Date.now() + patience;
   while (!(await condition())) {

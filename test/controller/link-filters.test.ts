@@ -3,28 +3,21 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { compileFilter } from '../../src/host/libpcap.ts';
+import { noLibpcap } from '../host/missing.ts';
 import { LabServer, until } from './lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
 type Body = any;
 
-const noPcap = await compileFilter('icmp').then(
-  () => undefined,
-  (thrown: Error) => thrown.message,
-);
-
 /** A project with two linked virtual PCs; undefined after the test was skipped. */
 async function linkedPair(t: TestContext): Promise<{ server: LabServer; project: Body; link: string } | undefined> {
-  if (noPcap !== undefined) return void t.skip(noPcap);
+  if (noLibpcap) return void t.skip(noLibpcap);
   const server = await LabServer.start(t);
   const project = await server.project('lab', { auto_close: false });
   const nodes: Body[] = [];
   for (const name of ['PC1', 'PC2']) {
     const body = { name, node_type: 'vpcs', compute_id: 'local' };
-    const created = await server.call('POST', `/v2/projects/${project.project_id}/nodes`, body);
-    if (created.status !== 201) return void t.skip(`no vpcs here: ${created.json.message}`);
-    nodes.push([created.json, 0]);
+    nodes.push([await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, body), 0]);
   }
   const { link_id: id } = await server.link(project, nodes[0], nodes[1], { filters: { bpf: ['icmp\narp'] } });
   return { server, project, link: `/v2/projects/${project.project_id}/links/${id}` };

@@ -177,7 +177,7 @@ test('values that do not fit are refused with their member, their range and what
   assert.deepEqual((await read()).impairments, impairments);
 });
 
-test('statistics tell what each direction did to frames, and begin anew', async (t) => {
+test('statistics tell what each direction did to frames, and start from zero', async (t) => {
   const lab = await pair(t, { impairments: { forward: { loss: { percent: 100 } } } });
   const { server, link, nodes } = lab;
   const [forth, back] = [await sender(t, lab, nodes[0]), await sender(t, lab, nodes[1])];

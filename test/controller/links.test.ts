@@ -273,7 +273,7 @@ test('a capture is taken at a device that always runs, streamed as it grows, and
   const event = { project_id: it.project.project_id, node_id: hub.node_id, status: 'stopped' };
   await it.b.notify({ action: 'node.updated', event, project_id: it.project.project_id });
   await until(async () => !(await it.server.expect(200, 'GET', url)).capturing, 'the end of the capture');
-  assert.ok(short(it.b).includes('POST … stop_capture'));
+  await until(() => short(it.b).includes('POST … stop_capture'), 'the compute to hear of it');
 });
 
 test('what is beyond the release about a capture goes to computes that know it only', async (t) => {

@@ -1,4 +1,4 @@
-// Names of nodes: what a client asks for and what it gets (interface of release 2.2.57, section 7.3).
+// Names of nodes: what a client asks for and what it gets (as in release 2.2.57).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NamePool } from '../../src/controller/nodes/names.ts';

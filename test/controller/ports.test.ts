@@ -1,4 +1,4 @@
-// Ports of nodes: what each type offers to be linked (interface of release 2.2.57, section 7.6, with its worked examples).
+// Ports of nodes: what each type offers to be linked (as in release 2.2.57).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultLabel } from '../../src/controller/nodes/label.ts';

@@ -1,4 +1,4 @@
-// docs/symbols.svg is made here: `LABWIRE_WRITE=1 npm test` writes it anew after a drawing has changed.
+// docs/symbols.svg is made here: `LABWIRE_WRITE=1 npm test` writes it again after a drawing has changed.
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -45,5 +45,5 @@ function cell(symbol: BuiltinSymbol, index: number): string {
 
 test('the picture in the documentation shows the symbols as they are', async () => {
   if (process.env['LABWIRE_WRITE']) await writeFile(SHEET, contactSheet());
-  assert.equal(await readFile(SHEET, 'utf8'), contactSheet(), 'run LABWIRE_WRITE=1 npm test to draw it anew');
+  assert.equal(await readFile(SHEET, 'utf8'), contactSheet(), 'run LABWIRE_WRITE=1 npm test to draw it again');
 });

@@ -246,18 +246,18 @@ test('a database that is damaged, of a later release, or open to others is told,
   assert.deepEqual([damaged?.state, /labwired recover/.test(damaged?.fix ?? '')], ['missing', true]);
 });
 
-test('programs that run on without a server, and a holder that others could reach, are told', async (t) => {
+test('programs that run on without a server, and a supervisor that others could reach, are told', async (t) => {
   const home = await scratch(t);
-  const directory = join(home, 'state/holder');
+  const directory = join(home, 'state/supervisor');
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await chmod(join(home, 'state'), 0o700);
-  assert.match((await ask({ home })).of('holder')?.detail ?? '', /does not run/);
+  assert.match((await ask({ home })).of('supervisor')?.detail ?? '', /does not run/);
   const stand = spawn('sleep', ['60'], { cwd: directory });
   t.after(() => stand.kill('SIGKILL'));
-  const alone = (await ask({ home })).of('holder');
+  const alone = (await ask({ home })).of('supervisor');
   assert.deepEqual([alone?.state, alone?.detail.includes(`pid ${stand.pid}`)], ['warning', true]);
   await chmod(directory, 0o755);
-  assert.equal((await ask({ home })).of('holder')?.fix, `chmod 700 ${directory}`);
+  assert.equal((await ask({ home })).of('supervisor')?.fix, `chmod 700 ${directory}`);
 });
 
 test('a check that fails or never ends is told as such, and the others are not lost', async () => {

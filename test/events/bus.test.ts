@@ -90,3 +90,25 @@ test('in process, what one end has not passed on counts as unsent at the other',
   near.listen({ backlog: () => 42 });
   assert.equal(far.bufferedAmount, 42);
 });
+
+test('what is told is the payload as it was when it was emitted', async () => {
+  const properties = { list: [1] };
+  const payload = { name: 'A', properties };
+  const frozen = new EventBus();
+  const one = frozen.subscribe();
+  frozen.emit('a', payload);
+  assert.throws(() => properties.list.push(2), TypeError);
+  assert.throws(() => Object.assign(payload, { name: 'B' }), TypeError);
+
+  const mutable = { name: 'A', list: [1] };
+  const written = new EventBus({ writesAtOnce: true });
+  const other = written.subscribe('p');
+  written.emit('a', mutable, 'p');
+  mutable.list.push(2);
+  mutable.name = 'B';
+  const [first, second] = [await one.take(0), await other.take(0)];
+  assert.ok(first.kind === 'message' && second.kind === 'message');
+  assert.equal(first.message.line, '{"action":"a","event":{"name":"A","properties":{"list":[1]}}}');
+  assert.equal(second.message.line, '{"action":"a","event":{"list":[1],"name":"A"}}');
+  assert.equal(second.message.scopedLine, '{"action":"a","event":{"list":[1],"name":"A"},"project_id":"p"}');
+});

@@ -9,7 +9,7 @@ const cable: Verbs['connect']['takes'] = { port: 2, cable: { kind: 'null' }, imp
 const directions: Verbs['impairDirections']['takes'] = { port: 2, impairments: { outgoing: {}, incoming: {} } };
 const plan = { changes: [], period: 1000, rounds: 0, base: { outgoing: {}, incoming: {} } };
 
-/** The verbs that build it anew, as `verb subject`. */
+/** The verbs that rebuild it, as `verb subject`. */
 function built(blueprint: Blueprint): string[] {
   return blueprint.verbs().map(({ verb, body }) => {
     const { port, device } = body as { port?: number; device?: number };

@@ -143,7 +143,7 @@ test('a trunk carries the native VLAN without a tag and the others with one; acc
   assert.deepEqual([seven.peer.heard, nine.peer.heard.length > 0], [[], true]);
 });
 
-test('a priority tag names no VLAN: it is taken off, and its priority stays where the frame is tagged anew', async (t) => {
+test('a priority tag names no VLAN: it is taken off, and its priority stays where the frame is tagged again', async (t) => {
   const { at } = await switchWith(t, [access(7), trunk(7), access(7), trunk(1)]);
   const [port, native, other, far] = at as [At, At, At, At];
   const plain = frame(BROADCAST, mac(1), 'voice');

@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -17,14 +19,27 @@ export const cannotMakeInterfaces: string | false =
     ? 'only root may make network namespaces and interfaces'
     : !existsSync('/dev/net/tun')
       ? 'this host has no /dev/net/tun'
-      : triedInVain() && 'this host does not let root make network namespaces';
+      : triedInVain('--net', 'true') && 'this host does not let root make network namespaces';
 
-function triedInVain(): boolean {
+function triedInVain(...command: string[]): boolean {
   try {
-    execFileSync('unshare', ['--net', 'true'], { stdio: 'ignore' });
+    execFileSync('unshare', command, { stdio: 'ignore' });
     return false;
   } catch {
     return true;
+  }
+}
+
+/** Why device nodes cannot be made and mounted over others here; false when they can. */
+export function cannotMakeDevices(): string | false {
+  const directory = mkdtempSync(join(tmpdir(), 'labwire-device-'));
+  try {
+    // On some file systems nodes can be made but not opened.
+    const script = 'mknod "$0/tun" c 10 200 && mount --bind "$0/tun" /dev/net/tun && : <>/dev/net/tun';
+    const inVain = triedInVain('--mount', '--propagation', 'private', 'sh', '-c', script, directory);
+    return inVain && 'this host does not let root make device nodes';
+  } finally {
+    rmSync(directory, { recursive: true });
   }
 }
 

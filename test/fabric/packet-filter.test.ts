@@ -3,12 +3,10 @@ import { test } from 'node:test';
 import { accepts } from '../../src/fabric/plane/packet-filter.ts';
 import { loadKoffi } from '../../src/host/koffi.ts';
 import { compileFilter } from '../../src/host/libpcap.ts';
+import { noLibpcap } from '../host/missing.ts';
 import { emulatorPort, peerWithCable, settled, startFabric } from './peers.ts';
 
-const skip = await compileFilter('icmp').then(
-  () => false,
-  (thrown: Error) => thrown.message,
-);
+const skip = noLibpcap;
 
 /** An Ethernet frame with an IPv4 packet: no payload but the first bytes of the next protocol's header. */
 function ip(protocol: number, header: number[], { source = [10, 0, 0, 1], target = [10, 0, 0, 2] } = {}): Buffer {

@@ -15,7 +15,8 @@ import {
 
 /** A fabric that is stopped when the test ends. */
 export async function startFabric(t: TestContext): Promise<Fabric> {
-  const fabric = new Fabric();
+  // The same tests run on both ways of frames: see frame-loop.test.ts.
+  const fabric = new Fabric({ frameLoop: process.env['LABWIRE_TEST_FRAME_LOOP'] === 'off' ? 'off' : 'automatic' });
   await fabric.start();
   t.after(() => fabric.stop());
   return fabric;

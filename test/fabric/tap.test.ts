@@ -8,7 +8,16 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Fabric, FabricPort, InterfaceChange } from '../../src/fabric/fabric.ts';
 import { findLink } from '../../src/host/links.ts';
-import { cablePair, cannotMakeInterfaces, ip, Namespace, removeAfter, transfer, uniqueName } from './namespaces.ts';
+import {
+  cablePair,
+  cannotMakeDevices,
+  cannotMakeInterfaces,
+  ip,
+  Namespace,
+  removeAfter,
+  transfer,
+  uniqueName,
+} from './namespaces.ts';
 import { ends, peerWithCable, settled, startFabric, until } from './peers.ts';
 
 const run = promisify(execFile);
@@ -242,28 +251,44 @@ test('a TAP that cannot be had is told by its name and the fix', { skip }, async
   await until(async () => findLink(link) === undefined);
 });
 
-test('without CAP_NET_ADMIN and CAP_NET_RAW the failure names them and the ways to give them; the own TAP opens', {
-  skip,
-}, async (t) => {
-  const [link, own] = [uniqueName(), uniqueName()];
-  removeAfter(t, own);
-  await ip('tuntap', 'add', 'dev', own, 'mode', 'tap', 'user', '65534');
+/**
+ * What a program without capabilities is told by {@link unprivileged.ts}, where /dev/net/tun has this mode: a device node of the test's own,
+ * mounted over it for that program alone. Hosts differ in the mode.
+ */
+async function refusals(mode: string, ...links: string[]): Promise<({ code: string; message: string } | null)[]> {
   const program = fileURLToPath(new URL('./unprivileged.ts', import.meta.url));
-  const [outer] = await cablePair(t);
-  const { stdout } = await run('setpriv', [
-    '--reuid=65534',
-    '--regid=65534',
-    '--clear-groups',
-    process.execPath,
-    program,
-    link,
-    own,
-    outer,
-  ]);
-  const [tap, ownTap, packet] = JSON.parse(stdout);
-  assert.equal(tap.code, 'forbidden');
-  assert.match(tap.message, /CAP_NET_ADMIN.*AmbientCapabilities=.*interfaces.conf/);
-  assert.equal(ownTap, null);
-  assert.equal(packet.code, 'forbidden');
-  assert.match(packet.message, /CAP_NET_RAW.*AmbientCapabilities=.*interfaces.conf/);
-});
+  const directory = await mkdtemp(join(tmpdir(), 'labwire-tun-'));
+  const mount =
+    'mknod "$0/tun" c 10 200 && chmod "$1" "$0/tun" && mount --bind "$0/tun" /dev/net/tun && shift && exec "$@"';
+  const user = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+  try {
+    const { stdout } = await run('unshare', [
+      ...['--mount', '--propagation', 'private', 'sh', '-c', mount, directory, mode],
+      ...[...user, process.execPath, program, ...links],
+    ]);
+    return JSON.parse(stdout);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+for (const [mode, needed, ownTapOpens] of [
+  ['0666', /CAP_NET_ADMIN.*AmbientCapabilities=.*interfaces.conf/, true],
+  ['0600', /\/dev\/net\/tun, which this program may not open: .*chmod 0666 \/dev\/net\/tun/, false],
+] as const) {
+  test(`without CAP_NET_ADMIN and CAP_NET_RAW the failure names what is missing and the fix (/dev/net/tun is ${mode})`, {
+    skip: skip || cannotMakeDevices(),
+  }, async (t) => {
+    const [link, own] = [uniqueName(), uniqueName()];
+    removeAfter(t, own);
+    await ip('tuntap', 'add', 'dev', own, 'mode', 'tap', 'user', '65534');
+    const [outer] = await cablePair(t);
+    const [tap, ownTap, packet] = await refusals(mode, link, own, outer);
+    assert.equal(tap?.code, 'forbidden');
+    assert.match(tap.message, needed);
+    if (ownTapOpens) assert.equal(ownTap, null);
+    else assert.match(ownTap!.message, needed);
+    assert.equal(packet?.code, 'forbidden');
+    assert.match(packet.message, /CAP_NET_RAW.*AmbientCapabilities=.*interfaces.conf/);
+  });
+}

@@ -69,7 +69,7 @@ test('the death of one thread is not noticed on another', async (t) => {
   await a.peer.send(a.localPort, 'second');
   assert.deepEqual(await b.peer.takeText(), ['second']);
   await recovered;
-  // Counters begin anew with a thread.
+  // Counters begin again with a thread.
   await settled(a.port, ({ toDevice }) => toDevice.frames === 2);
 });
 

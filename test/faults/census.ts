@@ -1,4 +1,4 @@
-// What a daemon, the holder of its programs and these programs have of the host: descriptors by kind, threads, memory, files, ports.
+// What a daemon, the supervisor of its programs and these programs have of the host: descriptors by kind, threads, memory, files, ports.
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { globalAgent } from 'node:http';
@@ -38,12 +38,12 @@ function filesBelow(directory: string): number {
   return entries.filter((entry) => !OWN_FILES.test(entry.name)).length;
 }
 
-/** What the process of this role is called in a census: the daemon, the holder, or the name of a program. */
+/** What the process of this role is called in a census: the daemon, the supervisor, or the name of a program. */
 function roleOf(pid: number, daemon: Daemon): string {
   if (pid === daemon.pid) return 'daemon';
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
-    return words.includes('hold') ? 'holder' : (words[0]?.split('/').at(-1) ?? '');
+    return words.includes('supervise') ? 'supervisor' : (words[0]?.split('/').at(-1) ?? '');
   } catch {
     return 'ended';
   }
@@ -65,7 +65,7 @@ export async function censusOf(daemon: Daemon): Promise<Census> {
   for (const pid of processesIn(daemon.directory)) {
     const role = roleOf(pid, daemon);
     add(`processes: ${role}`);
-    if (role !== 'daemon' && role !== 'holder') continue;
+    if (role !== 'daemon' && role !== 'supervisor') continue;
     add(`threads: ${role}`, names(`/proc/${pid}/task`).length);
     for (const descriptor of names(`/proc/${pid}/fd`)) {
       const target = linkOf(`/proc/${pid}/fd/${descriptor}`);
@@ -85,8 +85,11 @@ export function changes(before: Census, after: Census): string[] {
     .map((what) => `${what}: ${before[what] ?? 0} -> ${after[what] ?? 0}`);
 }
 
-/** MiB of anonymous memory of the daemon and of the holder, if there is one. */
-export function memoryOf(daemon: Daemon): { daemon: number; holder: number } {
-  const holder = processesIn(daemon.directory).find((pid) => roleOf(pid, daemon) === 'holder');
-  return { daemon: anonymousMebibytes(daemon.pid), holder: holder === undefined ? 0 : anonymousMebibytes(holder) };
+/** MiB of anonymous memory of the daemon and of the supervisor, if there is one. */
+export function memoryOf(daemon: Daemon): { daemon: number; supervisor: number } {
+  const supervisor = processesIn(daemon.directory).find((pid) => roleOf(pid, daemon) === 'supervisor');
+  return {
+    daemon: anonymousMebibytes(daemon.pid),
+    supervisor: supervisor === undefined ? 0 : anonymousMebibytes(supervisor),
+  };
 }

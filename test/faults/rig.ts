@@ -3,6 +3,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { type Bound, judge, machine, OtherLoad } from '../other-load.ts';
+import { DAEMON_HOMES } from '../system/daemon.ts';
 
 /** Whether rigs run in full: LABWIRE_FAULTS=full. */
 export const FULL = process.env['LABWIRE_FAULTS'] === 'full';
@@ -26,6 +28,8 @@ export interface RigReport {
   promise: string;
   figures: Figure[];
   full: boolean;
+  /** The machine, and what other programs took of it meanwhile. */
+  machine: string;
 }
 
 export interface RigOptions {
@@ -40,14 +44,29 @@ export function rig(
   { name, promise, skip = false }: RigOptions,
   attack: (t: TestContext) => Promise<Figure[] | undefined>,
 ): void {
-  test(promise, { skip }, async (t) => {
+  // In full a rig takes as long as it takes.
+  test(promise, { skip, ...(FULL && { timeout: Infinity }) }, async (t) => {
+    const load = othersBeside();
     const figures = await attack(t);
     if (figures === undefined) return;
     for (const { what, value } of figures) t.diagnostic(`${name}: ${what}: ${value}`);
-    const report: RigReport = { rig: name, promise, figures, full: FULL };
+    const report: RigReport = { rig: name, promise, figures, full: FULL, machine: machine(load) };
     mkdirSync(FIGURES, { recursive: true });
     writeFileSync(join(FIGURES, `${name}.json`), `${JSON.stringify(report, undefined, 2)}\n`);
   });
+}
+
+/** Measures what other programs take of the machine, those of the daemons under test not counted. */
+export function othersBeside(): OtherLoad {
+  return new OtherLoad(DAEMON_HOMES);
+}
+
+/** Judges a promise with a number in it where the machine allows; answers the figure. */
+export async function bound(t: TestContext, promised: Bound): Promise<Figure> {
+  const { what, value, limit, unit } = promised;
+  const busy = await judge(t, promised);
+  const judged = busy ? `not judged, as ${busy}` : 'kept';
+  return { what, value: `${Number(value.toFixed(1))} ${unit} (at most ${limit} ${unit}: ${judged})` };
 }
 
 /** Numbers in [0, 1) that are the same for the same seed (mulberry32). */

@@ -7,9 +7,9 @@ const WEAK = 'setTimeout(() => void this.store.labs.apply(record.project_id, cha
 registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
-    if (!url.endsWith('/controller/projects/lab-writer.ts')) return loaded;
+    if (!url.endsWith('/controller/lab/lab-writer.ts')) return loaded;
     const source = String(loaded.source);
-    if (!source.includes(STRONG)) throw new Error('lab-writer.ts has changed: name the line to weaken anew');
+    if (!source.includes(STRONG)) throw new Error('lab-writer.ts has changed: name the line to weaken again');
     return { ...loaded, source: source.replace(STRONG, WEAK) };
   },
 });

@@ -4,7 +4,11 @@ import { connect, type Socket } from 'node:net';
 export interface WireAnswer {
   /** 0 when the connection ended without one. */
   status: number;
+  /** Of all answers on the connection. */
+  statuses: number[];
   text: string;
+  /** Whether the server ended the connection, and not the limit. */
+  ended: boolean;
 }
 
 /** Sends the bytes on a connection of their own and reads until its end; a stream that does not end is cut off after `limit` milliseconds. */
@@ -12,14 +16,19 @@ export function exchange(port: number, bytes: Buffer | string, limit = 10_000): 
   return new Promise((resolve) => {
     const socket: Socket = connect(port, '127.0.0.1');
     const chunks: Buffer[] = [];
-    const timer = setTimeout(() => socket.destroy(), limit);
+    let ended = true;
+    const timer = setTimeout(() => {
+      ended = false;
+      socket.destroy();
+    }, limit);
     socket.on('connect', () => socket.write(bytes));
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('error', () => {});
     socket.on('close', () => {
       clearTimeout(timer);
       const text = Buffer.concat(chunks).toString('latin1');
-      resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text });
+      const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status));
+      resolve({ status: statuses[0] ?? 0, statuses, text, ended });
     });
   });
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isSpecialInterface, networkInterfaces } from '../../src/host/interfaces.ts';
 import { diskUsage, LoadMeter } from '../../src/host/statistics.ts';
 
-test('many listeners see the same load: figures are taken anew only after a while', () => {
+test('many listeners see the same load: figures are taken again only after a while', () => {
   const meter = new LoadMeter();
   const first = meter.usage().cpu_usage_percent;
   const end = performance.now() + 100;

@@ -157,6 +157,35 @@ test('failures become their status; an unexpected error tells the client nothing
   assert.doesNotMatch(await crash.text(), /secret|app\.ts/);
 });
 
+test("a body that breaks off is its client's doing, and no error of the server", async () => {
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.error(Object.assign(new Error('aborted'), { code: 'ECONNRESET' })),
+  });
+  const response = await app.request('/v2/things', { method: 'POST', body });
+  assert.deepEqual(
+    [response.status, ((await json(response)) as { message: string }).message],
+    [408, 'The body broke off.'],
+  );
+});
+
+test('without a file descriptor to spare the answer is 503, however deep that reason lies', async () => {
+  const open = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+  for (const thrown of [
+    open,
+    new Error('cannot start', { cause: open }),
+    new Failure('conflict', 'no', { cause: open }),
+  ]) {
+    const short = new App([
+      route('GET /v2/short', {}, () => {
+        throw thrown;
+      }),
+    ]);
+    const response = await short.request('/v2/short');
+    assert.equal(response.status, 503);
+    assert.match(await response.text(), /no file descriptor to spare/);
+  }
+});
+
 test('a WebSocket route within the process opens, echoes, and refuses with the reason', async () => {
   const socket = await app.openSocket('/v2/things/7/ws');
   const heard: unknown[] = [];

@@ -70,7 +70,7 @@ test('a host with many IPv6 addresses is one guesser, and ten thousand guessers 
   assert.equal(sourceOf('2001:db8:0:7::1'), sourceOf('2001:db8::7:aaaa:bbbb:cccc:1'));
   assert.notEqual(sourceOf('2001:db8:0:7::1'), sourceOf('2001:db8:0:8::1'));
   assert.equal(sourceOf('::ffff:192.0.2.1'), '192.0.2.1');
-  assert.equal(sourceOf('fe80::1%eth0'), 'fe80:0:0:0::/64');
+  assert.equal(sourceOf('fe80::1%eth0'), 'fe80::/64');
   const guesses = new Guesses(() => 0);
   for (let index = 0; index < 10_000; index++) guesses.wrong(`10.0.${index >> 8}.${index & 255}`);
   for (let index = 0; index < 5; index++) guesses.wrong('10.0.0.0');
@@ -87,4 +87,17 @@ test('a hash tells nothing twice, and a damaged or absurdly costly one lets nobo
     assert.ok(!isPasswordHash(hash), hash);
     assert.ok(!(await verifyPassword('same', hash)), hash);
   }
+});
+
+test('guesses that come at the same time count one by one: none is looked at after the last free one', async () => {
+  const authentication = new Authentication(() => account, new Guesses(() => 0));
+  const guess = (text: string, address = '192.0.2.1') =>
+    authentication.decide(basicHeader({ user: 'ann', password: text }), address);
+  const decisions = await Promise.all(Array.from({ length: 16 }, (_, index) => guess(`guess ${index}`)));
+  const looked = decisions.filter(({ kind }) => kind !== 'later').length;
+  assert.equal(looked, 5, 'as many as cost nothing one after the other');
+  // The right one, hidden behind wrong ones, is not found by sending all at once; a stranger's guesses do not hinder others.
+  const hidden = await Promise.all([...'abcdefgh', account.password].map((text) => guess(text, '192.0.2.2')));
+  assert.deepEqual([hidden.at(-1)?.kind, hidden.filter(({ kind }) => kind === 'wrong').length], ['later', 5]);
+  assert.equal((await guess(account.password, '192.0.2.3')).kind, 'right');
 });

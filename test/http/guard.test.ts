@@ -5,7 +5,10 @@ import { isLoopback } from '../../src/host/loopback.ts';
 import { hostName, refusal } from '../../src/http/guard.ts';
 
 const rules = { hosts: ['labhost', 'lab.example.net'], origins: ['https://gns3.github.io'] };
-const request = { method: 'GET', host: undefined, origin: undefined, secFetchSite: undefined, secFetchMode: undefined };
+const request = {
+  ...{ method: 'GET', host: undefined, origin: undefined, secFetchSite: undefined, secFetchMode: undefined },
+  secure: false,
+};
 
 test('clients that name this server by address, localhost or a configured name are served', () => {
   for (const host of [
@@ -47,7 +50,13 @@ test('a name that an attacker can point at this machine (DNS rebinding) is refus
 test('pages of this site and of allowed origins may send requests, others may not', () => {
   const cases: [origin: string, host: string, pass: boolean][] = [
     ['http://127.0.0.1:3080', '127.0.0.1:3080', true],
-    ['http://127.0.0.1:8080', '127.0.0.1:3080', true],
+    ['http://127.0.0.1:8080', '127.0.0.1:3080', false],
+    ['https://127.0.0.1:3080', '127.0.0.1:3080', false],
+    ['http://127.0.0.1', '127.0.0.1:3080', false],
+    ['http://127.0.0.1:3080', '127.0.0.1', false],
+    ['http://127.0.0.1', '127.0.0.1:80', true],
+    ['http://127.0.0.1:80', '127.0.0.1', true],
+    ['http://LABHOST:3080', 'labhost:3080', true],
     ['http://[::1]:3080', '[::1]:3080', true],
     ['https://gns3.github.io', '127.0.0.1:3080', true],
     ['http://gns3.github.io', '127.0.0.1:3080', false],
@@ -67,6 +76,14 @@ test('pages of this site and of allowed origins may send requests, others may no
       );
     }
   }
+});
+
+test('over TLS only pages that came over TLS are of this site', () => {
+  const secure = { ...request, secure: true, host: 'labhost:3080' };
+  assert.equal(refusal({ ...secure, origin: 'https://labhost:3080' }, rules), undefined);
+  assert.ok(refusal({ ...secure, origin: 'http://labhost:3080' }, rules));
+  assert.equal(refusal({ ...secure, host: 'labhost', origin: 'https://labhost:443' }, rules), undefined);
+  assert.ok(refusal({ ...secure, origin: 'https://labhost' }, rules));
 });
 
 test('a cross-site request without Origin (an image, a form of an old browser) is refused, following a link is not', () => {

@@ -1,10 +1,10 @@
 // PCs on one wire, without sockets, in a time of their own: what takes seconds takes none here.
 import assert from 'node:assert/strict';
 import { pcMac } from '../../src/pc/mac.ts';
-import { Pc, type PcOutside } from '../../src/pc/pc.ts';
+import { Pc, type PcEnvironment } from '../../src/pc/pc.ts';
 
 /** A PC of a test, with what its console has shown and its files hold. */
-export class TestPc implements PcOutside {
+export class TestPc implements PcEnvironment {
   readonly pc: Pc;
   readonly files = new Map<string, string>();
   text = '';

@@ -15,10 +15,10 @@ say(`open ${store.instance}`);
 /** One after the other, as a client does that waits for each answer. */
 async function oneByOne(): Promise<never> {
   for (let number = Number(first); ; number += 1) {
-    await store.labs.putNode(projectId, { node_id: `node-${number}`, number } as { node_id: string });
+    await store.labs.apply(projectId, [{ node: { node_id: `node-${number}`, number } as { node_id: string } }]);
     say(`node ${number}`);
     if (number % 5 === 0) {
-      await store.labs.deleteNode(projectId, `node-${number}`);
+      await store.labs.apply(projectId, [{ delete: 'node', id: `node-${number}` }]);
       say(`deleted ${number}`);
     }
     if (number % 7 === 0) {

@@ -14,6 +14,28 @@ test('JSON nested a million levels deep is refused instead of exhausting the sta
   }
 });
 
+test('many small values are refused by their number, before any of them is made', () => {
+  const many = (item: string, count: number): string => `[${Array(count).fill(item).join(',')}]`;
+  for (const [text, reason] of [
+    [many('{}', 200_000), /more than 200000 objects and lists/],
+    [many('[]', 1_000_000), /more than 200000 objects and lists/],
+    [many('{"a":{}}', 100_000), /more than 200000 objects and lists/],
+    [many('1', 1_000_000), /more than 1000000 values/],
+    [`{${many('"a":1', 1_000_000).slice(1, -1)}}`, /more than 1000000 values/],
+  ] as const) {
+    assert.throws(() => parseJsonBounded(text), failure('invalid', reason), text.slice(0, 20));
+  }
+});
+
+test('values are counted as what they can be at most, and commas inside of strings do not count', () => {
+  const bounds = { maxContainers: 3, maxValues: 5 };
+  assert.deepEqual(parseJsonBounded('[[1],{"a":2}]', bounds), [[1], { a: 2 }]);
+  assert.deepEqual(parseJsonBounded('[1,2,3,4]', bounds), [1, 2, 3, 4]);
+  assert.deepEqual(parseJsonBounded('["a,b,c,d,e,f,[,{"]', bounds), ['a,b,c,d,e,f,[,{']);
+  assert.throws(() => parseJsonBounded('[[[[]]]]', bounds), failure('invalid', /more than 3 objects and lists/));
+  assert.throws(() => parseJsonBounded('[1,2,3,4,5]', bounds), failure('invalid', /more than 5 values/));
+});
+
 test('depth is counted exactly, and brackets inside of strings do not count', () => {
   assert.deepEqual(parseJsonBounded('[[1]]', { maxDepth: 2 }), [[1]]);
   assert.throws(() => parseJsonBounded('[[[1]]]', { maxDepth: 2 }), failure('invalid', /deeper than 2 levels/));

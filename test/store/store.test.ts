@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
@@ -33,7 +33,7 @@ async function withLab(t: TestContext, fingerprint?: string): Promise<{ store: S
   const store = await Store.open({ stateDirectory });
   t.after(() => store.close());
   await store.projects.put(project());
-  await store.labs.begin(ID, EMPTY, fingerprint);
+  await store.labs.begin(ID, EMPTY, fingerprint === undefined ? {} : { fingerprint });
   return { store, stateDirectory };
 }
 
@@ -44,10 +44,10 @@ test('projects, labs and documents are there again after a restart, in the order
   const nodes = ['z', 'a', 'm'].map((id, index) =>
     node(id, { x: index, text: '\u0000 "quoted" \ud83d\udda7', properties: { deep: [{ a: null }] } }),
   );
-  for (const it of nodes) await store.labs.putNode(ID, it);
-  await store.labs.putNode(ID, { ...nodes[0]!, x: 100 } as { node_id: string });
-  await store.labs.putLink(ID, { link_id: 'l' });
-  await store.labs.putDrawing(ID, { drawing_id: 'z' });
+  for (const it of nodes) await store.labs.apply(ID, [{ node: it }]);
+  await store.labs.apply(ID, [{ node: { ...nodes[0]!, x: 100 } as { node_id: string } }]);
+  await store.labs.apply(ID, [{ link: { link_id: 'l' } }]);
+  await store.labs.apply(ID, [{ drawing: { drawing_id: 'z' } }]);
   for (const id of ['2', '1', '3']) await store.documents.put('computes', id, { id });
   await store.documents.put('computes', '2', { id: 'two' });
   await store.documents.put('templates', '1', { other: true });
@@ -98,10 +98,10 @@ test('the file of a lab lacks a change until it is confirmed that this very chan
   const { store } = await withLab(t, 'as found');
   const dirty = async () => (await store.labs.state(ID))!.dirty;
   assert.equal(await dirty(), false);
-  await store.labs.putNode(ID, node('a'));
+  await store.labs.apply(ID, [{ node: node('a') }]);
   const read = (await store.labs.load(ID))!;
   assert.equal(read.dirty, true);
-  await store.labs.deleteNode(ID, 'a'); // while the file is being written
+  await store.labs.apply(ID, [{ delete: 'node', id: 'a' }]); // while the file is being written
   await store.labs.recordWritten(ID, 'written', read.changes);
   assert.equal(await dirty(), true);
   await store.labs.recordWritten(ID, 'written again', (await store.labs.load(ID))!.changes);
@@ -116,13 +116,13 @@ test('a new lab has yet to be written, an ended one is gone, a project takes its
   const { store } = await withLab(t);
   const fresh = { project_id: ID, dirty: true, changes: 0, fingerprint: undefined, coming: undefined };
   assert.deepEqual(await store.labs.state(ID), fresh);
-  await store.labs.putNode(ID, node('old'));
-  await store.labs.begin(ID, { ...EMPTY, nodes: [node('b'), node('a')] }, 'file');
+  await store.labs.apply(ID, [{ node: node('old') }]);
+  await store.labs.begin(ID, { ...EMPTY, nodes: [node('b'), node('a')] }, { fingerprint: 'file' });
   const lab = (await store.labs.load(ID))!;
   assert.deepEqual([lab.nodes, lab.dirty, lab.fingerprint], [[node('b'), node('a')], false, 'file']);
   await store.labs.end(ID);
   assert.equal(await store.labs.load(ID), undefined);
-  await assert.rejects(store.labs.putNode(ID, node('late')), /FOREIGN KEY/);
+  await assert.rejects(store.labs.apply(ID, [{ node: node('late') }]), /FOREIGN KEY/);
   await store.labs.begin(ID, EMPTY);
   await store.projects.delete(ID);
   assert.deepEqual(await store.labs.list(), []);
@@ -186,7 +186,7 @@ test('a second daemon on one state directory refuses with the directory and the 
   // Having refused, it took nothing away from the holder.
   await assert.rejects(Store.open({ stateDirectory }), failure('conflict', message(process.pid)));
   await store.close();
-  assert.deepEqual((await readdir(stateDirectory)).sort(), ['labwire.db', 'labwired.lock', 'reserve']);
+  assert.deepEqual((await readdir(stateDirectory)).sort(), ['instance', 'labwire.db', 'labwired.lock', 'reserve']);
 
   const holder = daemon(stateDirectory, ID);
   assert.match(await holder.answer, /^open/);
@@ -252,3 +252,21 @@ async function check(stateDirectory: string, said: readonly string[]): Promise<v
     assert.equal(links.has(`link-${number}-${part}`), !removed, `${drawing}: its link`);
   }
 }
+
+test('the identity of an installation outlives its database; a file that holds none is written again', async (t) => {
+  const stateDirectory = join(await scratchDirectory(t), 'state');
+  const instanceNow = async (): Promise<string> => {
+    await using store = await Store.open({ stateDirectory });
+    return store.instance;
+  };
+  const first = await instanceNow();
+  for (const name of await readdir(stateDirectory)) {
+    if (name.startsWith('labwire.db')) await rm(join(stateDirectory, name));
+  }
+  assert.equal(await instanceNow(), first);
+  for (const content of ['', 'no identity\n', `${first}${'x'.repeat(100_000)}`]) {
+    await writeFile(join(stateDirectory, 'instance'), content);
+    assert.equal(await instanceNow(), first, 'the database has it');
+    assert.equal(await readFile(join(stateDirectory, 'instance'), 'utf8'), `${first}\n`);
+  }
+});

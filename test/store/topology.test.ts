@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { configureLog } from '../../src/host/log.ts';
 import { parseTopology, serializeTopology, topologyOf } from '../../src/store/topology/document.ts';
-import { fingerprint, readTopologyFile, writeTopologyFile } from '../../src/store/topology/file.ts';
+import { readTopologyFile, recognizeFile, writeTopologyFile } from '../../src/store/topology/file.ts';
 import type { Topology } from '../../src/store/topology/schema.ts';
 import { failure, remountReadOnly, scratchDirectory, scratchFileSystem } from './scratch.ts';
 
@@ -111,7 +112,7 @@ function changed(changes: Record<string, unknown>): string {
 
 test('a lab is the same after it was written and read, and the text is sorted and indented by four', () => {
   const text = serializeTopology(sample());
-  assert.deepEqual(parseTopology(text), { topology: sample(), revision: 9, moves: [] });
+  assert.deepEqual(parseTopology(text), { topology: sample(), revision: 9, moves: [], unknown: [] });
   assert.ok(text.startsWith('{\n    "auto_close": true,\n    "auto_open": false,\n'));
   assert.ok(text.includes('"name": "Hub \u{1f5a7}"'));
   assert.ok(
@@ -192,13 +193,88 @@ test('what is wrong in a file is named with its place and what would fit', () =>
     [{ revision: 4 }, /topology\.nodes: nodes of the type "undefined" have no counterpart/],
     [{ revision: undefined, name: undefined }, /name: is required/],
   ] as const) {
-    assert.throws(() => parseTopology(changed(changes)), failure('conflict', message));
+    assert.throws(() => parseTopology(changed(changes), { strict: true }), failure('conflict', message));
   }
   const many = changed({ 'topology.nodes': Array.from({ length: 1000 }, () => ({})) });
   assert.throws(
     () => parseTopology(many),
     (error: Error) => /and 2995 more$/.test(error.message) && error.message.length < 2000,
   );
+});
+
+const UNKNOWN = {
+  colour: 'red',
+  'topology.extra': [],
+  'topology.nodes.0.extra': 1,
+  'topology.nodes.1.label': { text: 'x', shadow: true },
+  'topology.links.0.extra': {},
+  'topology.links.0.nodes.1.extra': null,
+};
+const UNKNOWN_PLACES = [
+  'colour',
+  'topology.extra',
+  'topology.links[0].extra',
+  'topology.links[0].nodes[1].extra',
+  'topology.nodes[0].extra',
+  'topology.nodes[1].label.shadow',
+];
+
+test('members that nobody here knows are left out and named, unless the file is new and of a release that wrote none', () => {
+  const { topology, unknown } = parseTopology(changed(UNKNOWN));
+  assert.deepEqual(unknown.sort(), UNKNOWN_PLACES);
+  assert.deepEqual(parseTopology(serializeTopology(topology)).topology, topology);
+  for (const [version, isRefused] of [
+    ['2.2.57', true],
+    ['2.2.0', true],
+    ['1.9.99', true],
+    ['2.2.58', false],
+    ['2.10.0', false],
+    ['3.0.0', false],
+    ['2.2.57dev1', false],
+    ['another program', false],
+  ] as const) {
+    const text = changed({ ...UNKNOWN, version });
+    if (isRefused)
+      assert.throws(() => parseTopology(text, { strict: true }), failure('conflict', /is not a member/), version);
+    else assert.equal(parseTopology(text, { strict: true }).unknown.length, UNKNOWN_PLACES.length, version);
+    assert.equal(parseTopology(text).unknown.length, UNKNOWN_PLACES.length);
+  }
+  const older = changed({ ...UNKNOWN, revision: 8 });
+  assert.deepEqual(parseTopology(older, { strict: true }).unknown.sort(), UNKNOWN_PLACES);
+});
+
+test('a file with unknown members is written without them once, is kept beside it, and the log names them', async (t) => {
+  const path = join(await scratchDirectory(t), 'lab.gns3');
+  const text = changed(UNKNOWN);
+  await writeFile(path, text);
+  const lines: string[] = [];
+  configureLog({ write: (line) => lines.push(line) });
+  t.after(() => configureLog({ write: (line) => void process.stderr.write(line) }));
+  await assert.rejects(readTopologyFile(path, { version: VERSION, strict: true }), failure('conflict', /not a member/));
+  assert.equal(await readFile(path, 'utf8'), text);
+  const first = await readTopologyFile(path, { version: VERSION });
+  assert.equal(first.upgradedFrom, 9);
+  assert.equal(await readFile(`${path}.backup9`, 'utf8'), text);
+  const { topology, upgradedFrom, fingerprint } = await readTopologyFile(path, { version: VERSION, strict: true });
+  assert.deepEqual([topology, upgradedFrom, fingerprint], [first.topology, undefined, first.fingerprint]);
+  assert.equal(lines.length, 1);
+  for (const place of UNKNOWN_PLACES) assert.ok(lines[0]?.includes(place), place);
+});
+
+test('a router without an image is refused in a file that is new here', () => {
+  const router = { ...sample().topology.nodes[0], node_type: 'dynamips', properties: { platform: 'c3725' } };
+  const text = changed({ 'topology.nodes.0': router });
+  assert.throws(() => parseTopology(text, { strict: true }), failure('conflict', /nodes\[0\]\.properties\.image/));
+  assert.equal(parseTopology(text).topology.topology.nodes[0]?.node_type, 'dynamips');
+});
+
+test('of a long file the first mistake is told, of a short one the first five', () => {
+  const withNodes = (count: number): string => {
+    const lab = sample();
+    return JSON.stringify({ ...lab, topology: { ...lab.topology, nodes: Array(count).fill({}) } });
+  };
+  assert.throws(() => parseTopology(withNodes(3)), failure('conflict', /nodes\.0\..*; .*nodes\.1\..*; and \d+ more/));
+  assert.throws(() => parseTopology(withNodes(20_000)), failure('conflict', /^topology\.nodes\.0\.[^;]*$/));
 });
 
 test('hostile text is refused, not run into', () => {
@@ -320,7 +396,7 @@ test('each older revision becomes what revision 9 says', () => {
       properties,
       `revision ${revision}`,
     );
-    assert.deepEqual(rest, { revision, moves });
+    assert.deepEqual(rest, { revision, moves, unknown: [] });
     assert.equal(topology.revision, 9);
     assert.equal(topology.drawing_grid_size, 75);
     if (revision === 5)
@@ -404,20 +480,40 @@ test('a file that cannot be upgraded for want of space or permission stays as it
 test('an edit by another program is noticed, an untouched file is not mistaken for one', async (t) => {
   const directory = await scratchDirectory(t);
   const path = join(directory, 'lab.gns3');
-  assert.equal(await fingerprint(path), undefined);
+  assert.deepEqual(await recognizeFile(path, ['1:2:3']), { exists: false, known: undefined });
   const written = await writeTopologyFile(path, sample());
-  assert.equal(await fingerprint(path), written);
+  assert.deepEqual(await recognizeFile(path, [undefined, written]), { exists: true, known: written });
   assert.equal((await readTopologyFile(path, { version: VERSION })).fingerprint, written);
   const edits: Record<string, () => Promise<unknown>> = {
     'another size': () => writeFile(path, changed({ name: 'another name' })),
-    'the same size later': async () => utimes(path, new Date(), new Date(Date.now() + 1000)),
+    'the same size later': () => writeFile(path, changed({ name: [...'another name'].reverse().join('') })),
     'another file in its place': () => writeTopologyFile(path, sample()),
   };
   for (const [title, edit] of Object.entries(edits)) {
-    const before = await fingerprint(path);
+    const { fingerprint: before } = await readTopologyFile(path, { version: VERSION });
     await edit();
-    assert.notEqual(await fingerprint(path), before, title);
+    assert.deepEqual(await recognizeFile(path, [undefined, before]), { exists: true, known: undefined }, title);
   }
+});
+
+test('a copy of a file is known by its content, whatever its time and its place on the disk', async (t) => {
+  const directory = await scratchDirectory(t);
+  const [path, copy, other] = ['lab.gns3', 'copy.gns3', 'other.gns3'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const written = await writeTopologyFile(path, sample());
+  await copyFile(path, copy);
+  await utimes(copy, new Date(), new Date(Date.now() + 1000));
+  assert.deepEqual(await recognizeFile(copy, ['1:1:1', written]), { exists: true, known: written });
+  const text = await readFile(path, 'utf8');
+  await writeFile(other, text.replace(sample().name, [...sample().name].reverse().join('')));
+  assert.equal((await stat(other)).size, (await stat(path)).size);
+  assert.deepEqual(await recognizeFile(other, [written]), { exists: true, known: undefined });
+  const { ino, size, mtimeNs } = await stat(path, { bigint: true });
+  const former = `${ino}:${size}:${mtimeNs}`;
+  assert.deepEqual(await recognizeFile(path, [former]), { exists: true, known: former }, 'of an earlier release');
 });
 
 test('what is no topology file is refused by its path, whatever it is', async (t) => {

@@ -52,8 +52,8 @@ test('servers are computes', () => {
   const nodes = [1, 2, 3, 7, 9].map((server_id) => ({ id: server_id, type: 'VPCSDevice', server_id }));
   const { topology } = upgraded({ servers, nodes }).document;
   assert.deepEqual(topology.computes, [
-    { compute_id: uuid(101), name: 'Remote 1', protocol: 'https', host: 'far', port: 8001 },
-    { compute_id: uuid(102), name: 'Remote 2', protocol: 'http', host: 'away', port: 8002 },
+    { compute_id: uuid(101), name: 'Remote 3', protocol: 'https', host: 'far', port: 8001 },
+    { compute_id: uuid(102), name: 'Remote 7', protocol: 'http', host: 'away', port: 8002 },
   ]);
   assert.deepEqual(
     topology.nodes.map((node: Json) => node.compute_id),
@@ -107,7 +107,7 @@ test('a node keeps its place, its name, its console and its properties', () => {
   });
   assert.deepEqual(node, {
     ...{ node_id: uuid(5), node_type: 'qemu', compute_id: 'local', name: 'Q1', console: 5005, console_type: 'telnet' },
-    ...{ symbol: ':/symbols/qemu_guest.svg', x: -10, y: 8, z: 1 },
+    ...{ symbol: ':/symbols/qemu_guest.svg', x: -10, y: 7, z: 1 },
     ...{ port_name_format: 'Gi{0}', port_segment_size: 0, first_port_name: 'Mgmt' },
     label: {
       ...{ text: 'Q1', x: 3, y: -25, rotation: 90 },
@@ -119,6 +119,9 @@ test('a node keeps its place, its name, its console and its properties', () => {
   assert.equal(only({ type: 'DockerVM', properties: { console_type: 'vnc' } }).console_type, 'vnc');
   assert.equal(only({ type: 'Cloud' }).console_type, null);
   assert.equal(only({ type: 'VPCSDevice', label: { text: 'PC1' } }).name, 'PC1');
+  assert.equal(only({ type: 'VPCSDevice', label: { text: 'PC1' }, properties: { name: 'Other' } }).name, 'PC1');
+  assert.deepEqual(only({ type: 'VirtualBoxVM' }).properties, { linked_clone: false });
+  assert.deepEqual(only({ type: 'VMwareVM', linked_clone: true }).properties, { linked_clone: true });
 });
 
 test('routers have a platform and memory', () => {
@@ -131,6 +134,8 @@ test('routers have a platform and memory', () => {
     assert.deepEqual(router(platform.toUpperCase()), [platform, ram]);
   }
   assert.deepEqual(router('C3640'), ['c3600', 192]);
+  assert.deepEqual(router('c3745'), ['c3745', 256]);
+  assert.deepEqual(router(undefined as never, { platform: 'c3725' }), ['c3725', 128]);
   assert.deepEqual(router('C7200', { ram: 300 }), ['c7200', 300]);
   assert.deepEqual(router('EtherSwitchRouter', { platform: 'c3745' }), ['c3745', 256]);
   assert.deepEqual(router('EtherSwitchRouter'), ['c3725', 128]);
@@ -178,6 +183,9 @@ test('NIOs of clouds are their ports', () => {
   assert.throws(() => only({ type: 'Cloud', properties: { nios: ['nio_vde:x:y'] } }), failure('conflict', /nio_vde/));
 });
 
+/** Of the machine that led to the Internet. */
+const INTERNET = { hda_disk_image_md5sum: '8ebc5a6ec53a1c05b7aa101b5ceefe31' };
+
 test('links join the ports that their ends are now; what leads nowhere is left out', () => {
   const nodes = [
     {
@@ -198,7 +206,7 @@ test('links join the ports that their ends are now; what leads nowhere is left o
       ports: [port(7, 'nio_nat:x'), port(8, 'nio_tap:t')],
     },
     {
-      ...{ id: 8, type: 'QemuVM', properties: { hda_disk_image: '/images/core-linux-6.4-internet-0.1.img', ram: 64 } },
+      ...{ id: 8, type: 'QemuVM', properties: { hda_disk_image: 'a.img', ...INTERNET, console: 5000, ram: 64 } },
       ports: [port(9, 'Ethernet1', { adapter_number: 1, port_number: 0 })],
     },
   ];
@@ -245,12 +253,13 @@ test('links join the ports that their ends are now; what leads nowhere is left o
     ],
   );
   assert.deepEqual(topology.links[0].nodes[0].label, {
-    ...{ text: 'e0', x: 2, y: 2, rotation: 0 },
+    ...{ text: 'e0', x: 1, y: 2, rotation: 0 },
     style: 'font-family: TypeWriter;font-size: 10.0;font-weight: bold;fill: #000000;fill-opacity: 1.0;',
   });
   assert.equal('label' in topology.links[0].nodes[1], false);
   // The virtual machine that led to the Internet is a NAT now.
   assert.deepEqual([topology.nodes[7].node_type, topology.nodes[7].properties], ['nat', {}]);
+  assert.deepEqual([topology.nodes[7].console, topology.nodes[7].console_type], [null, null]);
 });
 
 test('shapes, notes and pictures are drawings', () => {
@@ -274,7 +283,7 @@ test('shapes, notes and pictures are drawings', () => {
   const { drawings } = document.topology;
   assert.deepEqual(drawings[0], {
     ...{ drawing_id: uuid(101), x: 1, y: -2, z: 3, rotation: 45 },
-    svg: '<svg width="100" height="50"><ellipse cx="50" cy="25" rx="50" ry="25" fill="#ff0000" fill-opacity="0.5" stroke-width="3" stroke="#00ff00" stroke-dasharray="12, 6"/></svg>',
+    svg: '<svg width="100" height="50"><ellipse cx="50" cy="25" rx="50" ry="25" fill="#ff0000" fill-opacity="0.5" stroke-width="3" stroke="#00ff00" stroke-dasharray="25, 25"/></svg>',
   });
   assert.equal(
     drawings[1].svg,

@@ -12,7 +12,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { executable } from './executable.ts';
 import { killAllIn } from './processes.ts';
 
-const READY_MILLISECONDS = 15_000;
+/** With dozens of other programs that want the cores a start takes many times as long. */
+const READY_MILLISECONDS = 60_000;
 
 export interface DaemonOptions {
   /** Words that start the program; without them the executable. */
@@ -44,6 +45,9 @@ export interface Question {
 }
 
 let daemons = 0;
+
+/** Home directories of all daemons of this process: what runs with one of them is a daemon's doing. */
+export const DAEMON_HOMES: string[] = [];
 
 /**
  * Console and UDP ports of a daemon: a hundred of its own, since another daemon would hand out the same ones. Below those
@@ -81,7 +85,7 @@ export async function eventually<T>(
   what: string,
   ask: () => T | Promise<T>,
   fits: (answer: T) => boolean = Boolean,
-  milliseconds = 10_000,
+  milliseconds = 30_000,
 ): Promise<T> {
   const deadline = performance.now() + milliseconds;
   for (;;) {
@@ -108,6 +112,7 @@ export class Daemon implements AsyncDisposable {
 
   constructor(options: DaemonOptions = {}) {
     this.options = options;
+    DAEMON_HOMES.push(this.directory);
   }
 
   get pid(): number {

@@ -62,7 +62,7 @@ test('a thread of the fabric that dies takes no lab with it: frames pass again, 
     Boolean,
     20_000,
   );
-  assert.match(told!.event.message, /has crashed \(epoll.*EBADF.*\).*built anew within/);
+  assert.match(told!.event.message, /has crashed \(epoll.*EBADF.*\).*rebuilt within/);
   assert.match(daemon.log, /error .*crashed/);
   await passes('after the crash');
 

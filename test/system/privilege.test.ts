@@ -66,9 +66,15 @@ test("programs of nodes get nothing of the daemon's: no secret of its environmen
     [],
   );
 
-  const [holder] = processesIn(join(daemon.state, 'holder'));
-  assert.deepEqual(Object.keys(environmentOf(holder!)).sort(), ['HOME', 'LABWIRE_INSTANCE', 'LANG', 'PATH', 'TERM']);
-  const kept = Object.values(descriptorsOf(holder!));
+  const [supervisor] = processesIn(join(daemon.state, 'supervisor'));
+  assert.deepEqual(Object.keys(environmentOf(supervisor!)).sort(), [
+    'HOME',
+    'LABWIRE_INSTANCE',
+    'LANG',
+    'PATH',
+    'TERM',
+  ]);
+  const kept = Object.values(descriptorsOf(supervisor!));
   assert.deepEqual(
     kept.filter((target) => /labwire\.db|labwired\.lock/.test(target)),
     [],

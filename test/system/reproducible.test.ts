@@ -12,7 +12,17 @@ test('a build in another directory gives the same bytes', (t) => {
   mkdirSync(join(root, 'dist'), { recursive: true });
   const other = mkdtempSync(join(root, 'dist/another-directory-'));
   t.after(() => rmSync(other, { recursive: true }));
-  const parts = ['src', 'bin', 'build.mjs', 'package.json', 'package-lock.json', 'LICENSE', 'node_modules', 'native'];
+  const parts = [
+    'src',
+    'bin',
+    'addons',
+    'build.mjs',
+    'package.json',
+    'package-lock.json',
+    'LICENSE',
+    'node_modules',
+    'native',
+  ];
   // Links to the same files, since node_modules is large; not to the directories, which would lead back to this one.
   const copied = spawnSync('cp', ['-al', ...parts, other], { cwd: root, encoding: 'utf8' });
   assert.equal(copied.status, 0, copied.stderr);

@@ -14,9 +14,8 @@ for (const kind of ['ethernet_hub', 'ethernet_switch']) {
     const daemon = await startDaemon(t);
     const lab = await Lab.create(daemon);
     const make = (name: string) =>
-      daemon.ask('POST', `${lab.path}/nodes`, { body: { name, node_type: kind, compute_id: 'local' } });
-    const [left, right] = [await make('Left'), await make('Right')].map(({ json }) => json as NodeObject);
-    if (left!.node_id === undefined) return t.skip(`this server does not run ${kind}`);
+      daemon.post(`${lab.path}/nodes`, { name, node_type: kind, compute_id: 'local' }) as Promise<NodeObject>;
+    const [left, right] = [await make('Left'), await make('Right')];
     const join = (port: number) => {
       const end = (node: NodeObject) => ({ node_id: node.node_id, adapter_number: 0, port_number: port });
       return daemon.post(`${lab.path}/links`, { nodes: [end(left!), end(right!)] });

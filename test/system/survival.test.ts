@@ -16,7 +16,7 @@ import { openAgain, pidOf, pidsOf, ping } from './survivors.ts';
 const skip = missing('vpcs');
 
 /** The process that holds the programs of a daemon: it works in its own directory. */
-const holderOf = (daemon: Daemon): number | undefined => processesIn(join(daemon.state, 'holder'))[0];
+const supervisorOf = (daemon: Daemon): number | undefined => processesIn(join(daemon.state, 'supervisor'))[0];
 
 const statuses = async (lab: Lab) => (await lab.nodes()).map(({ status }) => status);
 
@@ -84,7 +84,7 @@ suite('labs that run', { concurrency: 3 }, () => {
     const { code } = await daemon.end('SIGUSR2');
     assert.equal(code, 75, 'asks the unit for another start');
     assert.deepEqual(pidsOf(pcs), pids);
-    // A new file in the place of the one that still runs as the holder.
+    // A new file in the place of the one that still runs as the supervisor.
     rmSync(upgraded);
     copyFileSync(old!, upgraded);
     await daemon.start();
@@ -96,7 +96,7 @@ suite('labs that run', { concurrency: 3 }, () => {
   test('SIGTERM ends the nodes and what holds them, unless nodes_on_stop = keep', { skip }, async (t) => {
     const { daemon, pcs } = await startedLab(t);
     await daemon.end('SIGTERM');
-    assert.deepEqual([...pidsOf(pcs), holderOf(daemon)], [undefined, undefined, undefined]);
+    assert.deepEqual([...pidsOf(pcs), supervisorOf(daemon)], [undefined, undefined, undefined]);
 
     const config = '[Server]\nnodes_on_stop = keep\n';
     const kept = await startedLab(t, 2, { config });
@@ -153,12 +153,12 @@ suite('labs that run', { concurrency: 3 }, () => {
     assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
   });
 
-  test('a holder that is killed takes its PCs along: clients are told, nothing stays, and nodes start again', {
+  test('a supervisor that is killed takes its PCs along: clients are told, nothing stays, and nodes start again', {
     skip,
   }, async (t) => {
     const { daemon, lab, pcs } = await startedLab(t);
     const listener = await Listener.at(t, daemon, `${lab.path}/notifications`);
-    process.kill(holderOf(daemon)!, 'SIGKILL');
+    process.kill(supervisorOf(daemon)!, 'SIGKILL');
     for (const { node_id } of pcs) {
       await listener.sees('node.updated', (event) => event.node_id === node_id && event.status === 'stopped');
     }
@@ -184,12 +184,12 @@ suite('labs that run', { concurrency: 3 }, () => {
     assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
   });
 
-  test('what cannot be taken back is ended and told: a holder without its socket, one that does not answer', {
+  test('what cannot be taken back is ended and told: a supervisor without its socket, one that does not answer', {
     skip,
   }, async (t) => {
     const { daemon, lab, pcs } = await startedLab(t);
     await daemon.kill();
-    rmSync(join(daemon.state, 'holder/socket'));
+    rmSync(join(daemon.state, 'supervisor/socket'));
     await daemon.start();
     await openAgain(lab);
     assert.deepEqual(pidsOf(pcs), [undefined, undefined]);
@@ -198,13 +198,16 @@ suite('labs that run', { concurrency: 3 }, () => {
 
     await daemon.post(`${lab.path}/nodes/start`);
     await daemon.kill();
-    const holder = holderOf(daemon)!;
-    process.kill(holder, 'SIGSTOP');
+    const supervisor = supervisorOf(daemon)!;
+    process.kill(supervisor, 'SIGSTOP');
     await daemon.start();
     await openAgain(lab);
     assert.match(daemon.log, /does not answer/);
     assert.deepEqual(pidsOf(pcs), [undefined, undefined]);
-    await eventually('the end of the holder', () => !processesIn(join(daemon.state, 'holder')).includes(holder));
+    await eventually(
+      'the end of the supervisor',
+      () => !processesIn(join(daemon.state, 'supervisor')).includes(supervisor),
+    );
     await daemon.post(`${lab.path}/nodes/start`);
     assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
   });

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client } from '../consoles/harness.ts';
-import { type Daemon, eventually, ownDaemon, startDaemon } from './daemon.ts';
+import { judge, OtherLoad } from '../other-load.ts';
+import { DAEMON_HOMES, type Daemon, eventually, ownDaemon, startDaemon } from './daemon.ts';
 import { Lab, missing, type NodeObject } from './lab.ts';
 import { processesIn } from './processes.ts';
 
@@ -31,7 +32,7 @@ async function failedStart(lab: Lab, pc: NodeObject): Promise<{ message: string;
   assert.equal(status, 409);
   assert.equal((await lab.node(pc)).status, 'stopped');
   const left = (): number[] => {
-    const held = processesIn(join(lab.daemon.state, 'holder')); // the holder itself, if it was asked for
+    const held = processesIn(join(lab.daemon.state, 'supervisor')); // the supervisor itself, if it was asked for
     return processesIn(lab.daemon.directory).filter((pid) => pid !== lab.daemon.pid && !held.includes(pid));
   };
   await eventually('the end of the program', left, (pids) => pids.length === 0);
@@ -50,17 +51,21 @@ test('a missing vpcs is named when a PC starts, with the setting that tells wher
 
 test('a vpcs that does not say its version is given up after five seconds, and ended', async (t) => {
   const lab = await Lab.create(await daemonWith(t, 'sleep 600'));
+  const load = new OtherLoad(DAEMON_HOMES);
   const { message, seconds } = await failedStart(lab, await lab.pc('PC1'));
   assert.match(message, /did not answer within 5 s.*vpcs_path/);
-  assert.ok(seconds > 4 && seconds < 20, `${seconds} s`);
+  assert.ok(seconds > 4, `${seconds} s`);
+  await judge(t, { what: 'it is given up', value: seconds, limit: 8, unit: 's', load });
 });
 
 test('a vpcs that says nothing when it is to run is given up after five seconds, and ended', async (t) => {
   const version = 'Welcome to Virtual PC Simulator, version 0.8.2';
   const lab = await Lab.create(await daemonWith(t, `[ "$1" = -v ] && echo ${version} && exit\nsleep 600`));
+  const load = new OtherLoad(DAEMON_HOMES);
   const { message, seconds } = await failedStart(lab, await lab.pc('PC1'));
   assert.match(message, /PC1.*said nothing for 5 s.*vpcs_path/);
-  assert.ok(seconds > 4 && seconds < 20, `${seconds} s`);
+  assert.ok(seconds > 4, `${seconds} s`);
+  await judge(t, { what: 'it is given up', value: seconds, limit: 8, unit: 's', load });
 });
 
 test('a PC gets ports of its own for all that the program opens, also for the relay of old versions', {

@@ -6,6 +6,16 @@ import { ethernetHub } from './ethernet_hub/index.ts';
 import { ethernetSwitch } from './ethernet_switch/index.ts';
 import { frameRelaySwitch } from './frame_relay_switch/index.ts';
 import { nat } from './nat/index.ts';
+import { qemu } from './qemu/index.ts';
 import { vpcs } from './vpcs/index.ts';
 
-export const KINDS: readonly NodeKind[] = [atmSwitch, cloud, ethernetHub, ethernetSwitch, frameRelaySwitch, nat, vpcs];
+export const KINDS: readonly NodeKind[] = [
+  atmSwitch,
+  cloud,
+  ethernetHub,
+  ethernetSwitch,
+  frameRelaySwitch,
+  nat,
+  qemu,
+  vpcs,
+];

@@ -23,22 +23,22 @@ interface Known {
 }
 
 export class ImageChecksums {
-  private readonly known = new Map<string, Known>();
+  readonly #known = new Map<string, Known>();
   /** One at a time per image, so that a checksum never stands beside another content than its own. */
-  private readonly lock = new KeyedLock();
+  readonly #lock = new KeyedLock();
 
   /** The checksum of an image below `root` that `handle` has open. */
   async of(root: string, path: string, handle: FileHandle): Promise<string> {
     const place = join(root, path);
-    return this.lock.run(place, async () => {
+    return this.#lock.run(place, async () => {
       const stamp = stampOf(await handle.stat());
-      const known = this.known.get(place);
+      const known = this.#known.get(place);
       if (known?.stamp === stamp) return known.md5sum;
-      const kept = await this.kept(root, path, handle);
+      const kept = await this.#kept(root, path, handle);
       const md5sum = kept ?? (await md5Of(handle.fd));
       // Somebody may be writing it, or have put another in its place, meanwhile.
       if ((await stampAt(root, path)) !== stamp) return md5sum;
-      this.remember(place, { stamp, md5sum });
+      this.#remember(place, { stamp, md5sum });
       if (kept === undefined) await keep(root, path, md5sum);
       return md5sum;
     });
@@ -50,19 +50,19 @@ export class ImageChecksums {
     await file.write(data, (written) => checksum.advance(written));
     const [md5sum] = await Promise.all([checksum.finish(), file.sync()]);
     const place = join(root, path);
-    await this.lock.run(place, async () => {
+    await this.#lock.run(place, async () => {
       await removeContained(root, path + SIDECAR).catch((thrown: unknown) => {
         if (!(thrown instanceof Failure && thrown.code === 'not-found')) throw thrown;
       });
       await file.commit();
       await keep(root, path, md5sum);
       const stamp = await stampAt(root, path);
-      if (stamp !== undefined) this.remember(place, { stamp, md5sum });
+      if (stamp !== undefined) this.#remember(place, { stamp, md5sum });
     });
   }
 
   /** What stands beside the image, unless the image is newer. */
-  private async kept(root: string, path: string, image: FileHandle): Promise<string | undefined> {
+  async #kept(root: string, path: string, image: FileHandle): Promise<string | undefined> {
     try {
       const { handle, stat } = await openContainedForRead(root, path + SIDECAR);
       await using file = handle;
@@ -74,11 +74,11 @@ export class ImageChecksums {
     }
   }
 
-  private remember(place: string, known: Known): void {
-    this.known.delete(place);
-    this.known.set(place, known);
-    const [oldest] = this.known.keys();
-    if (this.known.size > MOST_KNOWN && oldest !== undefined) this.known.delete(oldest);
+  #remember(place: string, known: Known): void {
+    this.#known.delete(place);
+    this.#known.set(place, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
   }
 }
 

@@ -34,13 +34,13 @@ const AT_ONCE = 4;
 const MODE = 0o700;
 
 export class Images {
-  private readonly imagesPath: string;
-  private readonly additional: readonly string[];
-  private readonly checksums = new ImageChecksums();
+  readonly #imagesPath: string;
+  readonly #additional: readonly string[];
+  readonly #checksums = new ImageChecksums();
 
   constructor({ Server }: Config) {
-    this.imagesPath = Server.images_path;
-    this.additional = Server.additional_images_path;
+    this.#imagesPath = Server.images_path;
+    this.#additional = Server.additional_images_path;
   }
 
   /** Removes what uploads have left behind that a former life of the server did not finish. */
@@ -61,14 +61,14 @@ export class Images {
 
   /** Where images for an emulator are put. */
   folder(emulator: ImageKind['emulator']): string {
-    return join(this.imagesPath, FOLDERS[emulator]);
+    return join(this.#imagesPath, FOLDERS[emulator]);
   }
 
   /** Images of a kind, sorted by name; of two with one name the first in the order of the folders. */
   async list(kind: ImageKind): Promise<ImageEntry[]> {
     const places = new Map<string, ImagePlace>();
     for (const root of this.folders(kind)) {
-      const flat = root === this.imagesPath || root === this.folder(kind.emulator);
+      const flat = root === this.#imagesPath || root === this.folder(kind.emulator);
       for await (const { path } of filesBelow(root, flat ? () => false : undefined)) {
         const name = posix.basename(path);
         if (name.startsWith('.') || name.endsWith(SIDECAR) || places.has(name)) continue;
@@ -77,7 +77,7 @@ export class Images {
     }
     const found: ImageEntry[] = [];
     await eachOf([...places.values()], AT_ONCE, async (place) => {
-      const entry = await this.describe(kind, place).catch((thrown: unknown) => {
+      const entry = await this.#describe(kind, place).catch((thrown: unknown) => {
         log.warn('an image cannot be read', { image: join(place.root, place.path), reason: messageOf(thrown) });
         return undefined;
       });
@@ -110,24 +110,51 @@ export class Images {
     return undefined;
   }
 
+  /**
+   * The image whose path ends with the given one, at any depth of any folder, or below one more directory; undefined if there is none.
+   * @param path relative, normal, without leading dots
+   */
+  async search(kind: ImageKind, path: string, directory: string): Promise<ImagePlace | undefined> {
+    for (const root of [...this.folders(kind), directory]) {
+      for await (const found of filesBelow(root)) {
+        if (found.path === path || found.path.endsWith(`/${path}`)) return { root, path: found.path };
+      }
+    }
+    return undefined;
+  }
+
+  /** The checksum of an image, kept beside it. @throws Failure as `openContainedForRead` */
+  async checksum({ root, path }: ImagePlace): Promise<string> {
+    const { handle } = await openContainedForRead(root, path);
+    await using file = handle;
+    return await this.#checksums.of(root, path, file);
+  }
+
   /** Where an image that is uploaded goes, and how it is written: its checksum is beside it as soon as it is there. */
   async incoming(kind: ImageKind, filename: string): Promise<ImagePlace & { options: WriteOptions }> {
     const root = this.folder(kind.emulator);
     const path = posix.normalize(filename);
+    if (path.endsWith(SIDECAR)) {
+      throw new Failure(
+        'forbidden',
+        `filename: names that end with ${SIDECAR} are kept for checksums; choose another.`,
+      );
+    }
     await makeDirectory(root, `images_path ${root}`);
     return {
       root,
       path,
-      options: { createParents: true, mode: MODE, fill: (file, data) => this.checksums.store(root, path, file, data) },
+      options: { createParents: true, mode: MODE, fill: (file, data) => this.#checksums.store(root, path, file, data) },
     };
   }
 
-  private folders(kind: ImageKind): string[] {
-    return [this.folder(kind.emulator), ...this.additional, this.imagesPath];
+  /** Where images of a kind are looked for, in this order. */
+  folders(kind: ImageKind): string[] {
+    return [this.folder(kind.emulator), ...this.#additional, this.#imagesPath];
   }
 
   /** Undefined for a file that is no image of this kind. */
-  private async describe(kind: ImageKind, { root, path }: ImagePlace): Promise<ImageEntry | undefined> {
+  async #describe(kind: ImageKind, { root, path }: ImagePlace): Promise<ImageEntry | undefined> {
     const { handle, stat } = await openContainedForRead(root, path);
     await using file = handle;
     const { bytesRead, buffer } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
@@ -135,7 +162,7 @@ export class Images {
     return {
       filename: posix.basename(path),
       path: root === this.folder(kind.emulator) ? path : join(root, path),
-      md5sum: await this.checksums.of(root, path, file),
+      md5sum: await this.#checksums.of(root, path, file),
       filesize: stat.size,
     };
   }

@@ -1,5 +1,5 @@
 // The kinds of image: whose they are, where they lie, and how they are told from other files by how they begin.
-// Facts of release 2.2.57 (interface, section 16.7).
+// Facts of release 2.2.57.
 
 /** Emulators that have images, as routes spell them, and the folders below the images path that these are in. */
 export const FOLDERS = { dynamips: 'IOS', iou: 'IOU', qemu: 'QEMU' } as const;

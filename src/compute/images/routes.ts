@@ -1,4 +1,4 @@
-// /v2/compute/{emulator}/images: images of an emulator, listed, uploaded and downloaded (interface of release 2.2.57, sections 16.7 and 23.6).
+// /v2/compute/{emulator}/images: images of an emulator, listed, uploaded and downloaded (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
 import { downloadFile, uploadFile } from '../../http/files.ts';
 import { type Route, route } from '../../http/route.ts';

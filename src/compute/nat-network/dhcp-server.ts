@@ -17,18 +17,18 @@ const PROBES = 4;
 const MOST_WAITING = 64;
 
 export class DhcpServer {
-  private readonly subnet: Subnet;
-  private readonly gateway: number;
-  private readonly leases: Leases;
+  readonly #subnet: Subnet;
+  readonly #gateway: number;
+  readonly #leases: Leases;
   /** Asks everybody who has the address; an answer comes by {@link taken}. */
   probe: (address: number) => void = () => {};
-  private readonly waiting = new Set<string>();
-  private readonly probed = new Map<number, { taken: boolean }>();
+  readonly #waiting = new Set<string>();
+  readonly #probed = new Map<number, { taken: boolean }>();
 
   constructor(subnet: Subnet) {
-    this.subnet = subnet;
-    this.gateway = gatewayOf(subnet);
-    this.leases = new Leases(...rangeOf(subnet));
+    this.#subnet = subnet;
+    this.#gateway = gatewayOf(subnet);
+    this.#leases = new Leases(...rangeOf(subnet));
   }
 
   /** What to answer; undefined for nothing. */
@@ -36,18 +36,18 @@ export class DhcpServer {
     if (request.relay !== 0) return undefined;
     switch (request.type) {
       case TYPE.discover:
-        return this.offer(request);
+        return this.#offer(request);
       case TYPE.request:
-        return this.confirm(request);
+        return this.#confirm(request);
       case TYPE.inform:
-        return { type: TYPE.ack, address: 0, options: this.settings() };
+        return { type: TYPE.ack, address: 0, options: this.#settings() };
       case TYPE.decline:
-        if (request.requested !== undefined && this.leases.of(request.mac) === request.requested) {
-          this.leases.conflict(request.requested, performance.now());
+        if (request.requested !== undefined && this.#leases.of(request.mac) === request.requested) {
+          this.#leases.conflict(request.requested, performance.now());
         }
         return undefined;
       case TYPE.release:
-        if (this.leases.of(request.mac) === request.clientAddress) this.leases.release(request.mac);
+        if (this.#leases.of(request.mac) === request.clientAddress) this.#leases.release(request.mac);
         return undefined;
       default:
         return undefined;
@@ -56,70 +56,70 @@ export class DhcpServer {
 
   /** Somebody has answered to a probe. */
   taken(address: number): void {
-    const probed = this.probed.get(address);
+    const probed = this.#probed.get(address);
     if (probed) probed.taken = true;
   }
 
-  private async offer({ mac, requested }: DhcpRequest): Promise<DhcpReply | undefined> {
+  async #offer({ mac, requested }: DhcpRequest): Promise<DhcpReply | undefined> {
     // A client that asks again before it was answered gets the first answer.
-    if (this.waiting.has(mac) || this.waiting.size >= MOST_WAITING) return undefined;
-    this.waiting.add(mac);
+    if (this.#waiting.has(mac) || this.#waiting.size >= MOST_WAITING) return undefined;
+    this.#waiting.add(mac);
     try {
-      const address = this.leases.of(mac) ?? (await this.findFree(mac, requested));
+      const address = this.#leases.of(mac) ?? (await this.#findFree(mac, requested));
       if (address === undefined) return undefined;
-      this.leases.grant(mac, address, performance.now() + OFFER_TIME);
-      return { type: TYPE.offer, address, options: [...this.lease(), ...this.settings()] };
+      this.#leases.grant(mac, address, performance.now() + OFFER_TIME);
+      return { type: TYPE.offer, address, options: [...this.#lease(), ...this.#settings()] };
     } finally {
-      this.waiting.delete(mac);
+      this.#waiting.delete(mac);
     }
   }
 
   /** An address that is neither given away nor used by somebody who never asked. */
-  private async findFree(mac: string, wished: number | undefined): Promise<number | undefined> {
+  async #findFree(mac: string, wished: number | undefined): Promise<number | undefined> {
     for (let tries = 0; tries < PROBES; tries++) {
       const now = performance.now();
-      const useWish = tries === 0 && wished !== undefined && this.leases.mayHave(mac, wished, now);
-      const address = useWish ? wished : this.leases.choose(mac, now);
+      const useWish = tries === 0 && wished !== undefined && this.#leases.mayHave(mac, wished, now);
+      const address = useWish ? wished : this.#leases.choose(mac, now);
       if (address === undefined) return undefined;
       // Taken for the client at once, so that no other one is offered it meanwhile.
-      this.leases.grant(mac, address, now + OFFER_TIME);
+      this.#leases.grant(mac, address, now + OFFER_TIME);
       const probed = { taken: false };
-      this.probed.set(address, probed);
+      this.#probed.set(address, probed);
       this.probe(address);
       await sleep(PROBE_TIME, undefined, { ref: false });
-      this.probed.delete(address);
+      this.#probed.delete(address);
       if (!probed.taken) return address;
-      this.leases.conflict(address, performance.now());
+      this.#leases.conflict(address, performance.now());
     }
     return undefined;
   }
 
-  private confirm({ mac, server, requested, clientAddress }: DhcpRequest): DhcpReply | undefined {
+  #confirm({ mac, server, requested, clientAddress }: DhcpRequest): DhcpReply | undefined {
     // It took another server's offer.
-    if (server !== undefined && server !== this.gateway) return undefined;
+    if (server !== undefined && server !== this.#gateway) return undefined;
     const address = requested ?? clientAddress;
     const now = performance.now();
-    const own = this.leases.of(mac);
+    const own = this.#leases.of(mac);
     // After a restart nothing is known of leases: a client that has an address keeps it.
-    if (address !== own && (own !== undefined || !this.leases.mayHave(mac, address, now))) {
-      return { type: TYPE.nak, address: 0, options: [[OPTION.server, this.gateway]] };
+    if (address !== own && (own !== undefined || !this.#leases.mayHave(mac, address, now))) {
+      return { type: TYPE.nak, address: 0, options: [[OPTION.server, this.#gateway]] };
     }
-    this.leases.grant(mac, address, now + LEASE_TIME * 1000);
-    return { type: TYPE.ack, address, options: [...this.lease(), ...this.settings()] };
+    this.#leases.grant(mac, address, now + LEASE_TIME * 1000);
+    return { type: TYPE.ack, address, options: [...this.#lease(), ...this.#settings()] };
   }
 
-  private lease(): [number, number][] {
+  #lease(): [number, number][] {
     return [[OPTION.lease, LEASE_TIME]];
   }
 
-  private settings(): [number, number][] {
-    const mask = netmask(this.subnet.prefix);
+  #settings(): [number, number][] {
+    const mask = netmask(this.#subnet.prefix);
     return [
-      [OPTION.server, this.gateway],
+      [OPTION.server, this.#gateway],
       [OPTION.mask, mask],
-      [OPTION.router, this.gateway],
-      [OPTION.dns, this.gateway],
-      [OPTION.broadcast, (this.subnet.address | ~mask) >>> 0],
+      [OPTION.router, this.#gateway],
+      [OPTION.dns, this.#gateway],
+      [OPTION.broadcast, (this.#subnet.address | ~mask) >>> 0],
     ];
   }
 }

@@ -14,8 +14,8 @@ interface Lease {
 export class Leases {
   readonly first: number;
   readonly last: number;
-  private readonly byAddress = new Map<number, Lease>();
-  private readonly byOwner = new Map<string, Lease>();
+  readonly #byAddress = new Map<number, Lease>();
+  readonly #byOwner = new Map<string, Lease>();
 
   /** @param first the lowest address, as a number @param last the highest one */
   constructor(first: number, last: number) {
@@ -25,7 +25,7 @@ export class Leases {
 
   /** The address that the owner has, or had last. */
   of(owner: string): number | undefined {
-    return this.byOwner.get(owner)?.address;
+    return this.#byOwner.get(owner)?.address;
   }
 
   /** An address that the owner may have: its own, one that nobody ever had, or one whose lease has ended; undefined if there is none. */
@@ -37,7 +37,7 @@ export class Leases {
     let ended: Lease | undefined;
     for (let step = 0; step < size; step++) {
       const address = this.first + ((start + step) % size);
-      const lease = this.byAddress.get(address);
+      const lease = this.#byAddress.get(address);
       if (lease === undefined) return address;
       if (lease.expires <= now && lease.expires < (ended?.expires ?? Infinity)) ended = lease;
     }
@@ -47,38 +47,38 @@ export class Leases {
   /** Whether the owner may have this very address. */
   mayHave(owner: string, address: number, now: number): boolean {
     if (address < this.first || address > this.last) return false;
-    const lease = this.byAddress.get(address);
+    const lease = this.#byAddress.get(address);
     return lease === undefined || lease.owner === owner || lease.expires <= now;
   }
 
   /** Gives the owner the address until then; whatever it had before is free. */
   grant(owner: string, address: number, expires: number): void {
-    this.forget(this.byOwner.get(owner));
-    this.forget(this.byAddress.get(address));
-    this.enter({ owner, address, expires });
+    this.#forget(this.#byOwner.get(owner));
+    this.#forget(this.#byAddress.get(address));
+    this.#enter({ owner, address, expires });
   }
 
   /** The owner does not need it any more; it gets the same one again if nobody else took it. */
   release(owner: string): void {
-    const lease = this.byOwner.get(owner);
+    const lease = this.#byOwner.get(owner);
     if (lease) lease.expires = 0;
   }
 
   /** Somebody whom we gave nothing uses the address. */
   conflict(address: number, now: number): void {
-    this.forget(this.byAddress.get(address));
-    this.enter({ owner: '', address, expires: now + QUARANTINE });
+    this.#forget(this.#byAddress.get(address));
+    this.#enter({ owner: '', address, expires: now + QUARANTINE });
   }
 
-  private enter(lease: Lease): void {
-    this.byAddress.set(lease.address, lease);
-    if (lease.owner !== '') this.byOwner.set(lease.owner, lease);
+  #enter(lease: Lease): void {
+    this.#byAddress.set(lease.address, lease);
+    if (lease.owner !== '') this.#byOwner.set(lease.owner, lease);
   }
 
-  private forget(lease: Lease | undefined): void {
+  #forget(lease: Lease | undefined): void {
     if (lease === undefined) return;
-    this.byAddress.delete(lease.address);
-    if (lease.owner !== '') this.byOwner.delete(lease.owner);
+    this.#byAddress.delete(lease.address);
+    if (lease.owner !== '') this.#byOwner.delete(lease.owner);
   }
 }
 

@@ -33,21 +33,21 @@ export function upstream(text: string): Upstream {
 }
 
 export class NameRelay {
-  private socket: Socket | undefined;
-  private pending = new Set<Socket>();
-  private resolvers: Upstream[] = [];
-  private believedUntil = 0;
-  private readonly ownResolvers: () => string[];
+  #socket: Socket | undefined;
+  #pending = new Set<Socket>();
+  #resolvers: Upstream[] = [];
+  #believedUntil = 0;
+  readonly #ownResolvers: () => string[];
 
   /** @param ownResolvers the resolvers of this host, as they are when it is called */
   constructor(ownResolvers = (): string[] => new Resolver().getServers()) {
-    this.ownResolvers = ownResolvers;
+    this.#ownResolvers = ownResolvers;
   }
 
   /** Listens at the address, on a port that it answers. */
   async start(address: string): Promise<number> {
     const socket = createSocket('udp4');
-    socket.on('message', (question, client) => this.ask(question, client));
+    socket.on('message', (question, client) => this.#ask(question, client));
     try {
       socket.bind({ address, port: 0, exclusive: true });
       await once(socket, 'listening');
@@ -58,46 +58,46 @@ export class NameRelay {
       });
     }
     socket.on('error', (error) => log.warn('name server of the NAT network', { reason: error.message }));
-    this.socket = socket;
+    this.#socket = socket;
     return socket.address().port;
   }
 
   stop(): void {
-    this.socket?.close();
-    this.socket = undefined;
-    for (const socket of this.pending) socket.close();
-    this.pending.clear();
+    this.#socket?.close();
+    this.#socket = undefined;
+    for (const socket of this.#pending) socket.close();
+    this.#pending.clear();
   }
 
-  private ask(question: Buffer, client: RemoteInfo): void {
+  #ask(question: Buffer, client: RemoteInfo): void {
     if (question.length < HEADER_BYTES || (question.readUInt16BE(2) & ANSWER_FLAG) !== 0) return;
-    if (this.pending.size >= MOST_PENDING) return;
+    if (this.#pending.size >= MOST_PENDING) return;
     const answer = (bytes: Buffer): void => {
       question.copy(bytes, 0, 0, 2);
-      this.socket?.send(bytes, client.port, client.address, () => {});
+      this.#socket?.send(bytes, client.port, client.address, () => {});
     };
-    this.tryNext([...this.current()], question, answer);
+    this.#tryNext([...this.#current()], question, answer);
   }
 
   /** Asks the resolvers one after the other; a number and a port of its own make each question hard to answer for anybody else. */
-  private tryNext([resolver, ...others]: Upstream[], question: Buffer, answer: (bytes: Buffer) => void): void {
+  #tryNext([resolver, ...others]: Upstream[], question: Buffer, answer: (bytes: Buffer) => void): void {
     if (resolver === undefined) {
       answer(failed(question));
       return;
     }
     const socket = createSocket(isIPv6(resolver.host) ? 'udp6' : 'udp4');
-    this.pending.add(socket);
+    this.#pending.add(socket);
     const number = randomInt(0x10000);
     const asked = Buffer.from(question);
     asked.writeUInt16BE(number, 0);
     const end = (): boolean => {
       clearTimeout(timer);
-      if (!this.pending.delete(socket)) return false;
+      if (!this.#pending.delete(socket)) return false;
       socket.close();
       return true;
     };
     const giveUp = (): void => {
-      if (end()) this.tryNext(others, question, answer);
+      if (end()) this.#tryNext(others, question, answer);
     };
     const timer = setTimeout(giveUp, PATIENCE).unref();
     socket.on('error', giveUp);
@@ -110,12 +110,12 @@ export class NameRelay {
   }
 
   /** The resolvers of this host as they are now. */
-  private current(): readonly Upstream[] {
-    if (performance.now() >= this.believedUntil) {
-      this.resolvers = this.ownResolvers().map(upstream);
-      this.believedUntil = performance.now() + FRESH;
+  #current(): readonly Upstream[] {
+    if (performance.now() >= this.#believedUntil) {
+      this.#resolvers = this.#ownResolvers().map(upstream);
+      this.#believedUntil = performance.now() + FRESH;
     }
-    return this.resolvers;
+    return this.#resolvers;
   }
 }
 

@@ -48,23 +48,23 @@ interface Running {
 }
 
 export class NatNetwork {
-  private readonly config: Config;
-  private readonly fabric: Fabric;
-  private readonly turns = new KeyedLock();
-  private running: Running | undefined;
-  private members = 0;
-  private lastNumber = 0;
+  readonly #config: Config;
+  readonly #fabric: Fabric;
+  readonly #turns = new KeyedLock();
+  #running: Running | undefined;
+  #members = 0;
+  #lastNumber = 0;
   /** Kept beyond the network's end, so that nodes find their addresses again. */
-  private addresses: { subnet: Subnet; server: DhcpServer } | undefined;
+  #addresses: { subnet: Subnet; server: DhcpServer } | undefined;
 
   constructor(config: Config, fabric: Fabric) {
-    this.config = config;
-    this.fabric = fabric;
+    this.#config = config;
+    this.#fabric = fabric;
   }
 
   /** Name of the host's interface in the network. */
   get interface(): string {
-    return this.running?.name ?? `${INTERFACE}0`;
+    return this.#running?.name ?? `${INTERFACE}0`;
   }
 
   /** Why there can be no such network on this host, and what to do about it; undefined if nothing is known to be in its way. */
@@ -78,17 +78,17 @@ export class NatNetwork {
    * @throws Failure that says what is missing, and what to do about it
    */
   join(): Promise<{ device: Device; close(): Promise<void> }> {
-    return this.inTurn(async () => {
-      this.running ??= await this.begin();
-      this.members++;
-      const device: Device = { kind: 'memory', device: this.running.segment, number: ++this.lastNumber };
-      return { device, close: () => this.leave() };
+    return this.#inTurn(async () => {
+      this.#running ??= await this.#begin();
+      this.#members++;
+      const device: Device = { kind: 'memory', device: this.#running.segment, number: ++this.#lastNumber };
+      return { device, close: () => this.#leave() };
     });
   }
 
   /** Takes away the rules that a former life of this server has left behind; its interface went with the process. */
   async removeLeftovers(): Promise<void> {
-    const mark = join(this.config.state, MARK);
+    const mark = join(this.#config.state, MARK);
     try {
       const number = new RegExp(`^${TABLE}(\\d{1,2})\n$`).exec(readFileSync(mark, 'utf8'))?.[1];
       // Where there is such an interface, another server has taken the number over, and has replaced the table.
@@ -102,46 +102,46 @@ export class NatNetwork {
 
   /** Takes the network down, whoever is in it. */
   stop(): Promise<void> {
-    return this.inTurn(() => this.end());
+    return this.#inTurn(() => this.#end());
   }
 
-  private leave(): Promise<void> {
-    return this.inTurn(async () => {
-      this.members--;
-      if (this.members === 0) await this.end();
+  #leave(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#members--;
+      if (this.#members === 0) await this.#end();
     });
   }
 
-  private async end(): Promise<void> {
-    const { running } = this;
-    this.running = undefined;
+  async #end(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
     await running?.parts.disposeAsync();
   }
 
-  private inTurn<T>(task: () => Promise<T>): Promise<T> {
-    return this.turns.run('', task);
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    return this.#turns.run('', task);
   }
 
-  private async begin(): Promise<Running> {
+  async #begin(): Promise<Running> {
     const obstacle = await this.obstacle();
     if (obstacle !== undefined) throw new Failure('conflict', obstacle);
-    const subnet = chooseSubnet(this.config.Server.nat_subnet, ownSubnets());
+    const subnet = chooseSubnet(this.#config.Server.nat_subnet, ownSubnets());
     const gateway = gatewayOf(subnet);
     const number = freeNumber();
     const [name, table] = [`${INTERFACE}${number}`, `${TABLE}${number}`];
     await using parts = new AsyncDisposableStack();
-    const segment = await this.openSegment(name, subnet, parts);
+    const segment = await this.#openSegment(name, subnet, parts);
     const address = `${formatAddress(gateway)}/${subnet.prefix}`;
     settle(name, address);
     const rebuilt = ({ groups }: { groups: readonly string[] }): void => {
       if (groups.includes(NAT_GROUP)) settleAgain(name, address);
     };
-    this.fabric.on('recovered', rebuilt);
-    parts.defer(() => void this.fabric.off('recovered', rebuilt));
+    this.#fabric.on('recovered', rebuilt);
+    parts.defer(() => void this.#fabric.off('recovered', rebuilt));
     const relay = new NameRelay();
     parts.defer(() => relay.stop());
     const dns = await relay.start(formatAddress(gateway));
-    const mark = join(this.config.state, MARK);
+    const mark = join(this.#config.state, MARK);
     await writeFile(mark, `${table}\n`);
     parts.defer(() => removeRules(table, mark));
     await apply(ruleset({ table, name, subnet, gateway, dns }));
@@ -151,30 +151,30 @@ export class NatNetwork {
   }
 
   /** The segment, with the TAP at its port 0. */
-  private async openSegment(name: string, subnet: Subnet, parts: AsyncDisposableStack): Promise<MemoryDevice<'nat'>> {
-    const uplink = await this.fabric.createPort(null, undefined, NAT_GROUP);
+  async #openSegment(name: string, subnet: Subnet, parts: AsyncDisposableStack): Promise<MemoryDevice<'nat'>> {
+    const uplink = await this.#fabric.createPort(null, undefined, NAT_GROUP);
     parts.defer(() => uplink.close());
     await uplink.connect({ kind: 'tap', interface: name, create: 'always', up: true });
-    const server = this.serverOf(subnet, (address) => segment.tell(arpProbe(SERVICE_MAC, address)));
+    const server = this.#serverOf(subnet, (address) => segment.tell(arpProbe(SERVICE_MAC, address)));
     const told = (bytes: Uint8Array): void => {
       const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-      this.serve(frame, server, gatewayOf(subnet), segment).catch((error: unknown) => log.error(messageOf(error)));
+      this.#serve(frame, server, gatewayOf(subnet), segment).catch((error: unknown) => log.error(messageOf(error)));
     };
-    const segment = await this.fabric.createDevice('nat', SEGMENT, told, NAT_GROUP);
+    const segment = await this.#fabric.createDevice('nat', SEGMENT, told, NAT_GROUP);
     parts.defer(() => segment.close());
     await uplink.setDevice({ kind: 'memory', device: segment, number: 0 });
     return segment;
   }
 
-  private serverOf(subnet: Subnet, probe: (address: number) => void): DhcpServer {
-    if (this.addresses?.subnet.address !== subnet.address || this.addresses.subnet.prefix !== subnet.prefix) {
-      this.addresses = { subnet, server: new DhcpServer(subnet) };
+  #serverOf(subnet: Subnet, probe: (address: number) => void): DhcpServer {
+    if (this.#addresses?.subnet.address !== subnet.address || this.#addresses.subnet.prefix !== subnet.prefix) {
+      this.#addresses = { subnet, server: new DhcpServer(subnet) };
     }
-    this.addresses.server.probe = probe;
-    return this.addresses.server;
+    this.#addresses.server.probe = probe;
+    return this.#addresses.server;
   }
 
-  private async serve(frame: Buffer, server: DhcpServer, gateway: number, segment: MemoryDevice<'nat'>): Promise<void> {
+  async #serve(frame: Buffer, server: DhcpServer, gateway: number, segment: MemoryDevice<'nat'>): Promise<void> {
     const sender = arpSender(frame);
     if (sender !== undefined) server.taken(sender);
     const message = clientMessage(frame);
@@ -200,7 +200,7 @@ function settle(name: string, address: string): void {
   addAddress(name, address);
 }
 
-/** A thread of the fabric has died and was built anew, with a TAP of that name that has no address. */
+/** A thread of the fabric has died and was rebuilt, with a TAP of that name that has no address. */
 function settleAgain(name: string, address: string): void {
   try {
     settle(name, address);

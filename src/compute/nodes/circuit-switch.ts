@@ -1,5 +1,4 @@
-// A switch of virtual circuits as a node; Frame Relay and ATM switches differ in how a circuit's ends are written (interface of release
-// 2.2.57, section 17.3).
+// A switch of virtual circuits as a node; Frame Relay and ATM switches differ in how a circuit's ends are written (as in release 2.2.57).
 import * as v from 'valibot';
 import type { MemoryDevice } from '../../fabric/fabric.ts';
 import type { Settings } from '../../fabric/model.ts';

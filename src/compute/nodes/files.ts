@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { openContainedForRead, writeContained } from '../../host/contained.ts';
 import { listContained } from '../../host/contained-tree.ts';
+import { readBounded } from '../../host/regular-file.ts';
 import type { NodeProject } from './owner.ts';
 
 /** Texts that the server itself works on are scripts and configurations; what is longer is none. */
@@ -11,11 +12,11 @@ const TEXT_LIMIT = 1024 * 1024;
 /** The text of a file below the directory; undefined if there is none, or one too long to be a script. */
 export async function readText(directory: string, path: string): Promise<string | undefined> {
   try {
-    const { handle, stat } = await openContainedForRead(directory, path);
-    await using _ = handle;
-    return stat.size > TEXT_LIMIT ? undefined : await handle.readFile('utf8');
+    const { handle } = await openContainedForRead(directory, path);
+    await using file = handle;
+    return (await readBounded(file, TEXT_LIMIT, path)).toString('utf8');
   } catch (thrown) {
-    if (thrown instanceof Failure && thrown.code === 'not-found') return undefined;
+    if (thrown instanceof Failure && (thrown.code === 'not-found' || thrown.code === 'too-large')) return undefined;
     throw thrown;
   }
 }

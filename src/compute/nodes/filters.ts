@@ -1,4 +1,4 @@
-// The filters of a NIO as the fabric's impairments (hypervisors of release 2.2.57, section 1.4: types, values, ranges).
+// The filters of a NIO as the fabric's impairments (hypervisors of release 2.2.57: types, values, ranges).
 import type { Impairments } from '../../fabric/model.ts';
 import { Failure } from '../../failures.ts';
 import { compileFilter } from '../../host/libpcap.ts';

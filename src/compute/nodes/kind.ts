@@ -5,6 +5,7 @@ import type { Schema } from '../../http/validation.ts';
 import type { Services } from '../services.ts';
 import type { Node, NodeIdentity } from './node.ts';
 import type { PortRules } from './port.ts';
+import type { KeptData } from './surviving-programs.ts';
 
 /** The node with these identifiers. Throws a Failure `not-found` or `invalid`. */
 export type FindNode<Kind extends Node = Node> = (params: Record<'project_id' | 'node_id', string>) => Kind;
@@ -29,8 +30,13 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
   /** Gives the files of one node to another one that exists; its settings were given when that was created. */
   duplicate?(source: Kind, destination: Kind): Promise<void>;
   reload?(node: Kind): Promise<void>;
+  resume?(node: Kind): Promise<void>;
+  /** What it keeps with its programs, to know them again; undefined if none of them outlives the server. */
+  readonly kept?: KeptData;
   /** Routes of this kind alone; `find` answers the node that a path names. */
   routes?(find: FindNode<Kind>): Route[];
+  /** Routes of this kind that are about no node: its programs and files on this host. */
+  hostRoutes?(services: Services): Route[];
   readonly console?: {
     /** @throws Failure `conflict` if there is no console to connect to */
     connect(node: Kind): Connected;

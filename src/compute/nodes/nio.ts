@@ -1,4 +1,4 @@
-// NIO bodies: what is plugged into a port (interface of release 2.2.57, section 16.5).
+// NIO bodies: what is plugged into a port (as in release 2.2.57).
 import { lookup } from 'node:dns/promises';
 import * as v from 'valibot';
 import type { Cable } from '../../fabric/model.ts';
@@ -32,7 +32,6 @@ export const Nio = v.variant('type', [
 ]);
 
 export type Nio = v.InferOutput<typeof Nio>;
-export type NioType = Nio['type'];
 
 /** What creation answers: the NIO without what is done to its frames. */
 export function nioAnswer(nio: Nio): object {

@@ -1,8 +1,10 @@
 // A port of a node: the NIO that is plugged in, what is done to its frames, and the capture of them.
 import type { CableImpairments, Device, FabricPort, InterfaceChange, PortStatistics } from '../../fabric/fabric.ts';
 import { Failure } from '../../failures.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
 import type { Services } from '../services.ts';
 import type { Capture } from './captures.ts';
+import { withExceptionName } from './exception-name.ts';
 import { impairmentsOf } from './filters.ts';
 import {
   cableImpairments,
@@ -15,7 +17,6 @@ import {
 } from './impairments.ts';
 import { cableOf, mustBePluggable, mustBeUsable, type Nio, type PluggableNio } from './nio.ts';
 import type { PortOwner } from './owner.ts';
-import { refusing } from './refusing.ts';
 import type { NodeCapture } from './schema.ts';
 
 /** What the ports of a kind of node have in common. */
@@ -43,6 +44,8 @@ export class NodePort {
   private device: Device | null;
   private attached: Attached | undefined;
   private closed = false;
+  /** What changes the port waits for what changes it already: the fabric takes time, and each change rests on the one before. */
+  private readonly turns = new KeyedLock();
 
   /** @param label `adapter/port`, for messages */
   constructor(node: PortOwner, label: string, rules: PortRules, services: Services, device: Device | null = null) {
@@ -68,11 +71,13 @@ export class NodePort {
   }
 
   /** Says where the node's end of the cable is: at its emulator while that runs, else nowhere. The NIO stays. */
-  async setDevice(device: Device | null): Promise<void> {
-    // When the fabric refuses it, the port has none.
-    this.device = null;
-    await refusing(this.rules.exception, () => this.attached?.port.setDevice(device));
-    this.device = device;
+  setDevice(device: Device | null): Promise<void> {
+    return this.inTurn(async () => {
+      // When the fabric refuses it, the port has none.
+      this.device = null;
+      await withExceptionName(this.rules.exception, () => this.attached?.port.setDevice(device));
+      this.device = device;
+    });
   }
 
   /**
@@ -82,60 +87,70 @@ export class NodePort {
   async attach(wanted: Nio): Promise<void> {
     const nio = mustBePluggable(wanted, this.rules.nios);
     mustBeUsable(nio, this.services.config.Server.allowed_interfaces);
-    if (this.attached) throw this.refusal('has a NIO already; remove it first');
-    const impairments = await impairmentsOf(nio);
-    await refusing(this.rules.exception, async () => {
-      const cable = await cableOf(nio);
-      await using undo = new AsyncDisposableStack();
-      const port = await this.services.fabric.createPort(this.device, this.interfaceChanged, this.group);
-      undo.defer(() => port.close());
-      await port.connect(cable, impairments);
-      if (this.closed) throw this.refusal('was removed meanwhile');
-      undo.move();
-      this.attached = { nio, port, directions: cableImpairments({}) };
+    await this.inTurn(async () => {
+      if (this.attached) throw this.refusal('has a NIO already; remove it first');
+      const impairments = await impairmentsOf(nio);
+      await withExceptionName(this.rules.exception, async () => {
+        const cable = await cableOf(nio);
+        await using undo = new AsyncDisposableStack();
+        const port = await this.services.fabric.createPort(this.device, this.interfaceChanged, this.group);
+        undo.defer(() => port.close());
+        await port.connect(cable, impairments);
+        if (this.closed) throw this.refusal('was removed meanwhile');
+        undo.move();
+        this.attached = { nio, port, directions: cableImpairments({}) };
+      });
     });
   }
 
   /** Changes suspension and filters; the cable stays as it was made. */
   async update(wanted: Nio): Promise<void> {
     const impairments = await impairmentsOf(mustBePluggable(wanted, this.rules.nios));
-    const { port } = this.connection();
-    await refusing(this.rules.exception, () => port.impair(impairments));
+    await this.inTurn(async () => {
+      const { port } = this.connection();
+      await withExceptionName(this.rules.exception, () => port.impair(impairments));
+    });
   }
 
   /** Replaces what happens in each direction, beside the filters of the NIO; ends the schedule. Answers what holds now. */
-  async impairDirections(wanted: PortImpairments): Promise<CableImpairments> {
-    const attached = this.connection();
-    const directions = cableImpairments(wanted);
-    await refusing(this.rules.exception, () => attached.port.impairDirections(directions));
-    attached.directions = directions;
-    return directions;
+  impairDirections(wanted: PortImpairments): Promise<CableImpairments> {
+    return this.inTurn(async () => {
+      const attached = this.connection();
+      const directions = cableImpairments(wanted);
+      await withExceptionName(this.rules.exception, () => attached.port.impairDirections(directions));
+      attached.directions = directions;
+      return directions;
+    });
   }
 
   /** Starts a schedule, in place of one that runs; it ends with the next change of the directions, or with the NIO. */
-  async startSchedule(asked: PortSchedule): Promise<object> {
-    const attached = this.connection();
-    const started = { asked, plan: planOf(attached.directions, asked) };
-    const state = await refusing(this.rules.exception, () => attached.port.schedule(started.plan));
-    attached.schedule = started;
-    return scheduleAnswer(started, state);
+  startSchedule(asked: PortSchedule): Promise<object> {
+    return this.inTurn(async () => {
+      const attached = this.connection();
+      const started = { asked, plan: planOf(attached.directions, asked) };
+      const state = await withExceptionName(this.rules.exception, () => attached.port.schedule(started.plan));
+      attached.schedule = started;
+      return scheduleAnswer(started, state);
+    });
   }
 
   /** Of the schedule that was started last. */
   async scheduleState(): Promise<object> {
     const { port, schedule } = this.connection();
-    return scheduleAnswer(schedule, await refusing(this.rules.exception, () => port.scheduleState()));
+    return scheduleAnswer(schedule, await withExceptionName(this.rules.exception, () => port.scheduleState()));
   }
 
-  async cancelSchedule(): Promise<void> {
-    const { port } = this.connection();
-    await refusing(this.rules.exception, () => port.cancelSchedule());
+  cancelSchedule(): Promise<void> {
+    return this.inTurn(async () => {
+      const { port } = this.connection();
+      await withExceptionName(this.rules.exception, () => port.cancelSchedule());
+    });
   }
 
-  /** What was seen of the cable since the NIO was plugged in, or since it was counted anew. */
+  /** What was seen of the cable since the NIO was plugged in, or since counting started from zero. */
   async cableStatistics(): Promise<object> {
     const { port } = this.connection();
-    return refusing(this.rules.exception, async () => {
+    return withExceptionName(this.rules.exception, async () => {
       const [cable, { capture }] = await Promise.all([port.cableStatistics(), port.statistics()]);
       return { ...statisticsAnswer(cable), capture: capture ?? null };
     });
@@ -143,44 +158,48 @@ export class NodePort {
 
   async resetStatistics(): Promise<void> {
     const { port } = this.connection();
-    await refusing(this.rules.exception, () => port.resetStatistics());
+    await withExceptionName(this.rules.exception, () => port.resetStatistics());
   }
 
   /**
    * Unplugs the NIO, ends its capture and gives back its UDP port.
    * @throws Failure `conflict` when there is no NIO
    */
-  async detach(): Promise<void> {
-    this.connection();
-    await this.unplug();
+  detach(): Promise<void> {
+    return this.inTurn(async () => {
+      this.connection();
+      await this.unplug();
+    });
   }
 
   /** Unplugs what there is, for good. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.closed = true;
-    await this.unplug();
+    return this.inTurn(() => this.unplug());
   }
 
   /** Records into a file of the project; answers when the file is there. */
   async startCapture(asked: NodeCapture): Promise<Capture> {
     const { project, name } = this.node;
-    const { port } = this.connection();
-    return refusing(this.rules.exception, () =>
-      this.services.captures.begin(port, {
-        project,
-        asked,
-        interfaceName: `${name} ${this.label}`,
-        failed: (reason) => {
-          const message = `The capture at port ${this.label} of ${name} has ended: ${reason}`;
-          this.services.events.emit('log.error', { message }, project.id);
-        },
-      }),
-    );
+    return this.inTurn(() => {
+      const { port } = this.connection();
+      return withExceptionName(this.rules.exception, () =>
+        this.services.captures.begin(port, {
+          project,
+          asked,
+          interfaceName: `${name} ${this.label}`,
+          failed: (reason) => {
+            const message = `The capture at port ${this.label} of ${name} has ended: ${reason}`;
+            this.services.events.emit('log.error', { message }, project.id);
+          },
+        }),
+      );
+    });
   }
 
   /** @throws Failure `conflict` when there is no NIO */
-  async stopCapture(): Promise<void> {
-    await this.services.captures.end(this.connection().port);
+  stopCapture(): Promise<void> {
+    return this.inTurn(() => this.services.captures.end(this.connection().port));
   }
 
   /** @throws Failure `conflict` when there is none */
@@ -196,6 +215,10 @@ export class NodePort {
     const message = `Port ${this.label} of ${this.node.name}: interface ${name} ${state === 'open' ? 'is back' : away}.`;
     this.services.events.emit(state === 'open' ? 'log.info' : 'log.warning', { message }, this.node.project.id);
   };
+
+  private inTurn<T>(change: () => T | Promise<T>): Promise<T> {
+    return this.turns.run('port', change);
+  }
 
   private async unplug(): Promise<void> {
     if (!this.attached) return;

@@ -1,4 +1,4 @@
-// The list of ports that hubs and Ethernet switches carry: its default, and how it changes (interface of release 2.2.57, sections 17.1 and 17.2).
+// The list of ports that hubs and Ethernet switches carry: its default, and how it changes (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
 
 export interface MappedPort {

@@ -1,4 +1,4 @@
-// The routes that all kinds of node have in common, generated for each kind from its definition (interface of release 2.2.57, section 24).
+// The routes that all kinds of node have in common, generated for each kind from its definition (as in release 2.2.57).
 import { type Route, route, socketRoute } from '../../http/route.ts';
 import { mustBeUuid } from '../identifiers.ts';
 import type { Projects } from '../projects/projects.ts';
@@ -79,7 +79,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
     );
   }
 
-  const { duplicate, reload, console } = kind;
+  const { duplicate, reload, resume, console } = kind;
   if (duplicate) {
     routes.push(
       route(`POST ${node}/duplicate`, { body: NodeDuplicate, status: 201 }, async ({ params, body }) => {
@@ -91,6 +91,9 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
   }
   if (reload) {
     routes.push(route(`POST ${node}/reload`, { status: 204 }, ({ params }) => reload(find(params))));
+  }
+  if (resume) {
+    routes.push(route(`POST ${node}/resume`, { status: 204 }, ({ params }) => resume(find(params))));
   }
   if (console) {
     routes.push(

@@ -43,12 +43,17 @@ export class SwitchedOn {
     return [...this.unclaimed.values()].filter(({ project_id: id }) => id === projectId).map(({ number }) => number);
   }
 
-  /** The number of a node that was on, and is made anew. */
+  /** The number of a node that was on, and is made again. */
   claim(projectId: string, nodeId: string): number | undefined {
     const entry = this.unclaimed.get(nodeId);
     if (entry?.project_id !== projectId) return undefined;
     this.unclaimed.delete(nodeId);
     return entry.number;
+  }
+
+  /** The node could not be made after all. */
+  unclaim(projectId: string, nodeId: string, number: number): void {
+    this.unclaimed.set(nodeId, { project_id: projectId, number, boot: this.boot });
   }
 
   /** Notes that a node is on. That this cannot be noted is no reason to switch it off. */

@@ -1,4 +1,4 @@
-// The ports that this compute hands out: TCP for consoles, UDP for cables (interface of release 2.2.57, section 16.3).
+// The ports that this compute hands out: TCP for consoles, UDP for cables (as in release 2.2.57).
 import type { Config } from '../../config/schema.ts';
 import { isLoopback } from '../../host/loopback.ts';
 import { PortPool } from './pool.ts';
@@ -20,6 +20,8 @@ export function consoleHost({ Server }: Config): string {
 
 export class Ports {
   readonly console: PortPool;
+  /** Those of the ports for consoles that VNC may have. */
+  readonly vncRange: readonly [number, number];
   readonly udp: PortPool;
 
   constructor(config: Config) {
@@ -35,10 +37,12 @@ export class Ports {
         return true;
       },
     });
+    this.vncRange = [Server.vnc_console_start_port_range, Server.vnc_console_end_port_range];
     this.udp = new PortPool({
       range: [Server.udp_start_port_range, Server.udp_end_port_range],
       purpose: 'UDP',
       keys: 'udp_start_port_range and udp_end_port_range in the [Server] section',
+      passesOver: true,
       bindable: udpBindable,
     });
   }

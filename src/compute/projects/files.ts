@@ -13,7 +13,7 @@ export interface ProjectFile {
 
 /** Files whose checksums are made at the same time. */
 const AT_ONCE = 4;
-/** Dynamips' memory images: large, and made anew whenever they are needed. */
+/** Dynamips' memory images: large, and made again whenever they are needed. */
 const GHOST = '.ghost';
 
 /** Every regular file of the project, sorted by path; what cannot be read is left out. */

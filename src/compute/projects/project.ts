@@ -25,28 +25,28 @@ export class Project implements NodeProject {
   readonly name: string | null;
   readonly path: string;
   variables: Variables;
-  private readonly services: Services;
-  private readonly watcher: DirectoryWatcher;
-  private readonly nodes = new Map<string, Node>();
+  readonly #services: Services;
+  readonly #watcher: DirectoryWatcher;
+  readonly #nodes = new Map<string, Node>();
   /** Nodes that are being made, by their identifier. */
-  private readonly coming = new Map<string, Promise<Node>>();
-  private closed = false;
+  readonly #coming = new Map<string, Promise<Node>>();
+  #closed = false;
 
   constructor(settings: ProjectSettings, services: Services) {
     this.id = settings.id;
     this.name = settings.name;
     this.path = settings.path;
     this.variables = settings.variables;
-    this.services = services;
-    this.watcher = new DirectoryWatcher(this.path, {
+    this.#services = services;
+    this.#watcher = new DirectoryWatcher(this.path, {
       file: (change, file) => services.events.emit(`file.${change}`, { project_id: this.id, ...file }, this.id),
       problem: (message) => services.events.emit('log.warning', { message }, this.id),
     });
   }
 
   async start(): Promise<void> {
-    await this.removeTemporary();
-    await this.watcher.start();
+    await this.#removeTemporary();
+    await this.#watcher.start();
   }
 
   /** The project as routes answer it. */
@@ -59,27 +59,27 @@ export class Project implements NodeProject {
    * @throws Failure `not-found`
    */
   node(kind: NodeKind, id: string): Node {
-    const node = this.nodes.get(id);
+    const node = this.#nodes.get(id);
     if (node?.type === kind.type) return node;
     throw new Failure('not-found', `node_id: project ${this.id} has no ${kind.type} node ${id}.`);
   }
 
   /** Makes a node; the one that has the identifier already is answered unchanged. */
   async createNode(kind: NodeKind, body: { name: string; node_id?: string | undefined }): Promise<Node> {
-    if (this.closed) throw new Failure('not-found', `project_id: project ${this.id} is closed.`);
+    if (this.#closed) throw new Failure('not-found', `project_id: project ${this.id} is closed.`);
     const id = body.node_id ?? randomUUID();
-    const coming = this.coming.get(id);
-    const known = this.nodes.get(id) ?? (coming && (await coming));
+    const coming = this.#coming.get(id);
+    const known = this.#nodes.get(id) ?? (coming && (await coming));
     if (known?.type === kind.type) return known;
     if (known) throw new Failure('conflict', `node_id: ${id} is taken by a ${known.type} node; choose another.`);
-    const making = kind.make({ id, project: this, name: body.name }, body, this.services);
-    this.coming.set(id, making);
+    const making = kind.make({ id, project: this, name: body.name }, body, this.#services);
+    this.#coming.set(id, making);
     try {
       const node = await making;
-      this.nodes.set(id, node);
+      this.#nodes.set(id, node);
       return node;
     } finally {
-      this.coming.delete(id);
+      this.#coming.delete(id);
     }
   }
 
@@ -87,32 +87,32 @@ export class Project implements NodeProject {
   async deleteNode(kind: NodeKind, node: Node): Promise<void> {
     await node.close();
     // It is gone with its ports and its program; that its files cannot be removed is told, and does not bring it back.
-    this.nodes.delete(node.id);
-    this.services.events.emit('node.deleted', node.describe(), this.id);
+    this.#nodes.delete(node.id);
+    this.#services.events.emit('node.deleted', node.describe(), this.id);
     if (kind.module === undefined) return;
     const directory = nodeDirectory(kind.module, node.id);
     await removeDirectory(join(this.path, directory), directory).catch((error: unknown) => {
       const message = `The files of ${node.name} stay in ${directory}: ${messageOf(error)}`;
       log.warn(message, { project: this.id });
-      this.services.events.emit('log.warning', { message }, this.id);
+      this.#services.events.emit('log.warning', { message }, this.id);
     });
   }
 
   /** Stops all nodes at once, gives back ports; a node that cannot be stopped does not hold up the others. */
   async close(): Promise<void> {
-    if (this.closed) return;
-    this.closed = true;
-    await Promise.allSettled(this.coming.values());
-    const endings = await Promise.allSettled([...this.nodes.values()].map((node) => node.close()));
+    if (this.#closed) return;
+    this.#closed = true;
+    await Promise.allSettled(this.#coming.values());
+    const endings = await Promise.allSettled([...this.#nodes.values()].map((node) => node.close()));
     for (const ending of endings) {
       if (ending.status === 'rejected') {
         log.warn('a node could not be closed', { project: this.id, reason: messageOf(ending.reason) });
       }
     }
-    this.nodes.clear();
-    this.services.ports.releaseAll(this.id);
-    await this.watcher.stop();
-    await this.removeTemporary().catch((thrown: unknown) => {
+    this.#nodes.clear();
+    this.#services.ports.releaseAll(this.id);
+    await this.#watcher.stop();
+    await this.#removeTemporary().catch((thrown: unknown) => {
       log.warn('the project tmp directory stays', { project: this.id, reason: messageOf(thrown) });
     });
   }
@@ -124,10 +124,10 @@ export class Project implements NodeProject {
 
   /** Types and states of its nodes, for reports. */
   summary(): { type: string; name: string; status: string }[] {
-    return [...this.nodes.values()].map(({ type, name, status }) => ({ type, name, status }));
+    return [...this.#nodes.values()].map(({ type, name, status }) => ({ type, name, status }));
   }
 
-  private async removeTemporary(): Promise<void> {
+  async #removeTemporary(): Promise<void> {
     await removeDirectory(join(this.path, 'tmp'), 'tmp');
   }
 }

@@ -4,11 +4,13 @@ import { access, constants } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type * as v from 'valibot';
 import { Failure } from '../../failures.ts';
+import { areApart } from '../../host/apart.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
 import { isBelow, whereItWouldBe } from '../../host/below.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../host/directories.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
+import { refuseReservedNames } from '../../host/reserved-names.ts';
 import { diskUsage } from '../../host/statistics.ts';
 import { mustBeUuid } from '../identifiers.ts';
 import type { Services } from '../services.ts';
@@ -19,23 +21,23 @@ import type { ProjectCreate } from './schema.ts';
 const DISK_FULL = 90;
 
 export class Projects {
-  private readonly services: Services;
-  private readonly open = new Map<string, Project>();
+  readonly #services: Services;
+  readonly #open = new Map<string, Project>();
   /** Opening and closing the same project wait for each other. */
-  private readonly lock = new KeyedLock();
+  readonly #lock = new KeyedLock();
 
   constructor(services: Services) {
-    this.services = services;
+    this.#services = services;
   }
 
   /** In the order of creation. */
   list(): Project[] {
-    return [...this.open.values()];
+    return [...this.#open.values()];
   }
 
   /** @throws Failure `invalid` if it is no UUID, `not-found` if no such project is open */
   get(id: string): Project {
-    const project = this.open.get(mustBeUuid('project_id', id));
+    const project = this.#open.get(mustBeUuid('project_id', id));
     if (project) return project;
     throw new Failure('not-found', `project_id: project ${id} is not open on this compute.`);
   }
@@ -43,29 +45,29 @@ export class Projects {
   /** Opens a project, making its directory; one that is open already is answered unchanged. */
   create(body: v.InferOutput<typeof ProjectCreate>): Promise<Project> {
     const id = body.project_id ?? randomUUID();
-    return this.lock.run(id, async () => {
-      const known = this.open.get(id);
+    return this.#lock.run(id, async () => {
+      const known = this.#open.get(id);
       if (known) return known;
       await using undo = new AsyncDisposableStack();
-      const path = await this.makeDirectory(body.path ?? join(this.services.config.Server.projects_path, id), undo);
-      const project = new Project({ id, name: body.name, path, variables: body.variables ?? null }, this.services);
+      const path = await this.#makeDirectory(id, body.path ?? this.#placeOf(id), undo);
+      const project = new Project({ id, name: body.name, path, variables: body.variables ?? null }, this.#services);
       undo.defer(() => project.close());
       await project.start();
       undo.move();
-      this.open.set(id, project);
-      await this.warnOfFullDisk(project);
+      this.#open.set(id, project);
+      await this.#warnOfFullDisk(project);
       return project;
     });
   }
 
   /** Ends its nodes and forgets it; its files stay. */
   close(id: string): Promise<void> {
-    return this.end(id, (project) => project.close());
+    return this.#end(id, (project) => project.close());
   }
 
   /** The same, and its directory goes, too. */
   delete(id: string): Promise<void> {
-    return this.end(id, async (project) => {
+    return this.#end(id, async (project) => {
       await project.close();
       await project.removeFiles();
     });
@@ -75,22 +77,22 @@ export class Projects {
     await Promise.all(this.list().map((project) => this.close(project.id)));
   }
 
-  private end(id: string, task: (project: Project) => Promise<void>): Promise<void> {
+  #end(id: string, task: (project: Project) => Promise<void>): Promise<void> {
     this.get(id);
-    return this.lock.run(id, async () => {
+    return this.#lock.run(id, async () => {
       const project = this.get(id);
       // First of all it is not found any more, so that nothing new begins in it.
-      this.open.delete(id);
+      this.#open.delete(id);
       await task(project);
-      const { heldPrograms, switchedOn } = this.services;
+      const { survivingPrograms, switchedOn } = this.#services;
       await switchedOn.forgetUnclaimed((projectId) => projectId === id);
-      await heldPrograms.endUnclaimed((projectId) => projectId === id);
+      await survivingPrograms.endUnclaimed((projectId) => projectId === id);
     });
   }
 
   /** The directory as it really is, made if it is missing; whether it may be there is decided before anything is made. */
-  private async makeDirectory(wanted: string, undo: AsyncDisposableStack): Promise<string> {
-    const { projects_path: allowed, local } = this.services.config.Server;
+  async #makeDirectory(id: string, wanted: string, undo: AsyncDisposableStack): Promise<string> {
+    const { projects_path: allowed, local } = this.#services.config.Server;
     if (!isAbsolute(wanted)) throw new Failure('invalid', `path: "${wanted}" is not absolute; begin it with a "/".`);
     try {
       const path = await whereItWouldBe(wanted);
@@ -101,6 +103,8 @@ export class Projects {
       if (!local && !isBelow(root, path)) {
         throw new Failure('forbidden', `path: ${wanted} is outside of ${allowed}, which only local mode allows.`);
       }
+      refuseReservedNames(path, `path: ${wanted}`);
+      await this.#refuseShared(id, path, wanted);
       const made = await makeDirectory(path, wanted);
       if (made !== undefined) undo.defer(() => removeEmptyDirectories(path, made));
       await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -110,11 +114,29 @@ export class Projects {
     }
   }
 
-  private async warnOfFullDisk({ id, path }: Project): Promise<void> {
+  /** Where a project is unless a path is named. */
+  #placeOf(id: string): string {
+    return join(this.#services.config.Server.projects_path, id);
+  }
+
+  /** @throws Failure `conflict` for a directory that another project has, holds, or is in: its files would be anybody's */
+  async #refuseShared(id: string, path: string, wanted: string): Promise<void> {
+    if (wanted === this.#placeOf(id)) return;
+    const known = await this.#services.otherProjects();
+    // What this server itself has where it is asked for has been judged: a client may have made its folder here, under an id of its own.
+    const isOurs = known.some((project) => project.id === id && project.path === wanted);
+    const others = isOurs ? known : [...known, ...this.list()];
+    for (const other of others) {
+      if (other.id === id || (await areApart(path, other.path))) continue;
+      throw new Failure('conflict', `path: ${wanted} belongs to the project ${other.id}; name another directory.`);
+    }
+  }
+
+  async #warnOfFullDisk({ id, path }: Project): Promise<void> {
     const used = await diskUsage(path).catch(() => 0);
     if (used < DISK_FULL) return;
     const message = `The disk of ${path} is ${Math.trunc(used)} % full; free space before nodes fail for want of it.`;
     log.warn('disk nearly full', { project: id, path, used: Math.trunc(used) });
-    this.services.events.emit('log.warning', { message }, id);
+    this.#services.events.emit('log.warning', { message }, id);
   }
 }

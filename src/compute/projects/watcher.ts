@@ -31,41 +31,41 @@ const GROWING = /^project-files\/captures\//;
 const CONTROLLERS = /^([^/]+\.gns3(\.backup.*)?|snapshots(\/.*)?)$/;
 
 export class DirectoryWatcher {
-  private readonly directory: string;
-  private readonly events: WatcherEvents;
-  private watcher: FSWatcher | undefined;
-  private told = false;
+  readonly #directory: string;
+  readonly #events: WatcherEvents;
+  #watcher: FSWatcher | undefined;
+  #told = false;
   /** Files that were announced as changed a moment ago, with what has become of them since. */
-  private readonly recent = new Map<string, { timer: NodeJS.Timeout; later: WatchedFile | undefined }>();
+  readonly #recent = new Map<string, { timer: NodeJS.Timeout; later: WatchedFile | undefined }>();
 
   constructor(directory: string, events: WatcherEvents) {
-    this.directory = directory;
-    this.events = events;
+    this.#directory = directory;
+    this.#events = events;
   }
 
   /** Begins to watch. What is there already is not announced. */
   async start(): Promise<void> {
     // Not before there is a project to watch: a daemon without labs stays small.
     const { watch } = await import('chokidar');
-    const watcher = watch(this.directory, {
+    const watcher = watch(this.#directory, {
       ignoreInitial: true,
       followSymlinks: false,
       // Its filter of editors' temporary names would hide files that a user may have called so.
       atomic: false,
       alwaysStat: true,
       ignorePermissionErrors: true,
-      ignored: (path) => this.isOurs(path),
+      ignored: (path) => this.#isOurs(path),
     });
-    this.watcher = watcher;
-    watcher.on('error', (error) => this.fail(error));
+    this.#watcher = watcher;
+    watcher.on('error', (error) => this.#fail(error));
     watcher.on('add', (path, stats) => {
-      this.forget(this.name(path));
-      this.events.file('created', this.file(path, stats));
+      this.#forget(this.#name(path));
+      this.#events.file('created', this.#file(path, stats));
     });
-    watcher.on('change', (path, stats) => this.changed(this.file(path, stats)));
+    watcher.on('change', (path, stats) => this.#changed(this.#file(path, stats)));
     watcher.on('unlink', (path) => {
-      this.forget(this.name(path));
-      this.events.file('deleted', this.file(path, undefined));
+      this.#forget(this.#name(path));
+      this.#events.file('deleted', this.#file(path, undefined));
     });
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, PATIENCE);
@@ -77,58 +77,58 @@ export class DirectoryWatcher {
   }
 
   async stop(): Promise<void> {
-    for (const path of this.recent.keys()) this.forget(path);
-    await this.watcher?.close();
-    this.watcher = undefined;
+    for (const path of this.#recent.keys()) this.#forget(path);
+    await this.#watcher?.close();
+    this.#watcher = undefined;
   }
 
-  private name(path: string): string {
-    return relative(this.directory, path);
+  #name(path: string): string {
+    return relative(this.#directory, path);
   }
 
-  private file(path: string, stats: { size: number; mtimeMs: number } | undefined): WatchedFile {
+  #file(path: string, stats: { size: number; mtimeMs: number } | undefined): WatchedFile {
     return {
-      path: this.name(path),
+      path: this.#name(path),
       size: stats?.size ?? null,
       mtime: stats === undefined ? null : stats.mtimeMs / 1000,
     };
   }
 
-  private isOurs(path: string): boolean {
-    const name = this.name(path);
+  #isOurs(path: string): boolean {
+    const name = this.#name(path);
     return CONTROLLERS.test(name) || isTemporaryName(name.slice(name.lastIndexOf('/') + 1));
   }
 
-  private changed(file: WatchedFile): void {
+  #changed(file: WatchedFile): void {
     if (GROWING.test(file.path)) return;
-    const recent = this.recent.get(file.path);
+    const recent = this.#recent.get(file.path);
     if (recent) recent.later = file;
-    else this.announceChange(file);
+    else this.#announceChange(file);
   }
 
-  private announceChange(file: WatchedFile): void {
-    this.events.file('updated', file);
+  #announceChange(file: WatchedFile): void {
+    this.#events.file('updated', file);
     const timer = setTimeout(() => {
-      const { later } = this.recent.get(file.path)!;
-      this.recent.delete(file.path);
-      if (later) this.announceChange(later);
+      const { later } = this.#recent.get(file.path)!;
+      this.#recent.delete(file.path);
+      if (later) this.#announceChange(later);
     }, QUIET);
-    this.recent.set(file.path, { timer, later: undefined });
+    this.#recent.set(file.path, { timer, later: undefined });
   }
 
-  private forget(path: string): void {
-    clearTimeout(this.recent.get(path)?.timer);
-    this.recent.delete(path);
+  #forget(path: string): void {
+    clearTimeout(this.#recent.get(path)?.timer);
+    this.#recent.delete(path);
   }
 
-  private fail(error: unknown): void {
-    if (this.told) return;
-    this.told = true;
+  #fail(error: unknown): void {
+    if (this.#told) return;
+    this.#told = true;
     const limit = ['ENOSPC', 'EMFILE', 'ENFILE'].includes(systemCode(error) ?? '');
     const message = limit
-      ? `Changes of files in ${this.directory} may go unnoticed: this host's watch limit is reached. Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances.`
-      : `Changes of files in ${this.directory} may go unnoticed: ${messageOf(error)}`;
-    log.warn('directory not watched completely', { directory: this.directory, reason: messageOf(error) });
-    this.events.problem(message);
+      ? `Changes of files in ${this.#directory} may go unnoticed: this host's watch limit is reached. Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances.`
+      : `Changes of files in ${this.#directory} may go unnoticed: ${messageOf(error)}`;
+    log.warn('directory not watched completely', { directory: this.#directory, reason: messageOf(error) });
+    this.#events.problem(message);
   }
 }

@@ -5,7 +5,6 @@ import type { EventBus } from '../../events/bus.ts';
 import type { LoadMeter } from '../../host/statistics.ts';
 import { socketStream } from '../../http/event-streams.ts';
 import { type Route, route, socketRoute } from '../../http/route.ts';
-import { NODE_TYPES } from '../../store/vocabulary.ts';
 import type { ComputeEvents } from '../events.ts';
 
 /** Milliseconds of silence after which a controller is sent a ping. */
@@ -15,17 +14,19 @@ export interface ServerParts {
   config: Config;
   events: EventBus<ComputeEvents>;
   load: LoadMeter;
+  /** Types of the nodes that this build runs. */
+  nodeTypes: readonly string[];
   /** The report for people who help with problems. */
   debugReport(): Promise<string>;
 }
 
-export function serverRoutes({ config, events, load, debugReport }: ServerParts): Route[] {
+export function serverRoutes({ config, events, load, nodeTypes, debugReport }: ServerParts): Route[] {
   const { version, local, projects_path: directory } = config.Server;
   return [
     route('GET /v2/compute/version', {}, () => ({ version, local })),
 
-    // The list of the release, whatever is installed: controllers of the release decide by it which nodes they offer.
-    route('GET /v2/compute/capabilities', {}, () => ({ version, platform: platform(), node_types: NODE_TYPES })),
+    // Controllers decide by this list which nodes they offer.
+    route('GET /v2/compute/capabilities', {}, () => ({ version, platform: platform(), node_types: nodeTypes })),
 
     route('GET /v2/compute/statistics', {}, () => load.statistics(directory)),
 
@@ -35,12 +36,15 @@ export function serverRoutes({ config, events, load, debugReport }: ServerParts)
       async () => new Response(await debugReport(), { headers: { 'Content-Type': 'text/plain; charset=utf-8' } }),
     ),
 
-    socketRoute('/v2/compute/notifications/ws', ({ query }) =>
-      socketStream(events.subscribe(undefined, query['since']), {
-        silence: SILENCE,
-        ping: () => load.usage(),
-        text: (message) => message.scopedLine,
-      }),
+    socketRoute(
+      '/v2/compute/notifications/ws',
+      ({ query }) =>
+        (socket) =>
+          socketStream(events.subscribe(undefined, query['since']), {
+            silence: SILENCE,
+            ping: () => load.usage(),
+            text: (message) => message.scopedLine,
+          })(socket),
     ),
   ];
 }

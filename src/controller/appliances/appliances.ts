@@ -1,15 +1,18 @@
-// Appliances: documents that describe devices and how to make templates of them (interface of release 2.2.57, section 13).
+// Appliances: documents that describe devices and how to make templates of them (as in release 2.2.57).
 // None are shipped; those of the custom folder are offered.
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
+import { readRegularFile } from '../../host/regular-file.ts';
 import { type Route, route } from '../../http/route.ts';
 import { parseJsonBounded } from '../../store/json.ts';
 import { defaultSymbols } from '../symbols/catalogue.ts';
 
 type Document = Record<string, unknown>;
 
+/** A hundred times what the longest known one has. */
+const LARGEST_BYTES = 4 * 1024 * 1024;
 const ENDINGS = ['.gns3a', '.gns3appliance'];
 
 async function documents(directory: string): Promise<Document[]> {
@@ -18,7 +21,9 @@ async function documents(directory: string): Promise<Document[]> {
   );
   const read = async (name: string): Promise<Document | undefined> => {
     try {
-      const document = parseJsonBounded(await readFile(join(directory, name), 'utf8'));
+      const document = parseJsonBounded(
+        (await readRegularFile(join(directory, name), LARGEST_BYTES, name)).toString('utf8'),
+      );
       if (typeof document === 'object' && document !== null && 'name' in document) return document as Document;
       throw new Error('it has no name');
     } catch (error) {

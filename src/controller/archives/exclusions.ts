@@ -1,4 +1,4 @@
-// What of a project's directory an archive does not carry (interface of release 2.2.57, section 18.3).
+// What of a project's directory an archive does not carry (as in release 2.2.57).
 
 const FOLDERS = ['project-files/tmp', 'project-files/captures'];
 
@@ -14,6 +14,11 @@ export function isExcluded(path: string, { snapshots }: { snapshots: boolean }):
   if (!snapshots && path.endsWith('snapshots')) return true;
   const folders = path.split('/').slice(0, -1);
   return folders.some((_part, index) => isExcludedFolder(folders.slice(0, index + 1).join('/'), { snapshots }));
+}
+
+/** The lab in a snapshot of 1.x, which is a folder. */
+export function isLegacySnapshot(path: string): boolean {
+  return /^project-files\/snapshots\/[^/]+\/[^/]+\.gns3$/.test(path);
 }
 
 /** Topology files: the archive has the project's own under the name `project.gns3`, and no other. */

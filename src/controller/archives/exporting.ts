@@ -1,5 +1,4 @@
-// Makes an archive of a project: its images if they are asked for, its topology, its files here and on other computes (interface of
-// release 2.2.57, section 18.3).
+// Makes an archive of a project: its images if they are asked for, its topology, its files here and on other computes (as in release 2.2.57).
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Failure } from '../../failures.ts';
@@ -13,11 +12,12 @@ import type { Topology, TopologyNode } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Announcer } from '../events.ts';
-import type { LabWriter } from '../projects/lab-writer.ts';
-import type { Project } from '../projects/project.ts';
+import { PRESENCE } from '../lab/claims.ts';
+import type { LabWriter } from '../lab/lab-writer.ts';
+import type { Project } from '../lab/project.ts';
+import { isStaging } from '../staging.ts';
 import { isExcluded, isExcludedFolder, isTopologyFile } from './exclusions.ts';
 import { fetchFile, filePath, hostMeanwhile, remoteFiles } from './remote-files.ts';
-import { isStaging } from './staging.ts';
 import { baseName, IMAGE_FOLDERS, imageReferences, portableTopology, withoutMacAddresses } from './topology.ts';
 
 export interface ExportOptions {
@@ -57,14 +57,15 @@ export class Exports {
 
   /** The archive as a stream; fails before its first byte, or breaks off. */
   async export(project: Project, compression: Compression, options: ExportOptions): Promise<Readable> {
-    return packArchive(compression, await this.prepare(project, options));
+    return packArchive(compression, await project.changes.run(PRESENCE, () => this.prepare(project, options)));
   }
 
   /**
-   * Finds out all that can be known beforehand; what comes back fills an archive.
+   * Finds out all that can be known beforehand; what comes back fills an archive. The project must not be exchanged or closed meanwhile.
    * @throws Failure `conflict` for running nodes, types that cannot be exported, missing images, unreachable computes
    */
   async prepare(project: Project, options: ExportOptions): Promise<(archive: ArchiveSink) => Promise<void>> {
+    project.requirePresent();
     refuseRunning(project);
     await using held = new AsyncDisposableStack();
     const topology = await this.topologyOf(project);

@@ -26,7 +26,7 @@ export interface ArchivedImage {
 export function archivedImage(name: string): ArchivedImage | false | undefined {
   const [, folder, file] = PLACES.exec(name) ?? [];
   if (folder === undefined || file === undefined) return undefined;
-  return file.endsWith(CHECKSUM) ? false : { folder, file };
+  return file.endsWith(CHECKSUM) || file.startsWith('.') ? false : { folder, file };
 }
 
 /**

@@ -1,30 +1,29 @@
-// Makes a project of an archive (interface of release 2.2.57, section 18.4). It is put together in a folder of its own and comes to
+// Makes a project of an archive (as in release 2.2.57). It is put together in a folder of its own and comes to
 // its place as a whole: a failure at any step leaves nothing behind.
 import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
-import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { writeTopologyFile } from '../../store/topology/file.ts';
 import type { Topology } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
+import { computesOf, describeCompute } from '../computes/of-topology.ts';
 import type { Announcer } from '../events.ts';
+import type { Project } from '../lab/project.ts';
+import { type GivenSettings, newSettings } from '../lab/settings.ts';
 import { fileNameOf } from '../projects/places.ts';
-import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
-import { type GivenSettings, newSettings } from '../projects/settings.ts';
-import { computesOf, describeCompute } from './computes.ts';
-import { isTopologyFile } from './exclusions.ts';
-import { extract, isContainerFile } from './extraction.ts';
+import { makeStaging, moveFolder } from '../staging.ts';
+import { isLegacySnapshot, isTopologyFile } from './exclusions.ts';
+import { extract, isContainerFile, requireSpace } from './extraction.ts';
 import { archivedImage, placeImages } from './images.ts';
 import { moveNodeFolders, renameNodeFolders } from './node-files.ts';
 import { PROJECT_FILE, readProject, takeTopology } from './project-file.ts';
 import { hostMeanwhile } from './remote-files.ts';
-import { repackSnapshots } from './repacking.ts';
-import { makeStaging, moveFolder } from './staging.ts';
+import { isSnapshot, repackSnapshots, sizeOfSnapshots } from './repacking.ts';
 import { baseName, IMAGE_FOLDERS, type NewIdentity, renewed, withImages } from './topology.ts';
 
 export interface ImportsOptions {
@@ -36,6 +35,9 @@ export interface ImportsOptions {
   imagesPath: string;
   version: string;
 }
+
+/** An archive as it arrives. */
+type Content = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | null;
 
 /** Where an imported project goes and how it is called. */
 export interface ImportPlan extends Pick<NewIdentity, 'auto_start' | 'auto_open' | 'auto_close'> {
@@ -49,7 +51,6 @@ export interface ImportPlan extends Pick<NewIdentity, 'auto_start' | 'auto_open'
 
 export class Imports {
   private readonly options: ImportsOptions;
-  private readonly lock = new KeyedLock();
 
   constructor(options: ImportsOptions) {
     this.options = options;
@@ -61,16 +62,16 @@ export class Imports {
    */
   async receive(
     id: string,
-    content: ReadableStream<Uint8Array> | null,
+    content: Content,
     { name, path, signal }: { name: string | undefined; path: string | undefined; signal: AbortSignal },
   ): Promise<Project> {
     if (path?.includes('.gns3')) {
       throw new Failure('conflict', 'path: is the folder of the project; it must not contain ".gns3".');
     }
-    return this.lock.run(id, async () => {
+    return this.options.projects.arriving(id, async () => {
       const known = this.options.projects.find(id);
       if (known) {
-        await content?.cancel();
+        if (content instanceof ReadableStream) await content.cancel();
         return known;
       }
       const place = await this.options.projects.vacantPlace(id, path);
@@ -91,8 +92,12 @@ export class Imports {
     const reader = await ArchiveReader.open(handle, { absoluteLinks: isContainerFile });
     const wanted = await wantedName(reader, plan);
     const staging = await makeStaging(projectsPath, held);
-    await extract(reader, staging, placeOf);
     const directory = join(staging, 'project');
+    await extract(reader, staging, (entry) => (isSnapshot(entry) ? placeOf(entry) : undefined));
+    const inner = await sizeOfSnapshots(directory);
+    reader.checkLevels(inner);
+    await requireSpace(staging, reader.size + inner);
+    await extract(reader, staging, (entry) => (isSnapshot(entry) ? undefined : placeOf(entry)));
     const stored = await takeTopology(directory, this.options.version);
     const name = await projects.reserveName(wanted, held);
     const { auto_start, auto_open, auto_close } = plan;
@@ -143,7 +148,7 @@ async function removeFrom(compute: Compute, projectId: string): Promise<void> {
 }
 
 /** Writes what arrives to a file, never holding it in memory. */
-async function spool(content: ReadableStream<Uint8Array> | null, path: string, signal: AbortSignal): Promise<void> {
+async function spool(content: Content, path: string, signal: AbortSignal): Promise<void> {
   try {
     await using file = await open(path, 'wx', 0o600);
     await file.writeFile(content ?? '');
@@ -153,10 +158,10 @@ async function spool(content: ReadableStream<Uint8Array> | null, path: string, s
   }
 }
 
-/** Name that the project is to have, if it is free. Only a complete topology has both a name and an identifier. */
+/** Name that the project is to have, if it is free. Labs of 1.x that hold drawings only have null as their identifier. */
 async function wantedName(reader: ArchiveReader, plan: ImportPlan): Promise<string> {
   const { name, project_id: id } = await readProject(reader);
-  if (typeof name !== 'string' || name === '' || typeof id !== 'string') {
+  if (typeof name !== 'string' || name === '' || id === undefined) {
     throw new Failure('conflict', `${PROJECT_FILE} of the archive lacks a name or a project_id.`);
   }
   return id === plan.id ? name : (plan.name ?? name);
@@ -167,7 +172,8 @@ function placeOf({ name, kind }: ArchiveEntry): string | undefined {
   if (name === PROJECT_FILE) return `project/${name}`;
   const image = archivedImage(name);
   if (image) return kind === 'file' ? `images/${image.folder}/${image.file}` : undefined;
-  return image === false || isTopologyFile(name) ? undefined : `project/${name}`;
+  const isOwn = !isTopologyFile(name) || isLegacySnapshot(name);
+  return image === false || !isOwn ? undefined : `project/${name}`;
 }
 
 function withPlacedImages(topology: Topology, renames: ReadonlyMap<string, string>): Topology {

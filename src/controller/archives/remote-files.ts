@@ -1,4 +1,4 @@
-// The files of a project on its other computes, by their file routes (interface of release 2.2.57, section 15.8).
+// The files of a project on its other computes, by their file routes (as in release 2.2.57).
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { Failure } from '../../failures.ts';

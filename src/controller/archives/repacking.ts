@@ -1,18 +1,38 @@
 // Snapshots that come with a project name the project that they were taken of: they are written anew for the one that they belong
 // to now, so that every server restores them into it.
 import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Failure, messageOf } from '../../failures.ts';
 import { writeFileAtomically } from '../../host/atomic-file.ts';
 import { namesIn } from '../../host/directories.ts';
-import { ArchiveReader } from '../../store/archive/reader.ts';
+import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { packArchive } from '../../store/archive/writer.ts';
 import { isContainerFile } from './extraction.ts';
 import { PROJECT_FILE, readProject } from './project-file.ts';
 
 export const SNAPSHOTS = 'snapshots';
 export const SNAPSHOT_EXTENSION = '.gns3project';
+
+/** Whether an entry of an archive is an archive itself that is unpacked, too. */
+export function isSnapshot({ name, kind }: ArchiveEntry): boolean {
+  return kind === 'file' && dirname(name) === SNAPSHOTS && name.endsWith(SNAPSHOT_EXTENSION);
+}
+
+/** Bytes that the snapshots of a project directory unpack to; those that cannot be read are not unpacked. */
+export async function sizeOfSnapshots(directory: string): Promise<number> {
+  let size = 0;
+  const folder = join(directory, SNAPSHOTS);
+  for (const file of await namesIn(folder)) {
+    try {
+      await using handle = await open(join(folder, file));
+      size += (await ArchiveReader.open(handle, { absoluteLinks: isContainerFile })).size;
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'conflict') throw error;
+    }
+  }
+  return size;
+}
 
 /** Rewrites the snapshots of a project directory; `warn` is told of those that cannot be read, which stay as they are. */
 export async function repackSnapshots(
@@ -36,7 +56,9 @@ async function repack(path: string, identity: { project_id: string; name: string
   await using handle = await open(path);
   const archive = await ArchiveReader.open(handle, { absoluteLinks: isContainerFile });
   const topology = JSON.stringify({ ...(await readProject(archive)), ...identity });
-  const packed = packArchive('stored', async (writer) => {
+  // What was compressed stays so: nobody's zeros come to lie on the disk.
+  const compressed = [...archive.entries.values()].some(({ raw }) => raw.compressionMethod !== 0);
+  const packed = packArchive(compressed ? 'deflated' : 'stored', async (writer) => {
     for (const entry of archive.entries.values()) {
       const { name, kind, target, mode, modified } = entry;
       if (name === PROJECT_FILE) await writer.addText(name, topology);

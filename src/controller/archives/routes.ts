@@ -1,7 +1,8 @@
-// Archives over HTTP (interface of release 2.2.57, sections 18.3 and 18.4).
+// Archives over HTTP.
 import { Readable } from 'node:stream';
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
+import { uploaded } from '../../http/forms.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Compression } from '../../store/archive/writer.ts';
 import { Uuid } from '../../store/vocabulary.ts';
@@ -39,9 +40,9 @@ export function archiveRoutes({ projects, exports, imports }: ArchiveRouteParts)
     route(
       'POST /v2/projects/{project_id}/import',
       { raw: true, status: 201 },
-      async ({ params: { project_id: id }, query: { name, path }, stream, signal }) => {
+      async ({ params: { project_id: id }, query: { name, path }, headers, stream, signal }) => {
         if (!v.is(Uuid, id)) throw new Failure('conflict', `project_id: "${id}" is not a UUID.`);
-        return (await imports.receive(id, stream, { name, path, signal })).json();
+        return (await imports.receive(id, uploaded(headers, stream), { name, path, signal })).json();
       },
     ),
   ];

@@ -1,4 +1,4 @@
-// Where a compute is, and who the controller is there (interface of release 2.2.57, section 15.1).
+// Where a compute is, and who the controller is there (as in release 2.2.57).
 import { isIP } from 'node:net';
 import { Failure } from '../../failures.ts';
 

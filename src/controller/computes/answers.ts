@@ -1,4 +1,4 @@
-// What a compute's answer means to the controller's own client (interface of release 2.2.57, section 15.4). Computes may be of any
+// What a compute's answer means to the controller's own client (as in release 2.2.57). Computes may be of any
 // make, broken or worse: no answer is trusted to end, to be JSON, or to have the form that was asked for.
 import { Failure, type FailureCode } from '../../failures.ts';
 import { parseJsonBounded } from '../../store/json.ts';
@@ -49,6 +49,10 @@ function members(text: string): Record<string, unknown> {
 
 /** The failure that an answer of 300 and above means. `call` is the method and the path below /v2/compute. */
 export function refusalOf(status: number, text: string, call: string): ComputeRefusal {
+  if (status < 400) {
+    const referred = `${call}: at the address of the compute is something that refers elsewhere (status ${status}), which is not followed; correct the address of the compute.`;
+    return new ComputeRefusal('conflict', referred, status, undefined);
+  }
   const body = members(text);
   const said = typeof body['message'] === 'string' ? body['message'] : text.slice(0, EXCERPT) || `status ${status}`;
   const message = status === 404 ? `${call} on the compute: ${said}` : said;

@@ -69,11 +69,11 @@ export class Compute {
   description: ComputeDescription;
   lastError: string | null = null;
   capabilities: Capabilities = NOTHING;
-  private usage: { cpu: number | null; memory: number | null } = { cpu: null, memory: null };
-  private readonly connection: Connection;
-  private readonly listener: ComputeListener;
-  private takenUp: Promise<void> = Promise.resolve();
-  private interfaces: Promise<Record<string, unknown>[]> | undefined;
+  #usage: { cpu: number | null; memory: number | null } = { cpu: null, memory: null };
+  readonly #connection: Connection;
+  readonly #listener: ComputeListener;
+  #takenUp: Promise<void> = Promise.resolve();
+  #interfaces: Promise<Record<string, unknown>[]> | undefined;
 
   constructor(
     description: ComputeDescription,
@@ -81,14 +81,14 @@ export class Compute {
   ) {
     const { transport, listener, version, consoleHost } = options;
     this.description = description;
-    this.listener = listener;
+    this.#listener = listener;
     this.consoleHost = consoleHost;
     const identity = () => ({ id: this.id, name: this.name, version });
-    this.connection = new Connection(transport, identity, {
-      up: (capabilities) => this.joined(capabilities),
-      notification: (data) => this.received(data),
-      down: () => this.lost(),
-      failed: (reason) => this.failed(reason),
+    this.#connection = new Connection(transport, identity, {
+      up: (capabilities) => this.#joined(capabilities),
+      notification: (data) => this.#received(data),
+      down: () => this.#lost(),
+      failed: (reason) => this.#failed(reason),
       gaveUp: () => listener.gaveUp(this),
     });
   }
@@ -102,7 +102,7 @@ export class Compute {
   }
 
   get connected(): boolean {
-    return this.connection.connected;
+    return this.#connection.connected;
   }
 
   /** The object that clients see (`Compute`); never with the password. */
@@ -110,8 +110,8 @@ export class Compute {
     return {
       ...this.description,
       connected: this.connected,
-      cpu_usage_percent: this.usage.cpu,
-      memory_usage_percent: this.usage.memory,
+      cpu_usage_percent: this.#usage.cpu,
+      memory_usage_percent: this.#usage.memory,
       capabilities: this.capabilities,
       last_error: this.lastError,
     };
@@ -119,62 +119,62 @@ export class Compute {
 
   /** Connects unless it is connected, and keeps the connection. @throws as Connection.connect */
   connect(): Promise<void> {
-    return this.connection.connect();
+    return this.#connection.connect();
   }
 
   /** Another name, address or user; the connection is made anew, a little later or with the next call. */
   change(description: ComputeDescription, transport: ComputeTransport): void {
     this.description = description;
     this.lastError = null;
-    this.connection.replace(transport);
+    this.#connection.replace(transport);
   }
 
   /** Ends the connection for good. */
   stop(): void {
-    this.connection.stop();
+    this.#connection.stop();
   }
 
-  private joined(capabilities: Capabilities): void {
+  #joined(capabilities: Capabilities): void {
     this.capabilities = capabilities;
     this.lastError = null;
-    this.listener.changed(this);
-    this.takenUp = this.takenUp.then(() => takingUp.run(true, () => this.listener.joined(this)));
+    this.#listener.changed(this);
+    this.#takenUp = this.#takenUp.then(() => takingUp.run(true, () => this.#listener.joined(this)));
   }
 
-  private lost(): void {
-    this.interfaces = undefined;
-    this.usage = { cpu: null, memory: null };
-    this.listener.changed(this);
+  #lost(): void {
+    this.#interfaces = undefined;
+    this.#usage = { cpu: null, memory: null };
+    this.#listener.changed(this);
   }
 
-  private failed(reason: string | null): void {
+  #failed(reason: string | null): void {
     if (reason === this.lastError) return;
     this.lastError = reason;
-    this.listener.changed(this);
+    this.#listener.changed(this);
   }
 
-  private received(data: SocketData): void {
+  #received(data: SocketData): void {
     const message = messageIn(data);
     if (!message) {
       log.debug('a compute sent a notification that is none', { compute: this.id });
       return;
     }
     if (message.action !== 'ping') {
-      this.listener.announced(this, message);
+      this.#listener.announced(this, message);
       return;
     }
     const { cpu_usage_percent: cpu, memory_usage_percent: memory } = message.event;
-    this.usage = { cpu: typeof cpu === 'number' ? cpu : null, memory: typeof memory === 'number' ? memory : null };
-    this.listener.changed(this);
+    this.#usage = { cpu: typeof cpu === 'number' ? cpu : null, memory: typeof memory === 'number' ? memory : null };
+    this.#listener.changed(this);
   }
 
-  private async ready(connect: boolean): Promise<void> {
+  async #ready(connect: boolean): Promise<void> {
     const ours = takingUp.getStore() === true;
     if (!this.connected) {
       if (ours || !connect) throw new ComputeUnreachable(`The compute ${this.name} is not connected.`);
       await this.connect();
     }
-    if (!ours && connect) await this.takenUp;
+    if (!ours && connect) await this.#takenUp;
   }
 
   /**
@@ -188,8 +188,8 @@ export class Compute {
   ): Promise<Response> {
     const call = `${method} ${path}`;
     return within(limit, call, async (late, progress) => {
-      await this.ready(true);
-      const answer = await this.connection.transport.request(BASE + path, {
+      await this.#ready(true);
+      const answer = await this.#connection.transport.request(BASE + path, {
         method,
         headers: { 'Content-Type': body ? 'application/octet-stream' : 'application/json' },
         ...both(signal, late),
@@ -241,8 +241,8 @@ export class Compute {
     const call = `${method} ${path}`;
     const text = body && Object.keys(body).length > 0 ? JSON.stringify(body) : null;
     return within(limit, call, async (late) => {
-      await this.ready(connect);
-      const answer = await this.connection.transport.request(BASE + path, {
+      await this.#ready(connect);
+      const answer = await this.#connection.transport.request(BASE + path, {
         method,
         headers: { 'Content-Type': 'application/json' },
         ...(text === null ? {} : { body: text }),
@@ -258,18 +258,18 @@ export class Compute {
   delete = (path: string, options?: CallOptions): Promise<unknown> => this.call('DELETE', path, options);
 
   async openSocket(path: string): Promise<MessageSocket> {
-    await this.ready(true);
-    return this.connection.transport.openSocket(BASE + path);
+    await this.#ready(true);
+    return this.#connection.transport.openSocket(BASE + path);
   }
 
   /** Its network interfaces, asked for once a connection. */
   networkInterfaces(): Promise<Record<string, unknown>[]> {
     const path = '/network/interfaces';
-    this.interfaces ??= this.get(path).then((list) => mustBeList(list, `GET ${path}`));
-    this.interfaces.catch(() => {
-      this.interfaces = undefined;
+    this.#interfaces ??= this.get(path).then((list) => mustBeList(list, `GET ${path}`));
+    this.#interfaces.catch(() => {
+      this.#interfaces = undefined;
     });
-    return this.interfaces;
+    return this.#interfaces;
   }
 }
 

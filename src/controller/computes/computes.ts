@@ -1,5 +1,4 @@
-// The computes that the controller knows: the one of this process, `local`, and those that were registered (interface of release 2.2.57,
-// sections 5 and 23.1).
+// The computes that the controller knows: the one of this process, `local`, and those that were registered (as in release 2.2.57).
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import * as v from 'valibot';
@@ -18,6 +17,8 @@ import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 /** Ids that only the server itself gives, and the name that the release keeps for its own virtual machine. */
 const RESERVED_IDS = ['local', 'vm'];
+/** Ids that no address leads to: clients and libraries take them out of paths. */
+const UNADDRESSABLE_IDS = ['', '.', '..'];
 const RESERVED_NAME = 'gns3vm';
 
 /** Characters of a user that a made-up name shows. */
@@ -33,27 +34,27 @@ export interface ComputesOptions {
 }
 
 export class Computes {
-  private readonly computes = new Map<string, Compute>();
-  private readonly passwords = new WeakMap<Compute, string | null>();
-  private readonly lock = new KeyedLock();
-  private readonly options: ComputesOptions;
-  private readonly listener: ComputeListener;
+  readonly #computes = new Map<string, Compute>();
+  readonly #passwords = new WeakMap<Compute, string | null>();
+  readonly #lock = new KeyedLock();
+  readonly #options: ComputesOptions;
+  readonly #listener: ComputeListener;
 
   constructor(options: ComputesOptions) {
-    this.options = options;
-    this.listener = {
+    this.#options = options;
+    this.#listener = {
       ...options.listener,
-      changed: (compute) => this.announce('compute.updated', compute),
+      changed: (compute) => this.#announce('compute.updated', compute),
     };
   }
 
-  private announce(action: 'compute.created' | 'compute.updated' | 'compute.deleted', compute: Compute): void {
-    this.options.announcer.controller.emit(action, compute.json());
+  #announce(action: 'compute.created' | 'compute.updated' | 'compute.deleted', compute: Compute): void {
+    this.#options.announcer.controller.emit(action, compute.json());
   }
 
   /** Registers the compute of this process, and connects to it, and the stored ones. */
   async start(local: ComputeTransport, port: number): Promise<void> {
-    const { host, protocol, user, version } = this.options.config.Server;
+    const { host, protocol, user, version } = this.#options.config.Server;
     const description = {
       compute_id: 'local',
       name: hostname() === 'gns3vm' ? 'Main server' : hostname(),
@@ -62,32 +63,37 @@ export class Computes {
       port,
       user: user || null,
     };
-    const compute = new Compute(description, { transport: local, version, consoleHost: host, listener: this.listener });
-    this.computes.set(compute.id, compute);
+    const compute = new Compute(description, {
+      transport: local,
+      version,
+      consoleHost: host,
+      listener: this.#listener,
+    });
+    this.#computes.set(compute.id, compute);
     await compute.connect();
-    for (const { id, body } of await this.options.documents.list('computes')) {
+    for (const { id, body } of await this.#options.documents.list('computes')) {
       const stored = v.safeParse(StoredCompute, body);
-      if (stored.success) this.register(stored.output);
+      if (stored.success) this.#register(stored.output);
       else log.error('a stored compute is damaged; it is left out', { compute: id });
     }
   }
 
   /** Begins to connect to all that are not, and waits for none. The projects must be known: some may have nodes there. */
   connect(): void {
-    for (const compute of this.computes.values()) compute.connect().catch(noop);
+    for (const compute of this.#computes.values()) compute.connect().catch(noop);
   }
 
   stop(): void {
-    for (const compute of this.computes.values()) compute.stop();
+    for (const compute of this.#computes.values()) compute.stop();
   }
 
   /** In the order of registration, `local` first. */
   list(): Compute[] {
-    return [...this.computes.values()];
+    return [...this.#computes.values()];
   }
 
   get(id: string): Compute {
-    const compute = this.computes.get(id);
+    const compute = this.#computes.get(id);
     if (!compute) throw new Failure('not-found', `compute_id: there is no compute "${id}".`);
     return compute;
   }
@@ -99,15 +105,21 @@ export class Computes {
    */
   async create(given: ComputeCreate): Promise<Compute> {
     const id = given.compute_id ?? randomUUID();
-    const { compute, known } = await this.lock.run('register', () => this.registered(id, given));
+    const { compute, known } = await this.#lock.run('register', () => this.#registered(id, given));
     await compute.connect().catch(ignoreUnreachable);
-    this.announce(known ? 'compute.updated' : 'compute.created', compute);
+    this.#announce(known ? 'compute.updated' : 'compute.created', compute);
     return compute;
   }
 
-  private async registered(id: string, given: ComputeCreate): Promise<{ compute: Compute; known: boolean }> {
-    const known = this.computes.get(id);
+  async #registered(id: string, given: ComputeCreate): Promise<{ compute: Compute; known: boolean }> {
+    const known = this.#computes.get(id);
     if (known) return { compute: known, known: true };
+    if (UNADDRESSABLE_IDS.includes(id)) {
+      throw new Failure(
+        'invalid',
+        `compute_id: "${id}" cannot be part of an address; choose another, or leave it out.`,
+      );
+    }
     if (RESERVED_IDS.includes(id))
       throw new Failure('invalid', `compute_id: "${id}" is the server's own; choose another.`);
     if (given.name === RESERVED_NAME)
@@ -119,19 +131,19 @@ export class Computes {
     const { protocol, host, port } = given;
     const name = given.name ?? nameFor({ protocol, host, port, user });
     const stored = { compute_id: id, name, protocol, host, port, user, password };
-    await this.options.documents.put('computes', id, stored);
-    return { compute: this.register(stored), known: false };
+    await this.#options.documents.put('computes', id, stored);
+    return { compute: this.#register(stored), known: false };
   }
 
-  private register({ password, ...description }: StoredCompute): Compute {
+  #register({ password, ...description }: StoredCompute): Compute {
     const compute = new Compute(description, {
       transport: transportTo(description, password),
-      version: this.options.config.Server.version,
+      version: this.#options.config.Server.version,
       consoleHost: description.host,
-      listener: this.listener,
+      listener: this.#listener,
     });
-    this.computes.set(compute.id, compute);
-    this.passwords.set(compute, password);
+    this.#computes.set(compute.id, compute);
+    this.#passwords.set(compute, password);
     return compute;
   }
 
@@ -141,51 +153,70 @@ export class Computes {
    */
   async adopt(given: readonly TopologyCompute[]): Promise<void> {
     for (const { compute_id: id, name, protocol, host, port } of given) {
-      await this.lock.run('register', async () => {
-        if (this.computes.has(id) || RESERVED_IDS.includes(id)) return;
+      await this.#lock.run('register', async () => {
+        if (this.#computes.has(id) || RESERVED_IDS.includes(id) || UNADDRESSABLE_IDS.includes(id)) return;
         const taken = name === RESERVED_NAME || this.list().some((compute) => compute.name === name);
         const wanted = { protocol, host, port, ...(taken ? { name: id } : { name }) };
-        const { compute } = await this.registered(id, wanted);
-        this.announce('compute.created', compute);
+        const { compute } = await this.#registered(id, wanted);
+        this.#announce('compute.created', compute);
         log.info('a project brought a compute with it', { compute: id, host, port });
       });
     }
   }
 
-  /** Changes what is given; the connection is made anew. What is said of `local` lasts until the end of this process. */
+  /**
+   * Changes what is given; the connection is made anew. A password is for the address that it was given for: another address gets none
+   * unless one is given with it. What is said of `local` lasts until the end of this process.
+   */
   async update(id: string, given: ComputeUpdate): Promise<Compute> {
-    return this.lock.run('register', async () => {
+    return this.#lock.run('register', async () => {
       const compute = this.get(id);
       const { description: before } = compute;
+      const { name = before.name, protocol = before.protocol, host = before.host, port = before.port } = given;
+      const isElsewhere = protocol !== before.protocol || host !== before.host || port !== before.port;
+      const kept = isElsewhere ? null : this.#passwords.get(compute);
       const { user, password } = credentialsOf(
         given.user === undefined ? before.user : given.user,
-        given.password === undefined ? this.passwords.get(compute) : given.password,
+        given.password === undefined ? kept : given.password,
       );
-      const { name = before.name, protocol = before.protocol, host = before.host, port = before.port } = given;
       const description = { compute_id: id, name, protocol, host, port, user };
       if (id === 'local') {
         compute.description = description;
-        this.announce('compute.updated', compute);
+        this.#announce('compute.updated', compute);
         return compute;
       }
-      await this.options.documents.put('computes', id, { ...description, password });
-      this.passwords.set(compute, password);
+      await this.#options.documents.put('computes', id, { ...description, password });
+      this.#passwords.set(compute, password);
       compute.change(description, transportTo(description, password));
       return compute;
     });
   }
 
-  /** Closes the projects that use a compute and forgets it; one that is not known is not missed. */
+  /**
+   * Closes the projects that use a compute and forgets it; one that is not known is not missed.
+   * @throws Failure `conflict` for `local`: without it no project opens
+   */
   async delete(id: string): Promise<void> {
-    await this.lock.run('register', async () => {
-      const compute = this.computes.get(id);
-      if (!compute) return;
-      await this.options.closeProjects(compute);
-      await this.options.documents.delete('computes', id);
-      this.computes.delete(id);
-      compute.stop();
-      this.announce('compute.deleted', compute);
+    if (id === 'local') {
+      throw new Failure(
+        'conflict',
+        'compute_id: "local" is this server itself, which cannot be removed from its own list.',
+      );
+    }
+    const compute = this.#computes.get(id);
+    if (!compute) return;
+    // Not within the lock, which an opening may wait for.
+    await this.#options.closeProjects(compute);
+    const isForgotten = await this.#lock.run('register', async () => {
+      if (this.#computes.get(id) !== compute) return false;
+      await this.#options.documents.delete('computes', id);
+      return this.#computes.delete(id);
     });
+    if (!isForgotten) return;
+    // What was opened there meanwhile.
+    await this.#options.closeProjects(compute);
+    compute.stop();
+    this.#announce('compute.deleted', compute);
   }
 
   /** Load of every compute that is connected; one that refuses is left out. */

@@ -25,28 +25,28 @@ const PATIENCE = 10;
 
 export class Connection {
   connected = false;
-  private current: ComputeTransport;
-  private readonly events: ConnectionEvents;
+  #current: ComputeTransport;
+  readonly #events: ConnectionEvents;
   /** The compute's name and this server's release. */
-  private readonly identity: () => { id: string; name: string; version: string };
-  private socket: MessageSocket | undefined;
-  private connecting: Promise<void> | undefined;
-  private retry: NodeJS.Timeout | undefined;
-  private failures = 0;
-  private stopped = false;
+  readonly #identity: () => { id: string; name: string; version: string };
+  #socket: MessageSocket | undefined;
+  #connecting: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #stopped = false;
 
   constructor(
     transport: ComputeTransport,
     identity: () => { id: string; name: string; version: string },
     events: ConnectionEvents,
   ) {
-    this.current = transport;
-    this.identity = identity;
-    this.events = events;
+    this.#current = transport;
+    this.#identity = identity;
+    this.#events = events;
   }
 
   get transport(): ComputeTransport {
-    return this.current;
+    return this.#current;
   }
 
   /**
@@ -55,90 +55,90 @@ export class Connection {
    */
   async connect(): Promise<void> {
     if (this.connected) return;
-    this.connecting ??= this.attempt().finally(() => {
-      this.connecting = undefined;
+    this.#connecting ??= this.#attempt().finally(() => {
+      this.#connecting = undefined;
     });
-    await this.connecting;
+    await this.#connecting;
   }
 
   /** Goes another way from now on; connects anew, a little later or with the next call. */
   replace(transport: ComputeTransport): void {
-    const { current: old } = this;
-    this.current = transport;
-    this.failures = 0;
-    this.socket = undefined;
+    const old = this.#current;
+    this.#current = transport;
+    this.#failures = 0;
+    this.#socket = undefined;
     this.connected = false;
     old.close?.();
-    this.events.down();
-    this.retryIn(AFTER_LOSS);
+    this.#events.down();
+    this.#retryIn(AFTER_LOSS);
   }
 
   /** Ends the connection for good. */
   stop(): void {
-    this.stopped = true;
-    clearTimeout(this.retry);
-    this.socket?.close(1000, '');
-    this.current.close?.();
-    this.lost();
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    this.#socket?.close(1000, '');
+    this.#current.close?.();
+    this.#lost();
   }
 
-  private async attempt(): Promise<void> {
-    clearTimeout(this.retry);
-    const { current: transport } = this;
-    const isCurrent = (): boolean => transport === this.current && !this.stopped;
+  async #attempt(): Promise<void> {
+    clearTimeout(this.#retry);
+    const transport = this.#current;
+    const isCurrent = (): boolean => transport === this.#current && !this.#stopped;
     try {
-      const { capabilities, socket } = await introduce(transport, this.identity());
+      const { capabilities, socket } = await introduce(transport, this.#identity());
       if (!isCurrent()) {
         socket.close(1000, '');
-        throw new ComputeUnreachable(`The compute ${this.identity().name} was changed meanwhile.`);
+        throw new ComputeUnreachable(`The compute ${this.#identity().name} was changed meanwhile.`);
       }
-      this.join(capabilities, socket);
+      this.#join(capabilities, socket);
     } catch (error) {
       if (isCurrent()) {
         const unreachable = error instanceof ComputeUnreachable;
-        this.events.failed(unreachable ? null : messageOf(error));
-        this.retryIn(unreachable ? UNREACHABLE_AGAIN : REFUSED_AGAIN);
+        this.#events.failed(unreachable ? null : messageOf(error));
+        this.#retryIn(unreachable ? UNREACHABLE_AGAIN : REFUSED_AGAIN);
       }
       throw error;
     }
   }
 
-  private join(capabilities: Capabilities, socket: MessageSocket): void {
-    this.socket = socket;
+  #join(capabilities: Capabilities, socket: MessageSocket): void {
+    this.#socket = socket;
     this.connected = true;
-    this.failures = 0;
-    this.events.up(capabilities);
+    this.#failures = 0;
+    this.#events.up(capabilities);
     socket.listen({
-      message: (data) => this.events.notification(data),
+      message: (data) => this.#events.notification(data),
       close: () => {
-        if (this.socket === socket) this.lost();
+        if (this.#socket === socket) this.#lost();
       },
     });
   }
 
-  private retryIn(delay: number): void {
-    clearTimeout(this.retry);
-    if (this.stopped) return;
-    this.retry = setTimeout(() => this.tryAgain(), delay);
-    this.retry.unref();
+  #retryIn(delay: number): void {
+    clearTimeout(this.#retry);
+    if (this.#stopped) return;
+    this.#retry = setTimeout(() => this.#tryAgain(), delay);
+    this.#retry.unref();
   }
 
   /** What clients ask for in vain does not count: they may ask often. */
-  private tryAgain(): void {
+  #tryAgain(): void {
     this.connect().catch((error: unknown) => {
-      this.failures += 1;
-      if (this.failures === 1) {
-        log.warn('a compute is not there', { compute: this.identity().id, reason: messageOf(error) });
+      this.#failures += 1;
+      if (this.#failures === 1) {
+        log.warn('a compute is not there', { compute: this.#identity().id, reason: messageOf(error) });
       }
-      if (this.failures === PATIENCE && error instanceof ComputeUnreachable) this.events.gaveUp();
+      if (this.#failures === PATIENCE && error instanceof ComputeUnreachable) this.#events.gaveUp();
     });
   }
 
-  private lost(): void {
+  #lost(): void {
     if (!this.connected) return;
-    this.socket = undefined;
+    this.#socket = undefined;
     this.connected = false;
-    this.events.down();
-    this.retryIn(AFTER_LOSS);
+    this.#events.down();
+    this.#retryIn(AFTER_LOSS);
   }
 }

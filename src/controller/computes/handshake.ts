@@ -1,5 +1,4 @@
-// Getting to know a compute: what it can do, whether it is of our release, and its notifications (interface of release 2.2.57,
-// section 15.2).
+// Getting to know a compute: what it can do, whether it is of our release, and its notifications (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
 import type { MessageSocket } from '../../http/sockets.ts';
 import { answerJson, ComputeRefusal } from './answers.ts';

@@ -1,4 +1,4 @@
-// Images that a compute misses and this server has: sent there when a node needs them (interface of release 2.2.57, section 15.5).
+// Images that a compute misses and this server has: sent there when a node needs them (as in release 2.2.57).
 import { posix } from 'node:path';
 import { log } from '../../host/log.ts';
 import type { NodeType } from '../../store/vocabulary.ts';
@@ -19,12 +19,12 @@ export interface Need {
 }
 
 export class MissingImages {
-  private readonly computes: Computes;
-  private readonly announcer: Announcer;
+  readonly #computes: Computes;
+  readonly #announcer: Announcer;
 
   constructor({ computes, announcer }: { computes: Computes; announcer: Announcer }) {
-    this.computes = computes;
-    this.announcer = announcer;
+    this.#computes = computes;
+    this.#announcer = announcer;
   }
 
   /**
@@ -39,7 +39,7 @@ export class MissingImages {
       } catch (error) {
         const missing = error instanceof ComputeRefusal ? error.missingImage : undefined;
         if (missing === undefined || sent.has(missing) || sent.size === ROUNDS) throw error;
-        if (!(await this.send(need, missing))) throw error;
+        if (!(await this.#send(need, missing))) throw error;
         sent.add(missing);
       }
     }
@@ -49,22 +49,22 @@ export class MissingImages {
    * Our own compute looks for the image and hands it over: whatever path a stranger names, nothing but an image leaves this host.
    * @returns whether it was here
    */
-  private async send({ compute, type, projectId }: Need, missing: string): Promise<boolean> {
+  async #send({ compute, type, projectId }: Need, missing: string): Promise<boolean> {
     const name = posix.basename(missing.replaceAll('\\', '/'));
-    const ours = this.computes.list().find(({ id }) => id === 'local');
+    const ours = this.#computes.list().find(({ id }) => id === 'local');
     if (!ours || ours === compute || !TYPES.includes(type) || name === '') return false;
     const path = `/${type}/images/${encodeURIComponent(name)}`;
     const image = await ours.pass('GET', path);
     if (image.status !== 200) return false;
-    this.tell(projectId, `The compute ${compute.name} misses the image ${name}: uploading it.`);
+    this.#tell(projectId, `The compute ${compute.name} misses the image ${name}: uploading it.`);
     const answer = await compute.pass('POST', path, { body: image.body ?? new Blob([]).stream() });
     await answerJson(answer, `POST ${path}`);
-    this.tell(projectId, `The image ${name} is on the compute ${compute.name} now.`);
+    this.#tell(projectId, `The image ${name} is on the compute ${compute.name} now.`);
     return true;
   }
 
-  private tell(projectId: string, message: string): void {
+  #tell(projectId: string, message: string): void {
     log.info(message, { project: projectId });
-    this.announcer.project.emit('log.info', { message }, projectId);
+    this.#announcer.project.emit('log.info', { message }, projectId);
   }
 }

@@ -30,80 +30,93 @@ const BODILESS = [204, 205, 304];
 class StaleConnection extends Error {}
 
 export class RemoteTransport implements ComputeTransport {
-  private readonly address: ComputeAddress;
-  private readonly headers: Record<string, string>;
-  private readonly agent: HttpAgent;
-  private readonly calls = new Set<ClientRequest>();
-  private readonly sockets = new Set<WebSocket>();
-  private readonly ending = new AbortController();
+  readonly #address: ComputeAddress;
+  readonly #headers: Record<string, string>;
+  readonly #agent: HttpAgent;
+  readonly #calls = new Set<ClientRequest>();
+  readonly #sockets = new Set<WebSocket>();
+  readonly #ending = new AbortController();
 
   constructor(address: ComputeAddress, credentials: Credentials | undefined) {
-    this.address = { ...address };
-    this.headers = credentials ? { Authorization: basicHeader(credentials) } : {};
+    this.#address = { ...address };
+    this.#headers = credentials ? { Authorization: basicHeader(credentials) } : {};
     const options = { keepAlive: true, timeout: IDLE, noDelay: true };
-    this.agent = address.protocol === 'https' ? new HttpsAgent(options) : new HttpAgent(options);
+    this.#agent = address.protocol === 'https' ? new HttpsAgent(options) : new HttpAgent(options);
     // Every console that is open listens to it.
-    setMaxListeners(0, this.ending.signal);
+    setMaxListeners(0, this.#ending.signal);
   }
 
   async request(target: string, options: RequestOptions = {}): Promise<Response> {
     try {
-      return await this.send(target, options, this.agent);
+      return await this.#send(target, options, this.#agent);
     } catch (error) {
       // Others that were kept may be closed as well.
-      if (error instanceof StaleConnection) return this.send(target, options, false);
+      if (error instanceof StaleConnection) return this.#send(target, options, false);
       throw error;
     }
   }
 
   openSocket(target: string): Promise<MessageSocket> {
-    const origin = originOf(this.address).replace(/^http/, 'ws');
+    const origin = originOf(this.#address).replace(/^http/, 'ws');
     return openRemoteSocket(`${origin}${target}`, {
-      headers: this.headers,
-      signal: this.ending.signal,
+      headers: this.#headers,
+      signal: this.#ending.signal,
       opened: (socket) => {
-        this.sockets.add(socket);
-        socket.on('close', () => this.sockets.delete(socket));
+        this.#sockets.add(socket);
+        socket.on('close', () => this.#sockets.delete(socket));
       },
-      vanished: () => void this.endAll(new Error('it no longer answers')),
+      vanished: () => void this.#endAll(new Error('it no longer answers')),
     });
   }
 
   close(): void {
-    this.endCalls(new Error('the connection was given up'));
-    this.ending.abort();
-    this.agent.destroy();
+    this.#endCalls(new Error('the connection was given up'));
+    this.#ending.abort();
+    this.#agent.destroy();
   }
 
   /**
    * A host that is gone answers nothing else either, and some calls have no limit. They end when the sockets have: who is told of the failure
    * finds the compute disconnected.
    */
-  private async endAll(reason: Error): Promise<void> {
-    const closed = [...this.sockets].map((socket) => once(socket, 'close'));
-    for (const socket of this.sockets) socket.terminate();
+  async #endAll(reason: Error): Promise<void> {
+    const closed = [...this.#sockets].map((socket) => once(socket, 'close'));
+    for (const socket of this.#sockets) socket.terminate();
     await Promise.all(closed);
-    this.endCalls(reason);
+    this.#endCalls(reason);
   }
 
-  private endCalls(reason: Error): void {
-    for (const call of this.calls) call.destroy(reason);
+  #endCalls(reason: Error): void {
+    for (const call of this.#calls) call.destroy(reason);
   }
 
-  private send(
+  #send(
     target: string,
     { method = 'GET', headers = {}, body, signal }: RequestOptions,
     agent: HttpAgent | false,
   ): Promise<Response> {
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const { protocol, host, port } = this.address;
+    const { protocol, host, port } = this.#address;
     const request = (protocol === 'https' ? requestHttps : requestHttp)({
       ...{ host: reachableHost(host), port, method, path: target, agent, rejectUnauthorized: false },
-      headers: { ...headers, ...this.headers },
+      headers: { ...headers, ...this.#headers },
       ...(signal ? { signal } : {}),
     });
-    this.calls.add(request);
-    request.on('close', () => this.calls.delete(request));
+    this.#calls.add(request);
+    request.on('close', () => {
+      this.#calls.delete(request);
+      // Whatever became of it: nobody waits for a connection that is no more.
+      reject(this.#unreachable(new Error('the connection was closed without an answer')));
+    });
+    const switched = new Error('it changed to another protocol, which nobody asked for');
+    request.on('upgrade', (_answer, socket) => {
+      socket.destroy();
+      reject(this.#unreachable(switched));
+    });
+    // The same without the fields that belong to it.
+    request.on('information', ({ statusCode }) => {
+      if (statusCode === 101) request.destroy(switched);
+    });
     request.on('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE));
     const source = body instanceof ReadableStream ? Readable.fromWeb(body as WebStream<Uint8Array>) : undefined;
     request.on('response', (answer) => {
@@ -116,14 +129,14 @@ export class RemoteTransport implements ComputeTransport {
       }
       if (status >= 200 && status <= 599) return resolve(responseOf(answer, status));
       request.destroy();
-      reject(this.unreachable(new Error(`status ${status} is none`)));
+      reject(this.#unreachable(new Error(`status ${status} is none`)));
     });
     request.on('error', (error) => {
       source?.destroy();
       const repeatable = REPEATABLE.includes(method) && source === undefined;
       if (signal?.aborted) reject(endedBy(signal));
       else if (request.reusedSocket && repeatable && isClosed(error)) reject(new StaleConnection());
-      else reject(this.unreachable(error));
+      else reject(this.#unreachable(error));
     });
     if (source) {
       source.on('error', (error) => request.destroy(error));
@@ -132,9 +145,9 @@ export class RemoteTransport implements ComputeTransport {
     return promise;
   }
 
-  private unreachable(error: Error): ComputeUnreachable {
+  #unreachable(error: Error): ComputeUnreachable {
     const reason = systemCode(error) ?? messageOf(error);
-    return new ComputeUnreachable(`The compute at ${originOf(this.address)} cannot be reached: ${reason}.`, {
+    return new ComputeUnreachable(`The compute at ${originOf(this.#address)} cannot be reached: ${reason}.`, {
       cause: error,
     });
   }

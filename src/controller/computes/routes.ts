@@ -1,9 +1,9 @@
-// Computes over HTTP, and calls passed on to them (interface of release 2.2.57, sections 5 and 23.1).
+// Computes over HTTP, and calls passed on to them.
 import { type Route, route } from '../../http/route.ts';
+import type { IdlePcSearches } from '../projects/idle-pc.ts';
 import { originOf } from './address.ts';
 import { answerJson, mustBeList } from './answers.ts';
 import type { Computes } from './computes.ts';
-import type { IdlePcSearches } from './idle-pc.ts';
 import { PASSED_ON_LIMIT } from './limits.ts';
 import { ComputeCreate, ComputeUpdate, IdlePcSearch } from './schema.ts';
 

@@ -1,4 +1,4 @@
-// Pictures of drawings: where SVG text is kept, and how it comes back (interface of release 2.2.57, section 9).
+// Pictures of drawings: where SVG text is kept, and how it comes back (as in release 2.2.57).
 import { createHash } from 'node:crypto';
 import { SaxesParser } from 'saxes';
 import { pictureSize } from '../symbols/picture-size.ts';

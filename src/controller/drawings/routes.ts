@@ -1,7 +1,7 @@
-// Drawings over HTTP (interface of release 2.2.57, section 9).
+// Drawings over HTTP.
 import { type Route, route } from '../../http/route.ts';
+import type { Drawings } from '../lab/drawings.ts';
 import type { Projects } from '../projects/projects.ts';
-import type { Drawings } from './drawings.ts';
 import { DrawingBody } from './schema.ts';
 
 export function drawingRoutes({ projects, drawings }: { projects: Projects; drawings: Drawings }): Route[] {
@@ -13,7 +13,7 @@ export function drawingRoutes({ projects, drawings }: { projects: Projects; draw
     }),
 
     route('POST /v2/projects/{project_id}/drawings', { body: DrawingBody, status: 201 }, async ({ params, body }) => {
-      const project = await projects.opened(params.project_id);
+      const project = projects.get(params.project_id);
       return drawings.json(project, await drawings.create(project, body));
     }),
 
@@ -26,14 +26,13 @@ export function drawingRoutes({ projects, drawings }: { projects: Projects; draw
       'PUT /v2/projects/{project_id}/drawings/{drawing_id}',
       { body: DrawingBody, status: 201 },
       async ({ params, body }) => {
-        const project = await projects.opened(params.project_id);
-        return drawings.json(project, await drawings.update(project, project.drawing(params.drawing_id), body));
+        const project = projects.get(params.project_id);
+        return drawings.json(project, await drawings.update(project, params.drawing_id, body));
       },
     ),
 
     route('DELETE /v2/projects/{project_id}/drawings/{drawing_id}', { status: 204 }, async ({ params }) => {
-      const project = await projects.opened(params.project_id);
-      await drawings.delete(project, project.drawing(params.drawing_id));
+      await drawings.delete(projects.get(params.project_id), params.drawing_id);
       return undefined;
     }),
   ];

@@ -1,7 +1,8 @@
-// Under which addresses the two sides of a link reach each other (interface of release 2.2.57, section 15.7).
+// Under which addresses the two sides of a link reach each other (as in release 2.2.57).
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Failure } from '../../failures.ts';
+import { parseAddress } from '../../host/ipv4.ts';
 import { reachableHost } from '../computes/address.ts';
 import type { Compute } from '../computes/compute.ts';
 
@@ -20,16 +21,9 @@ async function addressOf(compute: Compute): Promise<string> {
   );
 }
 
-/** An IPv4 address as a number; undefined for anything else. */
-function ipv4(text: string): number | undefined {
-  const bytes = text.split('.').map(Number);
-  if (bytes.length !== 4 || bytes.some((byte) => !Number.isInteger(byte) || byte < 0 || byte > 255)) return undefined;
-  return bytes.reduce((sum, byte) => sum * 256 + byte, 0);
-}
-
 /** Whether two interfaces are in networks that overlap. */
 export function sameNetwork(one: Interface, other: Interface): boolean {
-  const [a, maskA, b, maskB] = [one.ip_address, one.netmask, other.ip_address, other.netmask].map(ipv4);
+  const [a, maskA, b, maskB] = [one.ip_address, one.netmask, other.ip_address, other.netmask].map(parseAddress);
   if (a === undefined || b === undefined || maskA === undefined || maskB === undefined) return false;
   const wider = (maskA & maskB) >>> 0;
   return (a & wider) >>> 0 === (b & wider) >>> 0;

@@ -1,4 +1,4 @@
-// Filters of a link: what there is, and how what a client sends becomes what is stored (interface of release 2.2.57, section 8.3).
+// Filters of a link: what there is, and how what a client sends becomes what is stored (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
 import { FILTER_VALUES, type FilterValue } from '../../store/impairments.ts';
 import type { NodeType } from '../../store/vocabulary.ts';

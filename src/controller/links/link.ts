@@ -55,6 +55,8 @@ export class Link {
   formerCapture: LinkCapture | undefined;
   /** Both sides are wired and clients know of it. */
   created = false;
+  /** It is being deleted: nobody wires it again. */
+  leaving = false;
 
   constructor(projectId: string, id: string) {
     this.projectId = projectId;

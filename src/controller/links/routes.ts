@@ -1,13 +1,13 @@
-// Links over HTTP (interface of release 2.2.57, sections 8 and 23.2).
+// Links over HTTP.
 import { type Route, route } from '../../http/route.ts';
 import { refusalOf } from '../computes/answers.ts';
-import type { Project } from '../projects/project.ts';
+import type { Links } from '../lab/links.ts';
+import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import { FILTERS } from './filters.ts';
 import { LinkSchedule } from './impairments.ts';
 import { cancelLineSchedule, lineSchedule, lineStatistics, resetLineStatistics, startLineSchedule } from './lines.ts';
 import type { Link } from './link.ts';
-import type { Links } from './links.ts';
 import { PRESETS } from './presets.ts';
 import { LinkBody, LinkCapture } from './schema.ts';
 
@@ -29,7 +29,7 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
     }),
 
     route('POST /v2/projects/{project_id}/links', { body: LinkBody, status: 201 }, async ({ params, body }) =>
-      (await links.create(await projects.opened(params.project_id), body)).json(),
+      (await links.create(projects.get(params.project_id), body)).json(),
     ),
 
     route('GET /v2/projects/{project_id}/links/{link_id}', {}, async ({ params }) => (await find(params)).link.json()),
@@ -39,13 +39,13 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
       { body: LinkBody, status: 201 },
       async ({ params, body }) => {
         const { project, link } = await find(params);
-        return (await links.update(project, link, body)).json();
+        return (await links.update(project, link.id, body)).json();
       },
     ),
 
     route('DELETE /v2/projects/{project_id}/links/{link_id}', { status: 204 }, async ({ params }) => {
       const { project, link } = await find(params);
-      await links.delete(project, link);
+      await links.delete(project, link.id);
       return undefined;
     }),
 
@@ -59,13 +59,13 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
       { body: LinkCapture, status: 201 },
       async ({ params, body }) => {
         const { project, link } = await find(params);
-        return (await links.startCapture(project, link, body)).json();
+        return (await links.startCapture(project, link.id, body)).json();
       },
     ),
 
     route('POST /v2/projects/{project_id}/links/{link_id}/stop_capture', { status: 201 }, async ({ params }) => {
       const { project, link } = await find(params);
-      return (await links.stopCapture(project, link)).json();
+      return (await links.stopCapture(project, link.id)).json();
     }),
 
     route('GET /v2/impairments/presets', {}, () => [...PRESETS]),
@@ -75,7 +75,8 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
     ),
 
     route('POST /v2/projects/{project_id}/links/{link_id}/statistics/reset', { status: 204 }, async ({ params }) => {
-      await resetLineStatistics((await find(params)).link);
+      const { project, link } = await find(params);
+      await links.change(project, link.id, resetLineStatistics);
       return undefined;
     }),
 
@@ -86,11 +87,15 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/schedule',
       { body: LinkSchedule, status: 201 },
-      async ({ params, body }) => startLineSchedule((await find(params)).link, body),
+      async ({ params, body }) => {
+        const { project, link } = await find(params);
+        return links.change(project, link.id, (found) => startLineSchedule(found, body));
+      },
     ),
 
     route('DELETE /v2/projects/{project_id}/links/{link_id}/schedule', { status: 204 }, async ({ params }) => {
-      await cancelLineSchedule((await find(params)).link);
+      const { project, link } = await find(params);
+      await links.change(project, link.id, cancelLineSchedule);
       return undefined;
     }),
 

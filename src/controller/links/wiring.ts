@@ -1,4 +1,4 @@
-// The wires of a link: the NIOs at both of its ends, made and taken away on the computes (interface of release 2.2.57, section 15.7).
+// The wires of a link: the NIOs at both of its ends, made and taken away on the computes (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Node } from '../nodes/node.ts';

@@ -1,4 +1,4 @@
-// Labels of nodes and where they stand (interface of release 2.2.57, section 7.4).
+// Labels of nodes and where they stand (as in release 2.2.57).
 
 import type { Label } from '../../store/vocabulary.ts';
 import { roundHalfToEven } from '../symbols/picture-size.ts';

@@ -1,5 +1,5 @@
 // A node of a project: what is stored of it, what its compute says of it, and the object that clients see.
-import { isDeepStrictEqual } from 'node:util';
+import { frozen } from '../../host/frozen.ts';
 import type { CustomAdapter, Label, NodeType } from '../../store/vocabulary.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Port } from './port.ts';
@@ -8,7 +8,7 @@ import { portsOf } from './ports.ts';
 const STATUSES = ['stopped', 'started', 'suspended'] as const;
 export type NodeStatus = (typeof STATUSES)[number];
 
-/** What the topology file keeps of a node (interface of release 2.2.57, section 18.1). */
+/** What the topology file keeps of a node (as in release 2.2.57). */
 export interface NodeRecord {
   node_id: string;
   node_type: NodeType;
@@ -46,8 +46,9 @@ const ALWAYS_RUNNING: readonly NodeType[] = [
 /** Texts that a node is created with; from then on they are its compute's files. */
 const CREATION_TEXTS = ['startup_config_content', 'private_config_content', 'startup_script'];
 
-/** Members of a compute's node object that are no properties. */
-const DROPPED = new Set(['node_id', 'project_id', 'console_host', ...CREATION_TEXTS]);
+/** Members of a compute's node object that are no properties: what is said of its run, and more. */
+const RUNTIME = ['status', 'command_line', 'node_directory'];
+const DROPPED = new Set(['node_id', 'project_id', 'console_host', ...RUNTIME, ...CREATION_TEXTS]);
 
 /** Members of `properties` that only the controller understands; computes refuse them. */
 const CONTROLLER_ONLY = new Set([
@@ -74,16 +75,36 @@ const WITHOUT_CONSOLE_TYPE: readonly NodeType[] = ['cloud', 'nat', 'ethernet_hub
 export class Node {
   readonly projectId: string;
   readonly compute: Compute;
-  readonly record: NodeRecord;
   status: NodeStatus = 'stopped';
   commandLine: string | null = null;
   directory: string | null = null;
-  ports: Port[] = [];
+  /** It is being deleted: what its compute still says of it counts no more. */
+  leaving = false;
+  /** What its compute says of it while a change of its record is under way, which takes it over at its end. */
+  inbox: Record<string, unknown>[] | undefined;
+  #record: NodeRecord;
+  #ports: readonly Port[] = [];
 
+  /** The ports are there when the compute has answered of the node. */
   constructor(projectId: string, compute: Compute, record: NodeRecord) {
     this.projectId = projectId;
     this.compute = compute;
-    this.record = record;
+    this.#record = frozen(record);
+  }
+
+  /** What is stored of the node. It is never changed, but replaced. */
+  get record(): NodeRecord {
+    return this.#record;
+  }
+
+  /** @throws Failure `conflict` for a port name format that cannot be expanded; the node is as it was then */
+  set record(record: NodeRecord) {
+    this.#ports = frozen(portsOf(record));
+    this.#record = frozen(record);
+  }
+
+  get ports(): readonly Port[] {
+    return this.#ports;
   }
 
   get id(): string {
@@ -122,9 +143,7 @@ export class Node {
 
   /** What the compute is told again when it hears of a change: not the texts, whose files the user may have edited since. */
   get lastingProperties(): Record<string, unknown> {
-    return Object.fromEntries(
-      Object.entries(this.record.properties).filter(([member]) => !CREATION_TEXTS.includes(member)),
-    );
+    return lastingProperties(this.#record);
   }
 
   private consoleHost(): string {
@@ -133,60 +152,72 @@ export class Node {
     return isPage && host.includes(':') ? `[${host}]` : host;
   }
 
-  /** @throws Failure `conflict` for a port name format that cannot be expanded */
-  updatePorts(): void {
-    this.ports = portsOf(this.record);
-  }
-
   port(adapter: number, number: number): Port | undefined {
     return this.ports.find((port) => port.adapter_number === adapter && port.port_number === number);
   }
 
-  /**
-   * Takes over what the compute says of the node.
-   * @param rename called with a name that differs; gives the one to use
-   * @returns whether what is stored, or what clients see, is different now
-   */
-  absorb(object: Record<string, unknown>, rename: (name: string) => string): { stored: boolean; seen: boolean } {
-    const { record } = this;
-    const before = { ...record, properties: { ...record.properties } };
-    const runtime = [this.status, this.commandLine, this.directory];
-    for (const [member, value] of Object.entries(object)) {
-      if (DROPPED.has(member)) continue;
-      if (member === 'name') {
-        if (typeof value === 'string' && value !== record.name) record.name = rename(value);
-      } else if (member === 'console') record.console = isPort(value) ? value : null;
-      else if (member === 'console_type') record.console_type = textOrNull(value);
-      else if (member === 'command_line') this.commandLine = textOrNull(value);
-      else if (member === 'node_directory') this.directory = textOrNull(value);
-      else if (member === 'status') this.status = isStatus(value) ? value : this.status;
-      else record.properties[member] = value;
-    }
-    const stored = !isDeepStrictEqual(before, record);
-    if (stored || this.ports.length === 0) this.updatePorts();
-    const [status, commandLine, directory] = runtime;
-    return {
-      stored,
-      seen: stored || status !== this.status || commandLine !== this.commandLine || directory !== this.directory,
-    };
+  /** Takes over what the compute says of the node's run, which is kept nowhere; tells whether clients see something else now. */
+  applyRuntime(object: Record<string, unknown>): boolean {
+    const before = [this.status, this.commandLine, this.directory];
+    if (isStatus(object['status'])) this.status = object['status'];
+    if ('command_line' in object) this.commandLine = textOrNull(object['command_line']);
+    if ('node_directory' in object) this.directory = textOrNull(object['node_directory']);
+    const [status, commandLine, directory] = before;
+    return status !== this.status || commandLine !== this.commandLine || directory !== this.directory;
   }
 
   /** The body of a creation or an update on the compute: `properties` and what is said of the node itself. */
   computeBody(properties: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    const { record } = this;
-    const body: Record<string, unknown> = { ...properties, name: record.name };
-    if (record.console !== null) body['console'] = record.console;
-    if (record.console_type !== null && !WITHOUT_CONSOLE_TYPE.includes(record.node_type)) {
-      body['console_type'] = record.console_type;
-    }
-    if (record.custom_adapters.length > 0) body['custom_adapters'] = record.custom_adapters;
-    for (const [member, value] of Object.entries(body)) {
-      const empty =
-        value === null || (typeof value === 'object' && Object.keys(value).length === 0 && !Array.isArray(value));
-      if (empty || CONTROLLER_ONLY.has(member)) delete body[member];
-    }
-    return body;
+    return computeBody(this.#record, properties);
   }
+}
+
+/** What is stored of a node after its compute has said something of it; `rename` gives the name to use for one that differs. */
+export function withComputeState(
+  record: NodeRecord,
+  object: Record<string, unknown>,
+  rename: (name: string) => string,
+): NodeRecord {
+  let next: NodeRecord = { ...record, properties: { ...record.properties } };
+  for (const [member, value] of Object.entries(object)) {
+    if (DROPPED.has(member)) continue;
+    if (member === 'name') {
+      if (typeof value === 'string' && value !== record.name) next = withName(next, rename(value));
+    } else if (member === 'console') next.console = isPort(value) ? value : null;
+    else if (member === 'console_type') next.console_type = textOrNull(value);
+    else next.properties[member] = value;
+  }
+  return next;
+}
+
+/** Under another name, which the label shows, too; where it stood it may no longer fit. */
+export function withName(record: NodeRecord, name: string): NodeRecord {
+  const { label } = record;
+  return name === label.text ? { ...record, name } : { ...record, name, label: { ...label, text: name, x: null } };
+}
+
+/** The properties without the texts of the node's creation, whose files the user may have edited since. */
+export function lastingProperties({ properties }: NodeRecord): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(properties).filter(([member]) => !CREATION_TEXTS.includes(member)));
+}
+
+/** What a compute is told of a node. */
+export function computeBody(
+  record: NodeRecord,
+  properties: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const body: Record<string, unknown> = { ...properties, name: record.name };
+  if (record.console !== null) body['console'] = record.console;
+  if (record.console_type !== null && !WITHOUT_CONSOLE_TYPE.includes(record.node_type)) {
+    body['console_type'] = record.console_type;
+  }
+  if (record.custom_adapters.length > 0) body['custom_adapters'] = record.custom_adapters;
+  for (const [member, value] of Object.entries(body)) {
+    const empty =
+      value === null || (typeof value === 'object' && Object.keys(value).length === 0 && !Array.isArray(value));
+    if (empty || CONTROLLER_ONLY.has(member)) delete body[member];
+  }
+  return body;
 }
 
 function isStatus(value: unknown): value is NodeStatus {

@@ -1,4 +1,4 @@
-// Ports of dynamips routers: what each adapter in a slot and each WIC brings (interface of release 2.2.57, section 7.6).
+// Ports of dynamips routers: what each adapter in a slot and each WIC brings (as in release 2.2.57).
 import { type Kind, type Port, port } from './port.ts';
 
 const ADAPTERS: Record<string, [Kind, number]> = {

@@ -1,4 +1,4 @@
-// Which ports a node has, by its type and properties (interface of release 2.2.57, section 7.6). Pure: the same input gives the same ports.
+// Which ports a node has, by its type and properties (as in release 2.2.57). Pure: the same input gives the same ports.
 import { Failure } from '../../failures.ts';
 import type { CustomAdapter, NodeType } from '../../store/vocabulary.ts';
 import { type Port, port } from './port.ts';

@@ -1,12 +1,10 @@
-// Nodes over HTTP (interface of release 2.2.57, section 7).
+// Nodes over HTTP.
 import { posix } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { type Route, type RouteRequest, route, socketRoute } from '../../http/route.ts';
 import { joinSockets } from '../../http/sockets.ts';
 import { refusalOf } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
-import type { Project } from '../projects/project.ts';
-import type { Projects } from '../projects/projects.ts';
 import {
   type Action,
   act,
@@ -16,9 +14,13 @@ import {
   startAll,
   stopAll,
   suspendAll,
-} from './actions.ts';
+} from '../lab/actions.ts';
+import type { Claim } from '../lab/change-queue.ts';
+import { nodePresence, nodeRun } from '../lab/claims.ts';
+import type { Nodes } from '../lab/nodes.ts';
+import type { Project } from '../lab/project.ts';
+import type { Projects } from '../projects/projects.ts';
 import type { Node } from './node.ts';
-import type { Nodes } from './nodes.ts';
 import { NodeCreate, NodeDuplicate, NodeUpdate, QemuResize } from './schema.ts';
 
 const ALL: Record<Action, (project: Project) => Promise<void>> = {
@@ -49,6 +51,11 @@ export function nodeRoutes({
     const project = await projects.opened(params.project_id);
     return { project, node: project.node(params.node_id) };
   };
+  /** What is asked of a node's compute while the node is not to go. */
+  const inTurn = <T>(params: NodePath, claim: (id: string) => Claim, task: (node: Node) => Promise<T>): Promise<T> => {
+    const project = projects.get(params.project_id);
+    return project.changes.run(claim(params.node_id), () => task(project.node(params.node_id)));
+  };
 
   return [
     route('GET /v2/projects/{project_id}/nodes', {}, async ({ params }) => {
@@ -59,7 +66,7 @@ export function nodeRoutes({
 
     route('POST /v2/projects/{project_id}/nodes', { body: NodeCreate, status: 201 }, async ({ params, body }) => {
       const compute = computes.get(body.compute_id);
-      return (await nodes.create(await projects.opened(params.project_id), compute, body)).json();
+      return (await nodes.create(projects.get(params.project_id), compute, body)).json();
     }),
 
     ...ACTIONS.map((action) =>
@@ -80,12 +87,12 @@ export function nodeRoutes({
 
     route('PUT /v2/projects/{project_id}/nodes/{node_id}', { body: NodeUpdate }, async ({ params, body }) => {
       const { project, node } = await find(params);
-      return (await nodes.update(project, node, body)).json();
+      return (await nodes.update(project, node.id, body)).json();
     }),
 
     route('DELETE /v2/projects/{project_id}/nodes/{node_id}', { status: 204 }, async ({ params }) => {
       const { project, node } = await find(params);
-      await nodes.delete(project, node);
+      await nodes.delete(project, node.id);
       return undefined;
     }),
 
@@ -94,17 +101,18 @@ export function nodeRoutes({
       { body: NodeDuplicate, status: 201 },
       async ({ params, body }) => {
         const { project, node } = await find(params);
-        return (await nodes.duplicate(project, node, body)).json();
+        return (await nodes.duplicate(project, node.id, body)).json();
       },
     ),
 
     ...ACTIONS.map((action) =>
       route(`POST /v2/projects/{project_id}/nodes/{node_id}/${action}`, {}, async ({ params, body }) => {
-        const { node } = await find(params);
-        // What a start brings is told by `node.updated`; the answer shows the node as it was until then, as the release's clients know it.
-        const known = action === 'reload' ? { ...node.json(), status: 'stopped' } : node.json();
-        await act(node, action, typeof body === 'object' && body !== null ? body : {});
-        return action === 'start' || action === 'reload' ? known : node.json();
+        return inTurn(params, nodeRun, async (node) => {
+          // What a start brings is told by `node.updated`; the answer shows the node as it was until then, as the release's clients know it.
+          const known = action === 'reload' ? { ...node.json(), status: 'stopped' } : node.json();
+          await act(node, action, typeof body === 'object' && body !== null ? body : {});
+          return action === 'start' || action === 'reload' ? known : node.json();
+        });
       }),
     ),
 
@@ -114,20 +122,20 @@ export function nodeRoutes({
     }),
 
     route('GET /v2/projects/{project_id}/nodes/{node_id}/mac_table', {}, async ({ params }) => {
-      const { node } = await find(params);
-      return (await node.compute.get(macTablePath(node))) as object;
+      return inTurn(params, nodePresence, async (node) => (await node.compute.get(macTablePath(node))) as object);
     }),
 
     route('DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table', { status: 204 }, async ({ params }) => {
-      const { node } = await find(params);
-      await node.compute.delete(macTablePath(node));
+      await inTurn(params, nodePresence, (node) => node.compute.delete(macTablePath(node)));
       return undefined;
     }),
 
     ...(['auto_idlepc', 'idlepc_proposals'] as const).map((search) =>
       route(`GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/${search}`, {}, async ({ params }) => {
-        const { node } = await find(params);
-        return (await node.compute.get(`${node.path}/${search}`, { limit: IDLE_PC_LIMIT })) as object;
+        return inTurn(params, nodeRun, async (node) => {
+          const path = `${node.path}/${search}`;
+          return (await node.compute.get(path, { limit: IDLE_PC_LIMIT })) as object;
+        });
       }),
     ),
 
@@ -135,14 +143,15 @@ export function nodeRoutes({
       'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
       { body: QemuResize, status: 201 },
       async ({ params, body }) => {
-        const { node } = await find(params);
-        await node.compute.post(`${node.path}/resize_disk`, { body, limit: RESIZE_LIMIT });
+        await inTurn(params, nodeRun, (node) =>
+          node.compute.post(`${node.path}/resize_disk`, { body, limit: RESIZE_LIMIT }),
+        );
         return undefined;
       },
     ),
 
     route('POST /v2/projects/{project_id}/nodes/{node_id}/console/reset', { status: 204 }, async ({ params }) => {
-      await resetConsole((await find(params)).node);
+      await inTurn(params, nodePresence, resetConsole);
       return undefined;
     }),
 
@@ -174,8 +183,7 @@ export function nodeRoutes({
       'POST /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
       { raw: true, status: 201 },
       async (request) => {
-        const { node } = await find(request.params);
-        return writeFile(node, request);
+        return inTurn(request.params, nodePresence, (node) => writeFile(node, request));
       },
     ),
   ];

@@ -1,10 +1,10 @@
 // The topology file of a closed project: what it holds, and new settings for it.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegularFile } from '../../host/regular-file.ts';
 import { parseJsonBounded } from '../../store/json.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { topologyOf } from '../../store/topology/document.ts';
-import { fingerprint, readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
+import { hasTopologyFile, LARGEST_FILE, readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
 import type { Topology, TopologyLink } from '../../store/topology/schema.ts';
 import { carriedImpairments, impairs, plainStyle } from '../links/impairments.ts';
 
@@ -15,10 +15,10 @@ export async function storedContent(
   version: string,
 ): Promise<object> {
   const path = join(record.path, record.filename);
-  if ((await fingerprint(path)) === undefined) return [];
+  if (!(await hasTopologyFile(path))) return [];
   // Reading it as an opening would checks the file, and brings one of an older revision up to date.
   await readTopologyFile(path, { version });
-  const document = parseJsonBounded(await readFile(path, 'utf8')) as Topology;
+  const document = parseJsonBounded((await readRegularFile(path, LARGEST_FILE)).toString('utf8')) as Topology;
   return kind === 'links' ? document.topology.links.map(shownLink) : document.topology[kind];
 }
 
@@ -33,7 +33,7 @@ function shownLink(link: TopologyLink): object {
 /** Writes the settings of `record` into its file; the content stays. */
 export async function rewriteSettings(record: ProjectRecord, version: string): Promise<void> {
   const path = join(record.path, record.filename);
-  if ((await fingerprint(path)) === undefined) return;
+  if (!(await hasTopologyFile(path))) return;
   const { topology } = (await readTopologyFile(path, { version })).topology;
   const contents = topology as unknown as Parameters<typeof topologyOf>[1];
   await writeTopologyFile(path, topologyOf(record, contents, version));

@@ -2,8 +2,11 @@
 import { readdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
+import { areApart } from '../../host/apart.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
 import { isBelow, whereItWouldBe } from '../../host/below.ts';
+import { refuseReservedNames } from '../../host/reserved-names.ts';
+import type { ProjectRecord } from '../../store/projects.ts';
 
 export interface PlaceRules {
   /** The projects directory. */
@@ -19,6 +22,10 @@ export interface PlaceRules {
 export async function placeFor(id: string, path: string | null | undefined, rules: PlaceRules): Promise<string> {
   const place = resolve(rules.root, path ?? id);
   if (place.includes('"')) throw new Failure('forbidden', 'path: must not contain a quotation mark.');
+  refuseReservedNames(place, 'path');
+  if (!(await liesBelow(rules.root, place)) && !(await apart(rules.root, place))) {
+    throw new Failure('forbidden', `path: ${place} holds all projects; name a folder of its own.`);
+  }
   if (!rules.local && !(await liesBelow(rules.root, place))) {
     throw new Failure(
       'forbidden',
@@ -26,6 +33,22 @@ export async function placeFor(id: string, path: string | null | undefined, rule
     );
   }
   return place;
+}
+
+async function apart(one: string, other: string): Promise<boolean> {
+  try {
+    return await areApart(one, other);
+  } catch (thrown) {
+    throw fileFailure(thrown, other);
+  }
+}
+
+/** @throws Failure `conflict` when a place is, holds or is in the directory of one of the other projects */
+export async function refuseShared(place: string, others: Iterable<ProjectRecord>): Promise<void> {
+  for (const { name, path } of others) {
+    if (await apart(place, path)) continue;
+    throw new Failure('conflict', `path: ${place} belongs to the project "${name}" in ${path}; name another folder.`);
+  }
 }
 
 /** @throws Failure `conflict` unless there is nothing at the place, or an empty folder */

@@ -1,7 +1,7 @@
 // What can be done with projects: create, change, open, close, delete, load; and the projects that there are.
 import { randomUUID } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf } from '../../failures.ts';
@@ -12,16 +12,19 @@ import { log } from '../../host/log.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Compute } from '../computes/compute.ts';
+import { EVERYTHING } from '../lab/change-queue.ts';
+import { PRESENCE, SETTINGS } from '../lab/claims.ts';
+import type { LabWriter } from '../lab/lab-writer.ts';
+import type { OpeningParts } from '../lab/opening.ts';
+import { Project } from '../lab/project.ts';
+import { type Exchange, ProjectLife } from '../lab/project-life.ts';
+import { type GivenSettings, givenSettings, newSettings } from '../lab/settings.ts';
 import { rewriteSettings, storedContent } from './closed-file.ts';
-import type { LabWriter } from './lab-writer.ts';
-import type { OpeningParts } from './opening.ts';
-import { exists, fileNameOf, liesBelow, mustBeVacant, type PlaceRules, placeFor } from './places.ts';
-import { Project } from './project.ts';
-import { ProjectLife } from './project-life.ts';
-import { deleteOnComputes, removeFiles } from './removal.ts';
+import { moveProject, settleMoves } from './moving.ts';
+import { exists, fileNameOf, liesBelow, mustBeVacant, type PlaceRules, placeFor, refuseShared } from './places.ts';
+import { deleteOnComputes, forgetDeleted, removeFiles } from './removal.ts';
 import { hasFile, scanProjects } from './scan.ts';
 import type { ProjectCreate, ProjectUpdate } from './schema.ts';
-import { type GivenSettings, givenSettings, newSettings } from './settings.ts';
 
 export interface ProjectsOptions extends Omit<OpeningParts, 'version'> {
   config: Config;
@@ -33,9 +36,10 @@ export class Projects {
   private readonly projects = new Map<string, Project>();
   /** Projects that were open when a former life of this server ended, whether they can be found or not. */
   private formerlyOpen: ReadonlySet<string> = new Set();
-  /** Names of projects that are being made. */
+  /** Names of projects that are being made or renamed. */
   private readonly reserved = new Set<string>();
-  private readonly lock = new KeyedLock();
+  /** Projects of one id come one after the other. */
+  private readonly arrivals = new KeyedLock();
   private readonly life: ProjectLife;
 
   constructor(options: ProjectsOptions) {
@@ -57,10 +61,11 @@ export class Projects {
     this.options.announcer.controller.emit(action as 'project.created', project.json());
   }
 
-  /** Writes what a crash left unwritten, and finds the projects that there are; those that were open are open again with `takeBack`. */
+  /** Writes what a crash left unwritten, and finds the projects that there are; those that were open are open again with `reopenAll`. */
   async start(): Promise<void> {
     const { store, writer, config } = this.options;
     await makeDirectory(config.Server.projects_path);
+    await settleMoves(store.projects);
     const leftOpen = (await store.labs.list()).map(({ project_id: id }) => id);
     this.formerlyOpen = new Set(leftOpen);
     const unwritten = (id: string) => (error: unknown) =>
@@ -69,20 +74,21 @@ export class Projects {
         error: messageOf(error),
       });
     for (const id of leftOpen) await writer.flush(id).catch(unwritten(id));
-    await this.scan();
+    await this.scan(new Set(leftOpen));
     for (const project of this.list()) {
       project.leftOpen = leftOpen.includes(project.id) && project.damaged === undefined;
     }
     for (const id of leftOpen.filter((id) => !this.projects.get(id)?.leftOpen)) {
       await writer.end(id).catch(unwritten(id));
     }
+    await forgetDeleted(store, { root: config.Server.projects_path, found: new Set(this.projects.keys()) });
   }
 
   /**
    * Opens the labs that were open when a former life of this server ended without closing them: nodes that run on are taken back, and
    * their cables and captures made anew. Never rejects.
    */
-  async takeBack(): Promise<void> {
+  async reopenAll(): Promise<void> {
     const { announcer } = this.options;
     const begin = performance.now();
     const left = this.list().filter(({ leftOpen }) => leftOpen);
@@ -100,18 +106,29 @@ export class Projects {
     }
   }
 
-  private async scan(): Promise<void> {
+  /** The database says of labs that were `leftOpen` what their files are to say: those are recorded when they are open. */
+  private async scan(leftOpen: ReadonlySet<string> = new Set()): Promise<void> {
     const { store, config } = this.options;
-    for (const { record, damaged } of await scanProjects(config.Server.projects_path, this.version)) {
+    const found = await scanProjects(config.Server.projects_path, this.version, await store.projects.list());
+    const ids = new Set(found.map(({ record }) => record.project_id));
+    for (const project of this.list().filter(({ id, damaged }) => damaged !== undefined && !ids.has(id))) {
+      this.remove(project);
+    }
+    for (const { record, damaged, foreign = false } of found) {
       const known = this.projects.get(record.project_id);
       if (known && known.state !== 'closed') continue;
       const project = known ?? this.register(record);
       project.damaged = damaged;
-      if (damaged === undefined) await store.projects.put(record);
+      project.foreign = foreign;
+      if (damaged === undefined && !leftOpen.has(record.project_id)) await store.projects.put(record);
     }
-    for (const record of await store.projects.list()) {
-      if (!this.projects.has(record.project_id) && (await hasFile(record))) this.register(record);
-    }
+  }
+
+  /** Nobody finds it from now on; who waits for a turn is told that it is gone. */
+  private remove(project: Project): void {
+    project.become('deleted');
+    this.projects.delete(project.id);
+    this.announce('project.deleted', project);
   }
 
   private register(record: ProjectRecord): Project {
@@ -126,11 +143,12 @@ export class Projects {
   /** Forgets projects whose directory has vanished, finds new ones, opens those that open by themselves. */
   async reload(): Promise<void> {
     for (const project of this.list()) {
-      if (await hasFile(project.record)) continue;
-      await this.close(project);
-      await this.options.writer.forget(project.id);
-      this.projects.delete(project.id);
-      this.announce('project.deleted', project);
+      await project.changes.run(EVERYTHING, async () => {
+        if (project.state === 'deleted' || (await hasFile(project.record))) return;
+        await this.life.closeNow(project);
+        await this.options.writer.forget(project.id);
+        this.remove(project);
+      });
     }
     await this.scan();
     await this.openAutomatic();
@@ -174,7 +192,7 @@ export class Projects {
   /** A project whose content is there, waiting for an opening under way; closed ones are the caller's matter. */
   async settled(id: string): Promise<Project> {
     const project = this.get(id);
-    await project.opening?.catch(() => {});
+    await project.settled();
     return project;
   }
 
@@ -190,42 +208,53 @@ export class Projects {
     if (given.name === null) throw new Failure('invalid', 'name: is required; give the project a name.');
     const id = given.project_id ?? randomUUID();
     const name = given.name;
-    return this.lock.run('create', async () => {
+    return this.arriving(id, async () => {
       const known = this.projects.get(id);
       if (known) return known;
-      this.refuseTakenName(name);
+      await using held = new AsyncDisposableStack();
+      this.takeName(name, held);
       await using undo = new AsyncDisposableStack();
-      const path = await this.makeDirectory(given, id, undo);
+      const path = await this.newPlace(given, id);
       const record: ProjectRecord = {
         ...newSettings(name, given as GivenSettings),
         project_id: id,
         path,
         filename: fileNameOf(name),
       };
-      const project = new Project(record);
-      await this.options.store.projects.put(record);
+      const project = new Project(record, 'opened');
+      const contents = { nodes: [], links: [], drawings: [], computes: [] };
+      // From this step on it is there: a server that is killed now makes the rest at its next start.
       undo.defer(() => this.options.writer.forget(id));
-      await this.options.store.labs.begin(id, { nodes: [], links: [], drawings: [], computes: [] });
+      await this.options.store.labs.begin(id, contents, { project: record });
+      const made = await makeDirectory(path);
+      if (made !== undefined) undo.defer(() => rm(made, { recursive: true, force: true }));
       await this.options.writer.flush(id);
       undo.move();
-      project.state = 'opened';
       this.projects.set(id, project);
       this.announce('project.created', project);
       return project;
     });
   }
 
+  /** Runs what may register a project of this id when nothing else may: the second one finds the first one's. */
+  arriving<T>(id: string, task: () => Promise<T>): Promise<T> {
+    return this.arrivals.run(id, task);
+  }
+
   private isTaken(name: string): boolean {
     return this.reserved.has(name) || this.list().some(({ record }) => record.name === name);
   }
 
-  private refuseTakenName(name: string): void {
-    if (!this.isTaken(name)) return;
-    throw new Failure('conflict', `name: there is already a project "${name}"; choose another name.`);
+  /** Keeps a name for a project while `held` lasts. @throws Failure `conflict` when it is taken */
+  private takeName(name: string, held: AsyncDisposableStack): void {
+    if (this.isTaken(name))
+      throw new Failure('conflict', `name: there is already a project "${name}"; choose another name.`);
+    this.reserved.add(name);
+    held.defer(() => void this.reserved.delete(name));
   }
 
-  /** Makes the project's directory; it must lie below the projects directory unless clients may name paths. */
-  private async makeDirectory(given: ProjectCreate, id: string, undo: AsyncDisposableStack): Promise<string> {
+  /** The directory of a new project; it must lie below the projects directory unless clients may name paths. */
+  private async newPlace(given: ProjectCreate, id: string): Promise<string> {
     const path = await placeFor(id, given.path, this.rules);
     if (given.path && !given.project_id && (await exists(path))) {
       throw new Failure(
@@ -233,14 +262,19 @@ export class Projects {
         `path: ${path} exists already; name a folder that does not, or load the project in it.`,
       );
     }
-    const made = await makeDirectory(path);
-    if (made !== undefined) undo.defer(() => rm(made, { recursive: true, force: true }));
+    if (given.path) await refuseShared(path, this.others());
     return path;
+  }
+
+  /** The records of all projects that have a directory of their own, but for one of them. */
+  private others(but?: Project): ProjectRecord[] {
+    return this.list().flatMap((project) => (project === but || project.foreign ? [] : [project.record]));
   }
 
   /** Where a project that comes from elsewhere may be put; nothing is there yet. @throws Failure `forbidden`, `conflict` */
   async vacantPlace(id: string, path: string | undefined): Promise<string> {
     const place = await placeFor(id, path, this.rules);
+    if (path !== undefined) await refuseShared(place, this.others());
     await mustBeVacant(place);
     return place;
   }
@@ -262,14 +296,28 @@ export class Projects {
   }
 
   /** Changes settings; without a real change nothing happens. */
-  async update(project: Project, given: ProjectUpdate): Promise<Project> {
-    if (given.name != null && given.name !== project.record.name) this.refuseTakenName(given.name);
+  update(project: Project, given: ProjectUpdate): Promise<Project> {
+    return project.changes.run(given.path ? EVERYTHING : SETTINGS, () => this.updateNow(project, given));
+  }
+
+  private async updateNow(project: Project, given: ProjectUpdate): Promise<Project> {
+    project.requirePresent();
+    await using held = new AsyncDisposableStack();
+    if (given.name != null && given.name !== project.record.name) this.takeName(given.name, held);
     const record = { ...project.record, ...givenSettings(given as GivenSettings) };
-    if (given.path) record.path = await this.movedTo(project, given.path);
-    if (isDeepStrictEqual(record, project.record)) return project;
     await using undo = new AsyncDisposableStack();
+    if (given.path) {
+      const target = await placeFor(project.id, given.path, this.rules);
+      record.path = await moveProject(
+        project,
+        target,
+        { store: this.options.store, others: this.others(project) },
+        undo,
+      );
+    }
+    if (isDeepStrictEqual(record, project.record)) return project;
     if (project.state === 'closed' && project.damaged === undefined) {
-      undo.defer(() => rewriteSettings(project.record, this.version));
+      undo.defer(() => rewriteSettings({ ...project.record, path: record.path }, this.version));
       await rewriteSettings(record, this.version);
     }
     await this.options.writer.putProject(record);
@@ -286,20 +334,14 @@ export class Projects {
     return project;
   }
 
-  private async movedTo(project: Project, path: string): Promise<string> {
-    const target = await placeFor(project.id, path, this.rules);
-    await makeDirectory(target);
-    return target;
-  }
-
   /** Opens a project; nothing happens when it is open. */
   open(project: Project): Promise<Project> {
     return this.life.open(project);
   }
 
   /** Exchanges the files of an open project, see `ProjectLife`. */
-  reopen(project: Project, change: (undo: AsyncDisposableStack) => Promise<void>): Promise<void> {
-    return this.life.reopen(project, change);
+  reopen(project: Project, exchange: Exchange): Promise<void> {
+    return this.life.reopen(project, exchange);
   }
 
   /** Stops the nodes, writes the file, forgets the lab. Nothing happens unless the project is open. */
@@ -313,20 +355,38 @@ export class Projects {
   }
 
   /** Nodes, links or drawings of a closed project. */
-  async stored(project: Project, kind: 'nodes' | 'links' | 'drawings'): Promise<object> {
-    // What could not be written when the project was closed.
-    await this.options.writer.flush(project.id);
-    return storedContent(project.record, kind, this.version);
+  stored(project: Project, kind: 'nodes' | 'links' | 'drawings'): Promise<object> {
+    return project.changes.run(PRESENCE, async () => {
+      project.requirePresent();
+      // What could not be written when the project was closed.
+      await this.options.writer.flush(project.id);
+      return storedContent(project.record, kind, this.version);
+    });
   }
 
-  /** Closes the open projects that use a compute. */
-  async closeUsing(compute: Compute): Promise<void> {
+  /** Closes the open projects that use a compute; `reason` is told to who listens to them. */
+  async closeUsing(compute: Compute, reason?: string): Promise<void> {
+    // One that is being opened may be about to make nodes there.
+    await Promise.all(this.list().map((project) => project.settled()));
     const using = this.list().filter(({ state, hosts }) => state !== 'closed' && hosts.has(compute));
-    await Promise.all(using.map((project) => this.close(project)));
+    await Promise.all(
+      using.map((project) => {
+        if (reason !== undefined) {
+          this.options.announcer.project.emit('log.warning', { message: reason }, project.id);
+        }
+        return this.close(project);
+      }),
+    );
   }
 
   /** Deletes a project with its directory; with `abandon` whatever stays behind on computes that are not there. */
   async delete(project: Project, { abandon = false } = {}): Promise<void> {
+    project.rounds.cancel();
+    await project.changes.run(EVERYTHING, () => this.deleteNow(project, abandon));
+  }
+
+  private async deleteNow(project: Project, abandon: boolean): Promise<void> {
+    project.requirePresent();
     const { path } = project.record;
     if (!(await liesBelow(this.options.config.Server.projects_path, path))) {
       throw new Failure(
@@ -334,31 +394,45 @@ export class Projects {
         `The directory ${path} is not below the projects directory: close the project and delete the directory yourself.`,
       );
     }
+    // All that is in the directory goes with it.
+    await refuseShared(path, this.others(project));
     const { computes } = this.options;
     await deleteOnComputes(project, { computes, version: this.version, abandon });
     const wasOpen = project.state !== 'closed';
-    await this.close(project).catch((error: unknown) =>
-      log.warn('closing before deletion', { project: project.id, error: messageOf(error) }),
-    );
+    await this.life
+      .closeNow(project, { forDeletion: true })
+      .catch((error: unknown) => log.warn('closing before deletion', { project: project.id, error: messageOf(error) }));
     if (!wasOpen) this.announce('project.closed', project);
     const { projects_path: root } = this.options.config.Server;
-    await removeFiles(path, root, () => this.options.writer.forget(project.id));
-    this.projects.delete(project.id);
-    this.announce('project.deleted', project);
+    try {
+      await removeFiles(path, root, () => this.options.writer.forget(project.id));
+    } catch (error) {
+      // What is not deleted can be used as before.
+      if (wasOpen) await this.life.openAgain(project);
+      throw error;
+    }
+    this.remove(project);
+    for (const other of this.list().filter((one) => one.foreign && one.record.path === path)) this.remove(other);
   }
 
   /** Registers a topology file of this machine, or takes the project that is known under its id, and opens it. */
   async load(file: string): Promise<Project> {
     const path = resolve(file);
-    const { topology } = await readTopologyFile(path, { version: this.version });
+    const isKnown = this.list().some(({ record: { path: folder, filename } }) => join(folder, filename) === path);
+    const { topology } = await readTopologyFile(path, { version: this.version, strict: !isKnown });
     const record = {
       ...newSettings(topology.name, topology as GivenSettings),
       project_id: topology.project_id,
       path: dirname(path),
       filename: basename(path),
     };
-    const known = this.projects.get(record.project_id);
-    if (!known) await this.options.store.projects.put(record);
-    return this.open(known ?? this.register(record));
+    const project = await this.arriving(record.project_id, async () => {
+      const known = this.projects.get(record.project_id);
+      if (known) return known;
+      await refuseShared(record.path, this.others());
+      await this.options.store.projects.put(record);
+      return this.register(record);
+    });
+    return this.open(project);
   }
 }

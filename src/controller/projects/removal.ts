@@ -1,16 +1,17 @@
-// Removing the files of a project, here and on its other computes (interface of release 2.2.57, section 6.6).
-import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+// Removing the files of a project, here and on its other computes (as in release 2.2.57).
+import { lstat, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
 import { log } from '../../host/log.ts';
+import type { Store } from '../../store/store.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
-import { computesOf } from '../archives/computes.ts';
-import { makeStaging } from '../archives/staging.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
+import { computesOf } from '../computes/of-topology.ts';
 import { ComputeUnreachable } from '../computes/transport.ts';
-import { hostProject } from '../nodes/nodes.ts';
-import type { Project } from './project.ts';
+import { hostProject } from '../lab/nodes.ts';
+import type { Project } from '../lab/project.ts';
+import { makeStaging } from '../staging.ts';
 
 /** The computes on which a project has files, besides the one of this process; of a closed one as its topology says. */
 async function remoteComputes(project: Project, computes: Computes, version: string): Promise<Compute[]> {
@@ -51,6 +52,29 @@ export async function deleteOnComputes(
     }
     project.hosts.delete(compute);
   }
+}
+
+/**
+ * Forgets projects below `root` whose directory is gone: a server that was killed in between has removed that, and nothing else yet. Those
+ * elsewhere may be on a disk that is not there for now.
+ */
+export async function forgetDeleted(
+  { projects, labs }: Store,
+  { root, found }: { root: string; found: ReadonlySet<string> },
+): Promise<void> {
+  for (const { project_id: id, path } of await projects.list()) {
+    if (found.has(id) || dirname(path) !== root || (await labs.state(id)) !== undefined) continue;
+    if (!(await isMissing(path))) continue;
+    await projects.delete(id);
+    log.info('a project without a directory is forgotten', { project: id, path });
+  }
+}
+
+async function isMissing(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => false,
+    (error: unknown) => systemCode(error) === 'ENOENT',
+  );
 }
 
 /**

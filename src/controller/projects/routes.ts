@@ -1,12 +1,12 @@
-// Projects over HTTP (interface of release 2.2.57, section 6).
+// Projects over HTTP.
 
 import { Failure } from '../../failures.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/event-streams.ts';
 import { downloadFile, uploadFile } from '../../http/files.ts';
 import { type Route, route, socketRoute } from '../../http/route.ts';
 import type { Announcer } from '../events.ts';
-import type { LabWriter } from './lab-writer.ts';
-import type { Project } from './project.ts';
+import type { LabWriter } from '../lab/lab-writer.ts';
+import type { Project } from '../lab/project.ts';
 import type { Projects } from './projects.ts';
 import { ProjectCreate, ProjectLoad, ProjectUpdate } from './schema.ts';
 
@@ -72,7 +72,7 @@ export function projectRoutes({ projects, writer, announcer, usage, local, snaps
     ),
 
     route('POST /v2/projects/{project_id}/close', { status: 204 }, async ({ params }) => {
-      await projects.close(await projects.settled(params.project_id));
+      await projects.close(projects.get(params.project_id));
       return undefined;
     }),
 

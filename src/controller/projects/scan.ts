@@ -4,49 +4,105 @@ import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
+import { isReservedName } from '../../host/reserved-names.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
-import { fingerprint, readTopologyFile } from '../../store/topology/file.ts';
-import { type GivenSettings, newSettings } from './settings.ts';
+import { hasTopologyFile, readTopologyFile } from '../../store/topology/file.ts';
+import { type GivenSettings, newSettings } from '../lab/settings.ts';
 
 /** A project that was found; `damaged` says why its file cannot be read. */
 export interface FoundProject {
   record: ProjectRecord;
   damaged?: string;
+  /** Its file is a copy of another project's, or in another one's folder. */
+  foreign?: true;
 }
 
 const UUID = /^[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}$/i;
 
-/** The projects below a directory, in the order of their names. One that is damaged is listed under its folder's and file's names. */
-export async function scanProjects(directory: string, version: string): Promise<FoundProject[]> {
-  const folders = await readdir(directory, { withFileTypes: true }).catch(() => []);
+/**
+ * The projects below a directory, in the order of their names, and those that are `known` from before, wherever they are. A file that cannot
+ * be a project of its own is listed with the reason, under its own name: a damaged one, a copy of another project's (the one that is
+ * known from before is the original), a second one in a project's folder.
+ */
+export async function scanProjects(
+  directory: string,
+  version: string,
+  known: readonly ProjectRecord[],
+): Promise<FoundProject[]> {
+  const knownAt = new Map(known.map((record) => [join(record.path, record.filename), record]));
   const found: FoundProject[] = [];
-  for (const folder of folders.filter((entry) => entry.isDirectory()).sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const path = join(directory, folder.name);
-    const files = (await readdir(path).catch(() => [])).filter(
-      (name) => name.endsWith('.gns3') && !name.startsWith('.'),
-    );
-    for (const filename of files.sort()) {
-      const project = await readProject(path, filename, version);
-      const known = found.find(({ record }) => record.project_id === project.record.project_id);
-      if (known)
-        log.warn('two files hold the same project; the first is used', {
-          used: known.record.path,
-          ignored: join(path, filename),
-        });
-      else found.push(project);
-    }
+  for (const { path, filename } of await topologyFiles(directory)) {
+    const project = await readProject(path, filename, { version, known: knownAt.get(join(path, filename)) });
+    if (project !== undefined) found.push(project);
+    knownAt.delete(join(path, filename));
   }
-  return found;
+  for (const record of knownAt.values()) {
+    if (await hasFile(record)) found.push({ record });
+  }
+  return found.map((project) => ({
+    ...project,
+    ...(project.damaged === undefined && standsBehind(project, found, known)),
+  }));
 }
 
-async function readProject(path: string, filename: string, version: string): Promise<FoundProject> {
+/** The topology files in the folders of a directory. */
+async function topologyFiles(directory: string): Promise<{ path: string; filename: string }[]> {
+  const folders = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  const files: { path: string; filename: string }[] = [];
+  for (const folder of folders.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (!folder.isDirectory() || isReservedName(folder.name)) continue;
+    const path = join(directory, folder.name);
+    const names = (await readdir(path).catch(() => [])).filter((name) => name.endsWith('.gns3'));
+    files.push(...names.sort().map((filename) => ({ path, filename })));
+  }
+  return files;
+}
+
+/** What a file is listed as whose project is another file's, or in another one's folder; undefined when it is a project of its own. */
+function standsBehind(
+  { record }: FoundProject,
+  found: readonly FoundProject[],
+  known: readonly ProjectRecord[],
+): FoundProject | undefined {
+  const isKnown = (one: ProjectRecord): boolean =>
+    known.some((other) => other.project_id === one.project_id && placeOf(other) === placeOf(one));
+  const own = found.filter((one) => one.damaged === undefined || isKnown(one.record)).map((one) => one.record);
+  const first = (rivals: ProjectRecord[]): ProjectRecord | undefined => rivals.find(isKnown) ?? rivals[0];
+  const original = first(own.filter(({ project_id: id }) => id === record.project_id));
+  const owner = first(own.filter(({ path }) => path === record.path));
+  let reason: string;
+  if (original && placeOf(original) !== placeOf(record)) {
+    reason = `it is a copy of the project in ${placeOf(original)}; to keep both, duplicate that one, or import its archive`;
+  } else if (owner && placeOf(owner) !== placeOf(record)) {
+    reason = `it is in the folder of the project in ${placeOf(owner)}; give it a folder of its own`;
+  } else return undefined;
+  log.warn('a file is no project of its own; it is listed, but does not open', { file: placeOf(record), reason });
+  return {
+    record: { ...record, project_id: nameBasedId(placeOf(record)) },
+    damaged: `${placeOf(record)}: ${reason}`,
+    foreign: true,
+  };
+}
+
+function placeOf({ path, filename }: ProjectRecord): string {
+  return join(path, filename);
+}
+
+/** Undefined for a hidden file that is no project, such as other systems leave beside each file. */
+async function readProject(
+  path: string,
+  filename: string,
+  { version, known }: { version: string; known: ProjectRecord | undefined },
+): Promise<FoundProject | undefined> {
   try {
     const { topology } = await readTopologyFile(join(path, filename), { version });
     const settings = newSettings(topology.name, topology as GivenSettings);
     return { record: { ...settings, project_id: topology.project_id, path, filename } };
   } catch (error) {
+    if (known === undefined && filename.startsWith('.')) return undefined;
     const reason = messageOf(error);
     log.warn('a project is damaged; it is listed, but does not open', { file: join(path, filename), reason });
+    if (known !== undefined) return { record: known, damaged: reason };
     const folder = basename(path);
     const record = {
       ...newSettings(filename.replace(/\.gns3$/, ''), {}),
@@ -68,5 +124,5 @@ function nameBasedId(path: string): string {
 
 /** Whether a project that the database knows still has its file. */
 export async function hasFile({ path, filename }: ProjectRecord): Promise<boolean> {
-  return (await fingerprint(join(path, filename)).catch(() => undefined)) !== undefined;
+  return hasTopologyFile(join(path, filename)).catch(() => false);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../failures.ts';
 import { writeFileAtomically } from '../../host/atomic-file.ts';
 import type { Compute } from '../computes/compute.ts';
-import type { Project } from '../projects/project.ts';
+import type { Project } from '../lab/project.ts';
 
 export interface DebugSubjects {
   version: string;

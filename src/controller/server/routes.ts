@@ -1,4 +1,4 @@
-// The server itself over HTTP (interface of release 2.2.57, sections 3 and 4).
+// The server itself over HTTP.
 import * as v from 'valibot';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';

@@ -32,15 +32,13 @@ export function settingsRoutes(settings: ServerSettings): Route[] {
   return [
     route('GET /v2/iou_license', {}, () => settings.get('iou_license')),
 
-    route('PUT /v2/iou_license', { body: IouLicense, status: 201 }, ({ body }) =>
-      settings.put('iou_license', { ...settings.get('iou_license'), ...body }),
-    ),
+    route('PUT /v2/iou_license', { body: IouLicense, status: 201 }, ({ body }) => settings.update('iou_license', body)),
 
     route('GET /v2/gns3vm', {}, () => settings.get('gns3vm')),
 
     route('PUT /v2/gns3vm', { body: Gns3Vm, status: 201 }, ({ body }) => {
       if (body.enable) throw new Failure('conflict', `enable: ${NO_VM}`);
-      return settings.put('gns3vm', { ...settings.get('gns3vm'), ...body });
+      return settings.update('gns3vm', body);
     }),
 
     route('GET /v2/gns3vm/engines', {}, () => ENGINES),

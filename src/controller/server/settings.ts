@@ -1,4 +1,5 @@
-// What clients ask for beside labs: the IOU licence and the GNS3 VM, both only kept (interface of release 2.2.57, sections 4 and 14).
+// What clients ask for beside labs: the IOU licence and the GNS3 VM, both only kept (as in release 2.2.57).
+import { KeyedLock } from '../../host/keyed-lock.ts';
 import type { Store } from '../../store/store.ts';
 
 type Settings = Record<string, unknown>;
@@ -22,6 +23,7 @@ export type SettingsName = keyof typeof DEFAULTS;
 
 export class ServerSettings {
   private readonly documents: Store['documents'];
+  private readonly lock = new KeyedLock();
   private readonly values = new Map<SettingsName, Settings>();
 
   constructor(documents: Store['documents']) {
@@ -38,9 +40,13 @@ export class ServerSettings {
     return this.values.get(name) ?? DEFAULTS[name];
   }
 
-  async put(name: SettingsName, settings: Settings): Promise<Settings> {
-    await this.documents.put('settings', name, settings);
-    this.values.set(name, settings);
-    return settings;
+  /** Changes some members; changes of the same settings are made one after the other. */
+  update(name: SettingsName, given: Settings): Promise<Settings> {
+    return this.lock.run(name, async () => {
+      const settings = { ...this.get(name), ...given };
+      await this.documents.put('settings', name, settings);
+      this.values.set(name, settings);
+      return settings;
+    });
   }
 }

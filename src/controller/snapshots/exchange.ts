@@ -2,12 +2,13 @@
 //
 // In the staging folder, `new` holds what comes, `before` collects what it replaces, and `lab.gns3`, the topology that comes, is
 // moved into its place last: as long as it is there the exchange has not happened, and `before` goes back at the next start.
-import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import * as v from 'valibot';
 import { messageOf } from '../../failures.ts';
-import { fileFailure } from '../../host/atomic-file.ts';
+import { fileFailure, writeFileAtomically } from '../../host/atomic-file.ts';
 import { log } from '../../host/log.ts';
-import { stagingsLeft } from '../archives/staging.ts';
+import { stagingsLeft } from '../staging.ts';
 
 /** Exchanged as a whole: what a snapshot does not have of it goes. Files elsewhere in the project stay unless they are replaced. */
 const WHOLE = 'project-files';
@@ -26,18 +27,42 @@ export interface Exchange {
   filename: string;
 }
 
+/** What the next start needs to take an exchange back; it is there before anything is moved. */
+const Note = v.object({
+  path: v.string(),
+  filename: v.string(),
+  /** What comes where nothing was, relative to the project. */
+  added: v.optional(v.array(v.string()), []),
+});
+
 /** Puts `new` and `lab.gns3` into the project; `undo` takes them out again. */
 export async function exchangeFiles({ staging, path, filename }: Exchange, undo: AsyncDisposableStack): Promise<void> {
   try {
-    await writeFile(join(staging, NOTE), JSON.stringify({ path, filename }));
+    const from = join(staging, NEW);
     await mkdir(join(staging, BEFORE));
-    await mkdir(join(staging, NEW, WHOLE), { recursive: true });
-    await swap({ from: join(staging, NEW), to: path, before: join(staging, BEFORE) }, WHOLE, undo);
-    await merge({ from: join(staging, NEW), to: path, before: join(staging, BEFORE) }, '', undo);
-    await swap({ from: staging, to: path, before: join(staging, BEFORE) }, TOPOLOGY, undo, filename);
+    await mkdir(join(from, WHOLE), { recursive: true });
+    const added = await whatIsAdded(from, path);
+    if (!(await exists(join(path, filename)))) added.push(filename);
+    await writeFileAtomically(join(staging, NOTE), JSON.stringify({ path, filename, added }));
+    const places = { from, to: path, before: join(staging, BEFORE) };
+    await swap(places, WHOLE, undo);
+    await merge(places, '', undo);
+    await swap({ ...places, from: staging }, TOPOLOGY, undo, filename);
   } catch (error) {
     throw fileFailure(error, path);
   }
+}
+
+/** What `merge` would put where nothing is. */
+async function whatIsAdded(from: string, to: string, folder = ''): Promise<string[]> {
+  const added: string[] = [];
+  for (const entry of await readdir(join(from, folder), { withFileTypes: true })) {
+    const name = join(folder, entry.name);
+    if (!(await exists(join(to, name)))) added.push(name);
+    else if (name !== WHOLE && entry.isDirectory() && (await isFolder(join(to, name))))
+      added.push(...(await whatIsAdded(from, to, name)));
+  }
+  return added;
 }
 
 interface Places {
@@ -73,11 +98,14 @@ async function merge(places: Places, folder: string, undo: AsyncDisposableStack)
   }
 }
 
-/** Makes good what ended in the middle: exchanges that had not happened are taken back, the staging folders in `directory` go. */
-export async function recoverExchanges(directory: string): Promise<void> {
+/**
+ * Makes good what ended in the middle: exchanges that had not happened are taken back, the staging folders in `directory` go.
+ * @param projects directories of the projects that may have been exchanged there
+ */
+export async function recoverExchanges(directory: string, projects: readonly string[]): Promise<void> {
   for (const staging of await stagingsLeft(directory)) {
     try {
-      await takeBack(staging);
+      await takeBack(staging, projects);
       await rm(staging, { recursive: true, force: true });
     } catch (error) {
       log.error('files of a snapshot that was being restored cannot be taken back', {
@@ -88,18 +116,29 @@ export async function recoverExchanges(directory: string): Promise<void> {
   }
 }
 
-async function takeBack(staging: string): Promise<void> {
+async function takeBack(staging: string, projects: readonly string[]): Promise<void> {
   const note = await readFile(join(staging, NOTE), 'utf8').catch(() => undefined);
   if (note === undefined || !(await exists(join(staging, TOPOLOGY)))) return;
-  const { path, filename } = JSON.parse(note) as { path: string; filename: string };
-  const before = join(staging, BEFORE);
+  const { path, filename, added } = v.parse(Note, JSON.parse(note));
+  // A note says which files are moved: one that somebody else has put here must not lead out of the projects.
+  if (!projects.includes(path) && dirname(path) !== dirname(staging))
+    throw new Error(`${path} is no project of this server`);
+  const [before, after] = [join(staging, BEFORE), join(staging, 'after')];
   log.warn('a snapshot was being restored when the server ended: the project is as it was before', { path });
   await using undo = new AsyncDisposableStack();
-  const places = { from: before, to: path, before: join(staging, 'after') };
+  for (const name of added) await putAside(join(path, name), join(after, name));
+  const places = { from: before, to: path, before: after };
   if (await exists(join(before, WHOLE))) await swap(places, WHOLE, undo);
   if (await exists(join(before, filename))) await swap(places, filename, undo);
   if (await exists(before)) await merge(places, '', undo);
   undo.move();
+}
+
+/** Nothing happens when it is not there. */
+async function putAside(path: string, aside: string): Promise<void> {
+  if (!(await exists(path))) return;
+  await mkdir(dirname(aside), { recursive: true });
+  await rename(path, aside);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-// Brings a project back to a snapshot (interface of release 2.2.57, section 10). Everything that can fail is done before the running
+// Brings a project back to a snapshot (as in release 2.2.57). Everything that can fail is done before the running
 // lab is touched; if it fails later after all, the lab comes back as it was. Unlike in the release, nodes stay on their computes, and
 // the topology that is written is always the one that is opened, however the project was renamed.
 import { stat } from 'node:fs/promises';
@@ -9,19 +9,19 @@ import { log } from '../../host/log.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { writeTopologyFile } from '../../store/topology/file.ts';
 import type { Topology } from '../../store/topology/schema.ts';
-import { computesOf, describeCompute } from '../archives/computes.ts';
 import { isTopologyFile } from '../archives/exclusions.ts';
 import { extract, isContainerFile } from '../archives/extraction.ts';
 import { moveNodeFolders, renameNodeFolders } from '../archives/node-files.ts';
 import { PROJECT_FILE, takeTopology } from '../archives/project-file.ts';
 import { SNAPSHOTS } from '../archives/repacking.ts';
-import { makeStaging } from '../archives/staging.ts';
 import { renewed } from '../archives/topology.ts';
 import type { Computes } from '../computes/computes.ts';
+import { computesOf, describeCompute } from '../computes/of-topology.ts';
+import { hostProject } from '../lab/nodes.ts';
+import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
-import { hostProject } from '../nodes/nodes.ts';
-import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
+import { makeStaging } from '../staging.ts';
 import { exchangeFiles, NEW, TOPOLOGY } from './exchange.ts';
 
 export interface RestoresOptions {
@@ -48,9 +48,10 @@ export class Restores {
     for (const compute of computes.values()) await hostProject(project, compute);
     await moveNodeFolders(join(staging, NEW), topology, computes);
     await writeTopologyFile(join(staging, TOPOLOGY), topology);
-    const gone = [...project.nodes.values()].filter(({ compute }) => compute.id !== 'local');
-    const { path, filename } = project.record;
-    await this.options.projects.reopen(project, async (undo) => {
+    let gone: readonly Node[] = [];
+    await this.options.projects.reopen(project, async (undo, before) => {
+      const { path, filename } = project.record;
+      gone = before.filter(({ compute }) => compute.id !== 'local');
       await exchangeFiles({ staging, path, filename }, undo);
       await renew(path, archive);
     });
@@ -65,11 +66,12 @@ export class Restores {
     await extract(reader, staging, placeOf);
     const directory = join(staging, NEW);
     const stored = await takeTopology(directory, this.options.version);
-    const { project_id, name, auto_start, auto_open, auto_close } = record;
+    const { project_id, name, auto_start, auto_open, auto_close, variables, supplier } = record;
     const identity = { project_id, name, auto_start, auto_open, auto_close };
     const { topology, nodeIds } = renewed(stored, identity, (id) => describeCompute(this.options.computes, id));
     await renameNodeFolders(directory, nodeIds);
-    return topology;
+    // What belongs to the project itself is of now, also for whoever reads the file.
+    return { ...topology, variables, supplier };
   }
 
   /** A directory on the project's file system: where it can be, one that nobody watches. */

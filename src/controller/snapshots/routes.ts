@@ -1,4 +1,4 @@
-// Snapshots over HTTP (interface of release 2.2.57, section 23.8).
+// Snapshots over HTTP.
 import { type Route, route } from '../../http/route.ts';
 import type { Projects } from '../projects/projects.ts';
 import { SnapshotCreate } from './schema.ts';

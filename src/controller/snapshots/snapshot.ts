@@ -1,4 +1,4 @@
-// A snapshot: an archive in the project's folder `snapshots`, which says everything else (interface of release 2.2.57, section 10).
+// A snapshot: an archive in the project's folder `snapshots`, which says everything else (as in release 2.2.57).
 import { createHash } from 'node:crypto';
 import { Failure } from '../../failures.ts';
 import { SNAPSHOT_EXTENSION, SNAPSHOTS } from '../archives/repacking.ts';

@@ -6,11 +6,12 @@ import { removeContained, writeContained } from '../../host/contained.ts';
 import { namesIn } from '../../host/directories.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { writeBlockArchive } from '../../store/archive/block-archive.ts';
-import { asConflict } from '../archives/copying.ts';
 import { type Exports, refuseRunning } from '../archives/exporting.ts';
 import { SNAPSHOTS } from '../archives/repacking.ts';
+import { asConflict } from '../copying.ts';
 import type { Announcer } from '../events.ts';
-import type { Project } from '../projects/project.ts';
+import { NODES_AT_REST, PRESENCE } from '../lab/claims.ts';
+import type { Project } from '../lab/project.ts';
 import type { Restores } from './restoring.ts';
 import { isIdOf, type Snapshot, snapshotFileName, snapshotJson, snapshotOf } from './snapshot.ts';
 
@@ -50,9 +51,14 @@ export class Snapshots {
    * Keeps the lab as it is now.
    * @throws Failure `forbidden` for a closed project, `conflict` for a taken name and running nodes
    */
-  create(project: Project, name: string): Promise<Snapshot> {
+  async create(project: Project, name: string): Promise<Snapshot> {
     project.requireOpen();
-    return this.lock.run(project.id, async () => {
+    return this.lock.run(project.id, () => project.changes.run(NODES_AT_REST, () => this.createNow(project, name)));
+  }
+
+  private async createNow(project: Project, name: string): Promise<Snapshot> {
+    project.requireOpen();
+    {
       const isTaken = (await this.list(project)).some((snapshot) => snapshot.name === name);
       if (isTaken) throw new Failure('conflict', `name: there is already a snapshot "${name}"; choose another name.`);
       refuseRunning(project);
@@ -71,16 +77,19 @@ export class Snapshots {
         throw asConflict(error);
       });
       return (await this.list(project)).find((snapshot) => snapshot.name === name) as Snapshot;
-    });
+    }
   }
 
   /** @throws Failure `forbidden` for a closed project, `not-found` */
   delete(project: Project, id: string): Promise<void> {
     project.requireOpen();
-    return this.lock.run(project.id, async () => {
-      const { file } = await this.get(project, id);
-      await removeContained(project.record.path, file);
-    });
+    return this.lock.run(project.id, () =>
+      project.changes.run(PRESENCE, async () => {
+        project.requireOpen();
+        const { file } = await this.get(project, id);
+        await removeContained(project.record.path, file);
+      }),
+    );
   }
 
   /**

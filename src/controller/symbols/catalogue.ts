@@ -1,4 +1,4 @@
-// The built-in symbols by name, size and theme (interface of release 2.2.57, sections 11.1 and 11.2). Nothing is drawn here.
+// The built-in symbols by name, size and theme (as in release 2.2.57). Nothing is drawn here.
 
 /** In pixels. */
 export interface SymbolSize {

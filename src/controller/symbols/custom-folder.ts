@@ -1,12 +1,13 @@
 // The folder with the symbols that people brought: read as it is at the moment, so that files put there by hand count as well.
-import { closeSync, openSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
 import { isBelow } from '../../host/below.ts';
 import { listContained } from '../../host/contained-tree.ts';
+import { makeDirectory } from '../../host/directories.ts';
 import { removeLeftovers } from '../../host/leftovers.ts';
+import { READ_WITHOUT_WAITING } from '../../host/regular-file.ts';
 import type { SymbolSize } from './catalogue.ts';
 import { pictureSize } from './picture-size.ts';
 
@@ -14,20 +15,20 @@ import { pictureSize } from './picture-size.ts';
 const MEASURED = 10 * 1024 * 1024;
 
 export class CustomFolder {
-  private readonly directory: string;
+  readonly #directory: string;
   /** Sizes by id, each with the state of the file that it was taken from; only files that exist have one. */
-  private readonly sizes = new Map<string, { stamp: string; size: SymbolSize | undefined }>();
+  readonly #sizes = new Map<string, { stamp: string; size: SymbolSize | undefined }>();
 
   constructor(directory: string) {
-    this.directory = directory;
+    this.#directory = directory;
   }
 
   async start(): Promise<void> {
     try {
-      await mkdir(this.directory, { recursive: true });
-      await removeLeftovers(this.directory);
+      await makeDirectory(this.#directory, `symbols_path ${this.#directory}`);
+      await removeLeftovers(this.#directory);
     } catch (thrown) {
-      throw fileFailure(thrown, `symbols_path ${this.directory}`);
+      throw fileFailure(thrown, `symbols_path ${this.#directory}`);
     }
   }
 
@@ -35,7 +36,7 @@ export class CustomFolder {
   async ids(): Promise<string[]> {
     const found: string[] = [];
     try {
-      for await (const { path } of listContained(this.directory)) if (isCustomId(path)) found.push(path);
+      for await (const { path } of listContained(this.#directory)) if (isCustomId(path)) found.push(path);
     } catch (thrown) {
       if (!isMissing(thrown)) throw thrown;
     }
@@ -46,7 +47,7 @@ export class CustomFolder {
   find(id: string): Stats | undefined {
     if (!isCustomId(id)) return undefined;
     try {
-      const top = realpathSync(this.directory);
+      const top = realpathSync(this.#directory);
       const path = realpathSync(posix.join(top, id));
       const stat = statSync(path);
       return isBelow(top, path) && stat.isFile() ? stat : undefined;
@@ -58,17 +59,18 @@ export class CustomFolder {
   /** The size of the picture that `find` found; undefined if the file cannot be read as the picture that it begins as. */
   size(id: string, stat: Stats): SymbolSize | undefined {
     const stamp = `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
-    const known = this.sizes.get(id);
+    const known = this.#sizes.get(id);
     if (known?.stamp === stamp) return known.size;
-    const size = this.measure(id, Math.min(stat.size, MEASURED));
-    this.sizes.set(id, { stamp, size });
+    const size = this.#measure(id, Math.min(stat.size, MEASURED));
+    this.#sizes.set(id, { stamp, size });
     return size;
   }
 
-  private measure(id: string, length: number): SymbolSize | undefined {
+  #measure(id: string, length: number): SymbolSize | undefined {
     let descriptor: number | undefined;
     try {
-      descriptor = openSync(posix.join(this.directory, id), 'r');
+      descriptor = openSync(posix.join(this.#directory, id), READ_WITHOUT_WAITING);
+      if (!fstatSync(descriptor).isFile()) return undefined;
       const data = Buffer.alloc(length);
       return pictureSize(data.subarray(0, readSync(descriptor, data)));
     } catch {

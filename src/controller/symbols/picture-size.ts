@@ -1,4 +1,4 @@
-// Width and height of a picture from its first bytes: GIF, PNG, JPEG, SVG (interface of release 2.2.57, section 11.4).
+// Width and height of a picture from its first bytes: GIF, PNG, JPEG, SVG (as in release 2.2.57).
 import type { SymbolSize } from './catalogue.ts';
 
 /** What stands for data that are no known picture. */

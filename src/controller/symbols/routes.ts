@@ -1,4 +1,4 @@
-// Symbols over HTTP (interface of release 2.2.57, sections 11 and 23.7).
+// Symbols over HTTP.
 import { Failure } from '../../failures.ts';
 import { downloadFile, uploadFile } from '../../http/files.ts';
 import { type Route, route } from '../../http/route.ts';

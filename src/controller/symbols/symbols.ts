@@ -27,21 +27,21 @@ type Found = { builtin: BuiltinSymbol } | { custom: string; stat: Stats };
 export class Symbols {
   /** The custom folder. */
   readonly directory: string;
-  private readonly folder: CustomFolder;
+  readonly #folder: CustomFolder;
 
   constructor({ directory }: SymbolsOptions) {
     this.directory = directory;
-    this.folder = new CustomFolder(directory);
+    this.#folder = new CustomFolder(directory);
   }
 
   async start(): Promise<void> {
-    await this.folder.start();
+    await this.#folder.start();
   }
 
   /** All symbols, sorted by theme. */
   async list(): Promise<SymbolEntry[]> {
     const builtins = [...builtinSymbols()].map(({ id, file, theme }) => entry(id, file, theme, true));
-    const custom = (await this.folder.ids()).map((id) => entry(id, posix.basename(id), 'Custom symbols', false));
+    const custom = (await this.#folder.ids()).map((id) => entry(id, posix.basename(id), 'Custom symbols', false));
     return [...builtins, ...custom];
   }
 
@@ -51,7 +51,7 @@ export class Symbols {
    * file system at most, and none for built-in symbols.
    */
   forNode(symbol: string | null | undefined): { symbol: string } & SymbolSize {
-    const id = this.relativeId(symbol ?? FALLBACK_SYMBOL);
+    const id = this.#relativeId(symbol ?? FALLBACK_SYMBOL);
     const size = this.dimensions(id);
     if (size !== undefined && size.width > 0 && size.height > 0) return { symbol: id, ...size };
     return { symbol: FALLBACK_SYMBOL, ...this.size(FALLBACK_ID) };
@@ -65,13 +65,13 @@ export class Symbols {
 
   /** Width and height of the picture that stands for this id; 0×0 if its kind is unknown; undefined if it is a broken one. */
   dimensions(id: string): SymbolSize | undefined {
-    const found = this.find(id);
-    return 'builtin' in found ? found.builtin.size : this.folder.size(found.custom, found.stat);
+    const found = this.#find(id);
+    return 'builtin' in found ? found.builtin.size : this.#folder.size(found.custom, found.stat);
   }
 
   /** The picture that stands for this id; for an unknown one that is the computer. */
   read(id: string): Picture {
-    const found = this.find(id);
+    const found = this.#find(id);
     return 'builtin' in found ? { svg: drawSymbol(found.builtin) } : { file: found.custom };
   }
 
@@ -85,24 +85,24 @@ export class Symbols {
     throw new Failure('invalid', 'symbol_id: give the file a name such as router.svg, that does not begin with a dot');
   }
 
-  private find(id: string): Found {
+  #find(id: string): Found {
     return (
-      this.exact(id) ??
-      this.exact(plainId(id)) ??
-      this.exact(`:/symbols/classic/${posix.basename(plainId(id))}`) ??
-      this.exact(FALLBACK_ID)!
+      this.#exact(id) ??
+      this.#exact(plainId(id)) ??
+      this.#exact(`:/symbols/classic/${posix.basename(plainId(id))}`) ??
+      this.#exact(FALLBACK_ID)!
     );
   }
 
-  private exact(id: string): Found | undefined {
+  #exact(id: string): Found | undefined {
     const builtin = builtinSymbol(id);
     if (builtin !== undefined) return { builtin };
-    const stat = this.folder.find(id);
+    const stat = this.#folder.find(id);
     return stat && { custom: id, stat };
   }
 
   /** Topologies of other programs hold absolute paths: of those below the custom folder the rest counts, of others the last part. */
-  private relativeId(symbol: string): string {
+  #relativeId(symbol: string): string {
     if (!isAbsolute(symbol)) return symbol;
     const below = relative(this.directory, symbol);
     return below === '' || below.startsWith('..') ? posix.basename(symbol) : below;

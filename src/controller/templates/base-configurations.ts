@@ -1,5 +1,5 @@
 // The configurations that templates refer to by name: put into the configs directory at start, never over a file that is there
-// (interface of release 2.2.57, section 2.4).
+// (as in release 2.2.57).
 import { access, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf } from '../../failures.ts';

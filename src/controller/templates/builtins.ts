@@ -1,4 +1,4 @@
-// The templates that are there without having been made (interface of release 2.2.57, section 12.2). Their ids are those of
+// The templates that are there without having been made (as in release 2.2.57). Their ids are those of
 // the release (name-based UUIDs of the type), so that topologies of either server find them.
 import type { Template } from './schema.ts';
 

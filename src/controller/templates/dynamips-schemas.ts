@@ -1,4 +1,4 @@
-// Dynamips router templates: what all platforms have, and each platform's own (interface of release 2.2.57, section 12.3).
+// Dynamips router templates: what all platforms have, and each platform's own (as in release 2.2.57).
 import * as v from 'valibot';
 import { Integer, Text } from '../../store/vocabulary.ts';
 import { commonMembers, consoleMembers, flag, integer, text } from './members.ts';

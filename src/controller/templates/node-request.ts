@@ -1,4 +1,4 @@
-// From a template to the node that it describes (interface of release 2.2.57, section 12.5).
+// From a template to the node that it describes (as in release 2.2.57).
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';

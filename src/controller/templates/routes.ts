@@ -1,4 +1,4 @@
-// Templates over HTTP (interface of release 2.2.57, sections 12 and 23.4).
+// Templates over HTTP.
 import { createHash } from 'node:crypto';
 import { answerText } from '../../events/json.ts';
 import { type Route, route } from '../../http/route.ts';

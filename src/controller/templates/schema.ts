@@ -1,4 +1,4 @@
-// What every template has, whatever its type (interface of release 2.2.57, section 12.1), and what instantiation takes.
+// What every template has, whatever its type (as in release 2.2.57), and what instantiation takes.
 import * as v from 'valibot';
 import { AnyObject, Integer, Text, Uuid } from '../../store/vocabulary.ts';
 

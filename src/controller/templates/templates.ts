@@ -24,36 +24,36 @@ export interface TemplatesOptions {
 const FIXED: readonly string[] = ['template_id', 'template_type', 'compute_id', 'builtin'];
 
 export class Templates {
-  private readonly options: TemplatesOptions;
+  readonly #options: TemplatesOptions;
   /** By id, in the order of the list. */
-  private readonly templates = new Map<string, Template>();
-  private readonly lock = new KeyedLock();
+  readonly #templates = new Map<string, Template>();
+  readonly #lock = new KeyedLock();
 
   constructor(options: TemplatesOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Takes up the stored templates. One that cannot be understood is left out, and left alone in the store. */
   async start(): Promise<void> {
-    for (const { id, body } of await this.options.documents.list('templates')) {
+    for (const { id, body } of await this.#options.documents.list('templates')) {
       const stored = v.safeParse(Stored, body);
-      if (stored.success) this.templates.set(id, { ...(stored.output as Template), template_id: id });
+      if (stored.success) this.#templates.set(id, { ...(stored.output as Template), template_id: id });
       else log.warn('stored template ignored: it is damaged', { template: id, reason: stored.issues[0].message });
     }
-    if (!this.options.builtins) return;
+    if (!this.#options.builtins) return;
     for (const builtin of BUILTIN_TEMPLATES) {
-      if (!this.templates.has(builtin.template_id)) this.templates.set(builtin.template_id, builtin);
+      if (!this.#templates.has(builtin.template_id)) this.#templates.set(builtin.template_id, builtin);
     }
   }
 
   /** The stored ones, the built-in ones, and what came since. */
   list(): Template[] {
-    return [...this.templates.values()];
+    return [...this.#templates.values()];
   }
 
   /** @throws Failure `not-found` */
   get(id: string): Template {
-    const template = this.templates.get(id);
+    const template = this.#templates.get(id);
     if (template === undefined) throw new Failure('not-found', `There is no template ${id}.`);
     return template;
   }
@@ -64,10 +64,10 @@ export class Templates {
    */
   async create(request: v.InferOutput<typeof TemplateCreate>): Promise<Template> {
     const id = request.template_id ?? randomUUID();
-    return await this.lock.run(id, async () => {
-      if (this.templates.has(id)) throw new Failure('conflict', `template_id: there already is a template ${id}`);
+    return await this.#lock.run(id, async () => {
+      if (this.#templates.has(id)) throw new Failure('conflict', `template_id: there already is a template ${id}`);
       const template = complete({ ...request, template_id: id, builtin: false });
-      await this.keep(template, 'template.created');
+      await this.#keep(template, 'template.created');
       return template;
     });
   }
@@ -77,23 +77,23 @@ export class Templates {
    * @throws Failure `not-found`, `invalid`
    */
   async update(id: string, request: v.InferOutput<typeof TemplateUpdate>): Promise<Template> {
-    return await this.lock.run(id, async () => {
+    return await this.#lock.run(id, async () => {
       const template = this.get(id);
       const changes = Object.fromEntries(Object.entries(request).filter(([member]) => !FIXED.includes(member)));
       const schema = partialTypeSchema({ ...template, ...changes });
       const changed: Template = { ...template, ...(validated(schema, changes) as object) };
-      await this.keep(changed, 'template.updated');
+      await this.#keep(changed, 'template.updated');
       return changed;
     });
   }
 
   /** @throws Failure `not-found`, or `conflict` for a built-in one */
   async delete(id: string): Promise<void> {
-    await this.lock.run(id, async () => {
-      const template = this.ofPeople(id, 'deleted');
-      await this.options.documents.delete('templates', id);
-      this.templates.delete(id);
-      this.options.emit('template.deleted', template);
+    await this.#lock.run(id, async () => {
+      const template = this.#ofPeople(id, 'deleted');
+      await this.#options.documents.delete('templates', id);
+      this.#templates.delete(id);
+      this.#options.emit('template.deleted', template);
     });
   }
 
@@ -102,21 +102,21 @@ export class Templates {
    * @throws Failure `not-found`, `conflict` for a built-in one, `invalid` if it has members that its type does not know
    */
   async duplicate(id: string): Promise<Template> {
-    const { template_id: _, ...settings } = this.ofPeople(id, 'duplicated');
+    const { template_id: _, ...settings } = this.#ofPeople(id, 'duplicated');
     return await this.create(validated(TemplateCreate, settings));
   }
 
-  private ofPeople(id: string, verb: string): Template {
+  #ofPeople(id: string, verb: string): Template {
     const template = this.get(id);
     if (template.builtin) throw new Failure('conflict', `The built-in template ${template.name} cannot be ${verb}.`);
     return template;
   }
 
   /** Built-in templates are never stored: their changes last until the server stops. */
-  private async keep(template: Template, action: keyof TemplateEvents): Promise<void> {
-    if (!template.builtin) await this.options.documents.put('templates', template.template_id, template);
-    this.templates.set(template.template_id, template);
-    this.options.emit(action, template);
+  async #keep(template: Template, action: keyof TemplateEvents): Promise<void> {
+    if (!template.builtin) await this.#options.documents.put('templates', template.template_id, template);
+    this.#templates.set(template.template_id, template);
+    this.#options.emit(action, template);
   }
 }
 

@@ -1,4 +1,4 @@
-// The members and defaults of each template type (interface of release 2.2.57, section 12.3).
+// The members and defaults of each template type (as in release 2.2.57).
 import * as v from 'valibot';
 import { type Schema, validated } from '../../http/validation.ts';
 import { CustomAdapter, Integer, Text } from '../../store/vocabulary.ts';

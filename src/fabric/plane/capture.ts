@@ -99,7 +99,7 @@ export class Captures {
   readonly #post: PostChunks;
   readonly #gathering = new Set<Capture>();
   #handed: Parameters<PostChunks>[0] = [];
-  /** Time of day at `#clockRead` on the clock of `performance.now()`; read anew for each flush, so that it follows a clock that is set. */
+  /** Time of day at `#clockRead` on the clock of `performance.now()`; read again for each flush, so that it follows a clock that is set. */
   #clock: RecordTime = { seconds: 0, nanoseconds: 0 };
   #clockRead = 0;
   /** The last time that was given. */

@@ -1,20 +1,25 @@
-// What was seen of one direction of a cable since it was plugged in, or counted anew: no frame costs an allocation.
+// What was seen of one direction of a cable since it was plugged in, or counting started from zero: no frame costs an allocation.
 
+import { DIRECTION_COUNTERS } from '../../host/frame-loop.ts';
 import { DIRECTION_DROPS, type DirectionDropReason, type DirectionStatistics } from '../model.ts';
+import type { CounterBlock, CounterMemory } from './counter-memory.ts';
 
-// Places in the table of counters; drops stand behind them.
-const OFFERED_FRAMES = 0;
-const OFFERED_BYTES = 1;
-const DELIVERED_FRAMES = 2;
-const DELIVERED_BYTES = 3;
-const DUPLICATED = 4;
-const REORDERED = 5;
-const CORRUPTED = 6;
-const HELD_FRAMES = 7;
-const HELD_TOTAL = 8;
-const HELD_LEAST = 9;
-const HELD_MOST = 10;
-const DROPS = 11;
+// Places in the table of counters; drops stand behind them. The first ones are counted by the native frame loop as well.
+const OFFERED_FRAMES = DIRECTION_COUNTERS.offeredFrames;
+const OFFERED_BYTES = DIRECTION_COUNTERS.offeredBytes;
+const DELIVERED_FRAMES = DIRECTION_COUNTERS.deliveredFrames;
+const DELIVERED_BYTES = DIRECTION_COUNTERS.deliveredBytes;
+const WINDOW_START = DIRECTION_COUNTERS.windowStart;
+const WINDOW_BYTES = DIRECTION_COUNTERS.windowBytes;
+const RATE = DIRECTION_COUNTERS.rate;
+const DUPLICATED = 7;
+const REORDERED = 8;
+const CORRUPTED = 9;
+const HELD_FRAMES = 10;
+const HELD_TOTAL = 11;
+const HELD_LEAST = 12;
+const HELD_MOST = 13;
+const DROPS = 14;
 const COUNTERS = DROPS + DIRECTION_DROPS.length;
 
 /** Milliseconds over which the rate is taken. */
@@ -40,15 +45,31 @@ function middleOf(bucket: number): number {
 }
 
 export class DirectionCounters {
-  readonly #counts = new Float64Array(COUNTERS);
+  readonly #memory: CounterMemory;
+  readonly #block: CounterBlock;
+  readonly #counts: Float64Array;
   /** Made when the first frame is held. */
   #times: Uint32Array | undefined;
   #since = performance.now();
-  #windowStart = this.#since;
-  #windowBytes = 0;
-  #rate = 0;
   /** Number of the last frame that was delivered in order. */
   #last = -1;
+
+  constructor(memory: CounterMemory) {
+    this.#memory = memory;
+    this.#block = memory.take(COUNTERS);
+    this.#counts = this.#block.values;
+    this.#counts[WINDOW_START] = this.#since;
+  }
+
+  /** Place of the counters that the native frame loop counts in; -1 for none. */
+  get place(): number {
+    return this.#block.place;
+  }
+
+  /** Nothing is counted any more. */
+  release(): void {
+    this.#memory.give(this.#block);
+  }
 
   /** Counts frames that want to pass; answers the number of the first. */
   offered(bytes: number, frames: number): number {
@@ -74,7 +95,7 @@ export class DirectionCounters {
   delivered(bytes: number, frames: number, now: number): void {
     this.#counts[DELIVERED_FRAMES]! += frames;
     this.#counts[DELIVERED_BYTES]! += bytes;
-    if (now - this.#windowStart >= WINDOW) this.#roll(now);
+    if (now - this.#counts[WINDOW_START]! >= WINDOW) this.#roll(now);
   }
 
   /** The frame with this number passes after so many milliseconds on a line that can hold it. */
@@ -95,15 +116,13 @@ export class DirectionCounters {
     this.#counts.fill(0);
     this.#times?.fill(0);
     this.#since = now;
-    this.#windowStart = now;
-    this.#windowBytes = 0;
-    this.#rate = 0;
+    this.#counts[WINDOW_START] = now;
     this.#last = -1;
   }
 
   statistics(now: number): Omit<DirectionStatistics, 'queue' | 'held'> {
     const counts = this.#counts;
-    if (now - this.#windowStart >= WINDOW) this.#roll(now);
+    if (now - counts[WINDOW_START]! >= WINDOW) this.#roll(now);
     const frames = counts[HELD_FRAMES]!;
     const dropped = Object.fromEntries(DIRECTION_DROPS.map((reason, index) => [reason, counts[DROPS + index]!]));
     return {
@@ -114,7 +133,7 @@ export class DirectionCounters {
       duplicated: counts[DUPLICATED]!,
       reordered: counts[REORDERED]!,
       corrupted: counts[CORRUPTED]!,
-      kbit: this.#rate,
+      kbit: counts[RATE]!,
       delay:
         frames === 0
           ? undefined
@@ -131,10 +150,11 @@ export class DirectionCounters {
   }
 
   #roll(now: number): void {
-    const bytes = this.#counts[DELIVERED_BYTES]!;
-    this.#rate = ((bytes - this.#windowBytes) * 8) / (now - this.#windowStart);
-    this.#windowStart = now;
-    this.#windowBytes = bytes;
+    const counts = this.#counts;
+    const bytes = counts[DELIVERED_BYTES]!;
+    counts[RATE] = ((bytes - counts[WINDOW_BYTES]!) * 8) / (now - counts[WINDOW_START]!);
+    counts[WINDOW_START] = now;
+    counts[WINDOW_BYTES] = bytes;
   }
 
   #percentile(percent: number): number {

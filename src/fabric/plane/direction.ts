@@ -5,8 +5,8 @@ import type { DirectionDropReason, DirectionStatistics, Drops, Impairments } fro
 import type { HoldingDirection } from './delay-queue.ts';
 import { DirectionCounters } from './direction-counters.ts';
 import type { FramePlane } from './frame-plane.ts';
+import { acts, ImpairmentPipeline } from './impairment-pipeline.ts';
 import { corrupt, flipBit, Impairer, impairs } from './impairments.ts';
-import { acts, Line } from './line.ts';
 import type { FrameTaker } from './segmentation.ts';
 
 export class Direction implements HoldingDirection {
@@ -16,10 +16,10 @@ export class Direction implements HoldingDirection {
   readonly #plane: FramePlane;
   readonly #drops: Drops;
   readonly #pass: (slot: number, length: number) => void;
-  readonly #counters = new DirectionCounters();
+  readonly #counters: DirectionCounters;
   readonly #impaired: FrameTaker = { send: (slot, length) => this.#impair(slot, length) };
   #impairer: Impairer | undefined;
-  #line: Line | undefined;
+  #pipeline: ImpairmentPipeline | undefined;
   #open = true;
 
   /** `pass` is given the frames that arrive. */
@@ -27,28 +27,38 @@ export class Direction implements HoldingDirection {
     this.#plane = plane;
     this.#drops = drops;
     this.#pass = pass;
+    this.#counters = new DirectionCounters(plane.counters);
+  }
+
+  /** Place of the counters that the native frame loop counts in; -1 when frames are for TypeScript. */
+  get plainPlace(): number {
+    return this.#impairer === undefined && this.#pipeline === undefined ? this.#counters.place : -1;
   }
 
   /** Replaces the filters. Frames that are held already arrive when they would have. */
   impair(impairments: Impairments): void {
+    this.#plane.changed();
     this.#impairer = impairs(impairments) ? new Impairer(impairments) : undefined;
   }
 
   /** Replaces what happens to this direction alone, in the same way. */
   impairLine(settings: DirectionImpairments): void {
-    if (!acts(settings)) this.#line = undefined;
-    else if (this.#line === undefined) this.#line = new Line(settings);
-    else this.#line.change(settings);
+    this.#plane.changed();
+    if (!acts(settings)) this.#pipeline = undefined;
+    else if (this.#pipeline === undefined) this.#pipeline = new ImpairmentPipeline(settings);
+    else this.#pipeline.change(settings);
   }
 
+  /** Frames that are held do not arrive, and none may come any more. */
   cut(): void {
     this.#open = false;
+    this.#counters.release();
   }
 
   /** Takes a frame that wants to pass. */
   offer(slot: number, length: number): void {
     const { segmentation, now } = this.#plane;
-    if (this.#impairer !== undefined || this.#line !== undefined) {
+    if (this.#impairer !== undefined || this.#pipeline !== undefined) {
       segmentation.each(slot, length, this.#impaired);
     } else if (segmentation.isPlain(slot)) {
       this.#counters.offered(length, 1);
@@ -74,7 +84,7 @@ export class Direction implements HoldingDirection {
     return {
       ...this.#counters.statistics(now),
       held: { frames: this.heldFrames, bytes: this.heldBytes },
-      queue: this.#line?.queue(now) ?? { frames: 0, bytes: 0 },
+      queue: this.#pipeline?.queue(now) ?? { frames: 0, bytes: 0 },
     };
   }
 
@@ -95,19 +105,19 @@ export class Direction implements HoldingDirection {
   #impair(slot: number, length: number): void {
     const number = this.#counters.offered(length, 1);
     const impairer = this.#impairer;
-    const line = this.#line;
+    const pipeline = this.#pipeline;
     const loss = this.#lossOf(slot, length);
     if (loss !== undefined) {
       this.#drop(loss);
       return;
     }
-    const alter = impairer?.corrupts() ? corrupt : line?.corrupts() ? flipBit : undefined;
+    const alter = impairer?.corrupts() ? corrupt : pipeline?.corrupts() ? flipBit : undefined;
     if (alter !== undefined) this.#counters.corrupted();
     const { now } = this.#plane;
-    const copies = line?.duplicates() ? 2 : 1;
+    const copies = pipeline?.duplicates() ? 2 : 1;
     if (copies === 2) this.#counters.duplicated();
     for (let copy = 0; copy < copies; copy++) {
-      const arrival = line === undefined ? now : line.arrival(now, length);
+      const arrival = pipeline === undefined ? now : pipeline.arrival(now, length);
       if (arrival === -1) this.#drop('rateQueue');
       else this.#send(slot, length, arrival + (impairer?.holdTime() ?? 0), now, number, alter);
     }
@@ -117,7 +127,7 @@ export class Direction implements HoldingDirection {
   #lossOf(slot: number, length: number): DirectionDropReason | undefined {
     const impairer = this.#impairer;
     if (impairer?.catches(this.#plane.calls.slots[slot]!, length)) return 'packetFilters';
-    return impairer?.loss() ?? (this.#line?.loses() ? 'loss' : undefined);
+    return impairer?.loss() ?? (this.#pipeline?.loses() ? 'loss' : undefined);
   }
 
   /** Lets the frame pass, or holds it until it is due: behind frames that are due by then, and before all others. */

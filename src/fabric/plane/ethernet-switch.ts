@@ -2,7 +2,8 @@
 
 import type { MacTableEntry, Settings, SwitchPortSettings } from '../model.ts';
 import { MacTable } from './mac-table.ts';
-import { type Attachment, MemoryDevice } from './memory-device.ts';
+import { type Attachment, type DeviceSurroundings, MemoryDevice } from './memory-device.ts';
+import type { PlainDeviceFacts } from './plain-routes.ts';
 
 /** Two addresses and a type (IEEE 802.3). */
 const HEADER_BYTES = 14;
@@ -29,7 +30,9 @@ interface SwitchPort extends Omit<SwitchPortSettings, 'number'> {
 
 export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
   readonly answers = { macTable: () => this.#entries() };
-  readonly #table = new MacTable(0);
+  readonly #table = new MacTable(0, ({ columns, buckets }) =>
+    this.plane.routes?.moveAddresses(this.number, columns, buckets),
+  );
   /** By seat. */
   readonly #ports: (SwitchPort | undefined)[] = [];
   #settings = new Map<number, SwitchPortSettings>();
@@ -42,6 +45,22 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
   #plainLength = 0;
   #taggedSlot = -1;
   #taggedLength = 0;
+
+  constructor(surroundings: DeviceSurroundings<'ethernet-switch'>) {
+    super(surroundings);
+    this.enters();
+  }
+
+  /** Frames without a tag that go to an address that is known, and come from one, are alike on access ports and on trunks. */
+  override plain(): PlainDeviceFacts {
+    const seats = this.#ports.map((port) => {
+      if (port === undefined) return undefined;
+      const { attachment, type, vlan } = port;
+      return { entry: attachment.port.fromDeviceEntry, vlan: type === 'qinq' ? -1 : vlan };
+    });
+    const { ageing, columns, buckets } = this.#table;
+    return { kind: 'switch', ageing, seats: Array.from(seats), addresses: { columns, buckets } };
+  }
 
   configure({ ports, ageing }: Settings<'ethernet-switch'>): void {
     this.#table.ageing = ageing;
@@ -73,7 +92,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
     this.#table.keep(({ seat }) => seat !== gone);
   }
 
-  /** A frame with a priority tag may have to be made anew with a tag and without. */
+  /** A frame with a priority tag may have to be made again with a tag and without. */
   protected override get slotsNeeded(): number {
     return 2;
   }

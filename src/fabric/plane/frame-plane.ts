@@ -1,10 +1,13 @@
 // The worker's loop: waits for sockets, moves their frames, and listens to the main thread in between.
 
+import { FrameLoop } from '../../host/frame-loop.ts';
 import type { FrameCalls, SocketAddress } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress } from '../model.ts';
 import { Captures, type PostChunks } from './capture.ts';
+import { CounterMemory } from './counter-memory.ts';
 import { DelayQueue, type Place } from './delay-queue.ts';
 import { type InterfaceEndpoint, type InterfaceParts, PacketEndpoint, TapEndpoint } from './interface-endpoint.ts';
+import { type PlainEntry, PlainRoutes } from './plain-routes.ts';
 import { Segmentation } from './segmentation.ts';
 import { Timers } from './timers.ts';
 import { Turn } from './turn.ts';
@@ -29,6 +32,9 @@ export class FramePlane {
   readonly delays = new DelayQueue();
   readonly timers = new Timers();
   readonly captures: Captures;
+  readonly counters = new CounterMemory();
+  /** What the native frame loop may do; undefined without it. */
+  readonly routes: PlainRoutes | undefined;
   /** The eventfd by which the main thread interrupts the wait. */
   readonly wakeUp: number;
   /** The time in ms, as it was when a socket's frames came or held ones were released: a frame does not read the clock. */
@@ -36,9 +42,15 @@ export class FramePlane {
   readonly #poller: number;
   readonly #place: Place = (bytes, offset, length) => this.turn.place(bytes, offset, length);
   readonly #endpoints: (Endpoint | undefined)[] = [];
+  readonly #loop: FrameLoop | undefined;
 
-  constructor(calls: FrameCalls, post: PostChunks) {
+  /** `withLoop`: plain frames are moved by the native frame loop. @throws when it cannot be loaded */
+  constructor(calls: FrameCalls, post: PostChunks, withLoop = false) {
     this.calls = calls;
+    if (withLoop) {
+      this.#loop = new FrameLoop(calls.allSlots, this.counters.values);
+      this.routes = new PlainRoutes(this.#loop);
+    }
     this.turn = new Turn(calls);
     this.segmentation = new Segmentation(calls, this.turn);
     this.captures = new Captures(calls, post);
@@ -48,21 +60,17 @@ export class FramePlane {
   }
 
   /** Opens a socket and gives what it receives to `deliver`. Throws SystemError. */
-  open(local: SocketAddress, remote: SocketAddress, drops: Drops, deliver: Deliver): UdpEndpoint {
+  open(local: SocketAddress, remote: SocketAddress, drops: Drops, deliver: Deliver, entry: PlainEntry): UdpEndpoint {
     const socket = this.calls.openUdpSocket(local, remote, SOCKET_BUFFER_BYTES);
-    const endpoint = new UdpEndpoint(this, socket, drops, deliver);
-    this.watch(socket, endpoint);
+    this.#watch(socket);
+    const endpoint = new UdpEndpoint(this, socket, drops, deliver, entry);
+    this.#endpoints[socket] = endpoint;
     return endpoint;
   }
 
   /** Has `endpoint.receive` called whenever the descriptor can be read. When that fails, the descriptor is closed. */
   watch(descriptor: number, endpoint: Endpoint): void {
-    try {
-      this.calls.watch(this.#poller, descriptor);
-    } catch (error) {
-      this.calls.close(descriptor);
-      throw error;
-    }
+    this.#watch(descriptor);
     this.#endpoints[descriptor] = endpoint;
   }
 
@@ -81,12 +89,21 @@ export class FramePlane {
     return endpoint;
   }
 
+  /** The ways of frames are others than before. */
+  changed(): void {
+    this.routes?.changed();
+  }
+
   /** Runs one turn: waits for something to do, unless there is, and does it. */
   step(): void {
-    const ready = this.calls.wait(this.#poller, this.#patience());
+    // Frames that are left over for this turn are not overtaken.
+    const waiter = this.turn.unfinished ? this.calls : (this.#loop ?? this.calls);
+    const ready = waiter.wait(this.#poller, this.#patience());
     this.now = performance.now();
+    if (waiter === this.#loop && this.#loop.handedCount > 0)
+      (this.#endpoints[this.#loop.handedSocket] as UdpEndpoint).takeHanded(this.#loop);
     for (let index = 0; index < ready; index++) {
-      const descriptor = this.calls.readyDescriptor(index);
+      const descriptor = waiter.readyDescriptor(index);
       if (descriptor === this.wakeUp) {
         this.calls.drainEvent(this.wakeUp);
         continue;
@@ -99,6 +116,15 @@ export class FramePlane {
     this.timers.run();
     this.turn.end();
     if (this.captures.nextFlush !== undefined && this.captures.nextFlush <= performance.now()) this.captures.flushDue();
+  }
+
+  #watch(descriptor: number): void {
+    try {
+      this.calls.watch(this.#poller, descriptor);
+    } catch (error) {
+      this.calls.close(descriptor);
+      throw error;
+    }
   }
 
   /** Milliseconds to wait; -1 as long as nobody sends. */

@@ -1,9 +1,21 @@
 // The hub: what one port hears, all others say.
 
-import { type Attachment, MemoryDevice } from './memory-device.ts';
+import { type Attachment, type DeviceSurroundings, MemoryDevice } from './memory-device.ts';
+import type { PlainDeviceFacts } from './plain-routes.ts';
 
 export class Hub extends MemoryDevice<'hub'> {
   readonly answers = {};
+
+  constructor(surroundings: DeviceSurroundings<'hub'>) {
+    super(surroundings);
+    this.enters();
+  }
+
+  override plain(): PlainDeviceFacts {
+    const seats: PlainDeviceFacts['seats'][number][] = [];
+    for (const { seat, port } of this.attachments) seats[seat] = { entry: port.fromDeviceEntry, vlan: 0 };
+    return { kind: 'hub', ageing: 0, seats: Array.from(seats) };
+  }
 
   configure(): void {}
 

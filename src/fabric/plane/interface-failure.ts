@@ -8,6 +8,9 @@ import type { InterfaceAddress } from '../model.ts';
 const TUN_FIX =
   'load the module tun (modprobe tun), and under systemd set PrivateDevices=no and DeviceAllow=/dev/net/tun rw';
 
+/** Opening the device gives no right by itself: a new TAP needs CAP_NET_ADMIN, an existing one its user. */
+const MODE_FIX = 'chmod 0666 /dev/net/tun, and under systemd set PrivateDevices=no and DeviceAllow=/dev/net/tun rw';
+
 function tapFailure({ code, call, message }: SystemError, name: string): [Failure['code'], string] {
   switch (`${call} ${code}`) {
     case 'open ENOENT':
@@ -16,7 +19,7 @@ function tapFailure({ code, call, message }: SystemError, name: string): [Failur
       return ['unavailable', `TAP ${name} needs /dev/net/tun, which this host does not have: ${TUN_FIX}`];
     case 'open EACCES':
     case 'open EPERM':
-      return ['forbidden', `TAP ${name} needs /dev/net/tun, which this program may not open: ${TUN_FIX}`];
+      return ['forbidden', `TAP ${name} needs /dev/net/tun, which this program may not open: ${MODE_FIX}`];
     case 'TUNSETIFF EPERM':
       return [
         'forbidden',

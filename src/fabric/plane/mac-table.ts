@@ -1,8 +1,10 @@
 // What a switch has learned: behind which port a MAC address was heard last, by VLAN. Nothing is allocated for a frame.
+// The native frame loop reads it, too, and notes when an address was heard again (addons/frame-loop).
 
 /** Entries that a table holds at the most. */
 export const MOST_ENTRIES = 16_384;
 const FIRST_BUCKETS = 256;
+const BUCKET_BYTES = 22;
 /** Milliseconds between two attempts to find room in a full table. */
 const SWEEP_MILLISECONDS = 1000;
 
@@ -17,6 +19,25 @@ export interface MacEntry {
   heard: number;
 }
 
+/** The columns of so many buckets, behind one another. */
+class Columns {
+  readonly memory: ArrayBuffer;
+  readonly heard: Float64Array;
+  readonly lows: Uint32Array;
+  readonly vlans: Uint32Array;
+  readonly seats: Uint32Array;
+  readonly highs: Uint16Array;
+
+  constructor(buckets: number) {
+    this.memory = new ArrayBuffer(buckets * BUCKET_BYTES);
+    this.heard = new Float64Array(this.memory, 0, buckets);
+    this.lows = new Uint32Array(this.memory, 8 * buckets, buckets);
+    this.vlans = new Uint32Array(this.memory, 12 * buckets, buckets);
+    this.seats = new Uint32Array(this.memory, 16 * buckets, buckets);
+    this.highs = new Uint16Array(this.memory, 20 * buckets, buckets);
+  }
+}
+
 /** A hash table with open addressing, in columns; at most half full. A bucket is free when its seat is 0. */
 export class MacTable {
   /** Milliseconds for which an entry that is not heard again is kept. */
@@ -24,41 +45,49 @@ export class MacTable {
   #size = 0;
   #swept = -Infinity;
   // By bucket. Seats are kept plus one.
-  #vlans = new Uint32Array(FIRST_BUCKETS);
-  #highs = new Uint16Array(FIRST_BUCKETS);
-  #lows = new Uint32Array(FIRST_BUCKETS);
-  #seats = new Uint32Array(FIRST_BUCKETS);
-  #heard = new Float64Array(FIRST_BUCKETS);
+  #columns = new Columns(FIRST_BUCKETS);
+  readonly #moved: (table: MacTable) => void;
 
-  constructor(ageing: number) {
+  /** `moved` is told when the table lies elsewhere in memory. */
+  constructor(ageing: number, moved: (table: MacTable) => void = () => {}) {
     this.ageing = ageing;
+    this.#moved = moved;
+  }
+
+  /** Where the table lies: when each address was heard, its lower part, its VLAN, its seat plus one, its upper part. */
+  get columns(): ArrayBuffer {
+    return this.#columns.memory;
+  }
+
+  get buckets(): number {
+    return this.#columns.seats.length;
   }
 
   /** The port's seat; -1 for an address that is not known. */
   find(vlan: number, high: number, low: number, now: number): number {
     const bucket = this.#bucket(vlan, high, low);
-    return now - this.#heard[bucket]! <= this.ageing ? this.#seats[bucket]! - 1 : -1;
+    return now - this.#columns.heard[bucket]! <= this.ageing ? this.#columns.seats[bucket]! - 1 : -1;
   }
 
   /** Notes where the address was heard; false when the table is full. */
   learn(vlan: number, high: number, low: number, seat: number, now: number): boolean {
     let bucket = this.#bucket(vlan, high, low);
-    if (this.#seats[bucket] === 0) {
-      if (2 * (this.#size + 1) > this.#seats.length && !this.#makeRoom(now)) return false;
+    if (this.#columns.seats[bucket] === 0) {
+      if (2 * (this.#size + 1) > this.#columns.seats.length && !this.#makeRoom(now)) return false;
       bucket = this.#bucket(vlan, high, low);
       this.#size++;
-      this.#vlans[bucket] = vlan;
-      this.#highs[bucket] = high;
-      this.#lows[bucket] = low;
+      this.#columns.vlans[bucket] = vlan;
+      this.#columns.highs[bucket] = high;
+      this.#columns.lows[bucket] = low;
     }
-    this.#seats[bucket] = seat + 1;
-    this.#heard[bucket] = now;
+    this.#columns.seats[bucket] = seat + 1;
+    this.#columns.heard[bucket] = now;
     return true;
   }
 
   /** Forgets everything that is not `kept`. */
   keep(kept: (entry: MacEntry) => boolean): void {
-    this.#rebuild(this.#seats.length, kept);
+    this.#rebuild(this.#columns.seats.length, kept);
   }
 
   entries(now: number): MacEntry[] {
@@ -67,13 +96,17 @@ export class MacTable {
 
   /** The address's bucket, or the free one where it belongs. */
   #bucket(vlan: number, high: number, low: number): number {
-    const mask = this.#seats.length - 1;
+    const mask = this.#columns.seats.length - 1;
     let hash = Math.imul(low ^ Math.imul(vlan, 0x9e3779b1) ^ (high << 16), 0x85ebca6b);
     hash ^= hash >>> 15;
     let bucket = hash & mask;
     while (
-      this.#seats[bucket] !== 0 &&
-      !(this.#lows[bucket] === low && this.#highs[bucket] === high && this.#vlans[bucket] === vlan)
+      this.#columns.seats[bucket] !== 0 &&
+      !(
+        this.#columns.lows[bucket] === low &&
+        this.#columns.highs[bucket] === high &&
+        this.#columns.vlans[bucket] === vlan
+      )
     ) {
       bucket = (bucket + 1) & mask;
     }
@@ -82,8 +115,8 @@ export class MacTable {
 
   #makeRoom(now: number): boolean {
     const most = 2 * MOST_ENTRIES;
-    if (this.#seats.length < most) {
-      this.#rebuild(this.#seats.length * 2, () => true);
+    if (this.#columns.seats.length < most) {
+      this.#rebuild(this.#columns.seats.length * 2, () => true);
       return true;
     }
     if (now - this.#swept < SWEEP_MILLISECONDS) return false;
@@ -93,26 +126,23 @@ export class MacTable {
   }
 
   *#all(): Generator<MacEntry> {
-    for (const [bucket, seat] of this.#seats.entries()) {
+    for (const [bucket, seat] of this.#columns.seats.entries()) {
       if (seat === 0) continue;
       yield {
-        vlan: this.#vlans[bucket]!,
-        high: this.#highs[bucket]!,
-        low: this.#lows[bucket]!,
+        vlan: this.#columns.vlans[bucket]!,
+        high: this.#columns.highs[bucket]!,
+        low: this.#columns.lows[bucket]!,
         seat: seat - 1,
-        heard: this.#heard[bucket]!,
+        heard: this.#columns.heard[bucket]!,
       };
     }
   }
 
   #rebuild(buckets: number, kept: (entry: MacEntry) => boolean): void {
     const entries = [...this.#all()].filter(kept);
-    this.#vlans = new Uint32Array(buckets);
-    this.#highs = new Uint16Array(buckets);
-    this.#lows = new Uint32Array(buckets);
-    this.#seats = new Uint32Array(buckets);
-    this.#heard = new Float64Array(buckets);
+    this.#columns = new Columns(buckets);
     this.#size = 0;
     for (const { vlan, high, low, seat, heard } of entries) this.learn(vlan, high, low, seat, heard);
+    this.#moved(this);
   }
 }

@@ -2,8 +2,9 @@
 
 import type { Answers, DeviceKind, Drops, Input, Output, Question, Settings } from '../model.ts';
 import type { FramePlane } from './frame-plane.ts';
+import type { PlainDevice, PlainDeviceFacts, PlainEntry, PlainSeat } from './plain-routes.ts';
 import { Timer } from './timers.ts';
-import type { Junction } from './turn.ts';
+import type { DeferredWork } from './turn.ts';
 
 // A loop of devices fills the queue; then frames are dropped, as the host cannot be faster than it is.
 /** A power of two. */
@@ -13,6 +14,8 @@ const QUEUE_BYTES = 4 << 20;
 /** A port as its device knows it. */
 export interface DevicePort {
   readonly drops: Drops;
+  /** The way of frames that the device gives it. */
+  readonly fromDeviceEntry: PlainEntry;
   /** Gives the port a frame for its cable. */
   fromDevice(slot: number, length: number): void;
   /** Takes the port from the device. */
@@ -20,7 +23,7 @@ export interface DevicePort {
 }
 
 /** A port's place at a device: the device side of that port. */
-export class Attachment {
+export class Attachment implements PlainSeat {
   readonly port: DevicePort;
   /** The port's number at the device. */
   readonly number: number;
@@ -28,10 +31,10 @@ export class Attachment {
   readonly seat: number;
   /** Index among the device's attachments; -1 after {@link close}. */
   index: number;
-  readonly #device: MemoryDevice;
+  readonly device: MemoryDevice;
 
   constructor(device: MemoryDevice, port: DevicePort, number: number, seat: number, index: number) {
-    this.#device = device;
+    this.device = device;
     this.port = port;
     this.number = number;
     this.seat = seat;
@@ -40,11 +43,11 @@ export class Attachment {
 
   /** The port has a frame for the device. */
   send(slot: number, length: number): void {
-    this.#device.arrive(this, slot, length);
+    this.device.arrive(this, slot, length);
   }
 
   close(): void {
-    this.#device.detach(this);
+    this.device.detach(this);
   }
 }
 
@@ -65,7 +68,7 @@ export interface DeviceSurroundings<Kind extends DeviceKind> {
 }
 
 /** What is known of a device of any kind. `configure` is called before anything else, and again with every change. */
-export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> implements Junction {
+export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> implements DeferredWork, PlainDevice {
   protected readonly plane: FramePlane;
   protected readonly tell: (message: Output<Kind>) => void;
   protected readonly attachments: Attachment[] = [];
@@ -77,10 +80,25 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
   #count = 0;
   #bytes = 0;
   #listed = false;
+  #number = -1;
 
   constructor({ plane, tell }: DeviceSurroundings<Kind>) {
     this.plane = plane;
     this.tell = tell;
+  }
+
+  /** The device's number in the native frame loop; -1 for none. */
+  get number(): number {
+    return this.#number;
+  }
+
+  /** What the native frame loop has to know of a device that it can do something for; such a device {@link enters} it once. */
+  plain(): PlainDeviceFacts | undefined {
+    return undefined;
+  }
+
+  protected enters(): void {
+    this.#number = this.plane.routes?.addDevice() ?? -1;
   }
 
   /** Takes the settings; `DeviceKinds` in model.ts says which. */
@@ -113,6 +131,8 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
   close(): void {
     for (const { port } of [...this.attachments]) port.removeDevice();
     for (const timer of this.#timers) timer.stop();
+    this.plane.routes?.removeDevice(this.#number);
+    this.#number = -1;
   }
 
   /** A timer of this device, which stops with it. */
@@ -200,7 +220,7 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
   }
 
   #enqueue(at: Attachment, leaves: boolean, slot: number, length: number, copy: Buffer | undefined): void {
-    if (!this.#listed) this.plane.turn.addJunction(this);
+    if (!this.#listed) this.plane.turn.deferWork(this);
     this.#listed = true;
     const index = (this.#head + this.#count++) & (QUEUE_FRAMES - 1);
     this.#bytes += length;

@@ -1,11 +1,11 @@
 // A built-in PC as a device in memory: its frames leave by its one port, its console and its files are the main thread's.
 
 import { messageOf } from '../../failures.ts';
-import { Pc, type PcOutside } from '../../pc/pc.ts';
+import { Pc, type PcEnvironment } from '../../pc/pc.ts';
 import type { Input, Settings } from '../model.ts';
 import { type Attachment, type DeviceSurroundings, MemoryDevice } from './memory-device.ts';
 
-export class PcDevice extends MemoryDevice<'pc'> implements PcOutside {
+export class PcDevice extends MemoryDevice<'pc'> implements PcEnvironment {
   readonly answers = {};
   readonly #alarm = this.timer(() => this.#guarded(() => this.#pc!.wake()));
   /** Until it is on. */

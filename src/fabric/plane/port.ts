@@ -11,10 +11,12 @@ import type {
 } from '../model.ts';
 import { noDrops } from '../totals.ts';
 import type { Capture } from './capture.ts';
+import type { CounterBlock } from './counter-memory.ts';
 import { Direction } from './direction.ts';
 import type { FramePlane } from './frame-plane.ts';
 import { InterfaceEndpoint } from './interface-endpoint.ts';
 import type { Attachment } from './memory-device.ts';
+import type { PlainEntry, PlainWay } from './plain-routes.ts';
 import type { Schedule } from './schedule.ts';
 import type { Segmentation } from './segmentation.ts';
 import { UdpEndpoint } from './udp-endpoint.ts';
@@ -69,17 +71,38 @@ export class Connection {
   }
 }
 
+// Places in a port's block of counters: pairs of frames and bytes, and frames for which there is no cable.
+const SENT = 0;
+const RECEIVED = 2;
+const NO_CABLE = 4;
+const COUNTERS = 5;
+
 export class Port {
   readonly drops = noDrops();
   device: Device | undefined;
   connection: Connection | undefined;
   capture: Capture | undefined;
-  readonly #sent: Traffic = { frames: 0, bytes: 0 };
-  readonly #received: Traffic = { frames: 0, bytes: 0 };
+  /** The ways of frames that the device has, and of those that come by the cable, as the native frame loop knows them. */
+  readonly fromDeviceEntry: PlainEntry;
+  readonly fromCableEntry: PlainEntry;
+  readonly #plane: FramePlane;
   readonly #segmentation: Segmentation;
+  readonly #block: CounterBlock;
+  readonly #counts: Float64Array;
 
-  constructor({ segmentation }: { readonly segmentation: Segmentation }) {
-    this.#segmentation = segmentation;
+  constructor(plane: FramePlane) {
+    this.#plane = plane;
+    this.#segmentation = plane.segmentation;
+    this.#block = plane.counters.take(COUNTERS);
+    this.#counts = this.#block.values;
+    this.fromDeviceEntry = { leg: plane.routes?.legs.take() ?? -1, way: () => this.#wayOut() };
+    this.fromCableEntry = { leg: plane.routes?.legs.take() ?? -1, way: () => this.#wayIn() };
+  }
+
+  /** The port is gone; its device and its cable are gone already. */
+  release(): void {
+    this.#plane.counters.give(this.#block);
+    for (const { leg } of [this.fromDeviceEntry, this.fromCableEntry]) this.#plane.routes?.legs.give(leg);
   }
 
   /** The device has a frame for the cable. */
@@ -92,7 +115,7 @@ export class Port {
   toCable(slot: number, length: number): void {
     const { fusedWith, endpoint } = this.connection!;
     this.#record(slot, length, true);
-    this.#count(this.#sent, slot, length);
+    this.#count(SENT, slot, length);
     if (fusedWith !== undefined) fusedWith.incoming.offer(slot, length);
     else if (endpoint !== undefined) this.#hand(endpoint, slot, length);
   }
@@ -104,7 +127,7 @@ export class Port {
       this.drops.noDevice += this.#segmentation.framesIn(slot);
       return;
     }
-    this.#count(this.#received, slot, length);
+    this.#count(RECEIVED, slot, length);
     this.#hand(this.device, slot, length);
   }
 
@@ -117,9 +140,12 @@ export class Port {
     const { connection, device } = this;
     if (device instanceof UdpEndpoint || device instanceof InterfaceEndpoint) device.countOverflow();
     connection?.endpoint?.countOverflow();
+    const counts = this.#counts;
+    this.drops.noCable += counts[NO_CABLE]!;
+    counts[NO_CABLE] = 0;
     return {
-      toCable: this.#sent,
-      toDevice: this.#received,
+      toCable: this.#traffic(SENT),
+      toDevice: this.#traffic(RECEIVED),
       drops: this.drops,
       fused: connection?.fusedWith !== undefined,
       delayed: connection === undefined ? 0 : connection.outgoing.heldFrames + connection.incoming.heldFrames,
@@ -132,9 +158,38 @@ export class Port {
     if (this.capture !== undefined) this.#segmentation.eachCopied(slot, length, this.capture, outgoing);
   }
 
-  #count(traffic: Traffic, slot: number, length: number): void {
-    traffic.frames += this.#segmentation.framesIn(slot);
-    traffic.bytes += this.#segmentation.bytesIn(slot, length);
+  #count(place: number, slot: number, length: number): void {
+    this.#counts[place]! += this.#segmentation.framesIn(slot);
+    this.#counts[place + 1]! += this.#segmentation.bytesIn(slot, length);
+  }
+
+  #traffic(place: number): Traffic {
+    return { frames: this.#counts[place]!, bytes: this.#counts[place + 1]! };
+  }
+
+  /** Undefined when somebody looks at the frames that the device sends. */
+  #wayOut(): PlainWay | undefined {
+    const { place } = this.#block;
+    const { connection } = this;
+    if (place === -1) return undefined;
+    if (connection === undefined) return { directions: [], traffic: [], lost: place + NO_CABLE, end: undefined };
+    const { fusedWith, endpoint } = connection;
+    if (this.capture !== undefined || endpoint instanceof InterfaceEndpoint) return undefined;
+    const directions = [connection.outgoing.plainPlace];
+    const traffic = [place + SENT];
+    if (fusedWith === undefined) return { directions, traffic, end: endpoint };
+    const rest = fusedWith.port.#wayIn();
+    if (rest === undefined) return undefined;
+    return { ...rest, directions: [...directions, ...rest.directions], traffic: [...traffic, ...rest.traffic] };
+  }
+
+  /** Undefined when somebody looks at the frames that come by the cable. */
+  #wayIn(): PlainWay | undefined {
+    const { connection, device } = this;
+    if (this.#block.place === -1 || this.capture !== undefined) return undefined;
+    if (connection === undefined || device === undefined || device instanceof InterfaceEndpoint) return undefined;
+    const traffic = [this.#block.place + RECEIVED];
+    return { directions: [connection.incoming.plainPlace], traffic, end: device };
   }
 
   /** Interfaces take frames as they are, everybody else takes real ones. */

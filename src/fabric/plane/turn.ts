@@ -8,7 +8,7 @@ export interface Sender {
 }
 
 /** Somebody who puts off work to the end of the turn, or to the next one. */
-export interface Junction {
+export interface DeferredWork {
   /** Handles up to `budget` frames and answers how many it did; `busy` says whether more are left. */
   work(budget: number): number;
   readonly busy: boolean;
@@ -27,7 +27,7 @@ const MOST_SEGMENTS = SLOTS + SEGMENT_SLOTS / 2;
 export class Turn {
   readonly #calls: FrameCalls;
   readonly #senders: Sender[] = [];
-  #junctions: Junction[] = [];
+  #deferred: DeferredWork[] = [];
   readonly #copies: (Buffer | undefined)[] = new Array<undefined>(SLOTS + SEGMENT_SLOTS).fill(undefined);
   #next = 0;
   #nextSegment = SLOTS;
@@ -45,7 +45,7 @@ export class Turn {
 
   /** Whether frames are left over for the next turn. */
   get unfinished(): boolean {
-    return this.#junctions.length > 0;
+    return this.#deferred.length > 0;
   }
 
   /** The first free slot, where there is {@link room}. */
@@ -57,6 +57,11 @@ export class Turn {
   occupy(count: number): void {
     this.#next += count;
     this.#offloads = true;
+  }
+
+  /** The slots before `end` hold packets, or have held them in this turn. */
+  adopt(end: number): void {
+    this.#next = end;
   }
 
   /** A slot for a frame that a super-frame is cut into. When none is left, the frames that were cut before leave first. */
@@ -109,8 +114,8 @@ export class Turn {
     this.#senders.push(sender);
   }
 
-  addJunction(junction: Junction): void {
-    this.#junctions.push(junction);
+  deferWork(device: DeferredWork): void {
+    this.#deferred.push(device);
   }
 
   /** Lets devices work, sends everything, and makes all slots free again. */
@@ -127,24 +132,24 @@ export class Turn {
   #release(): void {
     for (const sender of this.#senders) sender.flush();
     this.#senders.length = 0;
-    for (const junction of this.#junctions) junction.keep();
+    for (const device of this.#deferred) device.keep();
     this.#copies.fill(undefined, SLOTS, this.#nextSegment);
     this.#nextSegment = SLOTS;
   }
 
   #work(): void {
     let budget = DEVICES_BUDGET;
-    while (this.#junctions.length > 0 && budget > 0) {
+    while (this.#deferred.length > 0 && budget > 0) {
       let done = 0;
       // Devices that get work during this round are in the next one.
-      const round = this.#junctions;
-      this.#junctions = [];
-      for (const junction of round) {
-        const handled = junction.work(DEVICE_QUANTUM);
+      const round = this.#deferred;
+      this.#deferred = [];
+      for (const device of round) {
+        const handled = device.work(DEVICE_QUANTUM);
         done += handled;
         // Who found no slot is the first to have one in the next turn.
-        if (junction.busy && handled === 0) this.#junctions.unshift(junction);
-        else if (junction.busy) this.#junctions.push(junction);
+        if (device.busy && handled === 0) this.#deferred.unshift(device);
+        else if (device.busy) this.#deferred.push(device);
       }
       budget -= done;
       if (done === 0) return;

@@ -1,12 +1,17 @@
 // A UDP socket of the fabric: packets of its one peer come in, frames go out to it in runs of slots.
 
 import { constants } from 'node:os';
+import { type FrameLoop, SEND_DROPS } from '../../host/frame-loop.ts';
 import type { FrameCalls } from '../../host/system-calls.ts';
 import type { Drops } from '../model.ts';
+import type { CounterBlock, CounterMemory } from './counter-memory.ts';
+import type { PlainEntry, PlainRoutes, PlainSocket } from './plain-routes.ts';
 import { RunSender } from './run-sender.ts';
 import type { Turn } from './turn.ts';
 
 const { EAGAIN, ECONNREFUSED, EINTR, EINVAL, EIO, EMSGSIZE } = constants.errno;
+
+const SEND_DROP_PLACES = Object.entries(SEND_DROPS) as [keyof typeof SEND_DROPS, number][];
 
 /** Packets taken from one socket before the next one. */
 const BATCH = 32;
@@ -20,14 +25,21 @@ export type Deliver = (slot: number, length: number) => void;
 interface Plane {
   readonly calls: FrameCalls;
   readonly turn: Turn;
+  readonly counters: CounterMemory;
+  readonly routes: PlainRoutes | undefined;
   close(socket: number): void;
 }
 
-export class UdpEndpoint extends RunSender {
+export class UdpEndpoint extends RunSender implements PlainSocket {
   readonly socket: number;
+  /** The socket's number in the native frame loop; -1 for none. */
+  readonly number: number;
   readonly #plane: Plane;
   readonly #drops: Drops;
   readonly #deliver: Deliver;
+  readonly #entry: PlainEntry;
+  /** What the native frame loop could not send. */
+  readonly #sendDrops: CounterBlock;
   /** Whether the last thing that was tried is known to have been refused for an earlier packet. */
   #refused = false;
   /** Whether the last packets came in runs. */
@@ -36,20 +48,40 @@ export class UdpEndpoint extends RunSender {
   #longestInRuns = 65_535;
   #overflow = 0;
 
-  constructor(plane: Plane, socket: number, drops: Drops, deliver: Deliver) {
+  /** `entry` is the way of what `deliver` is given, as the native frame loop knows it. */
+  constructor(plane: Plane, socket: number, drops: Drops, deliver: Deliver, entry: PlainEntry) {
     super(plane.turn);
     this.#plane = plane;
     this.socket = socket;
     this.#drops = drops;
     this.#deliver = deliver;
+    this.#entry = entry;
+    this.#sendDrops = plane.counters.take(Object.keys(SEND_DROPS).length);
+    this.number = plane.routes?.addSocket(socket, entry.leg, this.#sendDrops) ?? -1;
   }
 
   /** Takes a batch of packets from the socket. */
   receive(): void {
     // A negative count is no packet: nothing there, or the report (ECONNREFUSED) that the peer does not listen yet.
-    const { calls, turn } = this.#plane;
-    const { first, count } = turn.receive(this.socket, this.#inRuns ? RUNS : BATCH);
+    const { first, count } = this.#plane.turn.receive(this.socket, this.#inRuns ? RUNS : BATCH);
     this.#inRuns = false;
+    this.#take(first, count);
+    if (this.number !== -1) this.#plane.routes!.note(this.number, this.#entry);
+  }
+
+  /** Takes packets that the native frame loop has received for this socket, and not moved. */
+  takeHanded(loop: FrameLoop): void {
+    const { calls, turn } = this.#plane;
+    const { handedFirst: first, handedCount: count } = loop;
+    for (let slot = first; slot < first + count; slot++)
+      calls.setReceived(slot, loop.handedLength(slot), loop.handedSegment(slot));
+    turn.adopt(first + count);
+    this.#take(first, count);
+    this.#plane.routes!.note(this.number, this.#entry);
+  }
+
+  #take(first: number, count: number): void {
+    const { calls } = this.#plane;
     for (let slot = first; slot < first + count; slot++) {
       const length = calls.receivedLength(slot);
       const segment = calls.receivedSegment(slot);
@@ -77,10 +109,15 @@ export class UdpEndpoint extends RunSender {
     const overflow = this.#plane.calls.receiveOverflow(this.socket);
     this.#drops.receiveQueue += overflow - this.#overflow;
     this.#overflow = overflow;
+    const { values } = this.#sendDrops;
+    for (const [reason, place] of SEND_DROP_PLACES) this.#drops[reason] += values[place]!;
+    values.fill(0);
   }
 
   close(): void {
     this.countOverflow();
+    this.#plane.routes?.removeSocket(this.number, this.socket);
+    this.#plane.counters.give(this.#sendDrops);
     this.#plane.close(this.socket);
   }
 

@@ -13,6 +13,7 @@ import type { InterfaceEndpoint } from './interface-endpoint.ts';
 import { interfaceFailure } from './interface-failure.ts';
 import type { MemoryDevice } from './memory-device.ts';
 import { makeDevice } from './memory-devices.ts';
+import type { PlainEntry } from './plain-routes.ts';
 import { Connection, type Device, Port } from './port.ts';
 import { Schedule } from './schedule.ts';
 import { type Deliver, UdpEndpoint } from './udp-endpoint.ts';
@@ -73,6 +74,7 @@ export class FabricVerbs implements Handlers {
   }
 
   configureDevice({ device, settings }: Verbs['configureDevice']['takes']): undefined {
+    this.#plane.changed();
     this.#device(device).configure(settings);
   }
 
@@ -91,8 +93,11 @@ export class FabricVerbs implements Handlers {
   }
 
   createPort({ port: id, device }: Verbs['createPort']['takes']): undefined {
+    using undo = new DisposableStack();
     const port = new Port(this.#plane);
-    if (device !== null) port.device = this.#openDevice(id, port, device);
+    undo.defer(() => port.release());
+    if (device !== null) this.#giveDevice(id, port, device);
+    undo.move();
     this.#ports.set(id, port);
   }
 
@@ -102,13 +107,15 @@ export class FabricVerbs implements Handlers {
     add(this.#past, port.statistics());
     this.#unplug(port);
     port.removeDevice();
+    port.release();
     this.#ports.delete(id);
   }
 
   setDevice({ port: id, device }: Verbs['setDevice']['takes']): undefined {
     const port = this.#port(id);
+    this.#plane.changed();
     port.removeDevice();
-    if (device !== null) port.device = this.#openDevice(id, port, device);
+    if (device !== null) this.#giveDevice(id, port, device);
   }
 
   connect({ port: id, cable, impairments }: Verbs['connect']['takes']): undefined {
@@ -118,11 +125,12 @@ export class FabricVerbs implements Handlers {
       throw new Failure('conflict', `UDP port ${cable.localPort} is the end of another cable of this server already`);
     using undo = new DisposableStack();
     const connection = new Connection(this.#plane, port, cable);
+    undo.defer(() => connection.cut());
     connection.impair(impairments);
     if (cable.kind === 'udp') {
       const host = familyOf(cable.remoteHost) === 6 ? '::' : '0.0.0.0';
       const deliver: Deliver = (slot, length) => connection.incoming.offer(slot, length);
-      const endpoint = this.#open(host, cable, port.drops, deliver);
+      const endpoint = this.#open(host, cable, port.drops, deliver, port.fromCableEntry);
       undo.defer(() => endpoint.close());
       connection.endpoint = endpoint;
       this.#cables.add(connection as UdpConnection);
@@ -132,6 +140,7 @@ export class FabricVerbs implements Handlers {
     }
     undo.move();
     port.connection = connection;
+    this.#plane.changed();
   }
 
   impair({ port, impairments }: Verbs['impair']['takes']): undefined {
@@ -164,12 +173,14 @@ export class FabricVerbs implements Handlers {
   }
 
   startCapture({ port: id, capture, settings }: Verbs['startCapture']['takes']): undefined {
+    this.#plane.changed();
     this.#port(id).capture = new Capture(capture, settings, this.#plane.captures);
   }
 
   stopCapture({ port: id }: Verbs['stopCapture']['takes']): Verbs['stopCapture']['gives'] {
     const port = this.#port(id);
     const { capture } = port;
+    this.#plane.changed();
     port.capture = undefined;
     if (capture === undefined) return undefined;
     capture.close();
@@ -190,7 +201,7 @@ export class FabricVerbs implements Handlers {
     this.#connection(port).resetStatistics();
   }
 
-  rest(): undefined {
+  trimMemory(): undefined {
     releaseMemory();
     trimAllocator();
   }
@@ -229,10 +240,15 @@ export class FabricVerbs implements Handlers {
     return device;
   }
 
+  #giveDevice(id: number, port: Port, device: WireDevice): void {
+    port.device = this.#openDevice(id, port, device);
+    this.#plane.changed();
+  }
+
   #openDevice(id: number, port: Port, device: WireDevice): Device {
     if (device.kind === 'memory') return this.#device(device.device).attach(port, device.number);
     const deliver: Deliver = (slot, length) => port.fromDevice(slot, length);
-    if (device.kind === 'udp') return this.#open(localHost(device), device, port.drops, deliver);
+    if (device.kind === 'udp') return this.#open(localHost(device), device, port.drops, deliver, port.fromDeviceEntry);
     return this.#openInterface(id, 'device', port, device, deliver);
   }
 
@@ -252,11 +268,11 @@ export class FabricVerbs implements Handlers {
     }
   }
 
-  #open(host: string, address: UdpAddress, drops: Drops, deliver: Deliver): UdpEndpoint {
+  #open(host: string, address: UdpAddress, drops: Drops, deliver: Deliver, entry: PlainEntry): UdpEndpoint {
     const local = { host, port: address.localPort };
     const remote = { host: address.remoteHost, port: address.remotePort };
     try {
-      return this.#plane.open(local, remote, drops, deliver);
+      return this.#plane.open(local, remote, drops, deliver, entry);
     } catch (error) {
       throw socketFailure(error, address);
     }
@@ -266,6 +282,7 @@ export class FabricVerbs implements Handlers {
     const { connection } = port;
     if (connection === undefined) return;
     port.connection = undefined;
+    this.#plane.changed();
     connection.cut();
     if (connection.endpoint instanceof UdpEndpoint) this.#cables.remove(connection as UdpConnection);
     connection.endpoint?.close();

@@ -34,7 +34,6 @@ const IPV6_V6ONLY = 26;
 const SOL_UDP = 17;
 const UDP_GRO = 104;
 const EPOLL_CTL_ADD = 1;
-const EPOLL_CTL_DEL = 2;
 const EPOLLIN = 1;
 /** Number of the system call epoll_pwait2, on every architecture; glibc has a function for it only since 2.35. */
 const SYS_EPOLL_PWAIT2 = 441;
@@ -172,11 +171,6 @@ export class FrameCalls extends FrameMemory {
     this.#open?.add(descriptor);
   }
 
-  unwatch(poller: number, descriptor: number): void {
-    const event = this.control.address + this.#scratch;
-    check('epoll_ctl', this.#libc.epoll_ctl(poller, EPOLL_CTL_DEL, descriptor, event));
-  }
-
   /**
    * Blocks the thread for `timeout` milliseconds (-1: for ever) or until a descriptor can be read. Answers their number.
    * A fraction of a millisecond is exact; a kernel before 5.11 rounds it up.
@@ -235,6 +229,14 @@ export class FrameCalls extends FrameMemory {
     const length = this.control.words[(this.#receiveHeaders + slot * MMSGHDR_BYTES + MSG_LEN) >> 2]!;
     this.setLength(slot, length);
     return length;
+  }
+
+  /** Notes a packet that somebody else has received into the slot, as {@link receive} would have. */
+  setReceived(slot: number, length: number, segment: number): void {
+    const header = this.#receiveHeaders + slot * MMSGHDR_BYTES;
+    this.control.words[(header + MSG_LEN) >> 2] = length;
+    this.control.words[(header + MSG_CONTROLLEN) >> 2] = segment === 0 ? 0 : ANCILLARY_BYTES;
+    this.control.words[(this.#ancillary + slot * ANCILLARY_BYTES + CMSG_DATA) >> 2] = segment;
   }
 
   /** Length of each of the packets, but for the last one, that {@link receive} put into the slot together; 0 when there is one. */

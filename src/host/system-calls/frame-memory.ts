@@ -46,6 +46,9 @@ export class FrameMemory {
   readonly #sendVectors = this.#vectors(ALL_SLOTS);
   readonly #runVectors = this.#framesAlone();
 
+  /** The memory of all slots, one behind the other. */
+  readonly allSlots: Uint8Array = this.#frames.bytes;
+
   /** The memory of each slot. */
   readonly slots: readonly Buffer[] = Array.from({ length: ALL_SLOTS }, (_, slot) =>
     this.#frames.bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES),

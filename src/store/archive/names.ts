@@ -1,6 +1,8 @@
 // Names within a project archive, and the places that links in it lead to. The same rules when writing and when reading: what
 // an archive of ours holds can be read again, and what a hostile one says leads nowhere but into its own directory.
 
+import { isReservedName } from '../../host/reserved-names.ts';
+
 const LONGEST_NAME = 3_000;
 const LONGEST_PART = 255;
 /** Levels; `host/contained.ts` writes no deeper. */
@@ -18,6 +20,7 @@ export function nameProblem(path: string): string | undefined {
   const parts = path.split('/');
   if (parts.length > DEEPEST) return `it is more than ${DEEPEST} levels deep`;
   if (parts.includes('..') || parts.includes('.') || parts.includes('')) return "a part of it is '..', '.' or empty";
+  if (parts.some(isReservedName)) return "a part of it is a name of the server's own";
   if (parts.some((part) => Buffer.byteLength(part) > LONGEST_PART))
     return `a part is longer than ${LONGEST_PART} bytes`;
   return undefined;

@@ -3,9 +3,10 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
+import { type Entry, fromFdPromise, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
 import { Failure, messageOf } from '../../failures.ts';
 import { BLOCK, shareBlocks } from '../../host/share-blocks.ts';
+import { findArchive, PartReader } from './extent.ts';
 import { leadsInside, nameProblem } from './names.ts';
 
 /** Far more than labs have; each costs some hundred bytes of memory while the archive is read. */
@@ -36,15 +37,22 @@ export interface ArchiveEntry {
   raw: Entry;
 }
 
+/** Where an archive lies in its file: `length` bytes from `start`. */
+interface FilePart {
+  descriptor: number;
+  start: number;
+  length: number;
+}
+
 export class ArchiveReader {
   /** By name, in the order of the archive. */
   readonly entries: ReadonlyMap<string, ArchiveEntry>;
   readonly #zip: ZipFile;
-  readonly #descriptor: number;
+  readonly #part: FilePart;
 
-  private constructor(zip: ZipFile, descriptor: number, entries: ReadonlyMap<string, ArchiveEntry>) {
+  private constructor(zip: ZipFile, part: FilePart, entries: ReadonlyMap<string, ArchiveEntry>) {
     this.#zip = zip;
-    this.#descriptor = descriptor;
+    this.#part = part;
     this.entries = entries;
   }
 
@@ -58,16 +66,20 @@ export class ArchiveReader {
     handle: FileHandle,
     { absoluteLinks = () => false }: { absoluteLinks?: (name: string) => boolean } = {},
   ): Promise<ArchiveReader> {
-    const zip = await fromFdPromise(handle.fd, { autoClose: false, lazyEntries: true, strictFileNames: true }).catch(
-      (error: unknown) => {
-        throw new Failure('conflict', `This is not a project archive: ${messageOf(error)}`, { cause: error });
-      },
-    );
+    const { size: fileSize } = await handle.stat();
+    const { start, end } = (await findArchive(handle, fileSize)) ?? { start: 0, end: fileSize };
+    const options = { autoClose: false, lazyEntries: true, strictFileNames: true };
+    const opening =
+      start === 0 && end === fileSize
+        ? fromFdPromise(handle.fd, options)
+        : fromRandomAccessReaderPromise(new PartReader(handle.fd, start), end - start, options);
+    const zip = await opening.catch((error: unknown) => {
+      throw new Failure('conflict', `This is not a project archive: ${messageOf(error)}`, { cause: error });
+    });
     const entries = await entriesOf(zip);
-    const { size } = await handle.stat();
-    checkSizes([...entries.values()], size);
+    checkSizes([...entries.values()], end - start);
     checkTree(entries);
-    const reader = new ArchiveReader(zip, handle.fd, entries);
+    const reader = new ArchiveReader(zip, { descriptor: handle.fd, start, length: end - start }, entries);
     await reader.#readLinks(absoluteLinks);
     return reader;
   }
@@ -78,15 +90,24 @@ export class ArchiveReader {
   }
 
   /**
+   * Judges an archive together with those in it, which unpack to `inner` bytes.
+   * @throws Failure `conflict` when all levels together are more than an archive of this size may unpack to
+   */
+  checkLevels(inner: number): void {
+    checkSize(this.size + inner, this.#part.length);
+  }
+
+  /**
    * Lets an empty file share the blocks of a stored content, as far as the file system can; answers how many bytes those are. They are
    * of the archive as it stands: `content` tells whether they are what they should be.
    */
   async share({ raw, size }: ArchiveEntry, file: FileHandle): Promise<number> {
     const length = size - (size % BLOCK);
     if (raw.compressionMethod !== 0 || length === 0) return 0;
-    const { fileDataStart: from } = await this.#zip.readLocalFileHeaderPromise(raw, { minimal: true });
+    const { fileDataStart } = await this.#zip.readLocalFileHeaderPromise(raw, { minimal: true });
+    const from = this.#part.start + fileDataStart;
     if (from % BLOCK !== 0) return 0;
-    return (await shareBlocks(this.#descriptor, file.fd, { from, to: 0, length })) ? length : 0;
+    return (await shareBlocks(this.#part.descriptor, file.fd, { from, to: 0, length })) ? length : 0;
   }
 
   /** The content of a file; fails where it is not what the archive says of it. */
@@ -188,12 +209,14 @@ function sizeOf(entries: readonly ArchiveEntry[]): number {
   return entries.reduce((sum, { size }) => sum + size, 0);
 }
 
-function checkSizes(entries: readonly ArchiveEntry[], archiveSize: number): void {
-  const size = sizeOf(entries);
+function checkSize(size: number, archiveSize: number): void {
   const most = ALWAYS_ALLOWED + MOST_RATIO * archiveSize;
-  if (size > most) {
-    throw new Failure('conflict', `The archive would unpack to ${size} bytes; one of ${archiveSize} may have ${most}.`);
-  }
+  if (size <= most) return;
+  throw new Failure('conflict', `The archive would unpack to ${size} bytes; one of ${archiveSize} may have ${most}.`);
+}
+
+function checkSizes(entries: readonly ArchiveEntry[], archiveSize: number): void {
+  checkSize(sizeOf(entries), archiveSize);
   // Two entries that share data are how a small archive unpacks to a monstrous one.
   const places = entries
     .map(({ name, raw }) => ({

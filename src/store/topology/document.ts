@@ -6,10 +6,16 @@ import { formatJson, isObject, type JsonObject, parseJsonBounded } from '../json
 import type { LabContents } from '../labs.ts';
 import type { ProjectRecord } from '../projects.ts';
 import { PROJECT_SETTINGS, REVISION, Topology } from './schema.ts';
+import { knownMembers } from './unknown-members.ts';
 import { type DynamipsFiles, upgradeTopology } from './upgrade.ts';
 
+/** Records up to which all of a file's mistakes are looked for. */
+const MOST_RECORDS = 2_000;
 /** Complaints of one message; a file that is of another kind altogether would give thousands. */
 const MOST_COMPLAINTS = 5;
+
+/** The last release whose files are known: 2.2.57. */
+const KNOWN_RELEASE = [2, 2, 57];
 
 /** The members that a file has of each record; whatever else a record holds concerns this server alone. */
 const MEMBERS = {
@@ -31,10 +37,20 @@ export interface ParsedTopology {
   moves: DynamipsFiles[];
   /** Only of a file of 1.x. */
   pictures?: string[];
+  /** Places of members that this release does not know; the topology is without them. */
+  unknown: string[];
+}
+
+export interface ParseOptions {
+  /**
+   * For a file that is new here, as the release judges such files: refused are routers without an image, and unknown members in a file of
+   * this revision by a release that wrote none, since somebody has changed it by hand.
+   */
+  strict?: boolean;
 }
 
 /** Reads the text of a .gns3 file, upgrading it in memory. `Failure('conflict')` says what is wrong where. */
-export function parseTopology(text: string): ParsedTopology {
+export function parseTopology(text: string, { strict = false }: ParseOptions = {}): ParsedTopology {
   let document: unknown;
   try {
     document = parseJsonBounded(text);
@@ -43,7 +59,22 @@ export function parseTopology(text: string): ParsedTopology {
   }
   if (!isObject(document)) throw new Failure('conflict', 'a topology is one JSON object; this is another value');
   const { document: upgraded, from, ...files } = upgradeTopology(document);
-  return { topology: checkTopology(upgraded), revision: from, ...files };
+  const { document: known, unknown } = knownMembers(upgraded);
+  const isForeign = from === REVISION && unknown.length > 0 && isOfKnownRelease(upgraded['version']);
+  const topology = checkTopology(strict && isForeign ? upgraded : known);
+  if (strict) checkRouters(topology);
+  return { topology, revision: from, unknown, ...files };
+}
+
+/** Reads the content of a .gns3 file, as `parseTopology` its text. */
+export function parseTopologyBytes(bytes: Uint8Array, options: ParseOptions = {}): ParsedTopology {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (thrown) {
+    throw new Failure('conflict', 'it is not UTF-8 text', { cause: thrown });
+  }
+  return parseTopology(text, options);
 }
 
 /** The text of the file: sorted members, indented by four. `Failure('conflict')` if it would not be readable again. */
@@ -74,12 +105,37 @@ export function topologyOf(project: ProjectRecord, lab: LabContents, version: st
   } as Topology;
 }
 
+function checkRouters({ topology }: Topology): void {
+  topology.nodes.forEach(({ node_type, properties }, index) => {
+    if (node_type !== 'dynamips' || typeof properties?.['image'] === 'string') return;
+    const place = `topology.nodes[${index}].properties.image`;
+    throw new Failure('conflict', `${place}: is required (the name of a router's image)`);
+  });
+}
+
+/** Whether all members are known that this release, or an earlier one, has written. */
+function isOfKnownRelease(version: unknown): boolean {
+  const [, ...numbers] = /^(\d+)\.(\d+)\.(\d+)$/.exec(String(version)) ?? [];
+  if (numbers.length === 0) return false;
+  const differing = numbers.map((number, index) => Number(number) - (KNOWN_RELEASE[index] ?? 0)).find(Boolean);
+  return (differing ?? 0) <= 0;
+}
+
 function checkTopology(document: unknown): Topology {
-  const result = v.safeParse(Topology, document, { abortPipeEarly: true });
+  // To find all that is wrong with a long file takes seconds, in which others wait: there the first complaint has to do.
+  const abortEarly = recordsOf(document) > MOST_RECORDS;
+  const result = v.safeParse(Topology, document, { abortPipeEarly: true, abortEarly });
   if (result.success) return result.output;
   const complaints = result.issues.slice(0, MOST_COMPLAINTS).map((issue) => describeIssue(issue, 'document'));
   const more = result.issues.length - complaints.length;
   throw new Failure('conflict', complaints.join('; ') + (more > 0 ? `; and ${more} more` : ''));
+}
+
+/** Nodes, links, drawings and computes of a document. */
+function recordsOf(document: unknown): number {
+  const lab = isObject(document) ? document['topology'] : undefined;
+  const lists = isObject(lab) ? Object.values(lab).filter(Array.isArray) : [];
+  return lists.reduce((sum, { length }) => sum + length, 0);
 }
 
 function pick(record: object, names: readonly string[]): JsonObject {

@@ -1,43 +1,57 @@
 // Topology files on disk: reading with upgrade, writing, and noticing the edits of others.
-import { constants } from 'node:fs';
+import { hash } from 'node:crypto';
+import { type BigIntStats, constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
 import { createAtomicFile, fileFailure, writeFileAtomically } from '../../host/atomic-file.ts';
-import { type ParsedTopology, parseTopology, serializeTopology } from './document.ts';
+import { log } from '../../host/log.ts';
+import { type ParsedTopology, type ParseOptions, serializeTopology } from './document.ts';
 import { moveDynamipsFiles } from './dynamips-files.ts';
+import { parseBeside } from './parsing-thread.ts';
 import { REVISION, type Topology } from './schema.ts';
 import { moveLegacyFiles } from './upgrade-legacy-files.ts';
 
 /** Bytes; labs of thousands of nodes have a few MiB. */
-const LARGEST_FILE = 128 * 1024 * 1024;
+export const LARGEST_FILE = 128 * 1024 * 1024;
 
-/** Tells one state of a file from another: inode, size and time of the last change of its content. */
+/** Unknown members that a warning names. */
+const MOST_NAMED = 10;
+
+/**
+ * Tells one state of a file from another, also after it was copied: size, time of the last change of its content (nanoseconds since 1970),
+ * SHA-1 of the content.
+ */
 export type Fingerprint = string;
 
 export interface TopologyFile {
   topology: Topology;
   /** Of the file as it is now, after an upgrade. */
   fingerprint: Fingerprint;
-  /** Revision that the file had, if it was an older one. */
+  /** Revision that the file had, if it was written again: an older one, or one with unknown members. */
   upgradedFrom: number | undefined;
 }
 
 /**
- * Reads a .gns3 file. One of an older revision is upgraded on disk, too, and then names `version` as its writer;
- * before that it is copied to `<file>.backup<revision>`. `Failure('conflict')` names the file, says what is wrong
+ * Reads a .gns3 file. One of an older revision is upgraded on disk, too, and then names `version` as its writer; so is one with members
+ * that this release does not know, which are left out and named in the log. Before that it is copied to `<file>.backup<revision>`. `Failure('conflict')` names the file, says what is wrong
  * where, and how to go on.
  */
-export async function readTopologyFile(path: string, options: { version: string }): Promise<TopologyFile> {
+export async function readTopologyFile(
+  path: string,
+  options: { version: string } & ParseOptions,
+): Promise<TopologyFile> {
   const { bytes, fingerprint: found } = await readWhole(path);
-  const { topology, revision, moves, pictures } = parse(path, bytes);
-  if (revision === REVISION) return { topology, fingerprint: found, upgradedFrom: undefined };
+  const { topology, revision, moves, pictures, unknown } = await parse(path, bytes, options);
+  if (revision === REVISION && unknown.length === 0) return { topology, fingerprint: found, upgradedFrom: undefined };
   const upgraded = { ...topology, version: options.version };
   try {
     await writeFileAtomically(`${path}.backup${revision}`, bytes);
     await moveDynamipsFiles(dirname(path), moves);
     if (pictures !== undefined) await moveLegacyFiles(dirname(path), pictures);
-    return { topology: upgraded, fingerprint: await writeTopologyFile(path, upgraded), upgradedFrom: revision };
+    const written = await writeTopologyFile(path, upgraded);
+    if (unknown.length > 0) warnOfUnknown(path, unknown);
+    return { topology: upgraded, fingerprint: written, upgradedFrom: revision };
   } catch (thrown) {
     throw notLoadable(thrown);
   }
@@ -45,31 +59,61 @@ export async function readTopologyFile(path: string, options: { version: string 
 
 /**
  * Writes a .gns3 file atomically and durably; the old one stays if anything fails. Answers the new one's fingerprint, which `coming` is
- * told before it takes the place of the old one.
+ * told before it takes the place of the old one. `content` may be the text already.
  */
 export async function writeTopologyFile(
   path: string,
-  topology: Topology,
+  content: Topology | Uint8Array,
   coming: (fingerprint: Fingerprint) => Promise<void> = async () => {},
 ): Promise<Fingerprint> {
   await using file = await createAtomicFile(path);
-  await file.write(serializeTopology(topology));
-  await coming(fingerprintOf(await file.sync()));
-  return fingerprintOf(await file.commit());
+  const text = content instanceof Uint8Array ? content : serializeTopology(content);
+  await file.write(text);
+  const digest = digestOf(text);
+  await coming(fingerprintOf(await file.sync(), digest));
+  return fingerprintOf(await file.commit(), digest);
 }
 
-/** The fingerprint of a file, or undefined if there is none. */
-export async function fingerprint(path: string): Promise<Fingerprint | undefined> {
+/** Whether there is a file, of whatever kind. */
+export async function hasTopologyFile(path: string): Promise<boolean> {
+  return (await statusOf(path)) !== undefined;
+}
+
+/**
+ * Which of the fingerprints the file has; `known` is undefined when it has none of them. Size and time decide; where the time is another
+ * one, the file may have been copied, and its content decides.
+ */
+export async function recognizeFile(
+  path: string,
+  fingerprints: readonly (Fingerprint | undefined)[],
+): Promise<{ exists: boolean; known: Fingerprint | undefined }> {
+  const status = await statusOf(path);
+  if (status === undefined) return { exists: false, known: undefined };
+  const candidates = fingerprints.filter((fingerprint) => fingerprint !== undefined);
+  const former = `${status.ino}:${status.size}:${status.mtimeNs}`; // as earlier releases wrote them
+  const same = candidates.find((one) => one === former || one.startsWith(`${status.size}:${status.mtimeNs}:`));
+  if (same !== undefined) return { exists: true, known: same };
+  const copied = candidates.filter((one) => one.startsWith(`${status.size}:`));
+  if (copied.length === 0 || !status.isFile()) return { exists: true, known: undefined };
+  const digest = digestOf((await readWhole(path)).bytes);
+  return { exists: true, known: copied.find((one) => one.endsWith(`:${digest}`)) };
+}
+
+async function statusOf(path: string): Promise<BigIntStats | undefined> {
   try {
-    return fingerprintOf(await stat(path, { bigint: true }));
+    return await stat(path, { bigint: true });
   } catch (thrown) {
     if (systemCode(thrown) === 'ENOENT') return undefined;
     throw fileFailure(thrown, path);
   }
 }
 
-function fingerprintOf(status: { ino: bigint; size: bigint; mtimeNs: bigint }): Fingerprint {
-  return `${status.ino}:${status.size}:${status.mtimeNs}`;
+function digestOf(content: string | Uint8Array): string {
+  return hash('sha1', content);
+}
+
+function fingerprintOf(status: { size: bigint; mtimeNs: bigint }, digest: string): Fingerprint {
+  return `${status.size}:${status.mtimeNs}:${digest}`;
 }
 
 async function readWhole(path: string): Promise<{ bytes: Buffer; fingerprint: Fingerprint }> {
@@ -86,21 +130,25 @@ async function readWhole(path: string): Promise<{ bytes: Buffer; fingerprint: Fi
       );
     }
     // The fingerprint is taken first: an edit while we read makes it stale, and is so noticed later.
-    return { fingerprint: fingerprintOf(status), bytes: await handle.readFile() };
+    const bytes = await handle.readFile();
+    return { fingerprint: fingerprintOf(status, digestOf(bytes)), bytes };
   } catch (thrown) {
     throw notLoadable(fileFailure(thrown, path));
   }
 }
 
-function parse(path: string, bytes: Uint8Array): ParsedTopology {
-  let text: string;
+function warnOfUnknown(path: string, unknown: readonly string[]): void {
+  const named = unknown.slice(0, MOST_NAMED).join(', ');
+  const more = unknown.length - MOST_NAMED;
+  log.warn('members of a lab that this release does not know are left out; the file as it was is kept beside it', {
+    file: path,
+    members: more > 0 ? `${named} and ${more} more` : named,
+  });
+}
+
+async function parse(path: string, bytes: Uint8Array, options: ParseOptions): Promise<ParsedTopology> {
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (thrown) {
-    throw damaged(path, 'it is not UTF-8 text', thrown);
-  }
-  try {
-    return parseTopology(text);
+    return await parseBeside(bytes, options);
   } catch (thrown) {
     throw thrown instanceof Failure ? damaged(path, thrown.message, thrown) : thrown;
   }

@@ -5,8 +5,11 @@ import { BLACK, decimal, fontOf, type Paint, paintOf, presentation } from './upg
 import { integer, objects, rotation, text } from './upgrade-legacy-values.ts';
 
 const WHITE: Paint = { color: '#ffffff', opacity: 1 };
-/** Dashes of Qt's pens, in widths of the line, by the number of the style; 1 is a solid line. */
-const DASHES: Record<number, number[]> = { 2: [4, 2], 3: [1, 2], 4: [4, 2, 1, 2], 5: [4, 2, 1, 2, 1, 2] };
+/**
+ * Dashes by the number of the pen's style; 1 is a solid line. The texts are a vocabulary: clients compare them as a whole and draw
+ * anything else as a solid line.
+ */
+const DASHES: Record<number, string> = { 2: '25, 25', 3: '5, 25', 4: '5, 25, 25', 5: '25, 25, 5, 25, 5' };
 const NO_PEN = 0;
 
 /** Shapes are behind nodes, texts before them. */
@@ -62,8 +65,8 @@ function pen(old: JsonObject): string {
   if (style === NO_PEN) return '';
   const width = Math.max(0, integer(old['border_width'], 2));
   const { color } = paintOf(old['border_color'], BLACK);
-  const dashes = DASHES[style]?.map((length) => length * Math.max(1, width));
-  return ` stroke-width="${width}" stroke="${color}"${dashes ? ` stroke-dasharray="${dashes.join(', ')}"` : ''}`;
+  const dashes = DASHES[style];
+  return ` stroke-width="${width}" stroke="${color}"${dashes ? ` stroke-dasharray="${dashes}"` : ''}`;
 }
 
 function note(old: JsonObject): string {

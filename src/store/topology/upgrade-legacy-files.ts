@@ -10,6 +10,8 @@ import { packArchive } from '../archive/writer.ts';
 import { pictureName } from './upgrade-legacy-drawings.ts';
 
 const OLD_SNAPSHOTS = 'project-files/snapshots';
+/** The lab within the folder of a snapshot. */
+const TOPOLOGY = /^[^/]+\.gns3$/;
 const PICTURES = 'project-files/images';
 const OLD_NOTES = 'instructions.txt';
 const NOTES = 'README.txt';
@@ -35,13 +37,14 @@ async function packSnapshots(directory: string): Promise<void> {
   }
   for (const name of await readdir(join(directory, OLD_SNAPSHOTS))) {
     const folder = `${OLD_SNAPSHOTS}/${name}`;
-    if ((await kindOf(directory, folder)) !== 'folder') continue;
+    // A folder without a lab is no snapshot, and stays.
+    if ((await kindOf(directory, folder)) !== 'folder' || !(await hasTopology(join(directory, folder)))) continue;
     const archive = packArchive('stored', async (writer) => {
-      let hasTopology = false;
+      let isPacked = false;
       for await (const entry of walkContained(join(directory, folder))) {
-        const isTopology = /^[^/]+\.gns3$/.test(entry.path);
-        if (nameProblem(entry.path) !== undefined || (isTopology && hasTopology)) continue;
-        hasTopology ||= isTopology;
+        const isTopology = TOPOLOGY.test(entry.path);
+        if (nameProblem(entry.path) !== undefined || (isTopology && isPacked)) continue;
+        isPacked ||= isTopology;
         // The topology has the same name in all archives.
         const path = isTopology ? 'project.gns3' : entry.path;
         if (entry.kind === 'empty folder') await writer.addFolder(path);
@@ -55,6 +58,10 @@ async function packSnapshots(directory: string): Promise<void> {
   }
   // Whatever else is in it keeps it.
   await rmdir(join(directory, OLD_SNAPSHOTS)).catch(() => {});
+}
+
+async function hasTopology(folder: string): Promise<boolean> {
+  return (await readdir(folder)).some((name) => TOPOLOGY.test(name));
 }
 
 /** Pictures were named by their path on the machine where the lab was drawn, or within the project. */

@@ -47,14 +47,16 @@ const RAM: Record<string, number> = {
   c7200: 512,
 };
 
-/** Disk of the virtual machine that led labs of 1.x to the Internet, before there were NAT nodes. */
-const INTERNET_DISK = /(^|[/\\])core-linux-6\.4-internet-0\.1\.img$/;
+/** Checksum of the disk of the virtual machine that led labs of 1.x to the Internet, before there were NAT nodes; its name varies. */
+const INTERNET_DISK_MD5 = '8ebc5a6ec53a1c05b7aa101b5ceefe31';
 
 /** Properties that have places of their own, or none any more; those of ports have become `ports_mapping`. */
 const NOT_CARRIED = ['console', 'name', 'console_type', 'console_host', 'use_ubridge', 'ports', 'nios'];
 /** Members of a node that are properties now. */
 const NOW_PROPERTIES = ['dynamips_id', 'linked_clone'];
 const WITH_CONSOLE: readonly NodeType[] = ['vpcs', 'qemu', 'docker', 'dynamips', 'iou', 'virtualbox', 'vmware'];
+/** Computes do not make these without being told whether they are linked clones. */
+const MUST_TELL_CLONES: readonly NodeType[] = ['virtualbox', 'vmware'];
 /** Their ports have a number on an adapter each, where old files tell only the one. */
 const ONE_PORT_EACH: readonly NodeType[] = ['qemu', 'docker', 'virtualbox', 'vmware'];
 /** NIOs of clouds that are ports of them now, with the type of the port. */
@@ -68,11 +70,10 @@ const CLOUD_PORTS: Record<string, string> = {
 /** `Failure('conflict')` for a type, or a cloud's NIO, that has no counterpart. */
 export function legacyNode(old: JsonObject, compute: string, newId: () => string): LegacyNode {
   const properties = isObject(old['properties']) ? old['properties'] : {};
-  const [type, symbol] = typeOf(String(old['type']), properties);
-  const name = text(
-    properties['name'],
-    text(isObject(old['label']) ? old['label']['text'] : '', `${type} ${old['id']}`),
-  );
+  const kind = kindOf(old, properties);
+  const [type, symbol] = typeOf(kind, properties);
+  const labelText = isObject(old['label']) ? old['label']['text'] : undefined;
+  const name = text(labelText, text(properties['name'], `${type} ${old['id']}`));
   const label = labelOf(old['label']);
   const wired = wiring(type, old, properties);
   return {
@@ -82,7 +83,7 @@ export function legacyNode(old: JsonObject, compute: string, newId: () => string
       node_type: type,
       compute_id: compute,
       name,
-      console: integer(properties['console'], 0) || null,
+      console: type === 'nat' ? null : integer(properties['console'], 0) || null,
       console_type: consoleType(type, properties),
       symbol: text(old['symbol'], text(old['default_symbol'], `:/symbols/${symbol}.svg`)).replace(
         /\.normal\.svg$/,
@@ -97,14 +98,19 @@ export function legacyNode(old: JsonObject, compute: string, newId: () => string
       properties:
         type === 'nat'
           ? {}
-          : { ...carried(old, properties), ...wired.properties, ...routerProperties(type, old, properties) },
+          : { ...carried(type, old, properties), ...wired.properties, ...routerProperties(type, kind, properties) },
     },
   };
 }
 
+/** Of routers, early releases told the platform alone. */
+function kindOf(old: JsonObject, properties: JsonObject): string {
+  return text(old['type'], text(properties['platform'], '').toUpperCase() || 'undefined');
+}
+
 function typeOf(old: string, properties: JsonObject): [type: NodeType, symbol: string] {
-  if (ROUTER.test(old)) return ['dynamips', 'router'];
-  if (old === 'QemuVM' && INTERNET_DISK.test(String(properties['hda_disk_image']))) return ['nat', 'cloud'];
+  if (ROUTER.test(old.toUpperCase())) return ['dynamips', 'router'];
+  if (old === 'QemuVM' && properties['hda_disk_image_md5sum'] === INTERNET_DISK_MD5) return ['nat', 'cloud'];
   const known = Object.hasOwn(TYPES, old) ? TYPES[old] : undefined;
   if (known) return known;
   throw new Failure(
@@ -115,7 +121,8 @@ function typeOf(old: string, properties: JsonObject): [type: NodeType, symbol: s
 
 function consoleType(type: NodeType, properties: JsonObject): string | null {
   const told = properties['console_type'];
-  return typeof told === 'string' ? told : WITH_CONSOLE.includes(type) ? 'telnet' : null;
+  if (!WITH_CONSOLE.includes(type)) return null;
+  return typeof told === 'string' ? told : 'telnet';
 }
 
 function portNames(old: JsonObject): JsonObject {
@@ -127,20 +134,19 @@ function portNames(old: JsonObject): JsonObject {
   return names;
 }
 
-function carried(old: JsonObject, properties: JsonObject): JsonObject {
+function carried(type: NodeType, old: JsonObject, properties: JsonObject): JsonObject {
   const members = NOW_PROPERTIES.filter((member) => old[member] !== undefined).map((member) => [member, old[member]]);
   const rest = Object.entries(properties).filter(([name]) => !NOT_CARRIED.includes(name));
   // What a clone was made of had this name.
-  const linked = typeof old['linked_base'] === 'boolean' ? { linked_clone: old['linked_base'] } : {};
+  const base = typeof old['linked_base'] === 'boolean' ? old['linked_base'] : undefined;
+  const isLinked = base ?? (MUST_TELL_CLONES.includes(type) ? false : undefined);
+  const linked = isLinked === undefined ? {} : { linked_clone: isLinked };
   return { ...linked, ...Object.fromEntries(members), ...Object.fromEntries(rest) };
 }
 
-function routerProperties(type: NodeType, old: JsonObject, properties: JsonObject): JsonObject {
+function routerProperties(type: NodeType, kind: string, properties: JsonObject): JsonObject {
   if (type !== 'dynamips') return {};
-  const told = text(
-    properties['platform'],
-    old['type'] === 'EtherSwitchRouter' ? 'c3725' : String(old['type']).toLowerCase(),
-  );
+  const told = text(properties['platform'], kind === 'EtherSwitchRouter' ? 'c3725' : kind.toLowerCase());
   const platform = /^c36\d\d$/.test(told) ? 'c3600' : told;
   return { platform, ram: integer(properties['ram'], RAM[platform] ?? 128) };
 }

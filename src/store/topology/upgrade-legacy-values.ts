@@ -8,10 +8,10 @@ export function objects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** A number as the next integer: coordinates were fractions. */
+/** A number without its fraction, as the release reads coordinates: -87.5 is -87. */
 export function integer(value: unknown, otherwise: number): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? Math.round(number) : otherwise;
+  return typeof number === 'number' && Number.isFinite(number) ? Math.trunc(number) + 0 : otherwise;
 }
 
 export function text(value: unknown, otherwise: string): string {

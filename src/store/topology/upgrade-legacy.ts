@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../json.ts';
 import { legacyDrawings } from './upgrade-legacy-drawings.ts';
 import { type LegacyNode, legacyNode } from './upgrade-legacy-nodes.ts';
 import { labelOf } from './upgrade-legacy-style.ts';
-import { integer, objects, uuidOr } from './upgrade-legacy-values.ts';
+import { integer, objects, text, uuidOr } from './upgrade-legacy-values.ts';
 
 const REVISION = 5;
 
@@ -62,9 +62,9 @@ function computesOf(
       ids.set(server['id'], compute_id);
       computes.push({
         compute_id,
-        name: `Remote ${computes.length + 1}`,
+        name: `Remote ${server['id']}`,
         protocol: server['protocol'] === 'https' ? 'https' : 'http',
-        host: String(server['host'] ?? ''),
+        host: text(server['host'], 'localhost'),
         port: integer(server['port'], 3080),
       });
     }

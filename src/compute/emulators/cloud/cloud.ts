@@ -5,10 +5,10 @@ import { Failure } from '../../../failures.ts';
 import { interfaceNames, interfaceType, isSpecialInterface } from '../../../host/interfaces.ts';
 import { Node, type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import type { NodePort } from '../../nodes/port.ts';
-import { leads } from '../../outside/opening.ts';
-import { OutsidePorts, PORT_RULES } from '../../outside/outside-ports.ts';
-import type { OutsidePortsMapping } from '../../outside/ports-mapping.ts';
 import type { Services } from '../../services.ts';
+import { uplinkSpec } from '../../uplinks/opening.ts';
+import type { UplinkPortsMapping } from '../../uplinks/ports-mapping.ts';
+import { PORT_RULES, UplinkPorts } from '../../uplinks/uplink-ports.ts';
 import type { CloudCreate, CloudUpdate } from './schema.ts';
 
 export const MODULE = 'builtin';
@@ -25,9 +25,9 @@ interface HostInterface {
 
 export class CloudNode extends Node {
   readonly type = 'cloud';
-  private readonly ports: OutsidePorts;
+  private readonly ports: UplinkPorts;
   private remoteConsole: RemoteConsole;
-  private mapping: OutsidePortsMapping;
+  private mapping: UplinkPortsMapping;
   /** Reserved as the release does, so that the ports of the nodes after it are numbered alike; nothing listens. */
   private readonly hiddenPort: number;
   /** UDP ports of tunnels that were free, so that no cable gets them. */
@@ -43,9 +43,9 @@ export class CloudNode extends Node {
       remote_console_http_path: body.remote_console_http_path ?? '/',
     };
     this.mapping = this.numbered(body.ports_mapping ?? []);
-    this.ports = new OutsidePorts(this, services, (number) => {
+    this.ports = new UplinkPorts(this, services, (number) => {
       const entry = this.mapping[number];
-      return entry && leads(entry, services);
+      return entry && uplinkSpec(entry, services);
     });
   }
 
@@ -95,7 +95,7 @@ export class CloudNode extends Node {
     this.services.ports.console.release(this.project.id, this.hiddenPort);
   }
 
-  private async changePorts(wanted: OutsidePortsMapping): Promise<void> {
+  private async changePorts(wanted: UplinkPortsMapping): Promise<void> {
     if (isDeepStrictEqual(wanted, this.mapping)) return;
     if (this.ports.connected) {
       const message = `ports_mapping: ${this.name} is connected; remove its links before its ports change.`;
@@ -120,12 +120,12 @@ export class CloudNode extends Node {
   }
 
   /** The ports with their place in the list as their number; without any, one for each interface that is not special. */
-  private numbered(mapping: OutsidePortsMapping): OutsidePortsMapping {
+  private numbered(mapping: UplinkPortsMapping): UplinkPortsMapping {
     const given = mapping.length > 0 ? mapping : this.interfacePorts();
     return given.map((entry, port_number) => ({ ...entry, port_number }));
   }
 
-  private interfacePorts(): OutsidePortsMapping {
+  private interfacePorts(): UplinkPortsMapping {
     return this.interfaces()
       .filter(({ special }) => !special)
       .map(({ name, type }) => ({ name, port_number: 0, type, interface: name }));

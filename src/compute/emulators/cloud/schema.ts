@@ -1,7 +1,7 @@
 // Bodies of clouds (schemas CloudCreate, CloudUpdate of release 2.2.57).
 import * as v from 'valibot';
 import { ConsolePort, Text, Uuid } from '../../../store/vocabulary.ts';
-import { OutsidePortsMapping } from '../../outside/ports-mapping.ts';
+import { UplinkPortsMapping } from '../../uplinks/ports-mapping.ts';
 
 /** As a cloud tells of the interfaces of its host. A client may send the list back; it changes nothing. */
 const Interfaces = v.array(v.strictObject({ name: Text, type: v.picklist(['ethernet', 'tap']), special: v.boolean() }));
@@ -11,7 +11,7 @@ const members = {
   remote_console_port: v.optional(v.nullable(ConsolePort)),
   remote_console_type: v.optional(v.picklist(['telnet', 'vnc', 'spice', 'http', 'https', 'none'])),
   remote_console_http_path: v.optional(v.string()),
-  ports_mapping: v.optional(OutsidePortsMapping),
+  ports_mapping: v.optional(UplinkPortsMapping),
   interfaces: v.optional(Interfaces),
 };
 

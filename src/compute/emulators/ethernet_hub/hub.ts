@@ -51,7 +51,7 @@ export class HubNode extends Node {
   }
 
   /**
-   * Takes new ports, which are numbered and named anew; the ports that are there may always be given again.
+   * Takes new ports, which are renumbered and renamed; the ports that are there may always be given again.
    * @throws Failure `conflict` while a NIO is attached
    */
   changePorts(wanted: PortsMapping): void {

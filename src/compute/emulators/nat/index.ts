@@ -1,6 +1,6 @@
 // Registers the NAT: on as soon as it is made, one port, no console, no files of its own.
 import { defineKind } from '../../nodes/kind.ts';
-import { PORT_RULES } from '../../outside/outside-ports.ts';
+import { PORT_RULES } from '../../uplinks/uplink-ports.ts';
 import { NatNode } from './nat.ts';
 import { NatCreate, NatUpdate } from './schema.ts';
 

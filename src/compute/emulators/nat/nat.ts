@@ -5,24 +5,24 @@ import { interfaceNames, isAllowedInterface } from '../../../host/interfaces.ts'
 import { NAT_GROUP } from '../../nat-network/network.ts';
 import { Node, type NodeIdentity } from '../../nodes/node.ts';
 import type { NodePort } from '../../nodes/port.ts';
-import { leads } from '../../outside/opening.ts';
-import type { Outside } from '../../outside/outside-port.ts';
-import { OutsidePorts, PORT_RULES } from '../../outside/outside-ports.ts';
-import type { OutsidePortEntry } from '../../outside/ports-mapping.ts';
 import type { Services } from '../../services.ts';
+import { uplinkSpec } from '../../uplinks/opening.ts';
+import type { UplinkPortEntry } from '../../uplinks/ports-mapping.ts';
+import type { Uplink } from '../../uplinks/uplink-port.ts';
+import { PORT_RULES, UplinkPorts } from '../../uplinks/uplink-ports.ts';
 
 const { exception } = PORT_RULES;
 
 export class NatNode extends Node {
   readonly type = 'nat';
-  private readonly ports: OutsidePorts;
+  private readonly ports: UplinkPorts;
   /** Reserved as the release does, so that the ports of the nodes after it are numbered alike; nothing listens. */
   private readonly hiddenPort: number;
 
   private constructor(identity: NodeIdentity, services: Services, hiddenPort: number) {
     super(identity, services, 'started');
     this.hiddenPort = hiddenPort;
-    this.ports = new OutsidePorts(this, services, (number) =>
+    this.ports = new UplinkPorts(this, services, (number) =>
       number === 0 ? { group: NAT_GROUP, open: () => this.open() } : undefined,
     );
   }
@@ -60,17 +60,17 @@ export class NatNode extends Node {
     this.services.ports.console.release(this.project.id, this.hiddenPort);
   }
 
-  private get entry(): OutsidePortEntry {
+  private get entry(): UplinkPortEntry {
     const { default_nat_interface } = this.services.config.Server;
     const name = interfaceExists(default_nat_interface) ? default_nat_interface : this.services.natNetwork.interface;
     return { name: 'nat0', port_number: 0, type: 'ethernet', interface: name };
   }
 
-  /** Asked anew each time: the bridge may have come, or gone, since the node was made. */
-  private async open(): Promise<Outside> {
+  /** Asked again each time: the bridge may have come, or gone, since the node was made. */
+  private async open(): Promise<Uplink> {
     const { natNetwork } = this.services;
     const { default_nat_interface: bridge } = this.services.config.Server;
-    if (interfaceExists(bridge)) return leads(this.entry, this.services).open();
+    if (interfaceExists(bridge)) return uplinkSpec(this.entry, this.services).open();
     const obstacle = await obstacleTo(this.services);
     if (obstacle !== undefined) throw new Failure('conflict', obstacle);
     return natNetwork.join();

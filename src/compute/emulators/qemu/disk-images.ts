@@ -3,10 +3,12 @@
 import { link, lstat, readdir, unlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../../../failures.ts';
-import { createTemporaryDirectory, fileFailure } from '../../../host/atomic-file.ts';
+import { createTemporaryDirectory, fileFailure, isTemporaryName } from '../../../host/atomic-file.ts';
 import { openContainedForRead } from '../../../host/contained.ts';
 import { makeDirectory } from '../../../host/directories.ts';
 import { runProgram } from '../../../host/run-program.ts';
+import { SIDECAR } from '../../images/checksums.ts';
+import { linkDiskFiles } from '../../images/disk-files.ts';
 import { findDiskTool } from './programs.ts';
 import type { DiskImageCreate, DiskImageUpdate } from './schema.ts';
 
@@ -51,22 +53,36 @@ export class DiskImages {
   async extend({ qemu_img, path: given, extend }: DiskImageUpdate, signal: AbortSignal): Promise<void> {
     const path = this.place(given);
     const folder = dirname(path);
-    const { handle } = await openContainedForRead(folder, basename(path)).catch((thrown: unknown) => {
-      if (!(thrown instanceof Failure && thrown.code === 'not-found')) throw thrown;
-      throw new Failure('conflict', `path: there is no disk image ${given}.`, EXCEPTION);
-    });
-    await handle.close();
-    if (extend !== undefined) await run(qemu_img, ['resize', path, `+${extend}M`], folder, signal);
+    const name = basename(path);
+    try {
+      const { handle } = await openContainedForRead(folder, name);
+      await handle.close();
+      if (extend === undefined) return;
+      // Nobody else names files in there: what qemu-img opens is what was judged.
+      await using workshop = await createTemporaryDirectory(folder);
+      await linkDiskFiles(folder, name, workshop.path);
+      await run(qemu_img, ['resize', join(workshop.path, name), `+${extend}M`], workshop.path, signal);
+    } catch (thrown) {
+      if (!(thrown instanceof Failure) || thrown.exception !== undefined) throw thrown;
+      if (thrown.code === 'not-found') {
+        throw new Failure('conflict', `path: there is no disk image ${given}.`, { ...EXCEPTION, cause: thrown });
+      }
+      throw new Failure(thrown.code, `path: ${thrown.message}`, { ...EXCEPTION, cause: thrown });
+    }
   }
 
   private place(path: string): string {
+    const name = basename(path);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: some formats write the name into a text of several lines
+    if (name === '.' || name === '..' || /[\x00-\x1f\x7f"]/.test(name)) {
+      throw new Failure('invalid', `path: ${JSON.stringify(path)} does not end with the name of an image.`);
+    }
+    if (isTemporaryName(name) || name.endsWith(SIDECAR)) {
+      throw new Failure('forbidden', `path: names like ${name} are kept for files of this server; choose another.`);
+    }
     if (isAbsolute(path)) {
       if (this.options.local) return path;
       throw new Failure('forbidden', `path: ${path} is absolute, which only local mode allows; give the image's name.`);
-    }
-    const name = basename(path);
-    if (name === '.' || name === '..' || name.includes('\0')) {
-      throw new Failure('invalid', `path: ${JSON.stringify(path)} does not end with the name of an image.`);
     }
     return join(this.options.folder, name);
   }

@@ -1,8 +1,10 @@
-// /v2/compute/qemu: the programs of QEMU on this host and the disk images that they make (interface of release 2.2.57, section 17.9).
+// /v2/compute/qemu: the programs of QEMU on this host and the disk images that they make (as in release 2.2.57).
 import { type Route, route } from '../../../http/route.ts';
+import type { FindNode } from '../../nodes/kind.ts';
 import { DiskImages, type DiskImagesOptions } from './disk-images.ts';
+import type { QemuNode } from './node.ts';
 import { acceleratedPlatforms, diskTools, emulators } from './programs.ts';
-import { BinaryFilter, DiskImageCreate, DiskImageUpdate } from './schema.ts';
+import { BinaryFilter, DiskImageCreate, DiskImageUpdate, QemuResize } from './schema.ts';
 
 export function qemuRoutes(options: DiskImagesOptions): Route[] {
   const disks = new DiskImages(options);
@@ -16,6 +18,16 @@ export function qemuRoutes(options: DiskImagesOptions): Route[] {
     }),
     route('PUT /v2/compute/qemu/img', { body: DiskImageUpdate, status: 201 }, async ({ body, signal }) => {
       await disks.extend(body, signal);
+      return undefined;
+    }),
+  ];
+}
+
+export function machineRoutes(find: FindNode<QemuNode>): Route[] {
+  const path = '/v2/compute/projects/{project_id}/qemu/nodes/{node_id}/resize_disk';
+  return [
+    route(`POST ${path}`, { body: QemuResize, status: 201 }, async ({ params, body }) => {
+      await find(params).resizeDisk(body);
       return undefined;
     }),
   ];

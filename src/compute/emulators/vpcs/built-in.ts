@@ -6,21 +6,21 @@ import { messageOf } from '../../../failures.ts';
 import { writeContained } from '../../../host/contained.ts';
 import { pcMac } from '../../../pc/mac.ts';
 import { readText } from '../../nodes/files.ts';
-import type { Machine, MachineEnd, MachineNode } from './engine.ts';
+import type { ExitInfo } from '../../nodes/node-runtime.ts';
+import type { PcRuntime, RuntimeNode } from './engine.ts';
 import { STARTUP_SCRIPT } from './script.ts';
 
 /** A PC handles each byte of input by itself, whatever it means in UTF-8. */
 const BYTES = 'latin1';
 
-export class BuiltInPc extends EventEmitter<{ end: [MachineEnd] }> implements Machine {
+export class BuiltInPc extends EventEmitter<{ end: [ExitInfo] }> implements PcRuntime {
   readonly console: Console;
   readonly commandLine: string;
-  readonly #node: MachineNode;
+  readonly #node: RuntimeNode;
   #device: MemoryDevice<'pc'> | undefined;
-  #isStarted = false;
-  #over: MachineEnd | undefined;
+  #ended: ExitInfo | undefined;
 
-  constructor(node: MachineNode) {
+  constructor(node: RuntimeNode) {
     super();
     this.#node = node;
     this.console = new Console({ name: node.name, write: (bytes) => this.#type(bytes) });
@@ -54,14 +54,16 @@ export class BuiltInPc extends EventEmitter<{ end: [MachineEnd] }> implements Ma
     });
     this.#device = device;
     await ethernet.setDevice({ kind: 'memory', device, number: 0 });
-    this.#isStarted = true;
-    // A script may end with `quit`: then it is over before anybody could listen.
-    if (this.#over !== undefined) setImmediate(() => this.emit('end', this.#over!));
   }
 
-  #end(end: MachineEnd): void {
-    this.#over = end;
-    if (this.#isStarted) this.emit('end', end);
+  /** A script may end with `quit`: then it is over before anybody could listen. */
+  get ended(): ExitInfo | undefined {
+    return this.#ended;
+  }
+
+  #end(end: ExitInfo): void {
+    this.#ended = end;
+    this.emit('end', end);
   }
 
   #type(bytes: Buffer): boolean {

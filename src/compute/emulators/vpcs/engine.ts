@@ -1,29 +1,19 @@
 // What runs a PC: the vpcs program, or the PC that is built in. The node knows neither of them.
-import type { EventEmitter } from 'node:events';
 import type { Sections } from '../../../config/schema.ts';
 import type { Console } from '../../../consoles/console.ts';
+import type { NodeRuntime } from '../../nodes/node-runtime.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { NodePort } from '../../nodes/port.ts';
 import type { Services } from '../../services.ts';
 import { type VpcsProgram, VpcsPrograms } from './program.ts';
 
-/** How a PC came to its end. */
-export interface MachineEnd {
-  /** Asked for by `stop`. */
-  expected: boolean;
-  /** What happened, when it was not the user who ended it: `with exit code 1`. */
-  fault: string | undefined;
-}
-
 /** A PC that runs. */
-export interface Machine extends EventEmitter<{ end: [MachineEnd] }> {
+export interface PcRuntime extends NodeRuntime {
   readonly console: Console;
-  /** As clients are told it. */
-  readonly commandLine: string;
 }
 
 /** The node as its engine knows it. */
-export interface MachineNode {
+export interface RuntimeNode {
   readonly id: string;
   readonly name: string;
   readonly project: NodeProject;

@@ -1,5 +1,6 @@
 // Registers the virtual PC: one Ethernet port, a start-up script, a console.
 import { defineKind } from '../../nodes/kind.ts';
+import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, VpcsNode } from './node.ts';
 import { VpcsCreate, VpcsUpdate } from './schema.ts';
 
@@ -11,6 +12,7 @@ export const vpcs = defineKind({
   update: VpcsUpdate,
   startAnswersNode: true,
   updatesNio: true,
+  kept: KEPT,
 
   make: VpcsNode.create,
   change: (node: VpcsNode, body) => node.change(body),

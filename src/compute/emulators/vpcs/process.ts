@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { Console } from '../../../consoles/console.ts';
 import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
 import { Failure } from '../../../failures.ts';
-import type { Held, HolderClient } from '../../../holder/client.ts';
+import type { ProgramHandle, SupervisorClient } from '../../../supervisor/client.ts';
 import { LineFeeder } from './line-feeder.ts';
 
 /** VPCS polls 5,000 times a second while idle; woken up to this late it takes a tenth of the CPU (docs/vpcs.md). */
@@ -20,7 +20,7 @@ const BANNER_CHARACTERS = 4096;
 const LF = 0x0a;
 
 export interface VpcsProcessOptions {
-  holder: HolderClient;
+  supervisor: SupervisorClient;
   /** Name of the node. */
   name: string;
   /** Program and arguments, see `vpcsCommand`. */
@@ -62,11 +62,11 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
   /** The next output is what was said in a former life of this process. */
   #isHistory = false;
 
-  constructor({ holder, name, command, directory, environment, record = {} }: VpcsProcessOptions) {
+  constructor({ supervisor, name, command, directory, environment, record = {} }: VpcsProcessOptions) {
     super();
     const [program, ...args] = command as [string, ...string[]];
     const terminal = new Terminal({
-      ...{ holder, program, arguments: args, directory, environment, record },
+      ...{ supervisor, program, arguments: args, directory, environment, record },
       timerSlackMilliseconds: TIMER_SLACK_MILLISECONDS,
     });
     const feeder = new LineFeeder((bytes) => terminal.write(bytes));
@@ -110,10 +110,17 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
       clearTimeout(timer);
       timer = setTimeout(() => settle('started'), outcome === 'settling' ? SETTLE_MILLISECONDS : STRANGE_MILLISECONDS);
     });
-    terminal.once('exit', settle);
+    // Its words and its end may come together: what it said then counts for nothing.
+    let over: TerminalExit | undefined;
+    const ended = (exit: TerminalExit): void => {
+      over = exit;
+      settle(exit);
+    };
+    terminal.once('exit', ended);
     try {
       await terminal.start();
-      const outcome = await settled;
+      const said = await settled;
+      const outcome = over ?? said;
       if (outcome !== 'started') {
         await terminal.stop();
         throw new Failure('conflict', this.#explain(outcome), { exception: 'VPCSError' });
@@ -121,7 +128,7 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
     } finally {
       clearTimeout(timer);
       stopLooking();
-      terminal.off('exit', settle);
+      terminal.off('exit', ended);
     }
     terminal.on('exit', (exit) => this.emit('exit', exit));
     // On a busy host the bad news may come later. A PC without a network is of no use to anybody.
@@ -133,10 +140,10 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
   }
 
   /** Takes over a program of a former life of this process; its console has what was kept of its output. */
-  takeBack(held: Held): void {
+  reattach(handle: ProgramHandle): void {
     this.#isHistory = true;
     this.#terminal.on('exit', (exit) => this.emit('exit', exit));
-    this.#terminal.takeBack(held);
+    this.#terminal.reattach(handle);
   }
 
   /** Tells what the output so far means, whenever there is more of it, until the answer is called. */

@@ -1,22 +1,12 @@
 import * as v from 'valibot';
-import { ConsolePort, Integer, Text, Uuid } from '../../../store/vocabulary.ts';
+import { ConsolePort, Text } from '../../../store/vocabulary.ts';
+import { NodeIdOrNumber } from '../../nodes/schema.ts';
 
 const ConsoleType = v.picklist(['telnet', 'none']);
 
-export type VpcsConsoleType = v.InferOutput<typeof ConsoleType>;
-
 export const VpcsCreate = v.strictObject({
   name: Text,
-  // Releases before 1.4 numbered their nodes; such a node gets a new identifier.
-  node_id: v.optional(
-    v.union([
-      Uuid,
-      v.pipe(
-        Integer,
-        v.transform(() => undefined),
-      ),
-    ]),
-  ),
+  node_id: v.optional(NodeIdOrNumber),
   console: v.optional(v.nullable(ConsolePort)),
   console_type: v.optional(ConsoleType, 'telnet'),
   startup_script: v.optional(v.nullable(v.string())),

@@ -1,0 +1,53 @@
+// Which emulator runs a machine: found by its path, or by the platform that it emulates.
+import { basename } from 'node:path';
+import { Failure } from '../../../failures.ts';
+import { findProgram } from '../../../host/programs.ts';
+import { isPlatform } from './schema.ts';
+
+export interface Emulator {
+  path: string;
+  platform: string;
+}
+
+/** The platform that an emulator's name tells; undefined for another program. */
+export function platformOf(path: string): string | undefined {
+  const name = basename(path);
+  if (name.startsWith('qemu-kvm')) return 'x86_64';
+  if (name === 'qemu') return 'i386';
+  const word = /^qemu-system-([^.]*)/.exec(name)?.[1] ?? '';
+  return isPlatform(word) ? word : undefined;
+}
+
+/**
+ * The emulator at the path, or the one of the platform when there is none.
+ * @throws Failure `conflict` when there is neither, or the program is something else
+ */
+export async function findEmulator(path: string | null | undefined, platform: string | undefined): Promise<Emulator> {
+  const wanted = platform === 'null' ? '' : (platform ?? '');
+  const given = path
+    ? ((await findProgram(path)) ?? (wanted === '' ? await findProgram(basename(path)) : undefined))
+    : undefined;
+  const name = `qemu-system-${wanted}`;
+  const found = given ?? (wanted === '' ? undefined : await findProgram(name));
+  if (found === undefined) {
+    const what = path
+      ? `qemu_path: there is no program ${path}`
+      : wanted
+        ? `platform: there is no program ${name}`
+        : 'qemu_path: give the emulator or its platform';
+    throw new Failure(
+      'conflict',
+      `${what}; GET /v2/compute/qemu/binaries lists what there is (Debian: apt install qemu-system-x86).`,
+      {
+        exception: 'QemuError',
+      },
+    );
+  }
+  const known = platformOf(found);
+  if (known === undefined) {
+    throw new Failure('conflict', `qemu_path: ${found} is no emulator of a known platform.`, {
+      exception: 'QemuError',
+    });
+  }
+  return { path: found, platform: known };
+}

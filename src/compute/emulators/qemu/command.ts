@@ -1,0 +1,185 @@
+// The command line of a machine. Pure: the same machine gives the same words. Facts of release 2.2.57, but for what stands here:
+// no default devices, control by QMP on a Unix socket, the serial port on another one, and the sandbox.
+import type { CustomAdapter } from '../../../store/vocabulary.ts';
+import type { Disk } from './disks.ts';
+import { type HiddenSettings, type Images, macOf, type Settings } from './settings.ts';
+import { QMP_SOCKET, SERIAL_SOCKET } from './sockets.ts';
+import { escaped } from './words.ts';
+
+/** A slot each: the host bridge, the ISA bridge with IDE and USB, the display, one to spare. */
+const BASE_SLOTS = 4;
+const SLOTS = 32;
+/** Neither a process nor rights are what a machine needs. */
+const SANDBOX = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny';
+
+export interface MachineCommand {
+  emulator: string;
+  platform: string;
+  name: string;
+  nodeId: string;
+  settings: Settings;
+  hidden: HiddenSettings;
+  images: Images;
+  disks: readonly Disk[];
+  /** KVM runs it. */
+  accelerated: boolean;
+  console: { type: string; host: string; port: number | null };
+  /** UDP ports of each adapter: the machine's, and the one of its cable's end. */
+  adapters: readonly { program_port: number; cable_port: number }[];
+  /** Firmware by UEFI: its code, and the node's own variables. */
+  uefi?: { code: string; variables: string };
+  /** Socket of the TPM. */
+  tpm?: string;
+  /** The state that was saved under this name is loaded. */
+  savedState?: string;
+  /** Words of the user. */
+  options: readonly string[];
+}
+
+/** The words after the program's own. */
+export function machineWords(machine: MachineCommand): string[] {
+  const { settings, images, platform, options } = machine;
+  const isPc = platform === 'x86_64' || platform === 'i386';
+  const has = (word: string): boolean => options.includes(word) || options.includes(`-${word}`);
+  return [
+    ...['-name', escaped(machine.name), '-m', `${settings.ram}M`, '-smp', `cpus=${settings.cpus},sockets=1`],
+    ...(machine.accelerated ? ['-enable-kvm', ...(platform === 'x86_64' ? ['-machine', 'smm=off'] : [])] : []),
+    ...['-boot', `order=${settings.boot_priority}`],
+    ...[
+      '-sandbox',
+      SANDBOX,
+      '-S',
+      '-no-user-config',
+      ...(isPc ? ['-nodefaults'] : ['-monitor', 'none', '-parallel', 'none']),
+    ],
+    ...firmwareWords(machine),
+    ...cdWords(machine, isPc),
+    ...machine.disks.flatMap((disk) => diskWords(disk, settings[`${disk.drive}_disk_interface`])),
+    ...(images.initrd.path === '' ? [] : ['-initrd', images.initrd.path]),
+    ...(images.kernel_image.path === '' ? [] : ['-kernel', images.kernel_image.path]),
+    ...(settings.kernel_command_line === '' ? [] : ['-append', settings.kernel_command_line]),
+    ...(has('-uuid') ? [] : ['-uuid', machine.nodeId]),
+    ...consoleWords(machine, isPc && !has('-vga')),
+    ...['-qmp', `unix:${QMP_SOCKET},server=on,wait=off`],
+    ...['-net', 'none', ...adapterWords(machine)],
+    ...(machine.savedState === undefined ? [] : ['-loadvm', machine.savedState]),
+    ...(drawsItself(machine, options) ? ['-display', 'none'] : []),
+    ...tpmWords(machine),
+    ...options,
+    ...(machine.console.type === 'vnc' ? ['-machine', 'usb=on', '-device', 'usb-tablet'] : []),
+  ];
+}
+
+function drawsItself({ console }: MachineCommand, options: readonly string[]): boolean {
+  if (console.type !== 'telnet' && console.type !== 'none') return false;
+  return !options.some((word) => ['-display', '-nographic', '-curses', '-vnc'].includes(word.replace(/^--/, '-')));
+}
+
+function firmwareWords({ images, uefi }: MachineCommand): string[] {
+  if (uefi) {
+    const flash = 'if=pflash,format=raw';
+    return [
+      ...['-drive', `${flash},readonly=on,file=${escaped(uefi.code)}`],
+      ...['-drive', `${flash},file=${escaped(uefi.variables)}`],
+    ];
+  }
+  return images.bios_image.path === '' ? [] : ['-bios', images.bios_image.path];
+}
+
+/** A PC has the drive also without a CD, so that one can be put in while it runs. */
+function cdWords({ images, disks, options }: MachineCommand, isPc: boolean): string[] {
+  if (images.cdrom_image.path !== '') return ['-cdrom', images.cdrom_image.path];
+  const isTaken = disks.some(({ index }) => index === 2);
+  const hasNoIde = options.some((word) => word.includes('microvm'));
+  return isPc && !isTaken && !hasNoIde ? ['-drive', 'if=ide,index=2,media=cdrom'] : [];
+}
+
+function diskWords({ index, path, format }: Disk, kind: string): string[] {
+  const file = `file=${escaped(path)}${format === undefined ? '' : `,format=${format}`}`;
+  const apart = `${file},if=none,id=drive${index},index=${index},media=disk`;
+  switch (kind) {
+    case 'sata':
+      return [
+        ...['-device', `ahci,id=ahci${index}`, '-drive', apart],
+        ...['-device', `ide-hd,drive=drive${index},bus=ahci${index}.0,id=drive${index}`],
+      ];
+    case 'nvme':
+      return ['-drive', apart, '-device', `nvme,drive=drive${index},serial=${index}`];
+    case 'scsi':
+      return [
+        ...['-device', `virtio-scsi-pci,id=scsi${index}`, '-drive', apart],
+        ...['-device', `scsi-hd,drive=drive${index}`],
+      ];
+    default:
+      return ['-drive', `${file},if=${escaped(kind)},index=${index},media=disk,id=drive${index}`];
+  }
+}
+
+function consoleWords({ console: { type, host, port } }: MachineCommand, needsDisplay: boolean): string[] {
+  const address = host.includes(':') ? `[${host}]` : host;
+  const display = needsDisplay ? ['-vga', 'std'] : [];
+  switch (type) {
+    case 'telnet':
+      return [
+        ...['-chardev', `socket,id=gns3-serial,path=${SERIAL_SOCKET},server=on,wait=off`],
+        ...['-serial', 'chardev:gns3-serial', ...display],
+      ];
+    case 'vnc':
+      return ['-vnc', `${address}:${(port ?? 0) - 5900}`, ...display];
+    case 'spice':
+    case 'spice+agent':
+      return [
+        ...['-spice', `addr=${host},port=${port ?? 0},disable-ticketing=on`],
+        ...(needsDisplay ? ['-vga', 'qxl'] : []),
+        ...(type === 'spice' ? [] : AGENT),
+      ];
+    default:
+      return display;
+  }
+}
+
+const AGENT = [
+  ...['-device', 'virtio-serial', '-chardev', 'spicevmc,id=vdagent,debug=0,name=vdagent'],
+  ...['-device', 'virtserialport,chardev=vdagent,name=com.redhat.spice.0'],
+  ...['-chardev', 'spiceport,name=org.spice-space.webdav.0,id=charchannel0'],
+  ...['-device', 'virtserialport,chardev=charchannel0,id=channel0,name=org.spice-space.webdav.0'],
+];
+
+function adapterWords({ settings, hidden, disks, adapters }: MachineCommand): string[] {
+  const ownSlots = disks.filter(({ drive }) => !['ide', 'none'].includes(settings[`${drive}_disk_interface`])).length;
+  const first = BASE_SLOTS + ownSlots;
+  const bridges = Math.floor((first + adapters.length - 1) / SLOTS);
+  const words = Array.from({ length: Math.max(0, bridges) }, (_none, index) => bridgeWords(index + 1)).flat();
+  for (const [number, { program_port, cable_port }] of adapters.entries()) {
+    const custom: CustomAdapter | undefined = hidden.custom_adapters.find(({ adapter_number: at }) => at === number);
+    const type = custom?.adapter_type ?? settings.adapter_type;
+    const slot = first + number;
+    const place =
+      slot < SLOTS
+        ? ''
+        : `,bus=pci-bridge${Math.floor(slot / SLOTS)},addr=0x${(slot % SLOTS).toString(16).padStart(2, '0')}`;
+    const speed = type === 'virtio-net-pci' ? ',speed=10000,duplex=full' : '';
+    words.push(
+      '-device',
+      `${escaped(type)},mac=${macOf(settings, number, custom)}${speed}${place},netdev=gns3-${number}`,
+    );
+    words.push('-netdev', `socket,id=gns3-${number},udp=127.0.0.1:${cable_port},localaddr=127.0.0.1:${program_port}`);
+  }
+  return words;
+}
+
+function bridgeWords(number: number): string[] {
+  return [
+    ...['-device', `i82801b11-bridge,id=dmi_pci_bridge${number}`],
+    '-device',
+    `pci-bridge,id=pci-bridge${number},bus=dmi_pci_bridge${number},chassis_nr=0x1,addr=0x${number.toString(16)},shpc=off`,
+  ];
+}
+
+function tpmWords({ tpm }: MachineCommand): string[] {
+  if (tpm === undefined) return [];
+  return [
+    ...['-chardev', `socket,id=chrtpm,path=${escaped(tpm)}`, '-tpmdev', 'emulator,id=tpm0,chardev=chrtpm'],
+    ...['-device', 'tpm-tis,tpmdev=tpm0'],
+  ];
+}

@@ -1,0 +1,41 @@
+// qemu-img on the disks of machines: the one beside the emulator.
+import { dirname, join } from 'node:path';
+import { Failure, messageOf } from '../../../failures.ts';
+import { findProgram } from '../../../host/programs.ts';
+import { type ProgramRun, runProgram } from '../../../host/run-program.ts';
+
+export class DiskTool {
+  readonly #path: string;
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** @throws Failure `conflict` (`QemuError`) when there is none */
+  static async beside(emulator: string): Promise<DiskTool> {
+    const path = join(dirname(emulator), 'qemu-img');
+    if ((await findProgram(path)) !== undefined) return new DiskTool(path);
+    const message = `There is no qemu-img beside ${emulator}; install it (Debian: apt install qemu-utils).`;
+    throw new Failure('conflict', message, { exception: 'QemuError' });
+  }
+
+  /** @throws Failure `conflict` (`QemuError`) when it cannot be run, or ends with another code than those that `allowed` has */
+  async run(args: readonly string[], allowed: readonly number[] = [0]): Promise<ProgramRun> {
+    const run = await runProgram(this.#path, args).catch((thrown: unknown) => {
+      throw this.#failure(args, messageOf(thrown), thrown);
+    });
+    if (run.code !== null && allowed.includes(run.code)) return run;
+    throw this.#failure(args, run.errors.trim() || `it ended with code ${run.code}`);
+  }
+
+  /** What an image is: its format, its size in bytes, the state that was saved in it. */
+  async describe(path: string): Promise<{ format: string; snapshots: string[] }> {
+    const { output } = await this.run(['info', '-U', '--output=json', path]);
+    const { format, snapshots = [] } = JSON.parse(output) as { format: string; snapshots?: { name: string }[] };
+    return { format, snapshots: snapshots.map(({ name }) => name) };
+  }
+
+  #failure([verb = '']: readonly string[], why: string, cause?: unknown): Failure {
+    return new Failure('conflict', `${this.#path} ${verb}: ${why}`, { exception: 'QemuError', cause });
+  }
+}

@@ -1,0 +1,145 @@
+// The disks of a machine: its own copies on top of images, or the images themselves.
+import { lstat, open } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Failure, messageOf } from '../../../failures.ts';
+import { readDiskHeader } from '../../images/disk-header.ts';
+import type { DiskTool } from './disk-tool.ts';
+import { DRIVES, type Drive } from './schema.ts';
+import type { Images } from './settings.ts';
+
+/** Under this name a machine's state is saved in its disks. */
+export const SAVED_STATE = 'GNS3_SAVED_STATE';
+
+/** Answers of `qemu-img check`: 1 it could not be checked, 2 damaged, 3 leaked clusters, which cost space alone; 63 not known. */
+const CHECK = { unchecked: 1, damaged: 2, leaked: 3, unsupported: 63 } as const;
+
+export interface Disk {
+  readonly drive: Drive;
+  /** Number of the drive: 0 to 3. */
+  readonly index: number;
+  /** The file that the machine writes to. */
+  readonly path: string;
+  /** `raw`, when it must not be found out. */
+  readonly format?: string;
+}
+
+export interface DiskOptions {
+  tool: DiskTool;
+  /** The node's directory. */
+  directory: string;
+  /** Copies of its own, and the images stay as they are. */
+  linked: boolean;
+  warn(message: string): void;
+}
+
+/** Where the copy of a drive's image is. */
+export function copyOf(directory: string, drive: Drive): string {
+  return join(directory, `${drive}_disk.qcow2`);
+}
+
+export function imageOf(images: Images, drive: Drive): string {
+  return images[`${drive}_disk_image`].path;
+}
+
+/**
+ * Makes the disks ready for a start.
+ * @throws Failure `conflict` (`QemuError`) for an image that cannot be used; it names the image and the reason
+ */
+export async function prepareDisks(images: Images, drives: readonly Drive[], options: DiskOptions): Promise<Disk[]> {
+  const disks: Disk[] = [];
+  for (const drive of drives) {
+    const image = imageOf(images, drive);
+    if (image === '') continue;
+    const path = options.linked ? await prepareCopy(drive, image, options) : await prepareImage(drive, image, options);
+    disks.push({ drive, index: DRIVES.indexOf(drive), path });
+  }
+  return disks;
+}
+
+/** Grows a drive by so many MiB. */
+export async function growDisk(images: Images, drive: Drive, mebibytes: number, options: DiskOptions): Promise<void> {
+  const image = imageOf(images, drive);
+  if (image === '') throw refusal(`${drive} has no disk image.`);
+  const path = options.linked ? await prepareCopy(drive, image, options) : await prepareImage(drive, image, options);
+  await options.tool.run([
+    'resize',
+    ...(mebibytes < 0 ? ['--shrink'] : []),
+    path,
+    `${mebibytes < 0 ? '' : '+'}${mebibytes}M`,
+  ]);
+}
+
+async function prepareImage(drive: Drive, image: string, { tool, warn }: DiskOptions): Promise<string> {
+  await judge(drive, image);
+  await check(drive, image, tool, warn);
+  return image;
+}
+
+/** Makes the copy, or puts it on the image again, which may lie elsewhere by now. */
+async function prepareCopy(drive: Drive, image: string, options: DiskOptions): Promise<string> {
+  const { tool, directory } = options;
+  await prepareImage(drive, image, options);
+  const { format } = await tool.describe(image);
+  const copy = copyOf(directory, drive);
+  const there = await lstat(copy).catch(() => undefined);
+  if (there && !there.isFile())
+    throw refusal(`${drive}: ${basename(copy)} in the node's directory is no regular file.`);
+  if (there) await tool.run(['rebase', '-u', '-f', 'qcow2', '-b', image, '-F', format, copy]);
+  else await tool.run(['create', '-q', '-f', 'qcow2', '-b', image, '-F', format, copy]);
+  return copy;
+}
+
+/** Whether the image is one, and leads to nothing but images beside it. */
+export async function judge(drive: string, image: string): Promise<void> {
+  const found = await lstat(image).catch(() => undefined);
+  const name = basename(image);
+  if (!found) throw refusal(`${drive}: the image ${name} is not there any more; upload it again.`);
+  if (!found.isFile()) throw refusal(`${drive}: the image ${name} is no regular file.`);
+  if (found.size === 0) throw refusal(`${drive}: the image ${name} is empty; upload it again.`);
+  await using handle = await open(image, 'r');
+  const { files } = await readDiskHeader(handle, name);
+  for (const { name: other, role } of files) {
+    const inside = !other.includes('/') && !other.includes(':') && !other.startsWith('.');
+    const beside = inside ? await lstat(join(dirname(image), other)).catch(() => undefined) : undefined;
+    if (beside?.isFile()) continue;
+    const what = JSON.stringify(other.slice(0, 100));
+    throw refusal(`${drive}: the ${role} ${what} of the image ${name} is no image in the same folder.`);
+  }
+}
+
+/** Repairs what costs nothing but space; of more damage it warns, as the machine may still find its way. */
+async function check(drive: Drive, image: string, tool: DiskTool, warn: (message: string) => void): Promise<void> {
+  const answers = Object.values(CHECK);
+  const name = basename(image);
+  const { code, errors } = await tool.run(['check', '-q', image], [0, ...answers]);
+  if (code === CHECK.leaked) {
+    await tool.run(['check', '-q', '-r', 'leaks', image], [0, ...answers]);
+    warn(`${drive}: the image ${name} had leaked clusters, which were freed; nothing was lost.`);
+  } else if (code === CHECK.damaged) {
+    warn(
+      `${drive}: the image ${name} is damaged (qemu-img check): ${errors.trim().split('\n')[0] ?? ''}. It was left as it is.`,
+    );
+  } else if (code === CHECK.unchecked) {
+    throw refusal(`${drive}: the image ${name} cannot be read: ${errors.trim().split('\n')[0] ?? ''}`);
+  }
+}
+
+/** The drives that hold a saved state. */
+export async function savedIn(disks: readonly Disk[], tool: DiskTool): Promise<Disk[]> {
+  const found: Disk[] = [];
+  for (const disk of disks) {
+    const { snapshots } = await tool.describe(disk.path).catch((error: unknown) => {
+      throw refusal(`${disk.drive}: ${messageOf(error)}`);
+    });
+    if (snapshots.includes(SAVED_STATE)) found.push(disk);
+  }
+  return found;
+}
+
+export async function forgetState(disks: readonly Disk[], tool: DiskTool): Promise<void> {
+  for (const { path } of await savedIn(disks, tool)) await tool.run(['snapshot', '-d', SAVED_STATE, path]);
+}
+
+function refusal(message: string): Failure {
+  return new Failure('conflict', message, { exception: 'QemuError' });
+}

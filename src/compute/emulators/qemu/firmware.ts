@@ -1,0 +1,34 @@
+// The firmware of machines that start by UEFI: Debian's, or one in the folder of images; each node has variables of its own.
+import { constants, copyFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../../failures.ts';
+import { namesIn } from '../../../host/directories.ts';
+
+/** Where Debian's package ovmf puts it. */
+const SYSTEM = '/usr/share/OVMF';
+/** Today's size, and the one that nodes of older releases have. */
+const PAIRS = [
+  { code: 'OVMF_CODE_4M.fd', variables: 'OVMF_VARS_4M.fd' },
+  { code: 'OVMF_CODE.fd', variables: 'OVMF_VARS.fd' },
+] as const;
+
+/** @throws Failure `conflict` (`QemuError`) when there is no such firmware */
+export async function prepareFirmware(directory: string, images: string): Promise<{ code: string; variables: string }> {
+  const own = await namesIn(directory);
+  const pair = own.includes(PAIRS[1].variables) ? PAIRS[1] : PAIRS[0];
+  const code = await find(pair.code, images);
+  const variables = join(directory, pair.variables);
+  if (!own.includes(pair.variables))
+    await copyFile(await find(pair.variables, images), variables, constants.COPYFILE_EXCL);
+  return { code, variables };
+}
+
+async function find(name: string, images: string): Promise<string> {
+  for (const folder of [SYSTEM, images]) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isFile()) return path;
+  }
+  const message = `uefi: there is no firmware ${name} in ${SYSTEM} (Debian: apt install ovmf), and none among the images.`;
+  throw new Failure('conflict', message, { exception: 'QemuError' });
+}

@@ -1,0 +1,101 @@
+// The images that a machine names: found by name, path or checksum, and told to clients as they know them.
+import { stat } from 'node:fs/promises';
+import { basename, isAbsolute, join, posix } from 'node:path';
+import { Failure } from '../../../failures.ts';
+import { wayBelow } from '../../../host/below.ts';
+import { openContainedForRead } from '../../../host/contained.ts';
+import type { ImagePlace, Images } from '../../images/images.ts';
+import { IMAGE_KINDS } from '../../images/kinds.ts';
+import { type Image, NO_IMAGE } from './settings.ts';
+
+const KIND = IMAGE_KINDS.find(({ emulator }) => emulator === 'qemu')!;
+
+export interface ReferenceOptions {
+  images: Images;
+  /** Absolute paths may lie anywhere on this host. */
+  local: boolean;
+  /** Directory of the project: images may lie there, too. */
+  project: string;
+}
+
+/**
+ * @param reference name, path within a folder of images, or absolute path; empty for no image
+ * @param md5sum by which an image is found that has another name here
+ * @throws Failure `image-missing`; `conflict` (`NodeError`) for a path outside of the folders
+ */
+export async function findImage(
+  member: string,
+  reference: string,
+  md5sum: string | null | undefined,
+  options: ReferenceOptions,
+): Promise<Image> {
+  if (reference === '') return NO_IMAGE;
+  if (/^[A-Za-z]:[\\/]/.test(reference)) throw refusal(member, reference, 'is a path of Windows');
+  if (reference.includes('\0')) throw refusal(member, reference, 'is no name of an image');
+  const found = isAbsolute(reference) ? await atPath(member, reference, options) : await byName(reference, options);
+  const place = found ?? (md5sum ? await byChecksum(md5sum, options) : undefined);
+  if (place === undefined) {
+    const message = `${member}: this compute has no image ${reference}; upload it with POST /v2/compute/qemu/images/${basename(reference)}.`;
+    throw new Failure('image-missing', message, { image: posix.normalize(reference) });
+  }
+  return describe(place, options);
+}
+
+async function atPath(member: string, path: string, options: ReferenceOptions): Promise<ImagePlace | undefined> {
+  const roots = [...options.images.folders(KIND), options.project];
+  const wanted = posix.normalize(path);
+  for (const root of roots) {
+    const way = wayBelow(root, wanted);
+    if (way !== undefined) return checked({ root, path: way });
+  }
+  if (!options.local)
+    throw refusal(member, path, 'lies outside of the folders of images, which only local mode allows');
+  const found = await stat(wanted).catch(() => undefined);
+  if (found === undefined) return undefined;
+  return checked({ root: '/', path: wanted.slice(1) });
+}
+
+/** At its very place, or by its last name anywhere below the folders that its path names. */
+async function byName(reference: string, { images, project }: ReferenceOptions): Promise<ImagePlace | undefined> {
+  const path = posix.normalize(reference.replaceAll('\\', '/'));
+  if (path.startsWith('../') || path === '..' || path === '.') return undefined;
+  for (const root of [...images.folders(KIND), project]) {
+    const exact = await checked({ root, path });
+    if (exact) return exact;
+  }
+  return images.search(KIND, path, project);
+}
+
+async function byChecksum(md5sum: string, { images }: ReferenceOptions): Promise<ImagePlace | undefined> {
+  const found = (await images.list(KIND)).find((entry) => entry.md5sum === md5sum.toLowerCase());
+  if (!found) return undefined;
+  return isAbsolute(found.path)
+    ? { root: '/', path: found.path.slice(1) }
+    : { root: images.folder('qemu'), path: found.path };
+}
+
+/** The place, if there is something; what is no regular file is refused. */
+async function checked(place: ImagePlace): Promise<ImagePlace | undefined> {
+  try {
+    const { handle } = await openContainedForRead(place.root, place.path);
+    await handle.close();
+    return place;
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.code === 'not-found') return undefined;
+    if (thrown instanceof Failure)
+      throw new Failure('conflict', thrown.message, { exception: 'QemuError', cause: thrown });
+    throw thrown;
+  }
+}
+
+async function describe(place: ImagePlace, { images }: ReferenceOptions): Promise<Image> {
+  const path = join(place.root, place.path);
+  const own = images.folder('qemu');
+  const isPlain = !place.path.includes('/') && place.root !== '/';
+  const shown = wayBelow(own, path) ?? (isPlain ? place.path : path);
+  return { path, shown, md5sum: await images.checksum(place) };
+}
+
+function refusal(member: string, path: string, why: string): Failure {
+  return new Failure('conflict', `${member}: ${JSON.stringify(path)} ${why}.`, { exception: 'NodeError' });
+}

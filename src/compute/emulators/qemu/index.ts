@@ -1,0 +1,29 @@
+// Registers QEMU machines: adapters, disks, a console of several types, suspension.
+import { defineKind } from '../../nodes/kind.ts';
+import { KEPT } from './kept.ts';
+import { MODULE, PORT_RULES, QemuNode } from './node.ts';
+import { machineRoutes, qemuRoutes } from './routes.ts';
+import { QemuCreate, QemuUpdate } from './schema.ts';
+
+export const qemu = defineKind({
+  type: 'qemu',
+  module: MODULE,
+  ...PORT_RULES,
+  create: QemuCreate,
+  update: QemuUpdate,
+  startAnswersNode: true,
+  updatesNio: true,
+  kept: KEPT,
+
+  make: QemuNode.create,
+  change: (node: QemuNode, body) => node.change(body),
+  duplicate: (source, destination) => destination.copyFilesOf(source),
+  reload: (node) => node.reload(),
+  resume: (node) => node.resume(),
+  console: {
+    connect: (node) => node.connectConsole(),
+    reset: (node) => node.resetConsole(),
+  },
+  routes: machineRoutes,
+  hostRoutes: ({ images, config }) => qemuRoutes({ folder: images.folder('qemu'), local: config.Server.local }),
+});

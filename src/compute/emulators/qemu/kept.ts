@@ -1,0 +1,16 @@
+// What is kept with a running machine, to find it again when the server comes back.
+import * as v from 'valibot';
+
+const UdpPort = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
+
+export const KEPT = {
+  version: 1,
+  schema: v.object({
+    /** Of each adapter: the machine's UDP port, and the one of its cable's end. */
+    adapters: v.array(v.object({ program_port: UdpPort, cable_port: UdpPort })),
+    /** Its console is its first serial port. */
+    serial: v.boolean(),
+  }),
+} as const;
+
+export type QemuKept = v.InferOutput<typeof KEPT.schema>;

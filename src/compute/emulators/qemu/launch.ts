@@ -1,0 +1,121 @@
+// From a node to its running machine: what is looked at, made and reserved before QEMU is started.
+import { freemem } from 'node:os';
+import { Failure } from '../../../failures.ts';
+import { consoleHost } from '../../ports/ports.ts';
+import { isAccelerated } from './acceleration.ts';
+import type { Emulator } from './binary.ts';
+import { machineWords } from './command.ts';
+import { DiskTool } from './disk-tool.ts';
+import { type Disk, type DiskOptions, forgetState, judge, prepareDisks, SAVED_STATE, savedIn } from './disks.ts';
+import { prepareFirmware } from './firmware.ts';
+import { optionWords } from './options.ts';
+import { type MachineNode, QemuRuntime } from './runtime.ts';
+import { DRIVES } from './schema.ts';
+import type { HiddenSettings, Images, Settings } from './settings.ts';
+import { reserveCid } from './shared.ts';
+import { startTpm, TPM_SOCKET } from './tpm.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** All that a start depends on. */
+export interface Machine {
+  emulator: Emulator;
+  settings: Settings;
+  hidden: HiddenSettings;
+  images: Images;
+  console: { type: string; port: number | null };
+}
+
+/** @throws Failure `conflict` (`QemuError`) that says what hinders the start; nothing runs then */
+export async function launchMachine(
+  node: MachineNode,
+  machine: Machine,
+  resources: AsyncDisposableStack,
+): Promise<QemuRuntime> {
+  const { emulator, settings, hidden, images, console } = machine;
+  const { services, project } = node;
+  const { Qemu } = services.config;
+  mustFitTogether(machine);
+  const accelerated = await isAccelerated(emulator.path, settings.options, Qemu);
+  const placeholders = {
+    ...{ name: node.name, nodeId: node.id, projectId: project.id, projectPath: project.path, console: console.port },
+    guestCid: reserveCid(services, console.port, resources),
+  };
+  const options = optionWords(settings.options, placeholders, Qemu.allow_unsafe_options);
+  warnOfMemory(node, settings.ram);
+  const tool = await DiskTool.beside(emulator.path);
+  if (images.cdrom_image.path !== '') await judge('cdrom_image', images.cdrom_image.path);
+  const disks = await prepareDisks(images, DRIVES, diskOptions(node, machine, tool));
+  const uefi = settings.uefi ? await prepareFirmware(node.directory, services.images.folder('qemu')) : undefined;
+  const isSaved = await takeSavedState(settings, disks, tool);
+  const adapters = await reserveAdapters(node, settings.adapters, resources);
+  if (settings.tpm) await startTpm(node, resources);
+  const words = machineWords({
+    ...{ emulator: emulator.path, platform: emulator.platform, name: node.name, nodeId: node.id },
+    ...{ settings, hidden, images, disks, accelerated, adapters, options },
+    console: { ...console, host: consoleHost(services.config) },
+    ...(uefi ? { uefi } : {}),
+    ...(settings.tpm ? { tpm: TPM_SOCKET } : {}),
+    ...(isSaved ? { savedState: SAVED_STATE } : {}),
+  });
+  const start = {
+    ...{ emulator: emulator.path, words, priority: settings.process_priority },
+    kept: { adapters, serial: console.type === 'telnet' },
+    udpPorts: adapters.flatMap(({ program_port, cable_port }) => [program_port, cable_port]),
+  };
+  return QemuRuntime.start(node, start, resources);
+}
+
+export function diskOptions(node: MachineNode, { hidden }: Pick<Machine, 'hidden'>, tool: DiskTool): DiskOptions {
+  const { services, project, name, directory } = node;
+  const warn = (message: string): void =>
+    services.events.emit('log.warning', { message: `${name}: ${message}` }, project.id);
+  return { tool, directory, linked: hidden.linked_clone, warn };
+}
+
+function mustFitTogether({ settings, images, emulator }: Machine): void {
+  const refuse = (message: string): never => {
+    throw new Failure('conflict', message, { exception: 'QemuError' });
+  };
+  if (settings.uefi && images.bios_image.path !== '') refuse('uefi: a machine has a bios_image or UEFI, not both.');
+  if (images.cdrom_image.path !== '' && images.hdc_disk_image.path !== '') {
+    refuse('cdrom_image: the CD drive is where hdc is; take one of them away.');
+  }
+  if (settings.legacy_networking) {
+    refuse(`legacy_networking: ${emulator.path} is too new for it (QEMU 2.9 took it away); switch it off.`);
+  }
+}
+
+/** It starts all the same: guests seldom use all that they have. */
+function warnOfMemory({ services, name, project }: MachineNode, mebibytes: number): void {
+  const free = Math.trunc(freemem() / MEBIBYTE);
+  if (mebibytes <= free) return;
+  const message = `${name} may use ${mebibytes} MB of memory, but only ${free} MB are free: it may be ended by the system.`;
+  services.events.emit('log.warning', { message }, project.id);
+}
+
+/** Whether a state is there that the machine goes on with; one that it does not go on with is forgotten. */
+async function takeSavedState(settings: Settings, disks: readonly Disk[], tool: DiskTool): Promise<boolean> {
+  const writable = disks.filter(({ path }) => path !== '');
+  if (settings.on_close === 'save_vm_state') return (await savedIn(writable, tool)).length > 0;
+  await forgetState(writable, tool);
+  return false;
+}
+
+async function reserveAdapters(
+  { services, project }: MachineNode,
+  count: number,
+  resources: AsyncDisposableStack,
+): Promise<{ program_port: number; cable_port: number }[]> {
+  const { udp } = services.ports;
+  const reserve = async (): Promise<number> => {
+    const port = await udp.reserve(project.id);
+    resources.defer(() => udp.release(project.id, port));
+    return port;
+  };
+  const adapters = [];
+  for (let number = 0; number < count; number += 1) {
+    adapters.push({ program_port: await reserve(), cable_port: await reserve() });
+  }
+  return adapters;
+}

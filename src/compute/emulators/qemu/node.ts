@@ -1,0 +1,294 @@
+// A QEMU machine as a node: its settings, its images, its adapters, and what runs it.
+import * as v from 'valibot';
+import { Failure, messageOf } from '../../../failures.ts';
+import { log } from '../../../host/log.ts';
+import { copyFiles } from '../../nodes/files.ts';
+import { LivePort } from '../../nodes/live-port.ts';
+import type { NodeIdentity } from '../../nodes/node.ts';
+import type { ExitInfo } from '../../nodes/node-runtime.ts';
+import type { PortRules } from '../../nodes/port.ts';
+import { ProgramNode } from '../../nodes/program-node.ts';
+import type { SurvivingProgram } from '../../nodes/surviving-programs.ts';
+import type { Services } from '../../services.ts';
+import { type Emulator, findEmulator } from './binary.ts';
+import { DiskTool } from './disk-tool.ts';
+import { growDisk } from './disks.ts';
+import { findImage } from './image-references.ts';
+import { KEPT } from './kept.ts';
+import { diskOptions, launchMachine } from './launch.ts';
+import { type MachineNode, QemuRuntime } from './runtime.ts';
+import { DRIVES, type QemuCreate, type QemuResize, type QemuUpdate } from './schema.ts';
+import {
+  changedSettings,
+  defaultSettings,
+  type HiddenSettings,
+  IMAGE_MEMBERS,
+  type Images,
+  NO_IMAGE,
+  type Settings,
+} from './settings.ts';
+import { reserveImages } from './shared.ts';
+import { reattachTpm } from './tpm.ts';
+
+export const MODULE = 'qemu';
+export const PORT_RULES: PortRules = { exception: 'QemuError', nios: new Set(['nio_udp']) };
+const { exception } = PORT_RULES;
+
+const NO_IMAGES = Object.fromEntries(IMAGE_MEMBERS.map((member) => [member, NO_IMAGE])) as Images;
+const LOOPBACK = '127.0.0.1';
+
+interface State {
+  emulator: Emulator;
+  settings: Settings;
+  hidden: HiddenSettings;
+  images: Images;
+}
+
+export class QemuNode extends ProgramNode<QemuRuntime> {
+  readonly type = MODULE;
+  #state: State;
+  /** Something was changed since the last start: a reload starts the machine again then. */
+  #isChanged = false;
+  #isClosing = false;
+
+  private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
+    super(identity, services, {
+      ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: state.settings.adapters },
+      makePort: (...parts) => new LivePort(...parts),
+    });
+    this.#state = state;
+    this.#listenToPorts();
+  }
+
+  static async create(identity: NodeIdentity, body: QemuCreate, services: Services): Promise<QemuNode> {
+    await using undo = new AsyncDisposableStack();
+    const { id, project } = identity;
+    const emulator = await findEmulator(body.qemu_path, body.platform);
+    const settings = changedSettings(defaultSettings(id), body, id);
+    const hidden = { linked_clone: body.linked_clone ?? true, custom_adapters: body.custom_adapters ?? [] };
+    const runsOn = services.survivingPrograms.claim(project.id, id);
+    if (runsOn) undo.defer(() => services.survivingPrograms.unclaim(runsOn));
+    const node = new QemuNode(identity, body.console_type, services, { emulator, settings, hidden, images: NO_IMAGES });
+    undo.defer(() => node.close());
+    const images = await node.#findImages(body);
+    node.#reserve(images, hidden);
+    node.#state = { emulator, settings, hidden, images };
+    node.#warnOfInitrd('', images);
+    await node.console.change(body.console_type, body.console ?? undefined);
+    if (runsOn) await node.inTurn(() => node.reattach(runsOn));
+    undo.move();
+    return node;
+  }
+
+  override describe(): object {
+    const { emulator, settings, images } = this.#state;
+    return {
+      ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
+      ...{ node_directory: this.directory, command_line: this.commandLine },
+      ...{ console: this.console.port, console_type: this.console.type },
+      ...{ qemu_path: emulator.path, platform: emulator.platform },
+      ...settings,
+      ...Object.fromEntries(
+        IMAGE_MEMBERS.flatMap((member) => [
+          [member, images[member].shown],
+          [`${member}_md5sum`, images[member].md5sum],
+        ]),
+      ),
+    };
+  }
+
+  /** All of it, or nothing. @throws Failure `conflict`, `image-missing` */
+  change(body: QemuUpdate): Promise<void> {
+    return this.inTurn(() => this.#changeNow(body));
+  }
+
+  override suspend(): Promise<void> {
+    return this.inTurn(async () => {
+      if (!this.runtime) return;
+      if (!this.runtime.isSuspended) await this.runtime.suspend();
+      this.status = 'suspended';
+    });
+  }
+
+  /** @throws Failure `conflict` (`QemuError`) when it is not started */
+  resume(): Promise<void> {
+    return this.inTurn(async () => {
+      if (!this.runtime) throw new Failure('conflict', `${this.name} is not started; start it first.`, { exception });
+      await this.#goOn(this.runtime);
+    });
+  }
+
+  override reload(): Promise<void> {
+    return this.inTurn(async () => {
+      if (!this.#isChanged) return void (await this.runtime?.reset());
+      await this.switchOff();
+      await this.startNow();
+    });
+  }
+
+  resizeDisk({ drive_name: drive, extend }: QemuResize): Promise<void> {
+    return this.inTurn(async () => {
+      if (this.runtime)
+        throw new Failure('conflict', `${this.name} is running; stop it before its disks grow.`, { exception });
+      const { emulator, images, hidden } = this.#state;
+      await using undo = new AsyncDisposableStack();
+      await this.makeDirectory(undo);
+      const tool = await DiskTool.beside(emulator.path);
+      await growDisk(images, drive, extend, diskOptions(this.#machineNode, { hidden }, tool));
+      undo.move();
+    });
+  }
+
+  /** Copies the disks and whatever else is in the other machine's directory. */
+  async copyFilesOf(source: QemuNode): Promise<void> {
+    await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
+  }
+
+  override close(): Promise<void> {
+    // A project that is closed does not wait for guests to shut down.
+    this.#isClosing = true;
+    return super.close();
+  }
+
+  protected override async startNow(): Promise<void> {
+    if (this.runtime) return this.#goOn(this.runtime);
+    await super.startNow();
+    this.#isChanged = false;
+  }
+
+  protected override releaseAll(rest: AsyncDisposableStack): void {
+    rest.defer(() => reserveImages(this.services, this, []));
+    super.releaseAll(rest);
+  }
+
+  protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<QemuRuntime> {
+    await this.makeDirectory(undo);
+    const { type, port } = this.console;
+    const machine = { ...this.#state, console: { type, port } };
+    const runtime = await launchMachine(this.#machineNode, machine, resources);
+    await this.#join(runtime, resources);
+    await runtime.resume();
+    return runtime;
+  }
+
+  protected override async reattachTo(
+    { handle, record }: SurvivingProgram,
+    resources: AsyncDisposableStack,
+  ): Promise<QemuRuntime | ExitInfo> {
+    const kept = v.parse(KEPT.schema, record.data);
+    reattachTpm(this.#machineNode, resources);
+    const program = { handle, commandLine: record.command_line, kept };
+    const runtime = await QemuRuntime.reattach(this.#machineNode, program, resources);
+    if (runtime instanceof QemuRuntime) await this.#join(runtime, resources);
+    return runtime;
+  }
+
+  get #machineNode(): MachineNode {
+    const { id, name, project, services, directory } = this;
+    return { id, name, project, services, directory };
+  }
+
+  async #goOn(runtime: QemuRuntime): Promise<void> {
+    if (runtime.isSuspended) await runtime.resume();
+    this.status = 'started';
+  }
+
+  /** Joins the machine's adapters with their cables. */
+  async #join(runtime: QemuRuntime, resources: AsyncDisposableStack): Promise<void> {
+    for (const [adapter, { program_port: remotePort, cable_port: localPort }] of runtime.kept.adapters.entries()) {
+      const port = this.ports.all[adapter] as LivePort | undefined;
+      if (port) {
+        await port.setDevice({ kind: 'udp', localPort, remoteHost: LOOPBACK, remotePort });
+        resources.defer(() => port.setDevice(null));
+      }
+      if (this.#state.settings.replicate_network_connection_state) await runtime.setLink(adapter, port?.isUp ?? false);
+    }
+    resources.defer(() => runtime.close(this.#onClose));
+  }
+
+  get #onClose() {
+    const { on_close: how } = this.#state.settings;
+    return this.#isClosing && how === 'shutdown_signal' ? 'power_off' : how;
+  }
+
+  #listenToPorts(): void {
+    for (const [adapter, port] of this.ports.all.entries()) {
+      (port as LivePort).onCable(async (isUp) => {
+        if (!this.#state.settings.replicate_network_connection_state) return;
+        await this.runtime?.setLink(adapter, isUp).catch((error: unknown) => {
+          log.warn('a guest does not hear of its cable', { node: this.id, adapter, reason: messageOf(error) });
+        });
+      });
+    }
+  }
+
+  async #changeNow(body: QemuUpdate): Promise<void> {
+    const before = this.#state;
+    const isOther =
+      body.qemu_path != null || (body.platform !== undefined && body.platform !== before.emulator.platform);
+    const emulator = isOther ? await findEmulator(body.qemu_path, body.platform) : before.emulator;
+    const settings = changedSettings(before.settings, body, this.id);
+    const hidden = {
+      linked_clone: body.linked_clone ?? before.hidden.linked_clone,
+      custom_adapters: body.custom_adapters ?? before.hidden.custom_adapters,
+    };
+    const images = await this.#findImages(body);
+    const { type, port } = this.console;
+    this.#reserve(images, hidden);
+    try {
+      await this.console.change(body.console_type ?? type, body.console ?? undefined);
+      await this.#changeCd(images);
+    } catch (error) {
+      this.#reserve(before.images, before.hidden);
+      await this.console.change(type, port ?? undefined);
+      throw error;
+    }
+    this.name = body.name ?? this.name;
+    this.#state = { emulator, settings, hidden, images };
+    this.#isChanged = true;
+    this.#warnOfInitrd(before.images.initrd.path, images);
+    if (settings.adapters !== before.settings.adapters) {
+      await this.ports.resize(settings.adapters);
+      this.#listenToPorts();
+    }
+  }
+
+  /** Of a machine that runs, the CD is changed at once. */
+  async #changeCd(images: Images): Promise<void> {
+    const { path } = images.cdrom_image;
+    if (!this.runtime || path === this.#state.images.cdrom_image.path) return;
+    if (path !== '' && images.hdc_disk_image.path !== '') {
+      throw new Failure('conflict', 'cdrom_image: the CD drive is where hdc is; take one of them away.', { exception });
+    }
+    await this.runtime.changeCd(path);
+  }
+
+  /** The images that a body names, and the others as they are. */
+  async #findImages(body: QemuCreate | QemuUpdate): Promise<Images> {
+    const found = { ...this.#state.images };
+    const { images, config } = this.services;
+    const options = { images, local: config.Server.local, project: this.project.path };
+    for (const member of IMAGE_MEMBERS) {
+      const reference = body[member];
+      if (reference === undefined || (reference === found[member].shown && reference !== '')) continue;
+      found[member] = await findImage(member, reference, body[`${member}_md5sum`], options);
+    }
+    return found;
+  }
+
+  #reserve(images: Images, hidden: HiddenSettings): void {
+    const paths = hidden.linked_clone ? [] : DRIVES.map((drive) => images[`${drive}_disk_image`].path);
+    reserveImages(
+      this.services,
+      this,
+      paths.filter((path) => path !== ''),
+    );
+  }
+
+  /** Old firewalls are known to need more than an initrd. */
+  #warnOfInitrd(before: string, { initrd: { path } }: Images): void {
+    if (path === before || !path.includes('asa')) return;
+    const message = `${this.name}: an initrd of an ASA is known to need more memory and patience than others.`;
+    this.services.events.emit('log.warning', { message }, this.project.id);
+  }
+}

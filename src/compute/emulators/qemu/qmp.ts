@@ -1,0 +1,128 @@
+// What is said to a running machine, and what it says: QEMU's machine protocol, JSON lines over a Unix socket.
+// https://www.qemu.org/docs/master/interop/qmp-spec.html
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { Failure, messageOf } from '../../../failures.ts';
+
+/** A machine that is busy, or whose host is, may take its time. */
+const ANSWER_MILLISECONDS = 30_000;
+/** No answer is longer; what is says that somebody else is at the socket. */
+const MOST_CHARACTERS = 4 * 1024 * 1024;
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(reason: Error): void;
+}
+
+interface Message {
+  QMP?: object;
+  return?: unknown;
+  error?: { class: string; desc: string };
+  event?: string;
+  data?: Record<string, unknown>;
+  id?: number;
+}
+
+interface QmpEvents {
+  /** Something that the machine tells by itself: `STOP`, `RESUME`, `SHUTDOWN`, `RESET` ... */
+  event: [name: string, data: Record<string, unknown>];
+  close: [];
+}
+
+export class Qmp extends EventEmitter<QmpEvents> {
+  readonly #socket: Socket;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #greeting = Promise.withResolvers<void>();
+  #rest = '';
+  #next = 1;
+
+  private constructor(socket: Socket) {
+    super();
+    this.#socket = socket;
+    this.#greeting.promise.catch(() => {});
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => this.#read(text));
+    socket.on('error', () => {}); // 'close' follows
+    socket.on('close', () => this.#over('its control connection was closed'));
+  }
+
+  /** Takes over a connection; resolves when the machine takes commands. */
+  static async open(socket: Socket): Promise<Qmp> {
+    const qmp = new Qmp(socket);
+    const late = setTimeout(() => socket.destroy(), ANSWER_MILLISECONDS);
+    try {
+      await qmp.#greeting.promise;
+      await qmp.run('qmp_capabilities');
+      return qmp;
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** @throws Failure `conflict` (`QemuError`) with the machine's own words when it refuses, or does not answer */
+  async run(command: string, given: object = {}): Promise<unknown> {
+    const id = this.#next++;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    if (this.#socket.destroyed) throw failure(command, 'its control connection was closed');
+    this.#waiting.set(id, { resolve, reject });
+    this.#socket.write(`${JSON.stringify({ execute: command, arguments: given, id })}\n`);
+    const late = setTimeout(() => reject(new Error('it does not answer')), ANSWER_MILLISECONDS);
+    try {
+      return await promise;
+    } catch (error) {
+      throw failure(command, messageOf(error), error);
+    } finally {
+      clearTimeout(late);
+      this.#waiting.delete(id);
+    }
+  }
+
+  /** A command of the monitor for people, for what the protocol has no command for. Answers what it prints. */
+  async monitor(line: string): Promise<string> {
+    return String(await this.run('human-monitor-command', { 'command-line': line }));
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #read(text: string): void {
+    this.#rest += text;
+    if (this.#rest.length > MOST_CHARACTERS) return void this.#socket.destroy();
+    const lines = this.#rest.split('\n');
+    this.#rest = lines.pop()!;
+    for (const line of lines) {
+      if (line.trim() === '') continue;
+      let message: Message;
+      try {
+        message = JSON.parse(line) as Message;
+      } catch {
+        return void this.#socket.destroy();
+      }
+      this.#take(message);
+    }
+  }
+
+  #take(message: Message): void {
+    if (message.QMP) this.#greeting.resolve();
+    else if (message.event !== undefined) this.emit('event', message.event, message.data ?? {});
+    else if (message.id !== undefined) {
+      const waiting = this.#waiting.get(message.id);
+      if (message.error) waiting?.reject(new Error(message.error.desc));
+      else waiting?.resolve(message.return);
+    }
+  }
+
+  #over(reason: string): void {
+    this.#greeting.reject(new Error(reason));
+    for (const { reject } of this.#waiting.values()) reject(new Error(reason));
+    this.emit('close');
+  }
+}
+
+function failure(command: string, why: string, cause?: unknown): Failure {
+  return new Failure('conflict', `The machine did not do '${command}': ${why}.`, { exception: 'QemuError', cause });
+}

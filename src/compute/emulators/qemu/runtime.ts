@@ -1,0 +1,263 @@
+// A machine that runs: its process, the connections to it, and how it is found again when the server comes back.
+import { EventEmitter, once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { setPriority } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
+import { Failure, messageOf } from '../../../failures.ts';
+import { log } from '../../../host/log.ts';
+import { childEnvironment, processToken } from '../../../host/processes.ts';
+import type { ProgramHandle } from '../../../supervisor/client.ts';
+import { type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/node-runtime.ts';
+import type { NodeProject } from '../../nodes/owner.ts';
+import type { ProgramRecord } from '../../nodes/surviving-programs.ts';
+import type { Services } from '../../services.ts';
+import { SAVED_STATE } from './disks.ts';
+import { KEPT, type QemuKept } from './kept.ts';
+import { Qmp } from './qmp.ts';
+import { SerialConsole } from './serial-console.ts';
+import { connectWhenThere, QMP_SOCKET, SERIAL_SOCKET } from './sockets.ts';
+import { quoted } from './words.ts';
+
+const LOG = 'qemu.log';
+/** Stands before QEMU's own words in the log. */
+const HEADING = 'Output:';
+/** A machine that does not answer after so long hangs. */
+const START_MILLISECONDS = 60_000;
+/** How long a program that closes its sockets may take to end. */
+const LAST_WORDS_MILLISECONDS = 5_000;
+/** How long a guest may take to shut down, and to save its state. */
+const CLOSE_MILLISECONDS = 120_000;
+
+const NICE: Readonly<Record<string, number>> = {
+  realtime: -20,
+  'very high': -15,
+  high: -5,
+  normal: 0,
+  low: 5,
+  'very low': 19,
+};
+
+/** The node as its machine knows it. */
+export interface MachineNode {
+  readonly id: string;
+  readonly name: string;
+  readonly project: NodeProject;
+  readonly services: Services;
+  readonly directory: string;
+}
+
+export interface MachineStart {
+  emulator: string;
+  words: readonly string[];
+  kept: QemuKept;
+  udpPorts: readonly number[];
+  priority: string;
+}
+
+export type OnClose = 'power_off' | 'shutdown_signal' | 'save_vm_state';
+
+export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
+  readonly commandLine: string;
+  readonly kept: QemuKept;
+  isSuspended = false;
+  readonly #node: MachineNode;
+  readonly #terminal: Terminal;
+  readonly #serial: SerialConsole | undefined;
+  #qmp: Qmp | undefined;
+  #ended: ExitInfo | undefined;
+  #isStopping = false;
+
+  private constructor(
+    node: MachineNode,
+    command: readonly string[],
+    commandLine: string,
+    kept: QemuKept,
+    record: object,
+  ) {
+    super();
+    const { supervisor, instance } = node.services;
+    const [program = '', ...words] = command;
+    this.#node = node;
+    this.kept = kept;
+    this.commandLine = commandLine;
+    this.#serial = kept.serial ? new SerialConsole(node.name) : undefined;
+    this.#terminal = new Terminal({
+      ...{ supervisor, program, arguments: words, directory: node.directory, record, log: join(node.directory, LOG) },
+      environment: childEnvironment(processToken(instance, node.id)),
+    });
+    this.#terminal.on('exit', (exit) => this.#end(exit));
+  }
+
+  get console() {
+    return this.#serial?.console;
+  }
+
+  get ended(): ExitInfo | undefined {
+    return this.#ended;
+  }
+
+  get pid(): number | undefined {
+    return this.#terminal.pid;
+  }
+
+  /**
+   * Starts the machine, halted: `resume` lets it run. `resources` end it.
+   * @throws Failure `conflict` (`QemuError`) with QEMU's last words when it does not start
+   */
+  static async start(node: MachineNode, start: MachineStart, resources: AsyncDisposableStack): Promise<QemuRuntime> {
+    const command = [start.emulator, ...start.words];
+    const line = command.map(quoted).join(' ');
+    const record: ProgramRecord = {
+      ...{ kind: 'qemu', version: KEPT.version, project_id: node.project.id, node_id: node.id, node_name: node.name },
+      ...{ command_line: line, udp_ports: [...start.udpPorts], data: start.kept },
+    };
+    const runtime = new QemuRuntime(node, command, line, start.kept, record);
+    const { directory } = node;
+    for (const name of [QMP_SOCKET, SERIAL_SOCKET, LOG]) {
+      await rm(join(directory, name), { force: true });
+      if (name !== LOG) resources.defer(() => rm(join(directory, name), { force: true }));
+    }
+    await writeFile(join(directory, LOG), `Start QEMU with: ${line}\n\n${HEADING}\n`, { flag: 'wx', mode: 0o600 });
+    await runtime.#terminal.start();
+    resources.defer(() => runtime.#terminal.stop());
+    await runtime.#connect(resources);
+    runtime.#prioritise(start.priority);
+    return runtime;
+  }
+
+  /** The machine has outlived the server. Answers how it ended, if it did meanwhile. */
+  static async reattach(
+    node: MachineNode,
+    { handle, commandLine, kept }: { handle: ProgramHandle; commandLine: string; kept: QemuKept },
+    resources: AsyncDisposableStack,
+  ): Promise<QemuRuntime | ExitInfo> {
+    const runtime = new QemuRuntime(node, [], commandLine, kept, {});
+    for (const name of [QMP_SOCKET, SERIAL_SOCKET])
+      resources.defer(() => rm(join(node.directory, name), { force: true }));
+    if (handle.exit) {
+      const ended = once(runtime, 'end');
+      runtime.#terminal.reattach(handle);
+      const [end] = (await ended) as [ExitInfo];
+      return end;
+    }
+    runtime.#terminal.reattach(handle);
+    resources.defer(() => runtime.#terminal.stop());
+    await runtime.#connect(resources);
+    const { status } = (await runtime.qmp.run('query-status')) as { status: string };
+    runtime.isSuspended = status === 'paused';
+    if (status === 'prelaunch') await runtime.resume();
+    return runtime;
+  }
+
+  /** @throws Failure `conflict` when the machine cannot be talked to any more */
+  get qmp(): Qmp {
+    if (this.#qmp && !this.#ended) return this.#qmp;
+    throw new Failure('conflict', `${this.#node.name} cannot be talked to: it has ended.`, { exception: 'QemuError' });
+  }
+
+  /** Of an adapter, as the guest sees it. */
+  async setLink(adapter: number, up: boolean): Promise<void> {
+    await this.qmp.run('set_link', { name: `gns3-${adapter}`, up });
+  }
+
+  async suspend(): Promise<void> {
+    await this.qmp.run('stop');
+    this.isSuspended = true;
+  }
+
+  async resume(): Promise<void> {
+    await this.qmp.run('cont');
+    this.isSuspended = false;
+  }
+
+  /** As the button of a PC. */
+  async reset(): Promise<void> {
+    await this.qmp.run('system_reset');
+  }
+
+  /** Puts another CD into the drive, or none. */
+  async changeCd(path: string): Promise<void> {
+    const device = 'ide1-cd0';
+    if (path === '') await this.qmp.run('eject', { device, force: true });
+    else await this.qmp.run('blockdev-change-medium', { device, filename: path, format: 'raw', force: true });
+  }
+
+  /** Lets the guest end in the wanted way, as far as it does; what is left of it ends with the resources. */
+  async close(how: OnClose): Promise<void> {
+    this.#isStopping = true;
+    if (how === 'power_off' || this.#ended) return;
+    try {
+      if (how === 'shutdown_signal') {
+        if (this.isSuspended) await this.resume();
+        await this.qmp.run('system_powerdown');
+        for (const end = performance.now() + CLOSE_MILLISECONDS; !this.#ended && performance.now() < end; )
+          await sleep(100);
+        if (!this.#ended) this.#warn('has not shut down within 120 s: it is switched off');
+      } else {
+        await this.qmp.run('stop');
+        const answer = await this.qmp.monitor(`savevm ${SAVED_STATE}`);
+        if (answer.trim() !== '') this.#warn(`has not saved its state: ${answer.trim()}`);
+      }
+    } catch (error) {
+      this.#warn(`does not end as it should: ${messageOf(error)}`);
+    }
+  }
+
+  #warn(what: string): void {
+    const { services, name, project } = this.#node;
+    services.events.emit('log.warning', { message: `${name} ${what}` }, project.id);
+  }
+
+  async #connect(resources: AsyncDisposableStack): Promise<void> {
+    const { directory } = this.#node;
+    const deadline = performance.now() + START_MILLISECONDS;
+    const isOver = (): boolean => this.#ended !== undefined || performance.now() > deadline;
+    const control = await connectWhenThere(directory, QMP_SOCKET, isOver);
+    if (!control) throw this.#doesNotStart();
+    this.#qmp = await Qmp.open(control).catch(async (error: unknown) => {
+      // It closes its sockets before it ends: its last words follow.
+      for (const end = performance.now() + LAST_WORDS_MILLISECONDS; !this.#ended && performance.now() < end; )
+        await sleep(20);
+      throw this.#ended ? this.#doesNotStart() : error;
+    });
+    resources.defer(() => this.#qmp?.close());
+    if (!this.#serial) return;
+    const socket = await connectWhenThere(directory, SERIAL_SOCKET, isOver);
+    if (!socket) throw this.#doesNotStart();
+    this.#serial.open(socket);
+    resources.defer(() => this.#serial?.close());
+  }
+
+  #doesNotStart(): Failure {
+    const why = this.#ended ? 'ended at once' : `does not answer within ${START_MILLISECONDS / 1000} s`;
+    const words = ownWords(this.#terminal.lastOutput()).split('\n').slice(-3).join(' ');
+    return new Failure('conflict', `QEMU of '${this.#node.name}' ${why}: ${words}`, { exception: 'QemuError' });
+  }
+
+  #end(exit: TerminalExit): void {
+    const expected = exit.expected || this.#isStopping;
+    this.#ended = exitInfo({ ...exit, expected, lastOutput: ownWords(exit.lastOutput) });
+    this.#qmp?.close();
+    this.emit('end', this.#ended);
+  }
+
+  /** Of every thread that there is: those to come take it over. What the host refuses is only noted. */
+  #prioritise(priority: string): void {
+    const nice = NICE[priority] ?? 0;
+    const { pid } = this.#terminal;
+    if (nice === 0 || pid === undefined) return;
+    try {
+      for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
+    } catch (error) {
+      log.warn('a machine keeps the usual priority', { node: this.#node.id, reason: messageOf(error) });
+    }
+  }
+}
+
+/** The end of the log without what stands before QEMU's own words. */
+function ownWords(end: string): string {
+  return end.slice(end.lastIndexOf(HEADING) + (end.includes(HEADING) ? HEADING.length : 1)).trim();
+}

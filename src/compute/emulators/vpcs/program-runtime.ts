@@ -1,0 +1,107 @@
+// A PC that the vpcs program runs: its ports, its process, and how it is found again when the server comes back.
+import { EventEmitter, once } from 'node:events';
+import * as v from 'valibot';
+import type { Console } from '../../../consoles/console.ts';
+import { childEnvironment, processToken } from '../../../host/processes.ts';
+import { readText } from '../../nodes/files.ts';
+import { type ExitInfo, exitInfo } from '../../nodes/node-runtime.ts';
+import type { ProgramRecord, SurvivingProgram } from '../../nodes/surviving-programs.ts';
+import { vpcsCommand } from './command.ts';
+import type { PcRuntime, RuntimeNode } from './engine.ts';
+import { KEPT, type VpcsKept } from './kept.ts';
+import { VpcsProcess } from './process.ts';
+import type { VpcsProgram } from './program.ts';
+import { STARTUP_SCRIPT } from './script.ts';
+import { reserveUdpPorts } from './udp-ports.ts';
+
+const LOOPBACK = '127.0.0.1';
+
+export class ProgramRuntime extends EventEmitter<{ end: [ExitInfo] }> implements PcRuntime {
+  readonly console: Console;
+  readonly commandLine: string;
+  readonly #node: RuntimeNode;
+  readonly #kept: VpcsKept;
+  readonly #process: VpcsProcess;
+  #ended: ExitInfo | undefined;
+
+  private constructor(node: RuntimeNode, command: readonly string[], record: ProgramRecord) {
+    super();
+    const { supervisor, instance } = node.services;
+    const environment = childEnvironment(processToken(instance, node.id));
+    const { name, directory } = node;
+    this.#node = node;
+    this.#kept = v.parse(KEPT.schema, record.data);
+    this.#process = new VpcsProcess({ supervisor, name, command, directory, environment, record });
+    this.console = this.#process.console;
+    this.commandLine = record.command_line;
+    this.#process.on('exit', (exit) => {
+      this.#ended = exitInfo(exit);
+      this.emit('end', this.#ended);
+    });
+  }
+
+  get ended(): ExitInfo | undefined {
+    return this.#ended;
+  }
+
+  /** Starts the program; `resources` end it and give back its ports. */
+  static async start(
+    node: RuntimeNode,
+    program: VpcsProgram,
+    resources: AsyncDisposableStack,
+  ): Promise<ProgramRuntime> {
+    const { project, services } = node;
+    const { pcPort, cablePort, all } = await reserveUdpPorts(
+      services.ports.udp,
+      project.id,
+      program.version,
+      resources,
+    );
+    const hasScript = (await readText(project.path, `${node.relativeDirectory}/${STARTUP_SCRIPT}`)) !== undefined;
+    const command = vpcsCommand({
+      program: program.path,
+      version: program.version,
+      macByte: node.number & 255,
+      localPort: pcPort,
+      remotePort: cablePort,
+      remoteHost: LOOPBACK,
+      script: hasScript ? STARTUP_SCRIPT : undefined,
+    });
+    const runtime = new ProgramRuntime(node, command, {
+      ...{ kind: 'vpcs', version: KEPT.version, udp_ports: all, command_line: command.join(' ') },
+      ...{ project_id: project.id, node_id: node.id, node_name: node.name },
+      data: { program_port: pcPort, cable_port: cablePort, number: node.number } satisfies VpcsKept,
+    });
+    await runtime.#connect(resources);
+    await runtime.#process.start();
+    resources.defer(() => runtime.#process.stop());
+    return runtime;
+  }
+
+  /** The program has outlived the server: it is as it was. Answers how it ended, if it did meanwhile. `resources` end it. */
+  static async reattach(
+    node: RuntimeNode,
+    { handle, record }: SurvivingProgram,
+    resources: AsyncDisposableStack,
+  ): Promise<ProgramRuntime | ExitInfo> {
+    const runtime = new ProgramRuntime(node, record.command_line.split(' '), record);
+    if (handle.exit) {
+      const ended = once(runtime, 'end');
+      runtime.#process.reattach(handle);
+      const [end] = (await ended) as [ExitInfo];
+      return end;
+    }
+    runtime.#process.reattach(handle);
+    resources.defer(() => runtime.#process.stop());
+    await runtime.#connect(resources);
+    return runtime;
+  }
+
+  /** Joins the program to its cable. */
+  async #connect(resources: AsyncDisposableStack): Promise<void> {
+    const { ethernet } = this.#node;
+    const { program_port: remotePort, cable_port: localPort } = this.#kept;
+    await ethernet.setDevice({ kind: 'udp', localPort, remoteHost: LOOPBACK, remotePort });
+    resources.defer(() => ethernet.setDevice(null));
+  }
+}

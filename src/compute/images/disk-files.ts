@@ -1,0 +1,72 @@
+// The files that make up a disk image: itself, what it is built upon, and its parts, all judged before a tool sees any of them.
+import { link, lstat, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../failures.ts';
+import { fileFailure } from '../../host/atomic-file.ts';
+import { openContainedForRead } from '../../host/contained.ts';
+import { at } from '../../host/contained-place.ts';
+import { type DiskHeader, type NamedFile, readDiskHeader } from './disk-header.ts';
+
+/** An image on an image, and so on. */
+const MOST_FILES = 64;
+/** Formats in which a backing file may be said to be, beside the one that it has by its own header: they name no other files. */
+const PLAIN_FORMATS: readonly string[] = ['raw', 'vdi', 'vpc', 'vhdx', 'parallels'];
+
+/**
+ * Judges the image `name` in `folder` and every file that its header leads to, and gives all of them the same names in the directory
+ * `into`, where nobody exchanges them while a tool works on them. They are links to the very files that were judged, so that what is
+ * written there is written to the images.
+ * @throws Failure `conflict` for a header that names anything but images by their plain names; as `openContainedForRead`
+ */
+export async function linkDiskFiles(folder: string, name: string, into: string): Promise<void> {
+  const known = new Map<string, DiskHeader>();
+  const pending: { file: NamedFile; of: string }[] = [{ file: { name, role: 'extent' }, of: name }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { file, of } = next;
+    let header = known.get(file.name);
+    if (header === undefined) {
+      if (file.name !== name) mustBePlain(file, of);
+      if (known.size === MOST_FILES)
+        throw new Failure('conflict', `${name}: it consists of more than ${MOST_FILES} files.`);
+      header = await linkJudged(folder, file, of, into);
+      known.set(file.name, header);
+      pending.push(...header.files.map((named) => ({ file: named, of: file.name })));
+    }
+    const { format } = file;
+    if (format !== undefined && format !== header.format && !PLAIN_FORMATS.includes(format)) {
+      throw new Failure(
+        'conflict',
+        `${of}: its backing file ${file.name} is not in the format ${JSON.stringify(format)} that it names.`,
+      );
+    }
+  }
+}
+
+function mustBePlain({ name, role }: NamedFile, of: string): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no name of an image has
+  if (!/^\.|[/\\:\x00-\x1f\x7f\ufffd]/.test(name) && Buffer.byteLength(name) <= 255) return;
+  const shown = JSON.stringify(name.slice(0, 100));
+  throw new Failure(
+    'conflict',
+    `${of}: its ${role} ${shown} is not the plain name of an image in the same folder; upload an image that stands alone.`,
+  );
+}
+
+async function linkJudged(folder: string, { name, role }: NamedFile, of: string, into: string): Promise<DiskHeader> {
+  const { handle, stat } = await openContainedForRead(folder, name).catch((thrown: unknown) => {
+    if (name === of || !(thrown instanceof Failure)) throw thrown;
+    throw new Failure('conflict', `${of}: its ${role} cannot be used: ${thrown.message}`, { cause: thrown });
+  });
+  await using file = handle;
+  const header = await readDiskHeader(file, name);
+  const fresh = join(into, name);
+  try {
+    // By the place of the open file: its name may be a link.
+    await link(await readlink(at(file)), fresh);
+    const linked = await lstat(fresh);
+    if (linked.ino === stat.ino && linked.dev === stat.dev) return header;
+  } catch (thrown) {
+    throw fileFailure(thrown, name);
+  }
+  throw new Failure('conflict', `${name}: it was replaced at this moment; try again.`);
+}

@@ -1,0 +1,12 @@
+// Clients know each kind of node by the name of its exception: a refusal of a layer below gets that name.
+import { Failure } from '../../failures.ts';
+
+/** Runs the task; a `conflict` that it throws gets the name of the exception. */
+export async function withExceptionName<T>(exception: string, task: () => T | Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (thrown) {
+    if (!(thrown instanceof Failure) || thrown.code !== 'conflict' || thrown.exception !== undefined) throw thrown;
+    throw new Failure('conflict', thrown.message, { exception, cause: thrown });
+  }
+}

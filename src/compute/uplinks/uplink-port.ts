@@ -1,0 +1,116 @@
+// A port of a cloud or a NAT: a port like any other, whose device is something outside of the lab, open while the port has a NIO.
+import { setMaxListeners } from 'node:events';
+import type { Device } from '../../fabric/fabric.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
+import type { Nio } from '../nodes/nio.ts';
+import type { Node } from '../nodes/node.ts';
+import { NodePort, type PortRules } from '../nodes/port.ts';
+import type { Services } from '../services.ts';
+
+/** What connects a port to the world outside of the lab, as long as it is open. */
+export interface Uplink {
+  readonly device: Device;
+  /** What there is to do each time when the fabric has opened the device, such as to make a TAP a port of a bridge. */
+  opened?(): void;
+  /** Called once the port has let go of the device, or after `device` was refused. */
+  close(): Promise<void>;
+}
+
+/** How the uplink of a port is opened. */
+export interface UplinkSpec {
+  /** Of the fabric, where the device is; that of the node's project if absent. */
+  readonly group?: string;
+  /** @throws Failure that says what is missing, and what to do about it */
+  open(): Promise<Uplink>;
+}
+
+export class UplinkPort extends NodePort {
+  readonly #spec: UplinkSpec;
+  /** Told when the NIO is there and what the port leads to is not. */
+  readonly #failed: (reason: unknown) => void;
+  readonly #outer: Services;
+  #uplink: Uplink | undefined;
+  /** Opening and closing the uplink wait for each other. */
+  readonly #openings = new KeyedLock();
+
+  /** @param label `adapter/port`, for messages */
+  constructor(
+    node: Node,
+    label: string,
+    rules: PortRules,
+    services: Services,
+    spec: UplinkSpec,
+    failed: (reason: unknown) => void,
+  ) {
+    super(node, label, rules, services);
+    this.#spec = spec;
+    this.#failed = failed;
+    this.#outer = services;
+  }
+
+  protected override get group(): string {
+    return this.#spec.group ?? super.group;
+  }
+
+  /** As every port; the NIO stays even if the uplink cannot be opened, as in release 2.2.57. */
+  override async attach(wanted: Nio): Promise<void> {
+    await super.attach(wanted);
+    await this.connect().catch(this.#failed);
+  }
+
+  override async detach(): Promise<void> {
+    await super.detach();
+    await this.#disconnect();
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.#disconnect();
+  }
+
+  /**
+   * Opens what the port leads to, if it has a NIO and is not open.
+   * @throws Failure that says what is missing, and what to do about it
+   */
+  connect(): Promise<void> {
+    return this.#openings.run('uplink', () => this.#openNow());
+  }
+
+  async #openNow(): Promise<void> {
+    if (!this.hasNio || this.#uplink) return;
+    const uplink = await this.#spec.open();
+    await using undo = new AsyncDisposableStack();
+    undo.defer(() => uplink.close());
+    undo.defer(() => this.setDevice(null));
+    await this.setDevice(uplink.device);
+    uplink.opened?.();
+    // It may have been unplugged meanwhile, by the end of its project.
+    if (!this.hasNio) return;
+    undo.move();
+    this.#uplink = uplink;
+    if (!uplink.opened) return;
+    // As many as there are such ports.
+    setMaxListeners(0, this.#outer.fabric);
+    this.#outer.fabric.on('recovered', this.#reopened);
+  }
+
+  #disconnect(): Promise<void> {
+    return this.#openings.run('uplink', async () => {
+      const uplink = this.#uplink;
+      this.#uplink = undefined;
+      this.#outer.fabric.off('recovered', this.#reopened);
+      await this.setDevice(null);
+      await uplink?.close();
+    });
+  }
+
+  /** A thread of the fabric has died and was rebuilt, with a TAP that knows nothing of its bridge. */
+  readonly #reopened = ({ groups }: { groups: readonly string[] }): void => {
+    if (!groups.includes(this.group)) return;
+    try {
+      this.#uplink?.opened?.();
+    } catch (thrown) {
+      this.#failed(thrown);
+    }
+  };
+}

@@ -1,0 +1,41 @@
+// Copies of projects over HTTP.
+import * as v from 'valibot';
+import { Failure } from '../../failures.ts';
+import { type Route, route } from '../../http/route.ts';
+import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
+import { Text, Uuid } from '../../store/vocabulary.ts';
+import type { Projects } from '../projects/projects.ts';
+import type { Duplicates } from './duplicate.ts';
+
+/** `ProjectDuplicate` of the interface; settings are accepted and ignored. */
+export const ProjectDuplicate = v.strictObject({
+  ...PROJECT_SETTINGS,
+  name: v.nullable(Text),
+  path: v.optional(v.nullable(Text)),
+  project_id: v.optional(v.nullable(Uuid)),
+  reset_mac_addresses: v.optional(v.boolean(), false),
+});
+
+export interface DuplicateRouteParts {
+  projects: Projects;
+  duplicates: Duplicates;
+  /** Whether clients may name paths of this machine. */
+  local: boolean;
+}
+
+export function duplicateRoutes({ projects, duplicates, local }: DuplicateRouteParts): Route[] {
+  return [
+    route(
+      'POST /v2/projects/{project_id}/duplicate',
+      { body: ProjectDuplicate, status: 201 },
+      async ({ params, body: { name, path, reset_mac_addresses: resetMacAddresses } }) => {
+        if (path && !local) {
+          throw new Failure('forbidden', 'path: only a server in local mode (--local) takes paths of its own disk.');
+        }
+        const project = await projects.settled(params.project_id);
+        const plan = { name: name ?? project.record.name, path: path ?? undefined, resetMacAddresses };
+        return (await duplicates.duplicate(project, plan)).json();
+      },
+    ),
+  ];
+}

@@ -1,0 +1,118 @@
+// Copies of projects (as in release 2.2.57). A lab of this host is copied file by file, and may run meanwhile; one
+// with nodes elsewhere goes through an archive, which brings their files along.
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeFileAtomically } from '../../host/atomic-file.ts';
+import { readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
+import { copyTree } from '../copying.ts';
+import { PRESENCE } from '../lab/claims.ts';
+import type { LabWriter } from '../lab/lab-writer.ts';
+import type { Project } from '../lab/project.ts';
+import { type GivenSettings, newSettings } from '../lab/settings.ts';
+import { fileNameOf } from '../projects/places.ts';
+import type { Projects } from '../projects/projects.ts';
+import { isStaging, makeStaging } from '../staging.ts';
+import { isTopologyFile } from './exclusions.ts';
+import type { Exports } from './exporting.ts';
+import { type Imports, putInPlace } from './importing.ts';
+import { renameNodeFolders } from './node-files.ts';
+import { renewed, withoutMacAddresses } from './topology.ts';
+
+export interface DuplicatesOptions {
+  projects: Projects;
+  writer: LabWriter;
+  exports: Exports;
+  imports: Imports;
+  projectsPath: string;
+  version: string;
+}
+
+export interface DuplicatePlan {
+  /** Name of the copy; a number is put behind one that is taken. */
+  name: string;
+  /** Folder of the copy. */
+  path: string | undefined;
+  resetMacAddresses: boolean;
+}
+
+/** What a copy does not do by itself, whatever the original does. */
+const QUIET = { auto_start: false, auto_open: false, auto_close: false };
+
+export class Duplicates {
+  private readonly options: DuplicatesOptions;
+
+  constructor(options: DuplicatesOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Makes a closed copy of a project, open or closed.
+   * @throws Failure `conflict`; nothing is left behind then
+   */
+  async duplicate(project: Project, plan: DuplicatePlan): Promise<Project> {
+    const { projects, writer, version } = this.options;
+    const id = randomUUID();
+    const place = await projects.vacantPlace(id, plan.path);
+    const { topology } = await project.changes.run(PRESENCE, async () => {
+      project.requirePresent();
+      if (project.state !== 'closed') await writer.flush(project.id);
+      return readTopologyFile(join(project.record.path, project.record.filename), { version });
+    });
+    const isHere = topology.topology.nodes.every(({ compute_id: compute }) => compute === 'local');
+    return isHere
+      ? project.changes.run(PRESENCE, () => this.copyHere(project, plan, { id, place }))
+      : this.throughArchive(project, plan, { id, place });
+  }
+
+  private async copyHere(
+    project: Project,
+    plan: DuplicatePlan,
+    { id, place }: { id: string; place: string },
+  ): Promise<Project> {
+    project.requirePresent();
+    const { record } = project;
+    const { projects, projectsPath, version } = this.options;
+    await using held = new AsyncDisposableStack();
+    await using undo = new AsyncDisposableStack();
+    const directory = join(await makeStaging(projectsPath, held), 'project');
+    const isMain = (path: string): boolean => path === record.filename;
+    await copyTree(
+      record.path,
+      directory,
+      (path) => !isStaging(path) && (isMain(path) || path.includes('/') || !isTopologyFile(path)),
+    );
+    const file = join(directory, record.filename);
+    const { topology: stored } = await readTopologyFile(file, { version });
+    await rm(file);
+    const name = await projects.reserveName(plan.name, held);
+    const { topology, nodeIds } = renewed(stored, { project_id: id, name, ...QUIET }, () => undefined);
+    await renameNodeFolders(directory, nodeIds);
+    const filename = fileNameOf(name);
+    const written = plan.resetMacAddresses ? withoutMacAddresses(topology) : topology;
+    await writeTopologyFile(join(directory, filename), written);
+    await putInPlace(directory, place, undo);
+    const settings = newSettings(name, written as GivenSettings);
+    const copy = await projects.adopt({ ...settings, project_id: id, path: place, filename });
+    undo.move();
+    return copy;
+  }
+
+  private async throughArchive(
+    project: Project,
+    { name, resetMacAddresses }: DuplicatePlan,
+    { id, place }: { id: string; place: string },
+  ): Promise<Project> {
+    await using held = new AsyncDisposableStack();
+    const archive = join(await makeStaging(this.options.projectsPath, held), 'archive');
+    const content = await this.options.exports.export(project, 'stored', {
+      snapshots: false,
+      images: false,
+      keepComputeIds: true,
+      anyType: true,
+      resetMacAddresses,
+    });
+    await writeFileAtomically(archive, content);
+    return await this.options.imports.unpack(archive, { id, name, place, ...QUIET });
+  }
+}

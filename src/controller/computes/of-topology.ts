@@ -1,0 +1,26 @@
+// The computes that a topology of elsewhere names, as far as they are registered here.
+import type { Topology, TopologyCompute } from '../../store/topology/schema.ts';
+import type { Compute } from './compute.ts';
+import type { Computes } from './computes.ts';
+
+function find(computes: Computes, id: string): Compute | undefined {
+  return computes.list().find((compute) => compute.id === id);
+}
+
+/** A compute as topology files have it; undefined when there is none of this id. */
+export function describeCompute(computes: Computes, id: string): TopologyCompute | undefined {
+  const compute = find(computes, id);
+  if (compute === undefined) return undefined;
+  const { compute_id, name, protocol, host, port } = compute.description;
+  return { compute_id, name, protocol, host, port };
+}
+
+/** The computes of a topology's nodes besides the one of this process, by their id. */
+export function computesOf(computes: Computes, { topology }: Topology): Map<string, Compute> {
+  const found = new Map<string, Compute>();
+  for (const { compute_id: id } of topology.nodes) {
+    const compute = id === 'local' ? undefined : find(computes, id);
+    if (compute !== undefined) found.set(id, compute);
+  }
+  return found;
+}

@@ -1,0 +1,131 @@
+// What can be done with drawings: create, read, change, delete; and their picture files.
+import { randomUUID } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { Failure } from '../../failures.ts';
+import { openContainedForRead, removeContained, writeContained } from '../../host/contained.ts';
+import { defined } from '../../host/defined.ts';
+import { readBounded } from '../../host/regular-file.ts';
+import type { TopologyDrawing } from '../../store/topology/schema.ts';
+import { Drawing, type DrawingRecord } from '../drawings/drawing.ts';
+import { isPictureName, keptPicture, shownPicture } from '../drawings/pictures.ts';
+import type { DrawingBody } from '../drawings/schema.ts';
+import type { Announcer } from '../events.ts';
+import { wholeDrawing } from './claims.ts';
+import type { LabWriter } from './lab-writer.ts';
+import type { Project } from './project.ts';
+
+const EMPTY = '<svg></svg>';
+const DEFAULTS = { x: 0, y: 0, z: 2, locked: false, rotation: 0, svg: EMPTY };
+/** Where picture files stand within a project. */
+const IMAGES = 'project-files/images';
+/** A longer file is shown as an empty drawing: a picture is held in memory as a whole. */
+const LARGEST_PICTURE_BYTES = 64 * 1024 * 1024;
+
+export class Drawings {
+  private readonly announcer: Announcer;
+  private readonly writer: LabWriter;
+
+  constructor({ announcer, writer }: { announcer: Announcer; writer: LabWriter }) {
+    this.announcer = announcer;
+    this.writer = writer;
+  }
+
+  /** The object that clients see (`Drawing`), its picture read from the file where there is one. */
+  async json(project: Project, { record }: Drawing): Promise<object> {
+    return { ...record, project_id: project.id, svg: await this.picture(project, record.svg) };
+  }
+
+  private async picture(project: Project, kept: string): Promise<string> {
+    if (!isPictureName(kept)) return kept;
+    try {
+      const { handle } = await openContainedForRead(project.record.path, `${IMAGES}/${kept}`);
+      try {
+        return shownPicture(kept, await readBounded(handle, LARGEST_PICTURE_BYTES, kept));
+      } finally {
+        await handle.close();
+      }
+    } catch {
+      return EMPTY;
+    }
+  }
+
+  /** Creates a drawing; a known id gives the one that there is. */
+  create(project: Project, given: DrawingBody): Promise<Drawing> {
+    const id = given.drawing_id ?? randomUUID();
+    return project.changes.run(wholeDrawing(id), async () => {
+      project.requireOpen();
+      const known = project.drawings.get(id);
+      if (known) return known;
+      const { project_id: _ignored, ...members } = given;
+      const record: DrawingRecord = { ...DEFAULTS, ...defined(members), drawing_id: id };
+      record.svg = (await this.keep(project, given.svg)) ?? EMPTY;
+      await this.writer.apply(project.record, [{ drawing: record }]);
+      return this.add(project, record);
+    });
+  }
+
+  /** Takes up a drawing of a topology file. */
+  recreate(project: Project, stored: TopologyDrawing): Promise<Drawing> {
+    const { project_id: _ignored, ...members } = stored;
+    return this.add(project, { ...DEFAULTS, drawing_id: randomUUID(), ...defined(members) });
+  }
+
+  private async add(project: Project, record: DrawingRecord): Promise<Drawing> {
+    const drawing = new Drawing(project.id, record);
+    project.drawings.set(drawing.id, drawing);
+    this.announcer.project.emit('drawing.created', await this.json(project, drawing), project.id);
+    return drawing;
+  }
+
+  /** The value that stands for a picture in the topology; undefined when there is none, or none that can be read. */
+  private async keep(project: Project, svg: string | undefined): Promise<string | undefined> {
+    if (svg === undefined) return undefined;
+    const kept = keptPicture(svg);
+    if (!kept) return undefined;
+    if (kept.kind === 'inline') {
+      if (isPictureName(kept.svg)) {
+        throw new Failure('invalid', 'svg: has no <svg> element; send the text of an SVG picture.');
+      }
+      return kept.svg;
+    }
+    await writeContained(project.record.path, `${IMAGES}/${kept.name}`, kept.data, { createParents: true });
+    return kept.name;
+  }
+
+  update(project: Project, id: string, given: DrawingBody): Promise<Drawing> {
+    return project.changes.run(wholeDrawing(id), async () => {
+      const drawing = project.drawing(id);
+      const { drawing_id: _id, project_id: _project, svg, ...members } = given;
+      const record: DrawingRecord = { ...drawing.record, ...defined(members) };
+      record.svg = (await this.keep(project, svg)) ?? record.svg;
+      await this.writer.apply(project.record, [{ drawing: record }]);
+      const redrawn = record.svg !== drawing.record.svg;
+      drawing.record = record;
+      const { svg: picture, ...rest } = (await this.json(project, drawing)) as DrawingRecord;
+      this.announcer.project.emit('drawing.updated', redrawn ? { ...rest, svg: picture } : rest, project.id);
+      return drawing;
+    });
+  }
+
+  /** @throws Failure `conflict` for a locked drawing */
+  delete(project: Project, id: string): Promise<void> {
+    return project.changes.run(wholeDrawing(id), async () => {
+      const drawing = project.drawing(id);
+      if (drawing.record.locked)
+        throw new Failure('conflict', 'locked: the drawing is locked; unlock it before deleting it.');
+      await this.writer.apply(project.record, [{ delete: 'drawing', id }]);
+      project.drawings.delete(id);
+      this.announcer.project.emit('drawing.deleted', await this.json(project, drawing), project.id);
+    });
+  }
+
+  /** Removes the picture files that no drawing uses, and that are not the supplier's logo. */
+  async removeUnused(project: Project): Promise<void> {
+    const used = new Set([...project.drawings.values()].map(({ record }) => record.svg));
+    used.add(project.record.supplier?.logo ?? '');
+    const names = await readdir(`${project.record.path}/${IMAGES}`).catch(() => []);
+    for (const name of names) {
+      if (!used.has(name)) await removeContained(project.record.path, `${IMAGES}/${name}`).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,142 @@
+// Keeps labs: every change goes into the database before it is acknowledged, and from there into the .gns3 file when the lab is quiet,
+// when it is closed, and before anything reads the file. A file that another program changed meanwhile is left alone: it wins when it
+// is opened next, and the lab as it is here is kept beside it.
+import { join } from 'node:path';
+import { Failure, messageOf } from '../../failures.ts';
+import { makeDirectory } from '../../host/directories.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
+import { log } from '../../host/log.ts';
+import type { LabChange, LabTexts } from '../../store/labs.ts';
+import type { ProjectRecord } from '../../store/projects.ts';
+import type { Store } from '../../store/store.ts';
+import { topologyOf } from '../../store/topology/document.ts';
+import { recognizeFile, writeTopologyFile } from '../../store/topology/file.ts';
+import { labTextBeside } from '../../store/topology/lab-text-thread.ts';
+import type { Topology } from '../../store/topology/schema.ts';
+import { mended } from './damaged-records.ts';
+
+/** Milliseconds without a change after which the file is written, and the longest that a busy lab puts it off. */
+const QUIET = 1_000;
+const LONGEST = 15_000;
+
+interface Pending {
+  timer: NodeJS.Timeout;
+  since: number;
+}
+
+export class LabWriter {
+  private readonly store: Store;
+  private readonly version: string;
+  private readonly warn: (projectId: string, message: string) => void;
+  private readonly pending = new Map<string, Pending>();
+  private readonly warned = new Set<string>();
+  private readonly lock = new KeyedLock();
+
+  /** `version` is written into the files; `warn` tells the listeners of a project. */
+  constructor(options: { store: Store; version: string; warn: (projectId: string, message: string) => void }) {
+    this.store = options.store;
+    this.version = options.version;
+    this.warn = options.warn;
+  }
+
+  /** Makes changes of an open lab durable; its file follows when the lab is quiet. */
+  async apply(record: ProjectRecord, changes: readonly LabChange[]): Promise<void> {
+    await this.store.labs.apply(record.project_id, changes);
+    this.schedule(record.project_id);
+  }
+
+  /** Makes the settings of a project durable. */
+  async putProject(record: ProjectRecord): Promise<void> {
+    await this.store.projects.put(record);
+    this.schedule(record.project_id);
+  }
+
+  private schedule(projectId: string): void {
+    const now = Date.now();
+    const since = this.pending.get(projectId)?.since ?? now;
+    clearTimeout(this.pending.get(projectId)?.timer);
+    const delay = Math.max(0, Math.min(QUIET, since + LONGEST - now));
+    const timer = setTimeout(() => {
+      this.flush(projectId).catch((error: unknown) => {
+        log.error('a topology file cannot be written', { project: projectId, error: messageOf(error) });
+        this.warn(
+          projectId,
+          `The project file cannot be written: ${messageOf(error)} The lab is kept in the server's database.`,
+        );
+      });
+    }, delay);
+    this.pending.set(projectId, { timer, since });
+  }
+
+  /** Writes the file of a lab if it lacks changes, on a full disk, too, as the old one goes. Nothing happens to projects that are not open. */
+  async flush(projectId: string): Promise<void> {
+    clearTimeout(this.pending.get(projectId)?.timer);
+    this.pending.delete(projectId);
+    await this.lock.run(projectId, () => this.store.makingRoom(() => this.write(projectId)));
+  }
+
+  private async write(projectId: string): Promise<void> {
+    const state = await this.store.labs.state(projectId);
+    if (!state?.dirty) return;
+    const [lab, record] = await Promise.all([this.store.labs.texts(projectId), this.store.projects.get(projectId)]);
+    if (!lab || !record) return;
+    const path = join(record.path, record.filename);
+    const content = await this.contentOf(record, lab);
+    const found = await recognizeFile(path, [lab.fingerprint, lab.coming]);
+    if (lab.fingerprint !== undefined && found.exists && found.known === undefined) {
+      await this.keepAside(record, path, content);
+      await this.store.labs.recordWritten(projectId, lab.fingerprint, lab.changes);
+      return;
+    }
+    // A file of ours took its place and nobody could note it: it is known for good before another one is announced, which may fail, too.
+    if (lab.coming !== undefined && found.known === lab.coming)
+      await this.store.labs.recordTaken(projectId, lab.coming);
+    // Of a lab that was being made when a former life of this server ended not even the directory may be there.
+    if (lab.fingerprint === undefined) await makeDirectory(record.path);
+    const coming = (written: string): Promise<void> => this.store.labs.recordComing(projectId, written);
+    await this.store.labs.recordWritten(projectId, await writeTopologyFile(path, content, coming), lab.changes);
+  }
+
+  /** What the file is to hold, made of the records as they are now: they may change while it is written. */
+  private async contentOf(
+    project: ProjectRecord,
+    { records, project_id: id }: LabTexts,
+  ): Promise<Topology | Uint8Array> {
+    const text = await labTextBeside({ project, records, version: this.version });
+    if (text) return text;
+    const lab = await this.store.labs.load(id);
+    if (!lab) throw new Failure('conflict', `The project "${project.name}" was closed while its file was written.`);
+    const path = join(project.path, project.filename);
+    return topologyOf(project, await mended(lab, path, this.version), this.version);
+  }
+
+  /** Another program changed the file: what is here goes into a file of its own. */
+  private async keepAside(record: ProjectRecord, path: string, content: Topology | Uint8Array): Promise<void> {
+    const aside = `${path}.labwire-backup`;
+    await writeTopologyFile(aside, content);
+    if (this.warned.has(record.project_id)) return;
+    this.warned.add(record.project_id);
+    const message = `${record.filename} was changed by another program, so it is no longer written: close and open the project to read it. The lab as it is now is kept in ${record.filename}.labwire-backup.`;
+    log.warn(message, { project: record.project_id });
+    this.warn(record.project_id, message);
+  }
+
+  /** The lab is closed: its file is written and its live state forgotten. */
+  async end(projectId: string): Promise<void> {
+    await this.flush(projectId);
+    this.warned.delete(projectId);
+    await this.store.labs.end(projectId);
+  }
+
+  /** Forgets a project together with what was to be written. */
+  async forget(projectId: string): Promise<void> {
+    clearTimeout(this.pending.get(projectId)?.timer);
+    this.pending.delete(projectId);
+    await this.lock.run(projectId, () => this.store.projects.delete(projectId));
+  }
+
+  /** Writes whatever is still to be written. */
+  async stop(): Promise<void> {
+    await Promise.allSettled([...this.pending.keys()].map((projectId) => this.flush(projectId)));
+  }
+}

@@ -1,0 +1,176 @@
+// Opening a project: its topology file becomes a lab, node by node and link by link (as in release 2.2.57).
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import * as v from 'valibot';
+import { Failure, messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
+import type { Lab } from '../../store/labs.ts';
+import type { Store } from '../../store/store.ts';
+import { hasTopologyFile, readTopologyFile, type TopologyFile } from '../../store/topology/file.ts';
+import type { Topology, TopologyLink } from '../../store/topology/schema.ts';
+import { ComputeRefusal } from '../computes/answers.ts';
+import type { Computes } from '../computes/computes.ts';
+import type { Announcer } from '../events.ts';
+import { type Filters, storedFilters } from '../links/filters.ts';
+import { carriedImpairments, NO_IMPAIRMENTS, plainStyle } from '../links/impairments.ts';
+import { impairLine } from '../links/lines.ts';
+import { Link } from '../links/link.ts';
+import { LinkCapture } from '../links/schema.ts';
+import type { NodeCreate } from '../nodes/schema.ts';
+import type { Drawings } from './drawings.ts';
+import type { LabWriter } from './lab-writer.ts';
+import type { LinkPlan, Links } from './links.ts';
+import type { Nodes } from './nodes.ts';
+import type { Project } from './project.ts';
+import { type GivenSettings, givenSettings } from './settings.ts';
+
+export interface OpeningParts {
+  store: Store;
+  computes: Computes;
+  nodes: Nodes;
+  links: Links;
+  drawings: Drawings;
+  announcer: Announcer;
+  writer: LabWriter;
+  version: string;
+}
+
+/** Settings that an opening does not read anew, as the release. */
+const NOT_REREAD = { name: undefined, variables: undefined, supplier: undefined };
+
+/**
+ * Builds the lab of a project from its file. Returns false when there is no file: the project is then empty.
+ * @throws Failure of the file or of a compute; what was made until then is taken away again by the caller's `undo`
+ */
+export async function openLab(project: Project, parts: OpeningParts, undo: AsyncDisposableStack): Promise<boolean> {
+  const path = join(project.record.path, project.record.filename);
+  project.clear();
+  undo.defer(() => closeOnComputes(project));
+  if (!(await hasTopologyFile(path))) {
+    await parts.store.labs.begin(project.id, { nodes: [], links: [], drawings: [], computes: [] });
+    project.recorded = true;
+    return false;
+  }
+  const file = await readTopologyFile(path, { version: parts.version });
+  const former = project.leftOpen ? await parts.store.labs.load(project.id) : undefined;
+  const given = { ...file.topology, ...NOT_REREAD } as GivenSettings;
+  project.record = { ...project.record, ...givenSettings(given) };
+  await adoptComputes(file.topology, parts);
+  await buildNodes(project, file.topology, parts);
+  await buildLinks(project, file.topology.topology.links, parts);
+  noteCaptures(project, former);
+  for (const drawing of file.topology.topology.drawings) await parts.drawings.recreate(project, drawing);
+  await keep(project, file, parts);
+  for (const link of project.links.values()) await parts.links.resumeCapture(project, link);
+  return true;
+}
+
+/** Captures that ran when a former life of this server ended. */
+function noteCaptures(project: Project, former: Lab | undefined): void {
+  for (const { link_id: id, capture } of former?.links ?? []) {
+    const link = project.links.get(id);
+    const request = v.safeParse(LinkCapture, capture);
+    if (link && request.success) link.formerCapture = request.output;
+  }
+}
+
+/** Computes that a topology brings with it are registered when its nodes need them. */
+async function adoptComputes({ topology }: Topology, { computes }: OpeningParts): Promise<void> {
+  const used = new Set(topology.nodes.map((node) => node.compute_id));
+  await computes.adopt(topology.computes.filter(({ compute_id: id }) => used.has(id)));
+}
+
+async function buildNodes(project: Project, { topology }: Topology, { computes, nodes }: OpeningParts): Promise<void> {
+  for (const stored of topology.nodes) {
+    // Compute and name as they are stored; the rest is what a client could have sent.
+    const { project_id: _project, status: _status, ports: _ports, node_directory: _directory, ...given } = stored;
+    const { command_line: _command, console_host: _host, ...creation } = given;
+    await nodes.recreate(project, computes.get(stored.compute_id), creation as NodeCreate);
+  }
+}
+
+async function buildLinks(project: Project, stored: readonly TopologyLink[], parts: OpeningParts): Promise<void> {
+  for (const entry of stored) {
+    if (entry.link_id === undefined) continue;
+    const { filters, left } = storedFilters(entry.filters ?? {});
+    for (const reason of left) warn(project, parts, `A filter of the link ${entry.link_id} is left out. ${reason}`);
+    const ends = (entry.nodes ?? []).filter(({ node_id: id, adapter_number: adapter, port_number: number }) => {
+      const node = project.nodes.get(id);
+      return node?.port(adapter, number) !== undefined && project.linkAt(node, adapter, number) === undefined;
+    });
+    if (ends.length !== 2) {
+      warn(project, parts, `The link ${entry.link_id} is left out: it does not join two free ports.`);
+      continue;
+    }
+    const stored = entry.link_style ?? {};
+    const { impairments, reason } = carriedImpairments(stored);
+    if (reason) warn(project, parts, `The impairments of the link ${entry.link_id} are left out. ${reason}`);
+    const style = plainStyle(stored);
+    const plan = { ends, filters, style, suspended: entry.suspend ?? false, impairments, loose: project.leftOpen };
+    await buildLink(project, entry.link_id, plan, parts);
+  }
+}
+
+/** Filters and impairments that a compute refuses stay with the link, without effect: a project never fails to open for them. */
+async function buildLink(project: Project, id: string, plan: LinkPlan, parts: OpeningParts): Promise<void> {
+  const build = (filters: Filters): Promise<void> => {
+    const bare = { ...plan, filters, impairments: NO_IMPAIRMENTS };
+    return parts.links.build(project, new Link(project.id, id), bare, async () => {});
+  };
+  try {
+    await build(plan.filters);
+  } catch (error) {
+    if (!(error instanceof ComputeRefusal && error.code === 'conflict') || Object.keys(plan.filters).length === 0)
+      throw error;
+    await build({});
+    project.link(id).filters = plan.filters;
+    warn(project, parts, `The filters of the link ${id} have no effect. ${error.message}`);
+  }
+  const link = project.link(id);
+  link.impairments = plan.impairments;
+  await impairLine(link).catch((error: unknown) => {
+    if (!(error instanceof Failure && error.code === 'conflict')) throw error;
+    warn(project, parts, `The impairments of the link ${id} have no effect. ${error.message}`);
+  });
+}
+
+function warn(project: Project, { announcer }: OpeningParts, message: string): void {
+  log.warn(message, { project: project.id });
+  announcer.project.emit('log.warning', { message }, project.id);
+}
+
+/** Notes the lab as it is now; it is dirty where that is not what the file says (new console ports, links left out ...). */
+async function keep(project: Project, file: TopologyFile, { store, writer }: OpeningParts): Promise<void> {
+  const contents = {
+    nodes: [...project.nodes.values()].map(({ record }) => record),
+    links: [...project.links.values()].map(({ kept }) => kept),
+    drawings: [...project.drawings.values()].map(({ record }) => record),
+    computes: file.topology.topology.computes as { compute_id: string }[],
+  };
+  const noted = async (): Promise<void> => {
+    await store.labs.begin(project.id, contents, { fingerprint: file.fingerprint, project: project.record });
+  };
+  // A lab that is taken back is there already: on a full disk, too, what runs in it is not to end.
+  await (project.leftOpen ? store.makingRoom(noted) : noted());
+  // From this moment on changes go to the database first; those that came while it was being told go there now.
+  project.recorded = true;
+  const stored = new Map(file.topology.topology.nodes.map((node) => [node.node_id, node]));
+  const nodes = [...project.nodes.values()].map(({ record }) => record);
+  const changed = nodes.filter((record) => !isDeepStrictEqual(stored.get(record.node_id), record));
+  if (changed.length > 0)
+    await writer.apply(
+      project.record,
+      changed.map((node) => ({ node })),
+    );
+}
+
+/** Tells every compute of the project that it is over, whatever that answers. */
+export async function closeOnComputes(project: Project): Promise<void> {
+  for (const compute of project.hosts) {
+    const close = (): Promise<unknown> => compute.post(`/projects/${project.id}/close`, { connect: false });
+    await compute.insist(close).catch((error: unknown) => {
+      log.debug('a compute did not close a project', { compute: compute.id, error: messageOf(error) });
+    });
+  }
+  project.hosts.clear();
+}

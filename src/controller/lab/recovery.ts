@@ -1,0 +1,137 @@
+// A compute that is there again may have been restarted: then it knows nothing of the nodes that it had. They are made anew, stopped,
+// with their ids, names, consoles and files, and wired anew; programs that outlived the compute are taken back by that, the others are
+// stopped.
+import { Failure, messageOf } from '../../failures.ts';
+import { eachOf } from '../../host/each-of.ts';
+import { log } from '../../host/log.ts';
+import { mustBeList, mustBeObject } from '../computes/answers.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { Announcer } from '../events.ts';
+import type { Link } from '../links/link.ts';
+import { hasMoved } from '../links/wiring.ts';
+import type { Node } from '../nodes/node.ts';
+import type { Links } from './links.ts';
+import type { Nodes } from './nodes.ts';
+import type { Project } from './project.ts';
+
+/** Nodes that a compute is asked for at the same time. */
+const AT_ONCE = 8;
+
+function runningOf(nodes: ReadonlySet<Node>): number {
+  return [...nodes].filter(({ status }) => status !== 'stopped').length;
+}
+
+export interface RecoveryOptions {
+  nodes: Nodes;
+  links: Links;
+  announcer: Announcer;
+  /** Opens a project. */
+  open(project: Project): Promise<unknown>;
+}
+
+export class Recovery {
+  readonly #open: RecoveryOptions['open'];
+  readonly #nodes: Nodes;
+  readonly #links: Links;
+  readonly #announcer: Announcer;
+
+  constructor({ nodes, links, announcer, open }: RecoveryOptions) {
+    this.#open = open;
+    this.#nodes = nodes;
+    this.#links = links;
+    this.#announcer = announcer;
+  }
+
+  /** Brings the projects that use a compute and what it knows of them together again. Never rejects. */
+  async run(compute: Compute, projects: readonly Project[]): Promise<void> {
+    const open = projects.filter((project) => project.state === 'opened' && project.hosts.has(compute));
+    // Those that could not be opened for want of this compute.
+    const leftOpen = projects.filter((project) => project.leftOpen && project.state === 'closed');
+    // The one of this process ends with it.
+    if (compute.id === 'local' || (open.length === 0 && leftOpen.length === 0)) return;
+    try {
+      const list = mustBeList(await compute.get('/projects'), 'GET /projects');
+      const known = new Set(list.map((entry) => entry['project_id']));
+      for (const project of leftOpen.filter(({ id }) => known.has(id))) {
+        log.info('a project of a former run is still open on a compute', { project: project.id, compute: compute.id });
+        // Not waited for: a change of the project that is under way may wait for this compute.
+        this.#open(project).catch((error: unknown) => {
+          log.warn('a project of a former run does not open', { project: project.id, reason: messageOf(error) });
+        });
+      }
+      for (const project of open) await this.#takeUp(project, compute, known.has(project.id));
+    } catch (error) {
+      const reason = messageOf(error);
+      log.warn('a compute is there again, but cannot be taken up', { compute: compute.id, reason });
+    }
+  }
+
+  async #takeUp(project: Project, compute: Compute, known: boolean): Promise<void> {
+    const theirs = [...project.nodes.values()].filter((node) => node.compute === compute && !node.leaving);
+    const lost = new Set(known ? await this.#compare(project, theirs) : theirs);
+    if (!known) project.hosts.delete(compute);
+    // Changes that are under way wait for this compute, so that nothing here waits for them; what they delete stays away.
+    for (const node of lost) {
+      if (node.leaving) continue;
+      await this.#attempt(project, `The node ${node.name} could not be brought back`, () =>
+        this.#nodes.renew(project, node),
+      );
+    }
+    for (const link of await this.#looseLinks(project, compute, lost)) {
+      if (link.leaving) continue;
+      const [one, other] = link.ends.map(({ node }) => node.name);
+      await this.#attempt(project, `The link from ${one} to ${other} could not be wired again`, () =>
+        this.#links.renew(project, link, lost),
+      );
+    }
+    if (lost.size > 0) {
+      this.#tell(
+        project,
+        'log.warning',
+        `The compute ${compute.name} was restarted: ${runningOf(lost)} of its ${lost.size} nodes here went on running, the others are stopped.`,
+      );
+    }
+    // Closed meanwhile: what was made after that is not to stay.
+    if (project.state !== 'opened') await compute.post(`/projects/${project.id}/close`).catch(() => {});
+  }
+
+  /** Links with an end on the compute that are no longer wired as they should be. */
+  async #looseLinks(project: Project, compute: Compute, lost: ReadonlySet<Node>): Promise<Link[]> {
+    const loose: Link[] = [];
+    for (const link of project.links.values()) {
+      if (!link.created || link.leaving || !link.ends.some(({ node }) => node.compute === compute)) continue;
+      const cut = !link.wired || link.ends.some(({ node }) => lost.has(node));
+      if (cut || (await hasMoved(link).catch(() => false))) loose.push(link);
+    }
+    return loose;
+  }
+
+  /** What happened to the nodes while nobody listened; gives those that are no longer there. */
+  async #compare(project: Project, nodes: readonly Node[]): Promise<Node[]> {
+    const lost: Node[] = [];
+    await eachOf(nodes, AT_ONCE, async (node) => {
+      try {
+        const object = mustBeObject(await node.compute.get(node.path), `GET ${node.path}`);
+        await this.#nodes.compare(project, node, object);
+      } catch (error) {
+        if (error instanceof Failure && error.code === 'not-found') lost.push(node);
+        else log.warn('a node cannot be compared', { node: node.id, reason: messageOf(error) });
+      }
+    });
+    return nodes.filter((node) => lost.includes(node));
+  }
+
+  async #attempt(project: Project, failed: string, work: () => Promise<void>): Promise<void> {
+    if (project.state !== 'opened') return;
+    try {
+      await work();
+    } catch (error) {
+      this.#tell(project, 'log.error', `${failed}: ${messageOf(error)}`);
+    }
+  }
+
+  #tell(project: Project, action: 'log.error' | 'log.warning', message: string): void {
+    log.warn(message, { project: project.id });
+    this.#announcer.project.emit(action, { message }, project.id);
+  }
+}

@@ -1,0 +1,45 @@
+// The search for a router's idle value on a compute, in a project of its own that is gone afterwards (as in release 2.2.57).
+import { KeyedLock } from '../../host/keyed-lock.ts';
+import { mustBeObject } from '../computes/answers.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { IdlePcSearch } from '../computes/schema.ts';
+import type { Nodes } from '../lab/nodes.ts';
+import type { Projects } from './projects.ts';
+
+/** Milliseconds that the search itself may take. */
+const LIMIT = 240_000;
+/** What the release calls the project and the router; clients may know the name from its events. */
+const NAME = 'AUTOIDLEPC';
+
+export class IdlePcSearches {
+  readonly #projects: Projects;
+  readonly #nodes: Nodes;
+  readonly #lock = new KeyedLock();
+
+  constructor({ projects, nodes }: { projects: Projects; nodes: Nodes }) {
+    this.#projects = projects;
+    this.#nodes = nodes;
+  }
+
+  /** One at a time, since their projects have one name. */
+  async run(compute: Compute, { platform, image, ram }: IdlePcSearch): Promise<{ idlepc: unknown }> {
+    return this.#lock.run(NAME, async () => {
+      // What a search left whose server was killed.
+      for (const project of this.#projects.list()) {
+        if (project.record.name === NAME) await this.#projects.delete(project, { abandon: true });
+      }
+      await using undo = new AsyncDisposableStack();
+      const project = await this.#projects.create({ name: NAME });
+      undo.defer(() => this.#projects.delete(project, { abandon: true }));
+      const node = await this.#nodes.create(project, compute, {
+        compute_id: compute.id,
+        name: NAME,
+        node_type: 'dynamips',
+        properties: { platform, image, ram },
+      });
+      const path = `${node.path}/auto_idlepc`;
+      const found = mustBeObject(await compute.get(path, { limit: LIMIT }), `GET ${path}`);
+      return { idlepc: found['idlepc'] };
+    });
+  }
+}

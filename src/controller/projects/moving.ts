@@ -1,0 +1,64 @@
+// Moves a closed project to another place, so that a server which is killed on the way has it at one of both at its next start.
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Failure, messageOf } from '../../failures.ts';
+import { areApart } from '../../host/apart.ts';
+import { makeDirectory, removeEmptyDirectories } from '../../host/directories.ts';
+import { log } from '../../host/log.ts';
+import type { ProjectRecord, Projects as StoredProjects } from '../../store/projects.ts';
+import type { Store } from '../../store/store.ts';
+import type { Project } from '../lab/project.ts';
+import { moveFolder, stagingsLeft } from '../staging.ts';
+import { mustBeVacant, refuseShared } from './places.ts';
+import { hasFile } from './scan.ts';
+
+/**
+ * Moves a project with all its files; answers where it is then. That it is there is noted by the caller; `undo` moves it back.
+ * @throws Failure `conflict` for a project that is not closed, and for a place that is taken or another project's
+ */
+export async function moveProject(
+  project: Project,
+  target: string,
+  { store, others }: { store: Store; others: readonly ProjectRecord[] },
+  undo: AsyncDisposableStack,
+): Promise<string> {
+  const { record } = project;
+  if (target === record.path) return target;
+  if (project.state !== 'closed' || project.leftOpen || project.unended || project.damaged !== undefined) {
+    const fix = project.damaged === undefined ? 'close it first' : 'correct its file first';
+    throw new Failure('conflict', `path: "${record.name}" cannot be moved as it is; ${fix}.`);
+  }
+  await refuseShared(target, others);
+  if (!(await areApart(record.path, target))) {
+    throw new Failure('conflict', 'path: a project cannot be moved into itself, or to a folder around it.');
+  }
+  await mustBeVacant(target);
+  undo.defer(() => store.makingRoom(() => store.projects.put(record)));
+  await store.projects.put({ ...record, path: target, moving_from: record.path });
+  const made = await makeDirectory(dirname(target));
+  if (made !== undefined) undo.defer(() => removeEmptyDirectories(dirname(target), made));
+  await moveFolder(record.path, target);
+  undo.defer(() => moveFolder(target, record.path));
+  return target;
+}
+
+/** Projects that were being moved are where their file is; what is left of them elsewhere goes. */
+export async function settleMoves(projects: StoredProjects): Promise<void> {
+  for (const { moving_from: from, ...record } of await projects.list()) {
+    if (from === undefined) continue;
+    try {
+      if (await hasFile(record)) {
+        await rm(from, { recursive: true, force: true });
+        await projects.put(record);
+      } else if (await hasFile({ ...record, path: from })) await projects.put({ ...record, path: from });
+      else continue; // on a disk that is not there, perhaps
+      for (const staging of await stagingsLeft(dirname(record.path)))
+        await rm(staging, { recursive: true, force: true });
+    } catch (error) {
+      log.error('a project that was being moved when the server ended cannot be put in order', {
+        project: record.project_id,
+        error: messageOf(error),
+      });
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// Where projects are put together before they are moved into their place as a whole: hidden folders beside the projects. What a
+// killed server leaves in them is removed at its next start.
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Failure, messageOf, systemCode } from '../failures.ts';
+import { fileFailure } from '../host/atomic-file.ts';
+import { log } from '../host/log.ts';
+import { STAGING_PREFIX } from '../host/reserved-names.ts';
+import { copyTree } from './copying.ts';
+
+/** A new empty folder in `directory`, which goes when `held` is disposed of, whatever is in it then. */
+export async function makeStaging(directory: string, held: AsyncDisposableStack): Promise<string> {
+  const staging = await mkdtemp(join(directory, STAGING_PREFIX)).catch((error: unknown) => {
+    throw fileFailure(error, directory);
+  });
+  // That it cannot be removed changes nothing of what was done; the next start tries again.
+  held.defer(() =>
+    rm(staging, { recursive: true, force: true }).catch((error: unknown) => {
+      log.warn('a folder for what was put together stays', { folder: staging, error: messageOf(error) });
+    }),
+  );
+  return staging;
+}
+
+/** Whether a path begins in such a folder. */
+export function isStaging(path: string): boolean {
+  return path.startsWith(STAGING_PREFIX);
+}
+
+/** Folders that a killed server left in `directory`. */
+export async function stagingsLeft(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => []);
+  return names.filter((name) => name.startsWith(STAGING_PREFIX)).map((name) => join(directory, name));
+}
+
+/**
+ * Moves a folder as a whole to a place where there is nothing, or an empty folder.
+ * @throws Failure `conflict` when something has come there meanwhile
+ */
+export async function moveFolder(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    const code = systemCode(error) ?? '';
+    if (code === 'EXDEV') return moveAcross(from, to);
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(code)) throw fileFailure(error, to);
+    throw new Failure('conflict', `${to} holds something already; choose another place.`, { cause: error });
+  }
+}
+
+/** To another file system: the copy is made beside the place. */
+async function moveAcross(from: string, to: string): Promise<void> {
+  await using held = new AsyncDisposableStack();
+  const copy = join(await makeStaging(dirname(to), held), 'copy');
+  await copyTree(from, copy);
+  await moveFolder(copy, to);
+  await rm(from, { recursive: true });
+}

@@ -1,0 +1,98 @@
+// A thread for tasks that come now and then: it starts with the first one and ends when there has been none for a while.
+import { parentPort, type ResourceLimits, type Transferable, type Worker } from 'node:worker_threads';
+import { Failure, type FailureCode, messageOf } from '../failures.ts';
+import { startWorker } from './workers.ts';
+
+interface Task {
+  id: number;
+  request: unknown;
+}
+
+type Answer = { id: number; answer: unknown } | { id: number; message: string; code?: FailureCode };
+
+/** The thread itself failed: it is not the task that is to blame, which may be done elsewhere. */
+export class ThreadEnded extends Error {}
+
+export interface TaskThreadOptions {
+  /** Script of build.mjs, and where it is in the sources. */
+  name: string;
+  source: URL;
+  resourceLimits: ResourceLimits;
+  /** Milliseconds without a task after which the thread ends and gives back its memory. */
+  idleMs: number;
+}
+
+export class TaskThread<Request, Result> {
+  readonly #options: TaskThreadOptions;
+  #worker: Worker | undefined;
+  #waiting = new Map<number, PromiseWithResolvers<Result>>();
+  #lastId = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: TaskThreadOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Failure as the task does, ThreadEnded */
+  run(request: Request): Promise<Result> {
+    clearTimeout(this.#idle);
+    const worker = this.#worker ?? this.#start();
+    // It holds up the end of the process only as long as somebody waits.
+    worker.ref();
+    const id = ++this.#lastId;
+    const result = Promise.withResolvers<Result>();
+    this.#waiting.set(id, result);
+    worker.postMessage({ id, request } satisfies Task);
+    return result.promise;
+  }
+
+  #start(): Worker {
+    const { name, source, resourceLimits } = this.#options;
+    const worker = startWorker(name, { source, resourceLimits });
+    const ended = (reason: unknown): void => this.#ended(worker, new ThreadEnded(messageOf(reason)));
+    worker.on('message', (answer: Answer) => this.#receive(worker, answer));
+    worker.on('error', ended);
+    worker.on('exit', () => ended('the thread has ended'));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #receive(worker: Worker, answer: Answer): void {
+    const task = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if ('answer' in answer) task?.resolve(answer.answer as Result);
+    else if (answer.code) task?.reject(new Failure(answer.code, answer.message));
+    else task?.reject(new Error(answer.message));
+    if (this.#waiting.size > 0 || this.#worker !== worker) return;
+    worker.unref();
+    this.#idle = setTimeout(() => {
+      this.#worker = undefined;
+      void worker.terminate();
+    }, this.#options.idleMs).unref();
+  }
+
+  #ended(worker: Worker, reason: ThreadEnded): void {
+    if (this.#worker !== worker) return;
+    clearTimeout(this.#idle);
+    this.#worker = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = new Map();
+    for (const { reject } of waiting.values()) reject(reason);
+  }
+}
+
+/** Within such a thread: answers its tasks, one after the other. `transfer` names what goes over to the other thread without a copy. */
+export function serveTasks<Request, Result>(
+  task: (request: Request) => Result,
+  transfer: (result: Result) => Transferable[] = () => [],
+): void {
+  parentPort?.on('message', ({ id, request }: Task) => {
+    try {
+      const answer = task(request as Request);
+      parentPort?.postMessage({ id, answer } satisfies Answer, transfer(answer));
+    } catch (error) {
+      const code = error instanceof Failure ? { code: error.code } : {};
+      parentPort?.postMessage({ id, message: messageOf(error), ...code } satisfies Answer);
+    }
+  });
+}

@@ -1,0 +1,121 @@
+// Where in a file its zip archive lies. Like the release, and like all who make archives that begin with a program, this goes by the
+// record at the archive's end: bytes of others may stand before and behind it, such as those of a form that it was sent in.
+import { read } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { RandomAccessReader } from 'yauzl';
+import { CHUNK } from './writer.ts';
+
+const readAt = promisify(read);
+
+// Sizes and signatures of the format (APPNOTE.TXT of PKWARE, sections 4.3.12 to 4.3.16).
+const END_RECORD = 22;
+const END_SIGNATURE = 0x06054b50;
+const LOCATOR_64 = 20;
+const LOCATOR_64_SIGNATURE = 0x07064b50;
+const END_RECORD_64 = 56;
+const END_64_SIGNATURE = 0x06064b50;
+const ENTRY_SIGNATURE = 0x02014b50;
+const LONGEST_COMMENT = 0xffff;
+
+/** Bytes from `start` up to and without `end`. */
+export interface Extent {
+  start: number;
+  end: number;
+}
+
+/** The archive in a file of `size` bytes that ends last; undefined when no end of one lies within the last 64 KiB. */
+export async function findArchive({ fd }: FileHandle, size: number): Promise<Extent | undefined> {
+  const length = Math.min(size, END_RECORD + LONGEST_COMMENT);
+  const tail = await bytesAt(fd, size - length, length);
+  for (let at = tail.length - END_RECORD; at >= 0; at -= 1) {
+    if (tail.readUInt32LE(at) !== END_SIGNATURE) continue;
+    const end = at + END_RECORD + tail.readUInt16LE(at + 20);
+    if (end > tail.length) continue;
+    const start = await startOf(fd, size - length + at, tail.subarray(at, at + END_RECORD));
+    if (start !== undefined) return { start, end: size - length + end };
+  }
+  return undefined;
+}
+
+/** Where an archive begins whose end record stands at `place`; undefined when that is none. */
+async function startOf(fd: number, place: number, record: Buffer): Promise<number | undefined> {
+  let listEnd = place;
+  let listSize = record.readUInt32LE(12);
+  let listOffset = record.readUInt32LE(16);
+  const before = await bytesAt(
+    fd,
+    Math.max(0, place - LOCATOR_64 - END_RECORD_64),
+    Math.min(place, LOCATOR_64 + END_RECORD_64),
+  );
+  if (
+    before.length === LOCATOR_64 + END_RECORD_64 &&
+    before.readUInt32LE(END_RECORD_64) === LOCATOR_64_SIGNATURE &&
+    before.readUInt32LE(0) === END_64_SIGNATURE
+  ) {
+    listEnd = place - LOCATOR_64 - END_RECORD_64;
+    listSize = Number(before.readBigUInt64LE(40));
+    listOffset = Number(before.readBigUInt64LE(48));
+  }
+  const start = listEnd - listSize - listOffset;
+  if (start < 0) return undefined;
+  if (listSize === 0) return start;
+  const first = await bytesAt(fd, listEnd - listSize, 4);
+  return first.length === 4 && first.readUInt32LE(0) === ENTRY_SIGNATURE ? start : undefined;
+}
+
+/** As many bytes as there are. */
+async function bytesAt(fd: number, place: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await readAt(fd, buffer, filled, length - filled, place + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+/** Reads a part of a file as if it were the whole. The descriptor stays the caller's. */
+export class PartReader extends RandomAccessReader {
+  readonly #descriptor: number;
+  readonly #start: number;
+
+  constructor(descriptor: number, start: number) {
+    super();
+    this.#descriptor = descriptor;
+    this.#start = start;
+  }
+
+  override _readStreamForRange(start: number, end: number): Readable {
+    // Not a stream of the file system's: that closes the descriptor when it is destroyed.
+    return Readable.from(this.#chunks(this.#start + start, this.#start + end), { objectMode: false });
+  }
+
+  async *#chunks(start: number, end: number): AsyncGenerator<Buffer> {
+    for (let place = start; place < end; ) {
+      const chunk = await bytesAt(this.#descriptor, place, Math.min(CHUNK, end - place));
+      if (chunk.length === 0) return;
+      yield chunk;
+      place += chunk.length;
+    }
+  }
+
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    done: (error: Error | null) => void,
+  ): void {
+    bytesAt(this.#descriptor, this.#start + position, length).then((bytes) => {
+      bytes.copy(buffer, offset);
+      done(bytes.length === length ? null : new Error('unexpected end of the file'));
+    }, done);
+  }
+
+  override close(done: (error: Error | null) => void): void {
+    done(null);
+  }
+}

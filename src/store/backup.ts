@@ -1,0 +1,141 @@
+// A copy of the state directory that is whole, also while a server works on it.
+import { constants } from 'node:fs';
+import {
+  chmod,
+  copyFile,
+  lchown,
+  lstat,
+  lutimes,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  rename,
+  symlink,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Failure, messageOf, systemCode } from '../failures.ts';
+import { createTemporaryDirectory, fileFailure } from '../host/atomic-file.ts';
+import { isBelow, whereItWouldBe } from '../host/below.ts';
+import { isReservedName } from '../host/reserved-names.ts';
+import { connect, settle } from './database.ts';
+
+/** What a server makes itself at its start, and what is about the one that runs now. */
+const NOT_COPIED = /^(labwire\.db(-wal|-shm)?|lock|reserve|supervisor|holder)$/;
+
+export interface BackupPlan {
+  /** The state directory. */
+  state: string;
+  /** Where projects are; may be below the state directory. */
+  projects: string;
+  /** What is made; must not be there yet. */
+  target: string;
+}
+
+export interface BackupReport {
+  files: number;
+  /** Of the files, as long as they were when they were copied. */
+  bytes: number;
+}
+
+/**
+ * Copies the database first, at one moment, and then the files. A lab's file in the copy is so never older than what the database knows of
+ * it: a start from the copy takes the newer one of both.
+ * @throws Failure `conflict`, `not-found`, `forbidden` or `out-of-space`; nothing is left at the target then
+ */
+export async function backUp({ state, projects, target }: BackupPlan): Promise<BackupReport> {
+  const [from, labs, to] = (await Promise.all([state, projects, target].map(whereItWouldBe))) as [
+    string,
+    string,
+    string,
+  ];
+  const outside = isBelow(from, labs) ? [] : [labs];
+  for (const source of [from, ...outside]) {
+    if (source !== to && !isBelow(source, to)) continue;
+    throw new Failure('conflict', `${to} is within ${source}, which is copied; choose a directory elsewhere`);
+  }
+  if (await exists(to)) throw new Failure('conflict', `${to} is there already; choose a directory that is not`);
+  if (!(await exists(join(from, 'labwire.db'))))
+    throw new Failure('not-found', `there is no labwire.db in ${from}; name the state directory with --state`);
+  await using unfinished = await createTemporaryDirectory(dirname(to));
+  const report: BackupReport = { files: 0, bytes: 0 };
+  try {
+    await copyDatabase(join(from, 'labwire.db'), join(unfinished.path, 'labwire.db'));
+    await copyFolder(from, unfinished.path, report, (name) => !NOT_COPIED.test(name));
+    for (const folder of outside) await copyFolder(folder, join(unfinished.path, 'projects'), report);
+    await rename(unfinished.path, to);
+    await sync(dirname(to));
+  } catch (thrown) {
+    throw thrown instanceof Failure ? thrown : fileFailure(thrown, to);
+  }
+  return report;
+}
+
+async function copyDatabase(from: string, to: string): Promise<void> {
+  const connection = await connect(from, 10_000);
+  try {
+    await settle((done) => connection.run('VACUUM INTO ?', to, done));
+  } catch (thrown) {
+    const message = messageOf(thrown);
+    if (/full/i.test(message)) throw new Failure('out-of-space', `${to}: no space is left for the copy`);
+    throw new Failure('conflict', `${from} cannot be copied (${message}); try "labwired recover" if it is damaged`);
+  } finally {
+    await settle((done) => connection.close(done)).catch(() => {});
+  }
+  await chmod(to, 0o600);
+  await sync(to);
+}
+
+/** What vanishes meanwhile is left out. `wanted` judges the names at the top. */
+async function copyFolder(
+  from: string,
+  to: string,
+  report: BackupReport,
+  wanted: (name: string) => boolean = () => true,
+): Promise<void> {
+  const status = await lstat(from);
+  await mkdir(to, { recursive: true });
+  for (const name of await readdir(from)) {
+    // Half-written files and folders, which the server removes at its start.
+    if (!wanted(name) || isReservedName(name)) continue;
+    try {
+      await copyEntry(join(from, name), join(to, name), report);
+    } catch (thrown) {
+      if (systemCode(thrown) !== 'ENOENT' || (await exists(join(from, name)))) throw thrown;
+    }
+  }
+  await keepAttributes(to, status);
+  await sync(to);
+}
+
+async function copyEntry(from: string, to: string, report: BackupReport): Promise<void> {
+  const status = await lstat(from);
+  if (status.isDirectory()) return copyFolder(from, to, report);
+  if (status.isSymbolicLink()) await symlink(await readlink(from), to);
+  else if (status.isFile()) {
+    // On file systems that can, the copy shares its blocks with the file until one of them is written.
+    await copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    await sync(to);
+    report.files += 1;
+    report.bytes += (await lstat(to)).size;
+  } else return; // sockets and pipes belong to programs that run
+  await keepAttributes(to, status);
+}
+
+async function keepAttributes(path: string, status: Awaited<ReturnType<typeof lstat>>): Promise<void> {
+  if (process.getuid?.() === 0) await lchown(path, Number(status.uid), Number(status.gid));
+  if (!status.isSymbolicLink()) await chmod(path, Number(status.mode) & 0o7777);
+  await lutimes(path, status.atime, status.mtime);
+}
+
+async function sync(path: string): Promise<void> {
+  await using handle = await open(path, constants.O_RDONLY);
+  await handle.sync();
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    (thrown: unknown) => systemCode(thrown) !== 'ENOENT',
+  );
+}

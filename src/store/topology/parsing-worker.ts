@@ -1,0 +1,6 @@
+// The thread that reads long topology files.
+import { serveTasks } from '../../host/task-thread.ts';
+import { parseTopologyBytes } from './document.ts';
+import type { ParsingRequest } from './parsing-thread.ts';
+
+serveTasks(({ bytes, options }: ParsingRequest) => parseTopologyBytes(bytes, options));

@@ -1,0 +1,41 @@
+// Members of a topology file that this release does not know: other programs and later releases write some. They are left out, and
+// named to whoever reads the log; a lab is not lost for them.
+import { isObject, type JsonObject } from '../json.ts';
+import { Topology } from './schema.ts';
+
+/** What of a valibot schema tells the members of objects. */
+interface Shape {
+  type: string;
+  entries?: Record<string, Shape>;
+  item?: Shape;
+  wrapped?: Shape;
+}
+
+export interface Known {
+  document: JsonObject;
+  /** Places of what was left out, such as `topology.nodes[3].colour`. */
+  unknown: string[];
+}
+
+/** The document with known members alone. What is malformed stays, for the schema to name. */
+export function knownMembers(document: JsonObject): Known {
+  const unknown: string[] = [];
+  return { document: known(Topology as unknown as Shape, document, '', unknown) as JsonObject, unknown };
+}
+
+function known(shape: Shape, value: unknown, place: string, unknown: string[]): unknown {
+  if (shape.wrapped !== undefined) return known(shape.wrapped, value, place, unknown);
+  const { item, entries } = shape;
+  if (item !== undefined && Array.isArray(value)) {
+    return value.map((one, index) => known(item, one, `${place}[${index}]`, unknown));
+  }
+  if (shape.type !== 'strict_object' || entries === undefined || !isObject(value)) return value;
+  const kept: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const path = place === '' ? name : `${place}.${name}`;
+    const inner = Object.hasOwn(entries, name) ? entries[name] : undefined;
+    if (inner === undefined) unknown.push(path);
+    else kept.push([name, known(inner, member, path, unknown)]);
+  }
+  return Object.fromEntries(kept);
+}

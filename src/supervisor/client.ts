@@ -1,0 +1,305 @@
+// The daemon's side of the supervisor: starts it with the first program, finds the one of a former life, and carries bytes, sizes,
+// signals and ends to and fro.
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure, messageOf } from '../failures.ts';
+import { log } from '../host/log.ts';
+import { launchSupervisor } from './launch.ts';
+import { socketPath, supervisorDirectory } from './place.ts';
+import {
+  FRAME,
+  type Frame,
+  FrameReader,
+  type FrameType,
+  frame,
+  objectIn,
+  PROTOCOL,
+  type ProgramExit,
+  type ProgramState,
+  type StartRequest,
+  UNDERSTOOD,
+  type Welcome,
+} from './protocol.ts';
+
+/** Input that may be on its way to a program that does not read. */
+const INPUT_BYTES = 256 * 1024;
+const WELCOME_MILLISECONDS = 2_000;
+
+export interface ProgramListener {
+  /** Bytes from the program, unchanged. */
+  output(bytes: Buffer): void;
+  /** It has ended, all its output was told. Once. */
+  exit(handle: ProgramHandle, exit: ProgramExit): void;
+}
+
+type Send = (type: FrameType, id: number, content?: object | Uint8Array) => void;
+
+/** A program in the supervisor's keeping. */
+export class ProgramHandle {
+  readonly id: number;
+  readonly pid: number;
+  /** What was given with its start. */
+  readonly record: unknown;
+  /** Set when it has ended, as far as is known. */
+  exit: ProgramExit | undefined;
+  listener: ProgramListener | undefined;
+  #underWay = 0;
+  readonly #send: Send;
+
+  constructor(state: ProgramState, send: Send) {
+    this.id = state.id;
+    this.pid = state.pid;
+    this.record = state.record;
+    this.exit = state.exit;
+    this.#send = send;
+  }
+
+  /** False when the bytes were dropped: it has ended, or left 256 KiB of input unread. */
+  write(bytes: Uint8Array): boolean {
+    if (this.exit || this.#underWay + bytes.length > INPUT_BYTES) return false;
+    this.#underWay += bytes.length;
+    this.#send(FRAME.input, this.id, bytes);
+    return true;
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#send(FRAME.resize, this.id, { columns, rows });
+  }
+
+  /** To the program and what it started. */
+  signal(signal: NodeJS.Signals): void {
+    this.#send(FRAME.signal, this.id, { signal });
+  }
+
+  /** Asks for what was kept of its output, and for all that follows; for a program of a former life. */
+  follow(listener: ProgramListener): void {
+    this.listener = listener;
+    this.#send(FRAME.follow, this.id);
+  }
+
+  /** @internal */
+  taken(bytes: number): void {
+    this.#underWay -= bytes;
+  }
+}
+
+interface Starting {
+  resolve(pid: number): void;
+  reject(reason: Error): void;
+}
+
+export interface SupervisorOptions {
+  /** The state directory and its identifier. */
+  state: string;
+  instance: string;
+  /** Called when the supervisor has ended unasked, after everybody was told that their programs have: ends those that are left. */
+  lost(): Promise<void>;
+}
+
+/** A former life's supervisor that cannot be talked to. */
+export class StrangeSupervisor extends Failure {}
+
+export class SupervisorClient {
+  readonly #options: SupervisorOptions;
+  readonly #handles = new Map<number, ProgramHandle>();
+  readonly #starting = new Map<number, Starting>();
+  #socket: Socket | undefined;
+  #connecting: Promise<void> | undefined;
+  #recovering: Promise<void> = Promise.resolve();
+  #nextId = 1;
+  #pid: number | undefined;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+  }
+
+  /** Programs that run. */
+  get running(): number {
+    return [...this.#handles.values()].filter(({ exit }) => exit === undefined).length;
+  }
+
+  /** Process id of the supervisor, while there is one. */
+  get pid(): number | undefined {
+    return this.#pid;
+  }
+
+  /**
+   * Finds the supervisor of a former life of this state directory, if there is one, and gives what it holds.
+   * @throws StrangeSupervisor when there is one that does not answer, or speaks another protocol
+   */
+  async join(): Promise<ProgramHandle[]> {
+    const socket = await this.#dial();
+    if (!socket) return [];
+    const { terminals } = await this.#introduce(socket);
+    for (const state of terminals) {
+      this.#handles.set(state.id, this.#handleOf(state));
+      this.#nextId = Math.max(this.#nextId, state.id + 1);
+    }
+    return [...this.#handles.values()];
+  }
+
+  /**
+   * Starts a program on a terminal of its own.
+   * @throws Failure `conflict`
+   */
+  async start(request: StartRequest, listener: ProgramListener): Promise<ProgramHandle> {
+    await this.#connected();
+    const id = this.#nextId++;
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    this.#starting.set(id, { resolve, reject });
+    // What it says may follow on the heels of its start.
+    const state = { id, pid: 0, record: request.record };
+    const early = this.#handleOf(state);
+    early.listener = listener;
+    this.#handles.set(id, early);
+    this.#send(FRAME.start, id, request);
+    try {
+      const pid = await promise;
+      return Object.assign(early, { pid });
+    } catch (error) {
+      this.#handles.delete(id);
+      throw error;
+    } finally {
+      this.#starting.delete(id);
+    }
+  }
+
+  /** Lets a program go that has ended. */
+  forget(handle: ProgramHandle): void {
+    this.#handles.delete(handle.id);
+    this.#send(FRAME.forget, handle.id);
+  }
+
+  /** Leaves the supervisor to itself: it ends when nothing runs, or waits for the next daemon. */
+  async leave(): Promise<void> {
+    const socket = this.#socket;
+    if (!socket) return;
+    this.#socket = undefined;
+    this.#pid = undefined;
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.end(); // after what is on its way
+    await Promise.race([closed, sleep(WELCOME_MILLISECONDS, undefined, { ref: false })]);
+    socket.destroy();
+  }
+
+  #handleOf(state: ProgramState): ProgramHandle {
+    return new ProgramHandle(state, (type, id, content) => this.#send(type, id, content));
+  }
+
+  #send(type: FrameType, id: number, content?: object | Uint8Array): void {
+    this.#socket?.write(frame(type, id, content));
+  }
+
+  async #connected(): Promise<void> {
+    await this.#recovering;
+    if (this.#socket) return;
+    this.#connecting ??= this.#launch().finally(() => {
+      this.#connecting = undefined;
+    });
+    await this.#connecting;
+  }
+
+  async #launch(): Promise<void> {
+    const { state, instance } = this.#options;
+    await launchSupervisor(supervisorDirectory(state), instance);
+    const socket = await this.#dial();
+    if (!socket) throw new Failure('conflict', "the process that holds the nodes' programs ended at once");
+    await this.#introduce(socket);
+  }
+
+  /** A connection, if anybody listens. */
+  async #dial(): Promise<Socket | undefined> {
+    using opened = new DisposableStack();
+    const path = socketPath(supervisorDirectory(this.#options.state), opened);
+    const socket = connect(path);
+    return await new Promise((resolve) => {
+      socket.once('connect', () => resolve(socket));
+      socket.once('error', () => resolve(undefined));
+    });
+  }
+
+  /** @throws StrangeSupervisor */
+  async #introduce(socket: Socket): Promise<Welcome> {
+    const reader = new FrameReader();
+    const greeted = Promise.withResolvers<Welcome>();
+    const strange = (reason: string): StrangeSupervisor =>
+      new StrangeSupervisor('conflict', `The process that holds programs of a former run cannot be used: ${reason}.`);
+    const late = setTimeout(() => greeted.reject(strange('it does not answer')), WELCOME_MILLISECONDS);
+    socket.on('error', () => {}); // 'close' follows
+    socket.on('data', (part: Buffer) => {
+      try {
+        for (const received of reader.read(part)) {
+          if (received.type === FRAME.welcome) greeted.resolve(objectIn(received) as unknown as Welcome);
+          else this.#receive(received);
+        }
+      } catch (error) {
+        greeted.reject(strange(messageOf(error)));
+        log.error('what the supervisor says is not understood', { reason: messageOf(error) });
+        socket.destroy();
+      }
+    });
+    socket.once('close', () => {
+      greeted.reject(strange('it has closed the connection'));
+      if (this.#socket === socket) this.#lose();
+    });
+    socket.write(frame(FRAME.hello, 0, { protocol: PROTOCOL, instance: this.#options.instance }));
+    try {
+      const welcome = await greeted.promise;
+      if (!UNDERSTOOD.includes(welcome.protocol)) {
+        throw strange(`it speaks protocol ${welcome.protocol}, this release ${UNDERSTOOD.join(', ')}`);
+      }
+      this.#socket = socket;
+      this.#pid = welcome.pid;
+      return welcome;
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  #receive(received: Frame): void {
+    const { type, id, content } = received;
+    const handle = this.#handles.get(id);
+    switch (type) {
+      case FRAME.started:
+        this.#starting.get(id)?.resolve(Number(objectIn(received)['pid']));
+        break;
+      case FRAME.failed:
+        this.#starting.get(id)?.reject(new Error(String(objectIn(received)['reason'])));
+        break;
+      case FRAME.output:
+        handle?.listener?.output(Buffer.from(content));
+        break;
+      case FRAME.taken:
+        handle?.taken(Number(objectIn(received)['bytes']));
+        break;
+      case FRAME.exit:
+        if (handle) this.#ended(handle, objectIn(received) as unknown as ProgramExit);
+        break;
+      default:
+        throw new Error(`a frame of type ${type}`);
+    }
+  }
+
+  #ended(handle: ProgramHandle, exit: ProgramExit): void {
+    handle.exit = exit;
+    handle.listener?.exit(handle, exit);
+  }
+
+  /** The supervisor has ended, and the terminals with it: every program was hung up. */
+  #lose(): void {
+    this.#socket = undefined;
+    this.#pid = undefined;
+    const reason = "the process that held the nodes' programs has ended, and they with it";
+    log.error(reason, { programs: this.#handles.size });
+    const all = [...this.#handles.values()];
+    this.#handles.clear();
+    for (const { reject } of this.#starting.values()) reject(new Failure('conflict', `${reason}; start it again`));
+    for (const handle of all) if (!handle.exit) this.#ended(handle, { code: 0, signal: 'SIGHUP' });
+    this.#recovering = this.#options.lost().catch((error: unknown) => {
+      log.error('programs of an ended supervisor are left', { reason: messageOf(error) });
+    });
+  }
+}

@@ -1,0 +1,55 @@
+// Starts the supervisor: this same program, detached from the daemon, so that it and what it holds outlive it.
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure, messageOf } from '../failures.ts';
+import { addonDirectory } from '../host/addons.ts';
+import { isPackaged } from '../host/assets.ts';
+import { childEnvironment, instanceToken } from '../host/processes.ts';
+
+/** The program that runs, also after another version has been put in its place. */
+const SELF = '/proc/self/exe';
+const PATIENCE_MILLISECONDS = 10_000;
+const LOG = 'log';
+
+function words(directory: string, instance: string): string[] {
+  const script = isPackaged() ? [] : [join(import.meta.dirname, '../main.ts')];
+  return [...script, 'supervise', directory, instance, addonDirectory() ?? ''];
+}
+
+/**
+ * Resolves when the supervisor listens.
+ * @throws Failure `conflict` when it does not start
+ */
+export async function launchSupervisor(directory: string, instance: string): Promise<void> {
+  const errors = openSync(join(directory, LOG), 'w', 0o600);
+  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+  try {
+    const child = spawn(SELF, words(directory, instance), {
+      argv0: 'labwired',
+      cwd: directory,
+      env: childEnvironment(instanceToken(instance)),
+      detached: true,
+      stdio: ['ignore', 'pipe', errors],
+    });
+    child.once('error', reject);
+    child.once('exit', (code, signal) => reject(new Error(`it ended at once (${signal ?? `exit code ${code}`})`)));
+    child.stdout!.once('data', () => resolve());
+    const late = setTimeout(() => reject(new Error('it does not answer')), PATIENCE_MILLISECONDS);
+    await listening.finally(() => {
+      clearTimeout(late);
+      child.stdout!.destroy();
+      child.removeAllListeners();
+      child.on('error', () => {});
+      child.unref();
+    });
+  } catch (error) {
+    throw new Failure(
+      'conflict',
+      `the process that holds the nodes' programs does not start: ${messageOf(error)}; see ${join(directory, LOG)}`,
+      { cause: error },
+    );
+  } finally {
+    closeSync(errors);
+  }
+}

@@ -1,0 +1,148 @@
+// The supervisor's side of one program: its terminal, if it has one, its last output, its input, its end.
+import { readSync, writeSync } from 'node:fs';
+import { systemCode } from '../failures.ts';
+import { openPseudoTerminal, type PseudoTerminal } from '../host/pseudo-terminal.ts';
+import { spawnProgram } from '../host/spawn.ts';
+import type { ProgramExit, StartRequest } from './protocol.ts';
+import { Scrollback } from './scrollback.ts';
+
+/** What is kept of the output for the next daemon. */
+const HISTORY_BYTES = 64 * 1024;
+const INPUT_RETRY_MILLISECONDS = 20;
+/** What is still read of a program that has ended: more than a terminal holds, and an end if what it started goes on writing. */
+const LAST_BYTES = 1024 * 1024;
+const READ_BYTES = 64 * 1024;
+
+export interface SupervisedProgramEvents {
+  output(bytes: Buffer): void;
+  /** So much input is out of the way. */
+  taken(bytes: number): void;
+}
+
+export class SupervisedProgram {
+  readonly pid: number;
+  readonly record: object;
+  exit: ProgramExit | undefined;
+  /** None when the program has a log instead. */
+  readonly #terminal: PseudoTerminal | undefined;
+  readonly #history = new Scrollback(HISTORY_BYTES);
+  readonly #events: SupervisedProgramEvents;
+  #open: boolean;
+  #input: Buffer[] = [];
+  #retry: NodeJS.Timeout | undefined;
+
+  /** @throws SystemError when the program cannot be started, node-pty's error when there is no terminal for it */
+  constructor(request: StartRequest, events: SupervisedProgramEvents) {
+    const { columns, rows, record, log } = request;
+    this.#events = events;
+    this.record = record;
+    this.#open = log === undefined;
+    if (log !== undefined) {
+      this.#terminal = undefined;
+      this.pid = spawnProgram({ log }, request);
+      return;
+    }
+    const terminal = openPseudoTerminal(columns, rows);
+    this.#terminal = terminal;
+    terminal.output.on('close', () => this.#hangUp());
+    try {
+      this.pid = spawnProgram({ terminal: terminal.device }, request);
+    } catch (error) {
+      terminal.output.destroy();
+      throw error;
+    }
+    terminal.output.on('data', (bytes) => this.#said(bytes));
+  }
+
+  get history(): Buffer {
+    return this.#history.snapshot();
+  }
+
+  /** The program waits when it has said more than a terminal holds. */
+  pause(): void {
+    this.#terminal?.output.pause();
+  }
+
+  resume(): void {
+    this.#terminal?.output.resume();
+  }
+
+  input(bytes: Buffer): void {
+    this.#input.push(bytes);
+    if (!this.#open) this.#dropInput();
+    else if (!this.#retry) this.#flush();
+  }
+
+  resize(columns: number, rows: number): void {
+    if (this.#open) this.#terminal?.resize(columns, rows);
+  }
+
+  /** To the process group, or in the first moments, before there is one, to the process. It has not been waited for, so it is still it. */
+  signal(name: NodeJS.Signals): void {
+    if (this.exit) return;
+    for (const target of [-this.pid, this.pid]) {
+      try {
+        process.kill(target, name);
+        return;
+      } catch (error) {
+        if (systemCode(error) !== 'ESRCH') throw error;
+      }
+    }
+  }
+
+  /** The program has ended: what it said last is read, and the terminal closed. */
+  ended(exit: ProgramExit): void {
+    // While it is paused a part may lie in the stream; it is announced as any other.
+    if (this.#open) this.#terminal?.output.read();
+    if (this.#open && this.#terminal) this.#readRest(this.#terminal);
+    this.#hangUp();
+    this.exit = exit;
+  }
+
+  #readRest({ descriptor }: PseudoTerminal): void {
+    const buffer = Buffer.allocUnsafe(READ_BYTES);
+    try {
+      for (let total = 0, read = 1; this.#open && read > 0 && total < LAST_BYTES; total += read) {
+        read = readSync(descriptor, buffer);
+        this.#said(Buffer.from(buffer.subarray(0, read)));
+      }
+    } catch {
+      // nothing more is there (EAGAIN), or the terminal was hung up (EIO)
+    }
+  }
+
+  #said(bytes: Buffer): void {
+    this.#history.push(bytes);
+    this.#events.output(bytes);
+  }
+
+  #flush(): void {
+    this.#retry = undefined;
+    while (this.#open && this.#terminal && this.#input.length > 0) {
+      const chunk = this.#input[0]!;
+      try {
+        const written = writeSync(this.#terminal.descriptor, chunk);
+        if (written < chunk.length) this.#input[0] = chunk.subarray(written);
+        else this.#input.shift();
+        this.#events.taken(written);
+      } catch (error) {
+        if (systemCode(error) === 'EAGAIN') this.#retry = setTimeout(() => this.#flush(), INPUT_RETRY_MILLISECONDS);
+        else this.#dropInput();
+        return;
+      }
+    }
+  }
+
+  #dropInput(): void {
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    for (const { length } of this.#input.splice(0)) this.#events.taken(length);
+  }
+
+  #hangUp(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#dropInput();
+    this.#terminal?.output.destroy();
+  }
+}

@@ -1,0 +1,216 @@
+// The supervisor: a small process that keeps the programs of one daemon, their terminals and their last output, and lives on when the
+// daemon does not. It serves one daemon at a time, and ends when it has neither a daemon nor a program.
+import { rmSync, writeSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { messageOf } from '../failures.ts';
+import { peerUser } from '../host/peer-user.ts';
+import { nextExit } from '../host/spawn.ts';
+import { socketPath } from './place.ts';
+import {
+  FRAME,
+  type Frame,
+  FrameReader,
+  type FrameType,
+  frame,
+  objectIn,
+  PROTOCOL,
+  type StartRequest,
+  type Welcome,
+} from './protocol.ts';
+import { SupervisedProgram } from './supervised-program.ts';
+
+/** What may wait for a daemon before the programs have to wait. */
+const WAITING_BYTES = 1024 * 1024;
+/** How long a daemon is waited for at the start, and with the news of programs that have ended, when nothing runs. */
+const LONELY_MILLISECONDS = 60_000;
+/** For the daemon that has started this process. */
+const STANDARD_OUTPUT = 1;
+
+export interface SupervisorOptions {
+  /** Where the socket is made. */
+  directory: string;
+  /** Of the state directory; a daemon of another one is turned away. */
+  instance: string;
+}
+
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #programs = new Map<number, SupervisedProgram>();
+  readonly #byPid = new Map<number, number>();
+  /** Terminals whose output the daemon wants to have. */
+  readonly #followed = new Set<number>();
+  #server: Server | undefined;
+  #path = '';
+  #daemon: Socket | undefined;
+  #waiting = false;
+  #lonely: NodeJS.Timeout | undefined;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+  }
+
+  /** Listens, and tells so on standard output. Ends the process when nothing is left to do. */
+  start(): void {
+    const held = new DisposableStack(); // for as long as this process lives
+    this.#path = socketPath(this.#options.directory, held);
+    rmSync(this.#path, { force: true });
+    process.on('SIGCHLD', () => this.#reap());
+    const server = createServer({ allowHalfOpen: true }, (socket) => this.#welcome(socket));
+    server.listen(this.#path, () => {
+      writeSync(STANDARD_OUTPUT, 'ready\n');
+      this.#lonely = setTimeout(() => this.#end(), LONELY_MILLISECONDS);
+    });
+    this.#server = server;
+  }
+
+  #welcome(socket: Socket): void {
+    socket.on('error', () => {}); // 'close' follows
+    const { fd } = (socket as unknown as { _handle: { fd: number } })._handle;
+    if (peerUser(fd) !== process.geteuid!()) {
+      socket.destroy();
+      return;
+    }
+    const reader = new FrameReader();
+    socket.on('data', (part: Buffer) => {
+      try {
+        for (const received of reader.read(part)) this.#receive(socket, received);
+      } catch (error) {
+        process.stderr.write(`what a daemon says is not understood: ${messageOf(error)}\n`);
+        socket.destroy();
+      }
+    });
+    socket.on('drain', () => this.#hurry());
+    // When this process ends now, the daemon that leaves sees its connection closed by that.
+    socket.on('end', () => {
+      if (this.#daemon === socket) this.#alone();
+      socket.destroy();
+    });
+    socket.on('close', () => {
+      if (this.#daemon === socket) this.#alone();
+    });
+  }
+
+  #receive(socket: Socket, received: Frame): void {
+    if (received.type === FRAME.hello) {
+      this.#greet(socket, received);
+      return;
+    }
+    if (socket !== this.#daemon) throw new Error('frames before hello');
+    const { id } = received;
+    if (received.type === FRAME.start) this.#start(id, objectIn(received) as unknown as StartRequest);
+    else {
+      // Without one it has ended and was forgotten meanwhile.
+      const program = this.#programs.get(id);
+      if (program) this.#handOn(id, program, received);
+    }
+  }
+
+  #handOn(id: number, program: SupervisedProgram, received: Frame): void {
+    switch (received.type) {
+      case FRAME.input:
+        program.input(Buffer.from(received.content));
+        break;
+      case FRAME.resize: {
+        const { columns, rows } = objectIn(received);
+        program.resize(Number(columns), Number(rows));
+        break;
+      }
+      case FRAME.signal:
+        program.signal(objectIn(received)['signal'] as NodeJS.Signals);
+        break;
+      case FRAME.follow:
+        this.#followed.add(id);
+        this.#send(FRAME.output, id, program.history);
+        if (program.exit) this.#send(FRAME.exit, id, program.exit);
+        break;
+      case FRAME.forget:
+        if (program.exit) this.#programs.delete(id);
+        break;
+      default:
+        throw new Error(`a frame of type ${received.type}`);
+    }
+  }
+
+  /** A daemon comes; one that was there before is no longer. */
+  #greet(socket: Socket, hello: Frame): void {
+    if (objectIn(hello)['instance'] !== this.#options.instance) {
+      socket.destroy();
+      return;
+    }
+    clearTimeout(this.#lonely);
+    this.#daemon?.destroy();
+    this.#daemon = socket;
+    this.#followed.clear();
+    this.#hurry();
+    const terminals = [...this.#programs].map(([id, { pid, record, exit }]) => ({
+      ...{ id, pid, record },
+      ...(exit ? { exit } : {}),
+    }));
+    const welcome: Welcome = { protocol: PROTOCOL, pid: process.pid, terminals };
+    this.#send(FRAME.welcome, 0, welcome);
+  }
+
+  #start(id: number, request: StartRequest): void {
+    try {
+      const program = new SupervisedProgram(request, {
+        output: (bytes) => this.#followed.has(id) && this.#send(FRAME.output, id, bytes),
+        taken: (bytes) => this.#send(FRAME.taken, id, { bytes }),
+      });
+      this.#programs.set(id, program);
+      this.#byPid.set(program.pid, id);
+      this.#followed.add(id);
+      if (this.#waiting) program.pause();
+      this.#send(FRAME.started, id, { pid: program.pid });
+    } catch (error) {
+      this.#send(FRAME.failed, id, { reason: messageOf(error) });
+    }
+  }
+
+  #send(type: FrameType, id: number, content: object | Uint8Array): void {
+    const socket = this.#daemon;
+    if (!socket?.writable) return;
+    socket.write(frame(type, id, content));
+    if (this.#waiting || socket.writableLength <= WAITING_BYTES) return;
+    this.#waiting = true;
+    for (const program of this.#programs.values()) program.pause();
+  }
+
+  #hurry(): void {
+    if (!this.#waiting) return;
+    this.#waiting = false;
+    for (const program of this.#programs.values()) program.resume();
+  }
+
+  #reap(): void {
+    for (let found = nextExit(); found; found = nextExit()) {
+      const { pid, code, signal } = found;
+      const id = this.#byPid.get(pid);
+      const program = id === undefined ? undefined : this.#programs.get(id);
+      this.#byPid.delete(pid);
+      if (id === undefined || !program) continue;
+      program.ended({ code, ...(signal === undefined ? {} : { signal }) });
+      if (this.#followed.has(id)) this.#send(FRAME.exit, id, program.exit!);
+    }
+    this.#mayEnd();
+  }
+
+  #alone(): void {
+    this.#daemon = undefined;
+    this.#followed.clear();
+    this.#hurry();
+    this.#mayEnd();
+  }
+
+  /** Without a daemon and without a program that runs there is nothing to do, but to tell the next one what has ended. */
+  #mayEnd(): void {
+    clearTimeout(this.#lonely);
+    if (this.#daemon || this.#byPid.size > 0) return;
+    if (this.#programs.size === 0) this.#end();
+    this.#lonely = setTimeout(() => this.#end(), LONELY_MILLISECONDS);
+  }
+
+  #end(): never {
+    this.#server?.close(); // and removes the socket
+    process.exit(0);
+  }
+}

@@ -1,0 +1,54 @@
+// Machines of a compute, with the real QEMU. Without a guest a machine stays in its BIOS, which is enough for most of its life.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { findProgram } from '../../src/host/programs.ts';
+import { type ProgramRun, runProgram } from '../../src/host/run-program.ts';
+import { type Lab, type Settings, startLab } from './support.ts';
+
+/** Why tests that need the real programs do not run here. */
+export const noQemu: string | false =
+  (await findProgram('qemu-system-x86_64')) === undefined || (await findProgram('qemu-img')) === undefined
+    ? 'qemu-system-x86_64 and qemu-img are not both installed'
+    : false;
+
+/** The smallest machine that starts; its processor is emulated, wherever the test runs. */
+export const SMALL = { platform: 'x86_64', ram: 16, options: '-machine accel=tcg', process_priority: 'normal' };
+
+export interface Machines {
+  lab: Lab;
+  /** Path of the project below `/v2/compute`, and its directory. */
+  project: string;
+  directory: string;
+  /** What the processes carry. */
+  instance: string;
+  /** Folder of images. */
+  images: string;
+}
+
+export async function machines(t: TestContext, settings: Settings = {}): Promise<Machines> {
+  const instance = randomUUID();
+  const lab = await startLab(t, { instance, ...settings });
+  const project = await lab.project();
+  const directory = join(lab.config.Server.projects_path, project.slice('/projects/'.length));
+  const images = join(lab.config.Server.images_path, 'QEMU');
+  await mkdir(images, { recursive: true });
+  return { lab, project, directory, instance, images };
+}
+
+export async function qemuImg(...words: string[]): Promise<ProgramRun> {
+  const run = await runProgram('/usr/bin/qemu-img', words);
+  assert.equal(run.code, 0, run.errors);
+  return run;
+}
+
+/** Makes images of 1 MiB. */
+export async function disk(folder: string, ...names: string[]): Promise<void> {
+  for (const name of names) await qemuImg('create', '-q', '-f', 'qcow2', join(folder, name), '1M');
+}
+
+export async function rubbish(folder: string, name: string, content: string | Buffer): Promise<void> {
+  await writeFile(join(folder, name), content);
+}

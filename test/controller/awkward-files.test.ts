@@ -1,0 +1,59 @@
+// Pipes and endless files where the server looks for files of others: nothing waits for them, and nothing is read without a bound.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { LabServer } from './lab-server.ts';
+
+const PLACES = ['appliances/x.gns3a', 'symbols/x.svg', 'images/QEMU/x.img', 'images/QEMU/y.img.md5sum'];
+const DRAWING = { x: 0, y: 0, svg: `<svg width="1" height="1"><!--${'x'.repeat(1_100)}--></svg>` };
+
+/** Everything that looks into these files, several times at once: more often than Node has threads for files. */
+async function lookAtAll(server: LabServer, project: string): Promise<void> {
+  const paths = ['/v2/appliances', '/v2/symbols', '/v2/compute/qemu/images'];
+  const own = ['drawings', 'nodes', 'files'].map((what) => `/v2/projects/${project}/${what}`);
+  for (const path of [...paths, ...own]) {
+    const answers = await Promise.all(Array.from({ length: 6 }, () => server.call('GET', path)));
+    for (const { status } of answers) assert.ok(status < 500, `${path}: ${status}`);
+  }
+}
+
+test('pipes and sparse files of a terabyte in the folders of symbols, appliances, images and pictures hold nothing up', async (t) => {
+  const server = await LabServer.start(t);
+  const { project_id: id, path } = await server.project();
+  const drawing = await server.expect(201, 'POST', `/v2/projects/${id}/drawings`, DRAWING);
+  const pictures = join(path, 'project-files/images');
+  const [picture = ''] = await readdir(pictures);
+  for (const place of PLACES) await mkdir(join(server.state, place, '..'), { recursive: true });
+  await writeFile(join(server.state, 'images/QEMU/y.img'), 'an image');
+  const places = [...PLACES.map((place) => join(server.state, place)), join(pictures, picture)];
+  for (const make of [
+    async (place: string) => void execFileSync('mkfifo', [place]),
+    async (place: string) => {
+      await writeFile(place, '');
+      // The checksum of an image is made of all of it.
+      await truncate(place, place.endsWith('x.img') ? 1024 : 2 ** 40);
+    },
+  ]) {
+    for (const place of places) {
+      await rm(place, { force: true });
+      await make(place);
+    }
+    await lookAtAll(server, id);
+    const [shown] = await server.expect(200, 'GET', `/v2/projects/${id}/drawings`);
+    assert.deepEqual([shown.drawing_id, shown.svg], [drawing.drawing_id, '<svg></svg>']);
+  }
+});
+
+test('a closed lab whose file has become a pipe answers, and says why it does not open', async (t) => {
+  const server = await LabServer.start(t);
+  const { project_id: id, path, filename } = await server.project();
+  await server.expect(204, 'POST', `/v2/projects/${id}/close`);
+  await rm(join(path, filename));
+  execFileSync('mkfifo', [join(path, filename)]);
+  const nodes = await Promise.all(Array.from({ length: 6 }, () => server.call('GET', `/v2/projects/${id}/nodes`)));
+  for (const { status, json } of nodes) assert.deepEqual([status, /regular file/.test(json.message)], [409, true]);
+  assert.match((await server.expect(409, 'POST', `/v2/projects/${id}/open`)).message, /regular file/);
+  await server.project('another');
+});

@@ -1,0 +1,101 @@
+// What a lab has again after the server was killed or restarted, and what it has when a verb has failed.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Failure } from '../../src/failures.ts';
+import { Projects as StoredProjects } from '../../src/store/projects.ts';
+import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
+import { LabServer, until } from './lab-server.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
+type Body = any;
+
+test('after a kill nodes have their console ports again, whichever lab opens first and whatever is in it', async (t) => {
+  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  // Labs are opened in the order of their folders: the cloud, whose own port nobody sees, comes before the PCs.
+  const ids = ['00000000-0000-4000-8000-000000000001', 'ffffffff-0000-4000-8000-000000000001'];
+  const [first, last] = [
+    await server.project('first', { project_id: ids[0], auto_close: false }),
+    await server.project('last', { project_id: ids[1], auto_close: false }),
+  ];
+  const node = (project: Body, name: string, type: string): Promise<Body> =>
+    server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, {
+      ...{ name, node_type: type, compute_id: 'local' },
+    });
+  const consoles: Record<string, number> = {};
+  for (const name of ['PC1', 'PC2']) consoles[name] = (await node(last, name, 'vpcs')).console;
+  await node(first, 'C1', 'cloud');
+  await node(first, 'N1', 'nat').catch(() => {}); // where the host allows one
+  consoles['PC3'] = (await node(first, 'PC3', 'vpcs')).console;
+  const copy = join(await scratchDirectory(t), 'state');
+  execFileSync('cp', ['-a', server.state, copy]);
+  await server.stop();
+  await rm(server.state, { recursive: true });
+  execFileSync('cp', ['-a', copy, server.state]);
+  await server.start();
+  const now: Record<string, number> = {};
+  for (const id of ids) {
+    await server.expect(200, 'GET', `/v2/projects/${id}/stats`);
+    for (const { name, node_type: type, console } of await server.expect(200, 'GET', `/v2/projects/${id}/nodes`)) {
+      if (type === 'vpcs') now[name] = console;
+    }
+  }
+  assert.deepEqual(now, consoles);
+  // Nothing stays kept for nodes that are there.
+  await until(async () => {
+    const { console } = await node(last, randomUUID().slice(0, 8), 'vpcs');
+    return console > 0;
+  }, 'another port');
+});
+
+test('a restored lab has the variables and the supplier of the project, also after the next start', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false, variables: [{ name: 'A', value: 'then' }] });
+  const path = `/v2/projects/${project.project_id}`;
+  await server.hub(project, 'H1');
+  const { snapshot_id: id } = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'then' });
+  const now = { variables: [{ name: 'A', value: 'now' }], supplier: { logo: 'logo.png', url: 'http://example.org' } };
+  await server.expect(200, 'PUT', path, now);
+  await server.expect(201, 'POST', `${path}/snapshots/${id}/restore`);
+  for (let round = 0; round < 2; round += 1) {
+    const { variables, supplier } = await server.expect(200, 'GET', path);
+    assert.deepEqual({ variables, supplier }, now);
+    await server.stop();
+    await server.start();
+  }
+});
+
+test('a project whose deletion fails is open again, with all that it had', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  await server.hub(project, 'H1');
+  t.mock.method(StoredProjects.prototype, 'delete', async () => {
+    throw new Failure('out-of-space', 'planted');
+  });
+  assert.equal((await server.call('DELETE', path)).status, 507);
+  t.mock.restoreAll();
+  assert.equal((await server.expect(200, 'GET', path)).status, 'opened');
+  await server.hub(project, 'H2');
+  assert.equal((await server.expect(200, 'GET', `${path}/nodes`)).length, 2);
+  await server.expect(204, 'DELETE', path);
+});
+
+test('on a full disk a change of a project is answered with 507, open or closed, and changes nothing', async (t) => {
+  const directory = await scratchFileSystem(t, '12m');
+  if (directory === undefined) return;
+  const server = await LabServer.start(t, { projects_path: join(directory, 'projects') });
+  const project = await server.project('lab', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  await server.expect(204, 'POST', `${path}/close`);
+  execFileSync('sh', ['-c', `cat /dev/zero > ${directory}/full 2>/dev/null; true`]);
+  const before = await server.expect(200, 'GET', path);
+  const { status, json } = await server.call('PUT', path, { zoom: 77, name: 'x'.repeat(200) });
+  assert.deepEqual([status, json.status], [507, 507]);
+  assert.deepEqual(await server.expect(200, 'GET', path), before);
+  await rm(join(directory, 'full'));
+  assert.equal((await server.expect(200, 'PUT', path, { zoom: 77 })).zoom, 77);
+});

@@ -1,0 +1,105 @@
+// A state directory in which something else is where the server's own files should be: said in one sentence, never waited for.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { CustomFolder } from '../../src/controller/symbols/custom-folder.ts';
+import { App } from '../../src/http/app.ts';
+import { HttpServer } from '../../src/http/server.ts';
+import { Database } from '../../src/store/database.ts';
+import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { salvageDatabase } from '../../src/store/salvage.ts';
+import { Store } from '../../src/store/store.ts';
+import { failure, scratchDirectory } from './scratch.ts';
+
+test('a database that is a pipe or a directory is told at once, at the start and to recover', async (t) => {
+  for (const make of [
+    (path: string) => Promise.resolve(execFileSync('mkfifo', [path])),
+    (path: string) => mkdir(path),
+  ]) {
+    const stateDirectory = await scratchDirectory(t);
+    await make(join(stateDirectory, 'labwire.db'));
+    await assert.rejects(
+      Store.open({ stateDirectory }),
+      failure('conflict', /labwire\.db is not a regular file: move/),
+    );
+    await assert.rejects(salvageDatabase(stateDirectory), failure('conflict', /labwire\.db is not a regular file/));
+  }
+});
+
+test('a pipe in the place of the kept space hinders nobody', async (t) => {
+  const stateDirectory = await scratchDirectory(t);
+  execFileSync('mkfifo', [join(stateDirectory, 'reserve')]);
+  await using store = await Store.open({ stateDirectory });
+  await store.documents.put('settings', 'a', { a: 1 });
+  await store.documents.delete('settings', 'a');
+});
+
+test('a file in the place of the symbols is told with the key that names another', async (t) => {
+  const path = join(await scratchDirectory(t), 'symbols');
+  await writeFile(path, '');
+  await assert.rejects(
+    new CustomFolder(path).start(),
+    failure('conflict', /^symbols_path .*something else is in the place/),
+  );
+});
+
+test('what is no certificate or key is told, whatever it is', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'labwire-test-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const certificate = join(directory, 'certificate.pem');
+  await writeFile(certificate, 'no certificate');
+  const keys: [string, (path: string) => unknown, RegExp][] = [
+    ['directory', (path) => mkdir(path), /^certkey .* cannot be read: it is not a regular file/],
+    ['pipe', (path) => execFileSync('mkfifo', [path]), /^certkey .* cannot be read: it is not a regular file/],
+    ['missing', () => {}, /^certkey .* cannot be read: ENOENT/],
+    ['text', (path) => writeFile(path, 'no key'), /are no certificate and its key \(.*\): name PEM files/],
+  ];
+  for (const [name, make, message] of keys) {
+    const key = join(directory, name);
+    await make(key);
+    const start = async () =>
+      new HttpServer(new App([]), { host: '127.0.0.1', port: 0, tls: { certificate, key } }).start();
+    await assert.rejects(start(), failure('invalid', message), name);
+  }
+});
+
+test('records that are no JSON are left out, one by one, and what the file of a lab has is not lost', async (t) => {
+  const stateDirectory = await scratchDirectory(t);
+  const id = '12345678-1234-4234-8234-123456789abc';
+  const project = { project_id: id, name: 'lab', path: '/nowhere', filename: 'lab.gns3' } as never;
+  {
+    await using store = await Store.open({ stateDirectory });
+    const contents = { nodes: [{ node_id: 'a' }, { node_id: 'b' }], links: [], drawings: [], computes: [] };
+    await store.labs.begin(id, contents, { project });
+    await store.projects.put({ ...(project as object), project_id: 'whole' } as never);
+    await store.documents.put('templates', 'x', { x: 1 });
+    await store.documents.put('templates', 'y', { y: 1 });
+  }
+  for (const damage of ['{"half": ', '', '[]', '"text"', 'null', '{"project_id": 7}']) {
+    {
+      await using database = await Database.open(join(stateDirectory, 'labwire.db'), MIGRATIONS);
+      await database.run("UPDATE lab_record SET body = ? WHERE id = 'a'", damage);
+      await database.run('UPDATE project SET body = ? WHERE project_id = ?', damage, id);
+      await database.run("UPDATE document SET body = ? WHERE id = 'x'", damage);
+    }
+    await using store = await Store.open({ stateDirectory });
+    assert.deepEqual(
+      (await store.projects.list()).map((record) => record.project_id),
+      ['whole'],
+      damage,
+    );
+    assert.equal(await store.projects.get(id), undefined);
+    const isObject = damage.startsWith('{"project_id');
+    assert.deepEqual(
+      (await store.documents.list('templates')).map((document) => document.id),
+      isObject ? ['x', 'y'] : ['y'],
+    );
+    const lab = (await store.labs.load(id))!;
+    assert.deepEqual(lab.nodes.length, isObject ? 2 : 1);
+    assert.deepEqual(lab.damaged, isObject ? [] : [{ kind: 'node', id: 'a' }]);
+  }
+  assert.equal(await salvageDatabase(stateDirectory), undefined);
+});

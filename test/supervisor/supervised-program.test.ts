@@ -1,0 +1,77 @@
+// The supervisor's side of a program, in this process.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { nextExit } from '../../src/host/spawn.ts';
+import { SupervisedProgram } from '../../src/supervisor/supervised-program.ts';
+import { until } from '../consoles/harness.ts';
+
+const PLAIN = { directory: '/', environment: {}, columns: 80, rows: 24, timerSlackMilliseconds: 0, record: {} };
+
+function started(script: string) {
+  const heard = { text: '' };
+  const output = (bytes: Buffer): void => {
+    heard.text += bytes.toString('latin1');
+  };
+  const request = { ...PLAIN, program: '/bin/sh', arguments: ['-c', script] };
+  const program = new SupervisedProgram(request, { output, taken: () => {} });
+  const end = async () => {
+    await until('its end', () => {
+      const exit = nextExit();
+      if (exit) program.ended({ code: exit.code });
+      return exit !== undefined;
+    });
+    return program.exit;
+  };
+  return { program, heard, end };
+}
+
+test('a program that ends while it is not listened to loses none of its last words', async () => {
+  const { program, heard, end } = started('i=0; while [ $i -lt 300 ]; do echo line $i; i=$((i+1)); done; exit 4');
+  program.pause();
+  assert.deepEqual(await end(), { code: 4 });
+  const lines = Array.from({ length: 300 }, (_, index) => `line ${index}\r\n`);
+  assert.equal(heard.text, lines.join(''));
+});
+
+test('a program that cannot be started leaves no terminal behind', async () => {
+  const request = { ...PLAIN, program: '/no/such/program', arguments: [] };
+  const events = { output: () => {}, taken: () => {} };
+  const terminals = () =>
+    readdirSync('/proc/self/fd').filter((descriptor) => {
+      try {
+        return /^.dev.(ptmx|pts)/.test(readlinkSync(`/proc/self/fd/${descriptor}`));
+      } catch {
+        return false; // of the reading itself
+      }
+    }).length;
+  const before = terminals();
+  for (let round = 0; round < 20; round++) {
+    assert.throws(() => new SupervisedProgram(request, events), { code: 'ENOENT' });
+  }
+  assert.equal(terminals(), before);
+});
+
+test('a program with a log has no terminal, and adds its output and its errors to the file', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'labwire-log-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const log = join(directory, 'log');
+  const ended = async (script: string) => {
+    const request = { ...PLAIN, program: '/bin/sh', arguments: ['-c', script], log };
+    const program = new SupervisedProgram(request, { output: () => {}, taken: () => {} });
+    program.resize(100, 50);
+    program.input(Buffer.from('nobody reads this'));
+    await until('its end', () => {
+      const exit = nextExit();
+      if (exit) program.ended({ code: exit.code });
+      return exit !== undefined;
+    });
+    return program.exit;
+  };
+  assert.deepEqual(await ended('tty; echo error >&2; cat; ls /proc/self/fd | wc -l'), { code: 0 });
+  assert.deepEqual(await ended('echo more; exit 3'), { code: 3 });
+  // The fourth descriptor is the directory that ls reads.
+  assert.equal(readFileSync(log, 'utf8'), 'not a tty\nerror\n4\nmore\n');
+});
