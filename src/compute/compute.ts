@@ -47,8 +47,8 @@ export class Compute {
   readonly routes: Route[];
   readonly events = new EventBus<ComputeEvents>({ writesAtOnce: true });
   readonly metrics: readonly Metric[];
-  private readonly services: Services;
-  private readonly projects: Projects;
+  readonly #services: Services;
+  readonly #projects: Projects;
 
   constructor({ config, fabric, instance, documents, otherProjects = async () => [] }: ComputeOptions) {
     const ports = new Ports(config);
@@ -62,7 +62,7 @@ export class Compute {
     const switchedOn = new SwitchedOn(documents);
     const kinds = new Map(KINDS.flatMap(({ type, kept }) => (kept ? [[type, kept] as const] : [])));
     const survivingPrograms = new SurvivingPrograms({ supervisor, udp: ports.udp, events, instance, kinds });
-    this.services = {
+    this.#services = {
       config,
       fabric,
       ports,
@@ -76,8 +76,8 @@ export class Compute {
       instance,
       otherProjects,
     };
-    const projects = new Projects(this.services);
-    this.projects = projects;
+    const projects = new Projects(this.#services);
+    this.#projects = projects;
     const load = new LoadMeter();
     this.routes = [
       ...serverRoutes({
@@ -90,14 +90,14 @@ export class Compute {
       ...networkRoutes(config, ports, projects),
       ...projectRoutes(projects, this.events, load),
       ...imageRoutes(images),
-      ...KINDS.flatMap((kind) => [...(kind.hostRoutes?.(this.services) ?? []), ...nodeRoutes(kind, projects)]),
+      ...KINDS.flatMap((kind) => [...(kind.hostRoutes?.(this.#services) ?? []), ...nodeRoutes(kind, projects)]),
       ...absentKindRoutes(),
     ];
   }
 
   /** Finds what a former life of the daemon has left running: nodes that are made again take it back. */
   async start(): Promise<void> {
-    const { config, captures, fabric, images, survivingPrograms, switchedOn } = this.services;
+    const { config, captures, fabric, images, survivingPrograms, switchedOn } = this.#services;
     const directory = config.Server.projects_path;
     await makeDirectory(directory, `projects_path ${directory}`);
     await survivingPrograms.start();
@@ -107,19 +107,19 @@ export class Compute {
     void removeLeftoversBelow(directory, Date.now() - performance.now()).then((removed) => {
       if (removed > 0) log.info('files that a former life has left half written were removed', { removed });
     });
-    void this.services.natNetwork.removeLeftovers();
+    void this.#services.natNetwork.removeLeftovers();
     tellOfCrashes(fabric, this.events);
   }
 
   /** Console ports, with their projects, that nodes of a former life will ask for again; none when those are there. */
   expectConsoles(ports: ReadonlyMap<number, string>): void {
-    this.services.ports.console.expect(ports);
+    this.#services.ports.console.expect(ports);
   }
 
   /** Ends the programs of a former life that no node has taken back, in the projects that are given. */
   async endUnclaimed(isOver: (projectId: string) => boolean): Promise<void> {
-    await this.services.switchedOn.forgetUnclaimed(isOver);
-    await this.services.survivingPrograms.endUnclaimed(isOver);
+    await this.#services.switchedOn.forgetUnclaimed(isOver);
+    await this.#services.survivingPrograms.endUnclaimed(isOver);
   }
 
   /**
@@ -128,13 +128,13 @@ export class Compute {
    */
   async stop({ keepNodes = false } = {}): Promise<void> {
     if (!keepNodes) {
-      await this.projects.closeAll();
+      await this.#projects.closeAll();
       await this.endUnclaimed(() => true);
     }
     // What its nodes have goes on with the next life: it gives them the same network.
-    await this.services.natNetwork.stop();
+    await this.#services.natNetwork.stop();
     this.events.close('This server is shutting down.');
-    await this.services.supervisor.leave();
+    await this.#services.supervisor.leave();
   }
 }
 

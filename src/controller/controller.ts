@@ -61,21 +61,21 @@ const PATIENCE = 2_000;
 
 export class Controller {
   readonly routes: Route[];
-  private readonly options: ControllerOptions;
+  readonly #options: ControllerOptions;
   readonly announcer = createAnnouncer();
   readonly metrics: readonly Metric[];
-  private readonly computes: Computes;
-  private readonly projects: Projects;
-  private readonly nodes: Nodes;
-  private readonly recovery: Recovery;
-  private readonly settings: ServerSettings;
-  private readonly symbols: Symbols;
-  private readonly templates: Templates;
+  readonly #computes: Computes;
+  readonly #projects: Projects;
+  readonly #nodes: Nodes;
+  readonly #recovery: Recovery;
+  readonly #settings: ServerSettings;
+  readonly #symbols: Symbols;
+  readonly #templates: Templates;
 
   constructor(options: ControllerOptions) {
     const { config, store } = options;
     const { announcer } = this;
-    this.options = options;
+    this.#options = options;
     const writer = new LabWriter({
       store,
       version: config.Server.version,
@@ -83,50 +83,51 @@ export class Controller {
     });
     const links = new Links({ announcer, writer });
     const drawings = new Drawings({ announcer, writer });
-    this.computes = new Computes({
+    this.#computes = new Computes({
       config,
       documents: store.documents,
       announcer,
       listener: {
-        announced: (compute, message) => this.announced(compute, message),
-        joined: (compute) => this.recovery.run(compute, this.projects.list()),
-        gaveUp: (compute) => void this.giveUp(compute),
+        announced: (compute, message) => this.#announced(compute, message),
+        joined: (compute) => this.#recovery.run(compute, this.#projects.list()),
+        gaveUp: (compute) => void this.#giveUp(compute),
       },
-      closeProjects: (compute) => this.projects.closeUsing(compute),
+      closeProjects: (compute) => this.#projects.closeUsing(compute),
     });
-    this.settings = new ServerSettings(store.documents);
-    this.symbols = new Symbols({ directory: config.Server.symbols_path });
-    this.templates = new Templates({
+    this.#settings = new ServerSettings(store.documents);
+    this.#symbols = new Symbols({ directory: config.Server.symbols_path });
+    this.#templates = new Templates({
       documents: store.documents,
       emit: (action, template) => announcer.controller.emit(action, template),
       builtins: config.Server.enable_builtin_templates,
     });
-    this.nodes = new Nodes({
+    this.#nodes = new Nodes({
       announcer,
       writer,
       links,
-      symbols: this.symbols,
+      symbols: this.#symbols,
       configs: { directory: config.Server.configs_path, local: config.Server.local },
-      images: new MissingImages({ computes: this.computes, announcer }),
+      images: new MissingImages({ computes: this.#computes, announcer }),
     });
-    this.recovery = new Recovery({
-      nodes: this.nodes,
+    this.#recovery = new Recovery({
+      nodes: this.#nodes,
       links,
       announcer,
-      open: (project) => this.projects.open(project),
+      open: (project) => this.#projects.open(project),
     });
-    this.projects = new Projects({
+    this.#projects = new Projects({
       config,
       store,
       writer,
       announcer,
       links,
       drawings,
-      nodes: this.nodes,
-      computes: this.computes,
+      nodes: this.#nodes,
+      computes: this.#computes,
     });
     const { version, local, projects_path: projectsPath, images_path: imagesPath } = config.Server;
-    const { projects, computes } = this;
+    const projects = this.#projects;
+    const computes = this.#computes;
     this.metrics = controllerMetrics({ projects, computes });
     const exports = new Exports({ computes, writer, announcer, version });
     const imports = new Imports({ projects, computes, announcer, projectsPath, imagesPath, version });
@@ -141,53 +142,53 @@ export class Controller {
         version,
         local,
         announcer,
-        computes: this.computes,
+        computes: this.#computes,
         usage,
         shutdown: options.shutdown,
-        reload: () => this.projects.reload(),
+        reload: () => this.#projects.reload(),
         debug: () =>
           writeDebugFiles(join(config.state, 'debug'), {
             version,
-            computes: this.computes.list(),
-            projects: this.projects.list(),
+            computes: this.#computes.list(),
+            projects: this.#projects.list(),
           }),
       }),
-      ...settingsRoutes(this.settings),
+      ...settingsRoutes(this.#settings),
       ...applianceRoutes({ directory: config.Server.appliances_path }),
-      ...computeRoutes(this.computes, new IdlePcSearches({ projects, nodes: this.nodes })),
-      ...projectRoutes({ projects: this.projects, writer, announcer, usage, local, snapshots: countSnapshots }),
+      ...computeRoutes(this.#computes, new IdlePcSearches({ projects, nodes: this.#nodes })),
+      ...projectRoutes({ projects: this.#projects, writer, announcer, usage, local, snapshots: countSnapshots }),
       ...archiveRoutes({ projects, exports, imports }),
       ...duplicateRoutes({ projects, duplicates, local }),
       ...snapshotRoutes({ projects, snapshots }),
-      ...nodeRoutes({ projects: this.projects, nodes: this.nodes, computes: this.computes }),
-      ...linkRoutes({ projects: this.projects, links }),
-      ...drawingRoutes({ projects: this.projects, drawings }),
-      ...symbolRoutes(this.symbols),
-      ...templateRoutes(this.templates, async (projectId, request) => {
-        const project = this.projects.get(projectId);
+      ...nodeRoutes({ projects: this.#projects, nodes: this.#nodes, computes: this.#computes }),
+      ...linkRoutes({ projects: this.#projects, links }),
+      ...drawingRoutes({ projects: this.#projects, drawings }),
+      ...symbolRoutes(this.#symbols),
+      ...templateRoutes(this.#templates, async (projectId, request) => {
+        const project = this.#projects.get(projectId);
         project.requireOpen();
         const wanted = request();
-        return (await this.nodes.create(project, this.computes.get(wanted.compute_id), wanted as NodeCreate)).json();
+        return (await this.#nodes.create(project, this.#computes.get(wanted.compute_id), wanted as NodeCreate)).json();
       }),
     ];
   }
 
   /** Takes up what is stored; `port` is the one that this server listens on. */
   async start(port: number): Promise<void> {
-    const { config, store } = this.options;
+    const { config, store } = this.#options;
     // Before anybody looks at the files of a project.
     const paths = (await store.projects.list()).map(({ path }) => path);
     await recoverExchanges(config.Server.projects_path, paths);
     for (const path of paths) await recoverExchanges(path, [path]);
     await Promise.all([
-      this.computes.start(this.options.local, port),
-      this.settings.start(),
-      installBaseConfigurations(this.options.config.Server.configs_path),
-      this.symbols.start(),
-      this.templates.start(),
-      this.projects.start(),
+      this.#computes.start(this.#options.local, port),
+      this.#settings.start(),
+      installBaseConfigurations(this.#options.config.Server.configs_path),
+      this.#symbols.start(),
+      this.#templates.start(),
+      this.#projects.start(),
     ]);
-    this.computes.connect();
+    this.#computes.connect();
   }
 
   /**
@@ -195,16 +196,16 @@ export class Controller {
    * call returns. Never rejects.
    */
   reopenAll(): Promise<void> {
-    return this.projects.reopenAll();
+    return this.#projects.reopenAll();
   }
 
   hasProject(id: string): boolean {
-    return this.projects.isOurs(id);
+    return this.#projects.isOurs(id);
   }
 
   /** What may take longer than a client waits for the first answer. */
   openAutomatic(): Promise<void> {
-    return this.projects.openAutomatic();
+    return this.#projects.openAutomatic();
   }
 
   /** Ends the notification streams, then stops and writes every lab; with `keepNodes` all labs stay open, and run on. */
@@ -212,32 +213,32 @@ export class Controller {
     this.announcer.controller.close('The server is stopping.');
     this.announcer.project.close('The server is stopping.');
     // A compute that hangs must not keep the others' labs from being written.
-    const impatient = setTimeout(() => this.computes.stop(), PATIENCE);
-    await this.projects.stop({ keepNodes });
+    const impatient = setTimeout(() => this.#computes.stop(), PATIENCE);
+    await this.#projects.stop({ keepNodes });
     clearTimeout(impatient);
-    this.computes.stop();
+    this.#computes.stop();
   }
 
   /** A compute tells something other than a ping: its nodes' changes become ours, everything else goes to the listeners of the project. */
-  private announced(compute: Compute, message: ComputeMessage): void {
+  #announced(compute: Compute, message: ComputeMessage): void {
     if (message.action !== 'node.updated') {
       const { action, event, project_id: id } = message;
-      const elsewhere = id !== undefined && compute.id !== 'local' && !this.projects.find(id)?.hosts.has(compute);
+      const elsewhere = id !== undefined && compute.id !== 'local' && !this.#projects.find(id)?.hosts.has(compute);
       if (!elsewhere) this.announcer.project.emit(action, event, id);
       return;
     }
-    const project = this.projects.find(String(message.event['project_id']));
+    const project = this.#projects.find(String(message.event['project_id']));
     if (!project) return;
-    this.nodes.computeUpdated(project, compute, message).catch((error: unknown) => {
+    this.#nodes.computeUpdated(project, compute, message).catch((error: unknown) => {
       log.error('a change of a node cannot be kept', { project: project.id, error: messageOf(error) });
     });
   }
 
   /** A compute is gone for good, as far as anybody can tell: its labs are closed, and can be opened when it is there again. */
-  private async giveUp(compute: Compute): Promise<void> {
+  async #giveUp(compute: Compute): Promise<void> {
     log.warn('a compute stays away; its projects are closed', { compute: compute.id });
     const reason = `The compute ${compute.name} has not answered for a long time: the project is closed. What runs there runs on; when the compute is there again, open the project.`;
-    await this.projects.closeUsing(compute, reason).catch((error: unknown) => {
+    await this.#projects.closeUsing(compute, reason).catch((error: unknown) => {
       log.error('a project of a compute that is away cannot be closed', { error: messageOf(error) });
     });
   }

@@ -62,22 +62,22 @@ const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 export class App {
   readonly hono: Hono<{ Bindings: AppEnvironment }>;
   /** The WebSocket routes alone. */
-  private readonly sockets = new TrieRouter<SocketRoute>();
-  private readonly lock: KeyedLock;
-  private readonly record: AppOptions['record'];
+  readonly #sockets = new TrieRouter<SocketRoute>();
+  readonly #lock: KeyedLock;
+  readonly #record: AppOptions['record'];
 
   constructor(routes: readonly Route[], { middleware = [], lock = new KeyedLock(), record }: AppOptions = {}) {
-    this.lock = lock;
-    this.record = record;
+    this.#lock = lock;
+    this.#record = record;
     this.hono = new Hono<{ Bindings: AppEnvironment }>({ getPath: pathOf, router: new TrieRouter() });
     for (const handler of middleware) this.hono.use(handler);
     const allowed = (path: string): string[] =>
       // Whatever the path is, the middleware matches; a route is what matches beyond it.
       METHODS.filter((method) => this.hono.router.match(method, path)[0].length > middleware.length);
     for (const route of routes) {
-      if (route.kind === 'socket') this.sockets.add(route.method, honoPath(route.pattern), route);
+      if (route.kind === 'socket') this.#sockets.add(route.method, honoPath(route.pattern), route);
       this.hono.on(route.method, honoPath(route.pattern), (context) =>
-        context.req.method === 'HEAD' ? methodNotAllowed(allowed(context.req.path)) : this.dispatch(route, context),
+        context.req.method === 'HEAD' ? methodNotAllowed(allowed(context.req.path)) : this.#dispatch(route, context),
       );
     }
     this.hono.notFound((context) => {
@@ -89,7 +89,7 @@ export class App {
 
   /** Whether `target`, path and query as they stood on the wire, is that of a WebSocket route. */
   hasSocket(target: string): boolean {
-    return this.sockets.match('GET', pathOfTarget(target))[0].length > 0;
+    return this.#sockets.match('GET', pathOfTarget(target))[0].length > 0;
   }
 
   /** A request of this process; `target` is path and query, used exactly as written. */
@@ -121,21 +121,21 @@ export class App {
     throw new Failure(response.status === 404 ? 'not-found' : 'conflict', message || `${target}: ${response.status}`);
   }
 
-  private async dispatch(route: Route, context: HonoContext): Promise<Response> {
+  async #dispatch(route: Route, context: HonoContext): Promise<Response> {
     context.env.route = route.pattern;
     const refused = { path: route.pattern, method: route.method, request: {} as unknown };
     try {
       const request = routeRequest(context);
       refused.request = request.query;
-      if (route.kind === 'socket') return await this.upgrade(route, request, context);
+      if (route.kind === 'socket') return await this.#upgrade(route, request, context);
       if (!route.options.raw) {
         const sent = await readJsonBody(context.req.raw.body ?? context.env.body?.() ?? null);
-        this.record?.({ method: route.method, target: targetOf(context.req.raw, context.env), body: sent });
+        this.#record?.({ method: route.method, target: targetOf(context.req.raw, context.env), body: sent });
         const body = mergeQuery(sent, request.query);
         refused.request = body;
         request.body = route.options.body ? validatedBody(route.options.body, body) : body;
       }
-      const answer = await this.inTurn(route, request);
+      const answer = await this.#inTurn(route, request);
       const response = render(answer, route);
       const { outgoing } = context.env;
       return answer instanceof Response && outgoing ? breakingOff(response, outgoing, route.pattern) : response;
@@ -148,14 +148,14 @@ export class App {
   }
 
   /** A compute does what it is asked of one node one after the other, as the release does; a controller's projects order their changes themselves. */
-  private inTurn(route: HttpRoute, request: RouteRequest): Answer | Promise<Answer> {
+  #inTurn(route: HttpRoute, request: RouteRequest): Answer | Promise<Answer> {
     const { project_id: project, node_id: node } = request.params as Record<string, string | undefined>;
     const { options, pattern } = route;
     if (node === undefined || options.concurrent || !pattern.startsWith(COMPUTE)) return route.handle(request);
-    return this.lock.run(`${project}/${node}`, () => route.handle(request));
+    return this.#lock.run(`${project}/${node}`, () => route.handle(request));
   }
 
-  private async upgrade(route: SocketRoute, request: RouteRequest, { env }: HonoContext): Promise<Response> {
+  async #upgrade(route: SocketRoute, request: RouteRequest, { env }: HonoContext): Promise<Response> {
     if (!env.connect) {
       const problem = env.openingProblem ?? 'connect with a WebSocket client';
       throw new Failure('invalid', `This address speaks WebSocket only: ${problem}.`);

@@ -35,91 +35,91 @@ export function credentialsOf(header: string | undefined): Credentials | undefin
 
 /** Decides whether requests carry the right user and password. */
 export class Authentication {
-  private readonly account: () => Credentials | Promise<Credentials>;
-  private readonly guesses: Guesses;
+  readonly #account: () => Credentials | Promise<Credentials>;
+  readonly #guesses: Guesses;
   /** Of this process: what lies in memory tells nothing about passwords. */
-  private readonly key = randomBytes(32);
-  private known = new Set<string>();
+  readonly #key = randomBytes(32);
+  #known = new Set<string>();
   /** The account that `known` is right for. */
-  private knownFor = '';
+  #knownFor = '';
   /** By source and guess. */
-  private readonly checking = new Map<string, Promise<Decision>>();
-  private turn: Promise<unknown> = Promise.resolve();
+  readonly #checking = new Map<string, Promise<Decision>>();
+  #turn: Promise<unknown> = Promise.resolve();
 
   /** @param account the account as it is now; asked for each request */
   constructor(account: () => Credentials | Promise<Credentials>, guesses: Guesses = new Guesses()) {
-    this.account = account;
-    this.guesses = guesses;
+    this.#account = account;
+    this.#guesses = guesses;
   }
 
   /** @param address the client's */
   async decide(header: string | undefined, address: string): Promise<Decision> {
     const given = credentialsOf(header);
     if (given === undefined) return { kind: 'wrong' };
-    const account = await this.account();
-    const tag = this.digest(basicHeader(account));
-    if (this.knownFor !== tag) {
-      this.knownFor = tag;
-      this.known = new Set();
+    const account = await this.#account();
+    const tag = this.#digest(basicHeader(account));
+    if (this.#knownFor !== tag) {
+      this.#knownFor = tag;
+      this.#known = new Set();
     }
-    const digest = this.digest(basicHeader(given));
-    if (this.known.has(digest)) return { kind: 'right' };
+    const digest = this.#digest(basicHeader(given));
+    if (this.#known.has(digest)) return { kind: 'right' };
     const source = sourceOf(address);
-    const wait = this.guesses.wait(source);
+    const wait = this.#guesses.wait(source);
     if (wait > 0) return { kind: 'later', wait };
     const checking = `${source} ${digest}`;
     // The same guess, sent twice at once, is checked and counted once.
-    const under = this.checking.get(checking);
+    const under = this.#checking.get(checking);
     if (under) return under;
-    if (this.checking.size >= MOST_WAITING) return { kind: 'later', wait: BUSY_WAIT };
-    const checked = this.turn
-      .then(() => this.check({ source, address, digest, tag }, given, account))
+    if (this.#checking.size >= MOST_WAITING) return { kind: 'later', wait: BUSY_WAIT };
+    const checked = this.#turn
+      .then(() => this.#check({ source, address, digest, tag }, given, account))
       .finally(() => {
-        this.checking.delete(checking);
+        this.#checking.delete(checking);
       });
-    this.checking.set(checking, checked);
-    this.turn = checked.catch(() => {});
+    this.#checking.set(checking, checked);
+    this.#turn = checked.catch(() => {});
     return checked;
   }
 
   /** Those that came at the same time and were checked before may have been wrong: only now is it known whether this one has to wait. */
-  private async check(
+  async #check(
     { source, address, digest, tag }: { source: string; address: string; digest: string; tag: string },
     given: Credentials,
     account: Credentials,
   ): Promise<Decision> {
-    if (this.known.has(digest) && this.knownFor === tag) return { kind: 'right' };
-    const wait = this.guesses.wait(source);
+    if (this.#known.has(digest) && this.#knownFor === tag) return { kind: 'right' };
+    const wait = this.#guesses.wait(source);
     if (wait > 0) return { kind: 'later', wait };
-    if (await this.compare(given, account)) {
-      this.guesses.right(source);
-      if (this.known.size < MOST_KNOWN && this.knownFor === tag) this.known.add(digest);
+    if (await this.#compare(given, account)) {
+      this.#guesses.right(source);
+      if (this.#known.size < MOST_KNOWN && this.#knownFor === tag) this.#known.add(digest);
       return { kind: 'right' };
     }
-    const wrong = this.guesses.wrong(source);
+    const wrong = this.#guesses.wrong(source);
     if (Math.log2(wrong) % 1 === 0) log.warn('wrong user or password', { address, times: wrong });
     return { kind: 'wrong' };
   }
 
   /** Takes the same time whatever is wrong. */
-  private async compare(given: Credentials, account: Credentials): Promise<boolean> {
-    const user = this.same(given.user, account.user);
+  async #compare(given: Credentials, account: Credentials): Promise<boolean> {
+    const user = this.#same(given.user, account.user);
     const password = isPasswordHash(account.password)
       ? await verifyPassword(given.password, account.password)
-      : this.same(given.password, account.password);
+      : this.#same(given.password, account.password);
     return user && password;
   }
 
-  private same(left: string, right: string): boolean {
-    return timingSafeEqual(this.hmac(left), this.hmac(right));
+  #same(left: string, right: string): boolean {
+    return timingSafeEqual(this.#hmac(left), this.#hmac(right));
   }
 
-  private digest(text: string): string {
-    return this.hmac(text).toString('base64');
+  #digest(text: string): string {
+    return this.#hmac(text).toString('base64');
   }
 
-  private hmac(text: string): Buffer {
-    return createHmac('sha256', this.key).update(text).digest();
+  #hmac(text: string): Buffer {
+    return createHmac('sha256', this.#key).update(text).digest();
   }
 }
 

@@ -104,76 +104,80 @@ export function socketStream(subscription: Subscription, options: StreamOptions)
 
 /** Feeds one WebSocket; what comes in quick succession together, if it may, as each write costs more than its content. */
 class SocketFeed {
-  private readonly socket: MessageSocket;
-  private readonly subscription: Subscription;
-  private readonly options: StreamOptions;
-  private over = false;
-  private scheduled = false;
+  readonly #socket: MessageSocket;
+  readonly #subscription: Subscription;
+  readonly #options: StreamOptions;
+  #over = false;
+  #scheduled = false;
   /** On the clock of `performance.now()`. */
-  private sentAt = Number.NEGATIVE_INFINITY;
-  private silence: NodeJS.Timeout | undefined;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #silence: NodeJS.Timeout | undefined;
 
   constructor(socket: MessageSocket, subscription: Subscription, options: StreamOptions) {
-    this.socket = socket;
-    this.subscription = subscription;
-    this.options = options;
+    this.#socket = socket;
+    this.#subscription = subscription;
+    this.#options = options;
   }
 
   start(): void {
-    const { socket, subscription, options } = this;
+    const socket = this.#socket;
+    const subscription = this.#subscription;
+    const options = this.#options;
     socket.listen({
       close: () => {
-        if (this.over) return;
-        this.finish();
+        if (this.#over) return;
+        this.#finish();
         subscription.end();
         options.left?.();
       },
     });
-    if (this.over) return;
+    if (this.#over) return;
     for (const line of openingLines(subscription, options)) socket.send(line);
-    this.silence = setInterval(() => socket.send(pingLine(subscription, options)), options.silence);
-    subscription.onArrival(() => this.schedule());
+    this.#silence = setInterval(() => socket.send(pingLine(subscription, options)), options.silence);
+    subscription.onArrival(() => this.#schedule());
   }
 
-  private schedule(): void {
-    if (this.scheduled || this.over) return;
-    this.scheduled = true;
-    const flush = (): void => this.flush();
-    const wait = this.sentAt + GATHER - performance.now();
+  #schedule(): void {
+    if (this.#scheduled || this.#over) return;
+    this.#scheduled = true;
+    const flush = (): void => this.#flush();
+    const wait = this.#sentAt + GATHER - performance.now();
     // Within this process a write costs nothing.
-    if (!this.options.gathers || this.socket.cork === undefined) queueMicrotask(flush);
+    if (!this.#options.gathers || this.#socket.cork === undefined) queueMicrotask(flush);
     else if (wait > 0) setTimeout(flush, wait);
     else setImmediate(flush);
   }
 
-  private flush(): void {
-    const { socket, subscription, options } = this;
-    this.scheduled = false;
-    if (this.over) return;
+  #flush(): void {
+    const socket = this.#socket;
+    const subscription = this.#subscription;
+    const options = this.#options;
+    this.#scheduled = false;
+    if (this.#over) return;
     if (socket.bufferedAmount > SOCKET_BACKLOG) {
-      this.scheduled = true;
-      setTimeout(() => this.flush(), PATIENCE);
+      this.#scheduled = true;
+      setTimeout(() => this.#flush(), PATIENCE);
       return;
     }
     const messages = subscription.takeAll(BATCH);
     cork(socket, () => {
       for (const message of messages) socket.send(messageLine(subscription, options, message));
     });
-    this.sentAt = performance.now();
-    this.silence?.refresh();
+    this.#sentAt = performance.now();
+    this.#silence?.refresh();
     const reason = subscription.reasonOfEnd;
     if (reason === undefined) {
-      if (messages.length === BATCH) this.schedule();
+      if (messages.length === BATCH) this.#schedule();
       return;
     }
-    this.finish();
+    this.#finish();
     if (reason) socket.send(farewellLine(reason));
     socket.close(1001, reason.slice(0, 120));
   }
 
-  private finish(): void {
-    this.over = true;
-    clearInterval(this.silence);
+  #finish(): void {
+    this.#over = true;
+    clearInterval(this.#silence);
   }
 }
 

@@ -25,35 +25,35 @@ export function sourceOf(address: string): string {
 }
 
 export class Guesses {
-  private readonly now: () => number;
-  private readonly guessers = new Map<string, Guesser>();
+  readonly #now: () => number;
+  readonly #guessers = new Map<string, Guesser>();
 
   /** @param now milliseconds on a clock that never goes back */
   constructor(now: () => number = () => performance.now()) {
-    this.now = now;
+    this.#now = now;
   }
 
   /** Milliseconds until this source may guess again, 0 if it may now. */
   wait(source: string): number {
-    const guesser = this.guessers.get(source);
+    const guesser = this.#guessers.get(source);
     if (guesser === undefined || guesser.wrong < FREE) return 0;
     const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (guesser.wrong - FREE));
-    return Math.max(0, guesser.last + wait - this.now());
+    return Math.max(0, guesser.last + wait - this.#now());
   }
 
   /** Answers how often this source was wrong. */
   wrong(source: string): number {
-    const now = this.now();
-    const before = this.guessers.get(source);
+    const now = this.#now();
+    const before = this.#guessers.get(source);
     const wrong = before !== undefined && now - before.last < MEMORY ? before.wrong + 1 : 1;
-    this.guessers.delete(source);
-    this.guessers.set(source, { wrong, last: now });
-    const [oldest] = this.guessers.keys();
-    if (this.guessers.size > MOST) this.guessers.delete(oldest!);
+    this.#guessers.delete(source);
+    this.#guessers.set(source, { wrong, last: now });
+    const [oldest] = this.#guessers.keys();
+    if (this.#guessers.size > MOST) this.#guessers.delete(oldest!);
     return wrong;
   }
 
   right(source: string): void {
-    this.guessers.delete(source);
+    this.#guessers.delete(source);
   }
 }

@@ -12,12 +12,12 @@ const LOGGED = 200;
 
 export class Observation {
   readonly metrics: readonly Metric[];
-  private readonly requests = new Counters();
-  private readonly durations = new Histogram(DURATIONS);
+  readonly #requests = new Counters();
+  readonly #durations = new Histogram(DURATIONS);
   /** Numbers of two starts of the server do not meet. */
-  private readonly prefix = randomBytes(3).toString('hex');
-  private last = 0;
-  private running = 0;
+  readonly #prefix = randomBytes(3).toString('hex');
+  #last = 0;
+  #running = 0;
 
   constructor() {
     this.metrics = [
@@ -25,19 +25,19 @@ export class Observation {
         name: 'labwire_http_requests_total',
         type: 'counter',
         help: 'Requests from the network, by method, route and status.',
-        samples: () => this.requests.samples(),
+        samples: () => this.#requests.samples(),
       },
       {
         name: 'labwire_http_request_duration_seconds',
         type: 'histogram',
         help: 'Time until the answer began.',
-        samples: () => this.durations.samples(),
+        samples: () => this.#durations.samples(),
       },
       {
         name: 'labwire_http_requests_running',
         type: 'gauge',
         help: 'Requests whose answer has not begun.',
-        samples: () => [{ value: this.running }],
+        samples: () => [{ value: this.#running }],
       },
     ];
   }
@@ -46,21 +46,21 @@ export class Observation {
   get middleware(): MiddlewareHandler<{ Bindings: AppEnvironment }> {
     return async (context, next) => {
       const started = performance.now();
-      this.last += 1;
-      const request = `${this.prefix}-${this.last.toString(36)}`;
+      this.#last += 1;
+      const request = `${this.#prefix}-${this.#last.toString(36)}`;
       context.env.requestId = request;
-      this.running += 1;
+      this.#running += 1;
       try {
         await next();
       } finally {
-        this.running -= 1;
+        this.#running -= 1;
       }
       const { method } = context.req;
       const { status } = context.res;
       const seconds = (performance.now() - started) / 1000;
       const route = context.env.route ?? 'none';
-      this.requests.add({ method, route, status: String(status) });
-      this.durations.observe(seconds);
+      this.#requests.add({ method, route, status: String(status) });
+      this.#durations.observe(seconds);
       if (status !== 101) context.res.headers.set('X-Request-Id', request);
       const [path = ''] = targetOf(context.req.raw, context.env).split('?');
       log.info('request', {

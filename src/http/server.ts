@@ -48,16 +48,16 @@ class WireMessage extends IncomingMessage {
 }
 
 export class HttpServer {
-  private readonly options: ListenOptions;
-  private readonly app: App;
-  private readonly connections = new Connections();
-  private readonly upgrades: Upgrades;
-  private server: Server | undefined;
+  readonly #options: ListenOptions;
+  readonly #app: App;
+  readonly #connections = new Connections();
+  readonly #upgrades: Upgrades;
+  #server: Server | undefined;
 
   constructor(app: App, options: ListenOptions) {
-    this.app = app;
-    this.options = options;
-    this.upgrades = new Upgrades(app);
+    this.#app = app;
+    this.#options = options;
+    this.#upgrades = new Upgrades(app);
   }
 
   /**
@@ -65,11 +65,11 @@ export class HttpServer {
    * @throws Failure `conflict` when the address is taken or not ours
    */
   async start(): Promise<AddressInfo> {
-    const { host, port, tls } = this.options;
+    const { host, port, tls } = this.#options;
     const serverOptions = {
       ...SERVER_OPTIONS,
       IncomingMessage: WireMessage,
-      shouldUpgradeCallback: this.upgrades.wants,
+      shouldUpgradeCallback: this.#upgrades.wants,
     };
     const server = createAdaptorServer({
       fetch: async (request, environment) => {
@@ -80,7 +80,7 @@ export class HttpServer {
         if (incoming.method === 'GET' && announcesBody(incoming)) {
           env.body = () => Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
         }
-        const response = await this.app.hono.fetch(request, env);
+        const response = await this.#app.hono.fetch(request, env);
         // The adaptor discards what is left of a body that was refused, so that the next request on this connection is heard;
         // the stream through which the body was read would stop it.
         if (!incoming.readableEnded) incoming.removeAllListeners('data');
@@ -91,32 +91,32 @@ export class HttpServer {
         ? { createServer, serverOptions }
         : { createServer: createTlsServer, serverOptions: { ...serverOptions, ...readTls(tls) } }),
     }) as Server;
-    server.on('connection', (socket: Socket) => this.connections.accept(socket));
+    server.on('connection', (socket: Socket) => this.#connections.accept(socket));
     server.on('secureConnection', guardSocket);
-    this.upgrades.attach(server);
+    this.#upgrades.attach(server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(listenFailure(error, host, port)));
       server.listen(port, host, resolve);
     });
-    this.server = server;
+    this.#server = server;
     return server.address() as AddressInfo;
   }
 
   /** Connections of clients, WebSockets included. */
   get connectionCount(): number {
-    return this.connections.size;
+    return this.#connections.size;
   }
 
   /** Takes no more requests, closes WebSockets (1001), and waits at most `patience` milliseconds for answers under way. */
   async stop(patience = 2_000): Promise<void> {
-    const { server } = this;
+    const server = this.#server;
     if (!server) return;
-    this.upgrades.close();
+    this.#upgrades.close();
     await new Promise<void>((resolve) => {
       server.close(() => resolve());
       server.closeIdleConnections();
       setTimeout(() => {
-        this.connections.destroy();
+        this.#connections.destroy();
       }, patience).unref();
     });
   }

@@ -24,30 +24,30 @@ export interface MessageSocket {
 
 /** Keeps what arrives until somebody listens, so that nothing of the first moments is lost. */
 export class SocketInbox {
-  private readonly waiting: SocketData[] = [];
-  private ended: { code: number; reason: string } | undefined;
-  private events: SocketEvents | undefined;
+  readonly #waiting: SocketData[] = [];
+  #ended: { code: number; reason: string } | undefined;
+  #events: SocketEvents | undefined;
 
   listen(events: SocketEvents): void {
-    this.events = events;
-    for (const data of this.waiting.splice(0)) events.message?.(data);
-    if (this.ended) events.close?.(this.ended.code, this.ended.reason);
+    this.#events = events;
+    for (const data of this.#waiting.splice(0)) events.message?.(data);
+    if (this.#ended) events.close?.(this.#ended.code, this.#ended.reason);
   }
 
   get backlog(): number {
-    return this.events?.backlog?.() ?? 0;
+    return this.#events?.backlog?.() ?? 0;
   }
 
   message(data: SocketData): void {
-    if (this.ended) return;
-    if (this.events) this.events.message?.(data);
-    else this.waiting.push(data);
+    if (this.#ended) return;
+    if (this.#events) this.#events.message?.(data);
+    else this.#waiting.push(data);
   }
 
   close(code: number, reason: string): void {
-    if (this.ended) return;
-    this.ended = { code, reason };
-    this.events?.close?.(code, reason);
+    if (this.#ended) return;
+    this.#ended = { code, reason };
+    this.#events?.close?.(code, reason);
   }
 }
 

@@ -37,7 +37,7 @@ export class AccountFile {
   readonly path: string;
   /** `<state>/initial-password`: the random password, for whoever set the server up. */
   readonly initialPassword: string;
-  private known: { version: string; account: Account } | undefined;
+  #known: { version: string; account: Account } | undefined;
 
   constructor(stateDirectory: string) {
     this.path = join(stateDirectory, 'account.json');
@@ -53,13 +53,13 @@ export class AccountFile {
     const password = randomPassword();
     // First the password, then what makes it the right one: never an account whose password nobody knows.
     await writeFileAtomically(this.initialPassword, `${password}\n`, { mode: MODE });
-    await this.write(DEFAULT_USER, password);
+    await this.#write(DEFAULT_USER, password);
     return { user: DEFAULT_USER, password, file: this.initialPassword };
   }
 
   /** Gives the account another user or password; a running server knows it with the next request that it has to check. */
   async change(user: string | undefined, password: string): Promise<Account> {
-    const account = await this.write(user ?? (await this.read())?.user ?? DEFAULT_USER, password);
+    const account = await this.#write(user ?? (await this.read())?.user ?? DEFAULT_USER, password);
     await rm(this.initialPassword, { force: true });
     return account;
   }
@@ -72,10 +72,10 @@ export class AccountFile {
     try {
       const { mtimeNs, ino, size } = await stat(this.path, { bigint: true });
       const version = `${ino} ${size} ${mtimeNs}`;
-      if (this.known?.version !== version) {
-        this.known = { version, account: v.parse(Account, JSON.parse(await readFile(this.path, 'utf8'))) };
+      if (this.#known?.version !== version) {
+        this.#known = { version, account: v.parse(Account, JSON.parse(await readFile(this.path, 'utf8'))) };
       }
-      return this.known.account;
+      return this.#known.account;
     } catch (thrown) {
       if (systemCode(thrown) === 'ENOENT') return undefined;
       const fix = 'set a new password with "labwired password" after moving the file away';
@@ -83,7 +83,7 @@ export class AccountFile {
     }
   }
 
-  private async write(user: string, password: string): Promise<Account> {
+  async #write(user: string, password: string): Promise<Account> {
     const account = { user, password: await hashPassword(password) };
     await writeFileAtomically(this.path, `${JSON.stringify(account, undefined, 2)}\n`, { mode: MODE });
     return account;

@@ -31,20 +31,20 @@ export class StandIn {
   readonly host: string;
   /** Connections so far. */
   connections = 0;
-  private readonly server = createServer((request, response) => void this.answer(request, response));
-  private readonly sockets = new WebSocketServer({ noServer: true });
-  private readonly open = new Set<Socket>();
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+  readonly #sockets = new WebSocketServer({ noServer: true });
+  readonly #open = new Set<Socket>();
 
   private constructor(host: string) {
     this.host = host;
-    this.server.on('upgrade', (request, socket, head) => {
+    this.#server.on('upgrade', (request, socket, head) => {
       this.heard.push({ call: `WEBSOCKET ${pathOf(request)}`, headers: request.headers, body: '' });
-      this.sockets.handleUpgrade(request, socket, head, () => {});
+      this.#sockets.handleUpgrade(request, socket, head, () => {});
     });
-    this.server.on('connection', (socket) => {
+    this.#server.on('connection', (socket) => {
       this.connections += 1;
-      this.open.add(socket);
-      socket.on('close', () => this.open.delete(socket));
+      this.#open.add(socket);
+      socket.on('close', () => this.#open.delete(socket));
     });
   }
 
@@ -57,17 +57,17 @@ export class StandIn {
   }
 
   async listen(): Promise<void> {
-    this.server.listen(this.port, this.host);
-    await once(this.server, 'listening');
-    this.port = (this.server.address() as AddressInfo).port;
+    this.#server.listen(this.port, this.host);
+    await once(this.#server, 'listening');
+    this.port = (this.#server.address() as AddressInfo).port;
   }
 
   /** Vanishes: no connection is left, and none is taken. */
   async close(): Promise<void> {
-    if (!this.server.listening) return;
-    const closed = once(this.server, 'close');
-    this.server.close();
-    for (const socket of this.open) socket.destroy();
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#open) socket.destroy();
     await closed;
   }
 
@@ -87,10 +87,10 @@ export class StandIn {
   }
 
   get listeners(): WebSocket[] {
-    return [...this.sockets.clients].filter((socket) => socket.readyState === socket.OPEN);
+    return [...this.#sockets.clients].filter((socket) => socket.readyState === socket.OPEN);
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const call = `${request.method} ${pathOf(request)}`;
     const known = Object.keys(this.answers).find((pattern) => new RegExp(`^${pattern}$`).test(call));
     const answer = known === undefined ? undefined : this.answers[known];

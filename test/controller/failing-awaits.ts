@@ -28,29 +28,29 @@ export class Failing {
   kept: string | undefined;
   /** How many failures there were. */
   count = 0;
-  private running = false;
-  private readonly done = new Set<string>();
+  #running = false;
+  readonly #done = new Set<string>();
 
   /** The first call of a place that has not failed yet fails. */
   async run<T>(task: () => Promise<T>): Promise<T> {
     this.now = undefined;
     this.kept = undefined;
-    this.running = true;
+    this.#running = true;
     try {
       return await context.run(this, task);
     } finally {
-      this.running = false;
+      this.#running = false;
     }
   }
 
   /** Whether the call that is being made is to fail. */
   takes(what: string): boolean {
-    if (!this.running || this.now !== undefined) return false;
+    if (!this.#running || this.now !== undefined) return false;
     const places = placesOf(new Error().stack ?? '');
     if (places.length === 0) return false;
     const seen = `${what} at ${places.join(' < ')}`;
     const key = EVERY ? seen : representative(what, places);
-    const done = !EVERY && places.some((place) => place.startsWith('compute/')) ? everywhere : this.done;
+    const done = !EVERY && places.some((place) => place.startsWith('compute/')) ? everywhere : this.#done;
     if (done.has(key)) return false;
     done.add(key);
     this.count += 1;

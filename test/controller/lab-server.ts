@@ -22,12 +22,12 @@ const FIRST_UDP_PORT = String(20_000 + (process.pid % 40) * 200);
 
 export class LabServer {
   readonly state: string;
-  private readonly settings: Record<string, string>;
-  private daemon: Daemon | undefined;
+  readonly #settings: Record<string, string>;
+  #daemon: Daemon | undefined;
 
   private constructor(state: string, settings: Record<string, string>) {
     this.state = state;
-    this.settings = settings;
+    this.#settings = settings;
   }
 
   /** Starts a server on a scratch directory; it ends with the test. `settings` are keys of `[Server]`, or of another section: `VPCS.engine`. */
@@ -41,7 +41,7 @@ export class LabServer {
   }
 
   async start(): Promise<void> {
-    const values = { port: '0', local: 'true', udp_start_port_range: FIRST_UDP_PORT, ...this.settings };
+    const values = { port: '0', local: 'true', udp_start_port_range: FIRST_UDP_PORT, ...this.#settings };
     const flags: ConfigSources['flags'] = Object.entries(values).map(([name, value]) => {
       const [key, section = 'Server'] = name.split('.').reverse() as [
         string,
@@ -50,23 +50,23 @@ export class LabServer {
       return { section, key, value, flag: key };
     });
     const sources = { flags, environment: {}, workingDirectory: this.state, home: this.state, state: this.state };
-    this.daemon = await startDaemon(loadConfig(sources).config, () => {});
+    this.#daemon = await startDaemon(loadConfig(sources).config, () => {});
   }
 
   async stop(): Promise<void> {
-    await this.daemon?.stop();
-    this.daemon = undefined;
+    await this.#daemon?.stop();
+    this.#daemon = undefined;
   }
 
   /** Where it listens. */
   get port(): number {
-    assert.ok(this.daemon);
-    return this.daemon.address.port;
+    assert.ok(this.#daemon);
+    return this.#daemon.address.port;
   }
 
   async call(method: string, path: string, body?: unknown): Promise<Answer> {
-    assert.ok(this.daemon);
-    const response = await this.daemon.app.request(path, {
+    assert.ok(this.#daemon);
+    const response = await this.#daemon.app.request(path, {
       method,
       body: body === undefined ? null : JSON.stringify(body),
     });
@@ -79,14 +79,14 @@ export class LabServer {
 
   /** A GET whose answer lasts. */
   async stream(path: string): Promise<Response> {
-    assert.ok(this.daemon);
-    return this.daemon.app.request(path);
+    assert.ok(this.#daemon);
+    return this.#daemon.app.request(path);
   }
 
   /** A request whose body or answer is a file. */
   async request(path: string, options: RequestOptions = {}): Promise<Response> {
-    assert.ok(this.daemon);
-    return this.daemon.app.request(path, options);
+    assert.ok(this.#daemon);
+    return this.#daemon.app.request(path, options);
   }
 
   /** A call that must succeed with this status; gives its answer. */
@@ -112,8 +112,8 @@ export class LabServer {
 
   /** Records what a stream announces, pings and `compute.updated` left out; the list grows as long as the test runs. */
   async record(path: string): Promise<{ action: string; event: Body }[]> {
-    assert.ok(this.daemon);
-    const socket = await this.daemon.app.openSocket(path);
+    assert.ok(this.#daemon);
+    const socket = await this.#daemon.app.openSocket(path);
     const messages: { action: string; event: Body }[] = [];
     socket.listen({
       message: (data) => {

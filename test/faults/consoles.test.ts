@@ -23,14 +23,14 @@ const MEMORY = 64;
 /** Notes for each line how long it was on its way. */
 class Stopwatch {
   readonly milliseconds: number[] = [];
-  private rest = '';
+  #rest = '';
 
   take(bytes: Buffer): void {
-    const text = this.rest + bytes.toString('latin1');
+    const text = this.#rest + bytes.toString('latin1');
     const now = Number(process.hrtime.bigint() / 1000n);
     for (const [, stamp] of text.matchAll(/<(\d+)>/g)) this.milliseconds.push((now - Number(stamp)) / 1000);
     // A stamp may come in two parts.
-    this.rest = /<\d*$/.exec(text)?.[0] ?? '';
+    this.#rest = /<\d*$/.exec(text)?.[0] ?? '';
   }
 }
 

@@ -24,12 +24,12 @@ export function library(): string {
 
 export class FailingWrites {
   readonly environment: Record<string, string>;
-  private readonly file: number;
+  readonly #file: number;
 
   /** @param control a file for the two sides to talk through; @param directory where writes may fail */
   constructor(control: string, directory: string) {
-    this.file = openSync(control, 'w+');
-    writeSync(this.file, Buffer.alloc(4096));
+    this.#file = openSync(control, 'w+');
+    writeSync(this.#file, Buffer.alloc(4096));
     this.environment = {
       LD_PRELOAD: library(),
       FAILING_WRITES_CONTROL: control,
@@ -38,39 +38,39 @@ export class FailingWrites {
   }
 
   close(): void {
-    closeSync(this.file);
+    closeSync(this.#file);
   }
 
   /** Lets the nth call from now on fail. */
   arm(nth: number, failure: FailureName): void {
-    this.put(1, FAILURES[failure]);
-    this.put(2, 0);
-    this.put(0, nth);
+    this.#put(1, FAILURES[failure]);
+    this.#put(2, 0);
+    this.#put(0, nth);
   }
 
   disarm(): void {
-    this.put(0, 0);
+    this.#put(0, 0);
   }
 
   /** Whether a call has failed since {@link arm}. */
   get failed(): boolean {
-    return this.get(2) > 0;
+    return this.#get(2) > 0;
   }
 
   /** Calls so far. */
   get calls(): number {
-    return this.get(3);
+    return this.#get(3);
   }
 
-  private put(index: number, value: number): void {
+  #put(index: number, value: number): void {
     const bytes = Buffer.alloc(4);
     bytes.writeInt32LE(value);
-    writeSync(this.file, bytes, 0, 4, index * 4);
+    writeSync(this.#file, bytes, 0, 4, index * 4);
   }
 
-  private get(index: number): number {
+  #get(index: number): number {
     const bytes = Buffer.alloc(4);
-    readSync(this.file, bytes, 0, 4, index * 4);
+    readSync(this.#file, bytes, 0, 4, index * 4);
     return bytes.readInt32LE();
   }
 }

@@ -20,27 +20,27 @@ const PAGE = Buffer.alloc(4096);
 
 /** A file that takes all the space that there is. */
 class Ballast implements Disposable {
-  private readonly path: string;
-  private file: number | undefined;
+  readonly #path: string;
+  #file: number | undefined;
 
   constructor(directory: string) {
-    this.path = join(directory, 'ballast');
+    this.#path = join(directory, 'ballast');
   }
 
   /** Takes what has become free. */
   fill(): void {
-    this.file ??= openSync(this.path, 'a');
+    this.#file ??= openSync(this.#path, 'a');
     try {
-      for (;;) writeSync(this.file, PAGE);
+      for (;;) writeSync(this.#file, PAGE);
     } catch (error) {
       assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
     }
   }
 
   [Symbol.dispose](): void {
-    if (this.file !== undefined) closeSync(this.file);
-    this.file = undefined;
-    rmSync(this.path, { force: true });
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+    rmSync(this.#path, { force: true });
   }
 }
 

@@ -106,27 +106,27 @@ export class Daemon implements AsyncDisposable {
   /** What the daemon wrote to standard error, all its lives together. */
   log = '';
   port = 0;
-  private readonly options: DaemonOptions;
-  private readonly ranges = portRanges();
-  private child: ChildProcess | undefined;
+  readonly #options: DaemonOptions;
+  readonly #ranges = portRanges();
+  #child: ChildProcess | undefined;
 
   constructor(options: DaemonOptions = {}) {
-    this.options = options;
+    this.#options = options;
     DAEMON_HOMES.push(this.directory);
   }
 
   get pid(): number {
-    return this.child!.pid!;
+    return this.#child!.pid!;
   }
 
   get url(): string {
-    const { host = '127.0.0.1', scheme = 'http' } = this.options;
+    const { host = '127.0.0.1', scheme = 'http' } = this.#options;
     return `${scheme}://${host}:${this.port}`;
   }
 
   /** Starts the program without waiting for anything; the port stays the same from life to life. */
   async spawn(): Promise<ChildProcess> {
-    const { program = executable(), config = '', flags = [], environment = {}, host = '127.0.0.1' } = this.options;
+    const { program = executable(), config = '', flags = [], environment = {}, host = '127.0.0.1' } = this.#options;
     this.port ||= await freePort();
     mkdirSync(this.temporary, { recursive: true });
     if (config !== null) writeFileSync(this.configFile, config);
@@ -135,19 +135,19 @@ export class Daemon implements AsyncDisposable {
     const named = config === null ? [] : ['--config', this.configFile];
     const child = spawn(command, [...words, ...own, ...named, ...flags], {
       cwd: this.directory,
-      env: { PATH: process.env['PATH'], HOME: this.directory, TMPDIR: this.temporary, ...this.ranges, ...environment },
+      env: { PATH: process.env['PATH'], HOME: this.directory, TMPDIR: this.temporary, ...this.#ranges, ...environment },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.log += text;
     });
-    this.child = child;
+    this.#child = child;
     return child;
   }
 
   /** Starts the program; resolves when it says that it is ready. */
   async start(): Promise<this> {
-    const { said, ready } = await this.outcome();
+    const { said, ready } = await this.#outcome();
     if (!ready) throw new Error(`the daemon did not start:\n${said}`);
     return this;
   }
@@ -155,13 +155,13 @@ export class Daemon implements AsyncDisposable {
   /** For a daemon that is expected to refuse: how it ended, and what it said. */
   async refusal(): Promise<Ending & { said: string }> {
     const start = performance.now();
-    const { said, ready } = await this.outcome();
+    const { said, ready } = await this.#outcome();
     if (ready) throw new Error(`the daemon started:\n${said}`);
     return { ...(await this.ending()), milliseconds: performance.now() - start, said };
   }
 
   /** Starts the program and waits until it is ready, or has ended. */
-  private async outcome(): Promise<{ said: string; ready: boolean }> {
+  async #outcome(): Promise<{ said: string; ready: boolean }> {
     const before = this.log.length;
     const child = await this.spawn();
     const ended = once(child, 'close').then(() => true);
@@ -176,7 +176,7 @@ export class Daemon implements AsyncDisposable {
 
   /** Resolves when it has ended, at once when it has already. */
   async ending(): Promise<Ending> {
-    const child = this.child!;
+    const child = this.#child!;
     const start = performance.now();
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     return { code: child.exitCode, signal: child.signalCode, milliseconds: performance.now() - start };
@@ -184,7 +184,7 @@ export class Daemon implements AsyncDisposable {
 
   async end(signal: NodeJS.Signals): Promise<Ending> {
     const ending = this.ending();
-    this.child!.kill(signal);
+    this.#child!.kill(signal);
     return ending;
   }
 
@@ -197,7 +197,7 @@ export class Daemon implements AsyncDisposable {
   ask(method: string, path: string, { body, headers = {}, agent }: Question = {}): Promise<Answer> {
     const plain = typeof body === 'string' || body instanceof Uint8Array;
     const bytes = body === undefined || plain ? body : JSON.stringify(body);
-    const { host = '127.0.0.1', scheme = 'http' } = this.options;
+    const { host = '127.0.0.1', scheme = 'http' } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const request = (scheme === 'http' ? httpRequest : httpsRequest)({
       ...{ host, port: this.port, method, path, headers, agent, rejectUnauthorized: false },
@@ -219,22 +219,22 @@ export class Daemon implements AsyncDisposable {
 
   /** The JSON of an answer; a status that tells of a failure is an error. */
   async get(path: string): Promise<Answer['json']> {
-    return this.succeed('GET', path);
+    return this.#succeed('GET', path);
   }
 
   async post(path: string, body?: unknown): Promise<Answer['json']> {
-    return this.succeed('POST', path, body);
+    return this.#succeed('POST', path, body);
   }
 
   async put(path: string, body: unknown): Promise<Answer['json']> {
-    return this.succeed('PUT', path, body);
+    return this.#succeed('PUT', path, body);
   }
 
   async delete(path: string): Promise<void> {
-    await this.succeed('DELETE', path);
+    await this.#succeed('DELETE', path);
   }
 
-  private async succeed(method: string, path: string, body?: unknown): Promise<Answer['json']> {
+  async #succeed(method: string, path: string, body?: unknown): Promise<Answer['json']> {
     const { status, text, json } = await this.ask(method, path, { body });
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
     return json;
@@ -242,7 +242,7 @@ export class Daemon implements AsyncDisposable {
 
   /** Kills what is left and removes everything. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.child) await this.kill();
+    if (this.#child) await this.kill();
     killAllIn(this.directory);
     rmSync(this.directory, { recursive: true, force: true });
   }

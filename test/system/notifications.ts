@@ -20,12 +20,12 @@ export class Listener {
     const { body, status } = await fetch(daemon.url + path, { signal: abort.signal });
     if (status !== 200) throw new Error(`GET ${path}: ${status}`);
     const begun = Promise.withResolvers<void>();
-    listener.follow(body!, begun.resolve).catch(() => {});
+    listener.#follow(body!, begun.resolve).catch(() => {});
     await begun.promise;
     return listener;
   }
 
-  private async follow(body: ReadableStream<Uint8Array>, begun: () => void): Promise<void> {
+  async #follow(body: ReadableStream<Uint8Array>, begun: () => void): Promise<void> {
     let rest = '';
     for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
       const lines = (rest + chunk).split('\n');

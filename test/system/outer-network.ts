@@ -27,14 +27,14 @@ export class OuterNetwork {
   readonly address: string;
   /** What the world's name server was asked: a line a question, with who asked. */
   questions = '';
-  private readonly cable: string;
-  private names: ChildProcess | undefined;
+  readonly #cable: string;
+  #names: ChildProcess | undefined;
 
   private constructor() {
     const own = `${process.pid}-${++made}`;
     this.host = `labwire-host-${own}`;
     this.world = `labwire-world-${own}`;
-    this.cable = `lwo${process.pid}x${made}`;
+    this.#cable = `lwo${process.pid}x${made}`;
     this.inside = ['ip', 'netns', 'exec', this.host];
     this.address = `10.233.${(process.pid + made) % 250}.2`;
   }
@@ -42,9 +42,9 @@ export class OuterNetwork {
   /** It is gone when the test ends, however it ends. */
   static async make(t: TestContext): Promise<OuterNetwork> {
     const network = new OuterNetwork();
-    t.after(() => network.remove());
-    network.build();
-    await network.startNameServer();
+    t.after(() => network.#remove());
+    network.#build();
+    await network.#startNameServer();
     return network;
   }
 
@@ -58,7 +58,7 @@ export class OuterNetwork {
     execFileSync('ip', ['netns', 'exec', this.world, ...words], { stdio: ['ignore', 'ignore', 'pipe'] });
   }
 
-  private build(): void {
+  #build(): void {
     for (const name of [this.host, this.world]) {
       ip('netns', 'add', name);
       ip('-n', name, 'link', 'set', 'lo', 'up');
@@ -66,9 +66,9 @@ export class OuterNetwork {
     // `ip netns exec` shows programs within these files in the place of the real ones.
     mkdirSync(`/etc/netns/${this.host}`, { recursive: true });
     writeFileSync(`/etc/netns/${this.host}/resolv.conf`, `nameserver ${WORLD_ADDRESS}\n`);
-    ip('link', 'add', this.cable, 'type', 'veth', 'peer', 'name', 'test', 'netns', this.host);
-    ip('addr', 'add', `${this.address.replace(/2$/, '1')}/24`, 'dev', this.cable);
-    ip('link', 'set', this.cable, 'up');
+    ip('link', 'add', this.#cable, 'type', 'veth', 'peer', 'name', 'test', 'netns', this.host);
+    ip('addr', 'add', `${this.address.replace(/2$/, '1')}/24`, 'dev', this.#cable);
+    ip('link', 'set', this.#cable, 'up');
     ip('-n', this.host, 'addr', 'add', `${this.address}/24`, 'dev', 'test');
     ip('-n', this.host, 'link', 'set', 'test', 'up');
     ip('-n', this.host, 'link', 'add', 'up0', 'type', 'veth', 'peer', 'name', 'down0', 'netns', this.world);
@@ -80,26 +80,26 @@ export class OuterNetwork {
     ip('-n', this.host, 'route', 'add', 'default', 'via', WORLD_ADDRESS);
   }
 
-  private async startNameServer(): Promise<void> {
+  async #startNameServer(): Promise<void> {
     const words = ['--keep-in-foreground', '--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--log-facility=-'];
     const more = ['--log-queries', `--address=/${FAR_NAME}/${FAR_ADDRESS}`, '--bind-interfaces', '--pid-file'];
     const listen = `--listen-address=${WORLD_ADDRESS}`;
-    this.names = spawn('ip', ['netns', 'exec', this.world, 'dnsmasq', ...words, ...more, listen], {
+    this.#names = spawn('ip', ['netns', 'exec', this.world, 'dnsmasq', ...words, ...more, listen], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    this.names.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    this.#names.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.questions += text;
     });
     await eventually('the name server', () => /started/.test(this.questions));
   }
 
-  private remove(): void {
-    this.names?.kill('SIGKILL');
+  #remove(): void {
+    this.#names?.kill('SIGKILL');
     rmSync(`/etc/netns/${this.host}`, { recursive: true, force: true });
     for (const words of [
       ['netns', 'del', this.host],
       ['netns', 'del', this.world],
-      ['link', 'del', this.cable],
+      ['link', 'del', this.#cable],
     ]) {
       try {
         ip(...words);

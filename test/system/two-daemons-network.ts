@@ -49,7 +49,7 @@ export class TwoHosts {
   /** They are gone when the test ends, however it ends. */
   static make(t: TestContext): TwoHosts {
     const hosts = new TwoHosts();
-    t.after(() => hosts.remove());
+    t.after(() => hosts.#remove());
     const { controller, compute, controllerAddress, addresses } = hosts;
     const outer = `lw${process.pid}`;
     for (const { name } of [controller, compute]) {
@@ -77,7 +77,7 @@ export class TwoHosts {
     ip('-n', this.compute.name, 'link', 'set', 'cable', into ? 'up' : 'down');
   }
 
-  private remove(): void {
+  #remove(): void {
     for (const { name } of [this.controller, this.compute]) {
       try {
         ip('netns', 'del', name);

@@ -39,24 +39,24 @@ export interface CaptureRequest {
 
 /** All captures of this compute. */
 export class Captures {
-  private readonly fabric: Fabric;
-  private readonly running = new Map<FabricPort, Running>();
+  readonly #fabric: Fabric;
+  readonly #running = new Map<FabricPort, Running>();
   /** Whether the file of a path, which is being written, is one of a ring. */
-  private readonly files = new Map<string, { ring: boolean }>();
+  readonly #files = new Map<string, { ring: boolean }>();
 
   constructor(fabric: Fabric) {
-    this.fabric = fabric;
+    this.#fabric = fabric;
   }
 
   start(): void {
-    this.fabric.on('capture-failed', ({ port, failure }) => {
-      const capture = this.forget(port);
+    this.#fabric.on('capture-failed', ({ port, failure }) => {
+      const capture = this.#forget(port);
       capture?.failed(failure.message);
     });
   }
 
   of(port: FabricPort): Capture | undefined {
-    return this.running.get(port);
+    return this.#running.get(port);
   }
 
   /**
@@ -67,22 +67,22 @@ export class Captures {
     const name = `${DIRECTORY}/${fileNameOf(asked.capture_file_name)}`;
     const path = join(project.path, name);
     const settings = await settingsOf(asked, interfaceName);
-    if (this.running.has(port)) throw new Failure('conflict', 'The port is being captured already; stop that first.');
-    if (this.isTaken(path, settings.ring !== undefined)) {
+    if (this.#running.has(port)) throw new Failure('conflict', 'The port is being captured already; stop that first.');
+    if (this.#isTaken(path, settings.ring !== undefined)) {
       throw new Failure(
         'conflict',
         `capture_file_name: ${asked.capture_file_name} is being written by another capture.`,
       );
     }
     await using undo = new AsyncDisposableStack();
-    this.files.set(path, { ring: settings.ring !== undefined });
-    undo.defer(() => void this.files.delete(path));
+    this.#files.set(path, { ring: settings.ring !== undefined });
+    undo.defer(() => void this.#files.delete(path));
     if (!(await isThere(project.path, name))) undo.defer(() => removeContained(project.path, name).catch(() => {}));
     // Made within the project's directory before anybody opens it by its path.
     await writeContained(project.path, name, '', { createParents: true });
     const file = await port.startCapture({ file: path, ...settings });
     const capture = { path, file, failed };
-    this.running.set(port, capture);
+    this.#running.set(port, capture);
     undo.move();
     return capture;
   }
@@ -90,13 +90,13 @@ export class Captures {
   /** Completes the file; nothing happens if the port is not being captured. */
   async end(port: FabricPort): Promise<void> {
     await port.stopCapture();
-    this.forget(port);
+    this.#forget(port);
   }
 
   /** Whether another capture writes this file, or one that a ring of either would write. */
-  private isTaken(path: string, ring: boolean): boolean {
+  #isTaken(path: string, ring: boolean): boolean {
     const [directory, name] = [dirname(path), basename(path)];
-    for (const [other, { ring: otherRing }] of this.files) {
+    for (const [other, { ring: otherRing }] of this.#files) {
       if (other === path) return true;
       if (dirname(other) !== directory) continue;
       if (otherRing && isPartOfRing(basename(other), name)) return true;
@@ -105,11 +105,11 @@ export class Captures {
     return false;
   }
 
-  private forget(port: FabricPort): Running | undefined {
-    const capture = this.running.get(port);
+  #forget(port: FabricPort): Running | undefined {
+    const capture = this.#running.get(port);
     if (capture === undefined) return undefined;
-    this.running.delete(port);
-    this.files.delete(capture.path);
+    this.#running.delete(port);
+    this.#files.delete(capture.path);
     return capture;
   }
 }

@@ -57,10 +57,10 @@ function circuitsOf<Name extends DeviceName>(rules: CircuitSwitchRules<Name>, ma
 
 class CircuitSwitchNode<Name extends DeviceName> extends Node {
   readonly type: string;
-  private readonly rules: CircuitSwitchRules<Name>;
-  private readonly device: MemoryDevice<Name>;
-  private readonly ports: MemoryPorts;
-  private mappings: Mappings;
+  readonly #rules: CircuitSwitchRules<Name>;
+  readonly #device: MemoryDevice<Name>;
+  readonly #ports: MemoryPorts;
+  #mappings: Mappings;
 
   constructor(
     identity: NodeIdentity,
@@ -71,11 +71,11 @@ class CircuitSwitchNode<Name extends DeviceName> extends Node {
   ) {
     super(identity, services, 'started');
     this.type = rules.type;
-    this.rules = rules;
-    this.device = device;
-    this.mappings = mappings;
-    const apply = (): Promise<void> => this.apply(this.mappings);
-    this.ports = new MemoryPorts(this, PORT_RULES, services, device, (...parts) => new CircuitPort(apply, parts));
+    this.#rules = rules;
+    this.#device = device;
+    this.#mappings = mappings;
+    const apply = (): Promise<void> => this.#apply(this.#mappings);
+    this.#ports = new MemoryPorts(this, PORT_RULES, services, device, (...parts) => new CircuitPort(apply, parts));
   }
 
   override describe(): object {
@@ -83,14 +83,14 @@ class CircuitSwitchNode<Name extends DeviceName> extends Node {
       name: this.name,
       node_id: this.id,
       project_id: this.project.id,
-      mappings: this.mappings,
+      mappings: this.#mappings,
       status: this.status,
     };
   }
 
   /** Any number has a port, whether a circuit uses it or not. */
   override port(adapter: number, number: number): NodePort {
-    return this.ports.port(adapter, number);
+    return this.#ports.port(adapter, number);
   }
 
   /**
@@ -100,34 +100,34 @@ class CircuitSwitchNode<Name extends DeviceName> extends Node {
    */
   async change({ name, mappings }: { name?: string | undefined; mappings?: Mappings | undefined }): Promise<void> {
     if (mappings !== undefined) {
-      if (this.ports.connected.length > 0) await this.apply(mappings);
-      this.mappings = mappings;
+      if (this.#ports.connected.length > 0) await this.#apply(mappings);
+      this.#mappings = mappings;
     }
     this.name = name ?? this.name;
   }
 
   override async close(): Promise<void> {
-    await this.ports.close();
-    await this.device.close();
+    await this.#ports.close();
+    await this.#device.close();
   }
 
-  private async apply(mappings: Mappings): Promise<void> {
-    await this.device.configure({ circuits: circuitsOf(this.rules, mappings) } as Settings<Name>);
+  async #apply(mappings: Mappings): Promise<void> {
+    await this.#device.configure({ circuits: circuitsOf(this.#rules, mappings) } as Settings<Name>);
   }
 }
 
 /** A port whose NIO brings the circuits into effect. */
 class CircuitPort extends NodePort {
-  private readonly apply: () => Promise<void>;
+  readonly #apply: () => Promise<void>;
 
   constructor(apply: () => Promise<void>, parts: ConstructorParameters<typeof NodePort>) {
     super(...parts);
-    this.apply = apply;
+    this.#apply = apply;
   }
 
   /** As every port. @throws Failure `conflict` as well when a mapping is no circuit */
   override async attach(wanted: Nio): Promise<void> {
-    await this.apply();
+    await this.#apply();
     await super.attach(wanted);
   }
 }

@@ -11,12 +11,12 @@ const HIGHEST_NUMBER = 65_535;
 export type MakePort = (...parts: ConstructorParameters<typeof NodePort>) => NodePort;
 
 export class MemoryPorts {
-  private readonly node: Node;
-  private readonly rules: PortRules;
-  private readonly services: Services;
-  private readonly device: MemoryDevice<DeviceKind>;
-  private readonly make: MakePort;
-  private readonly ports = new Map<number, NodePort>();
+  readonly #node: Node;
+  readonly #rules: PortRules;
+  readonly #services: Services;
+  readonly #device: MemoryDevice<DeviceKind>;
+  readonly #make: MakePort;
+  readonly #ports = new Map<number, NodePort>();
 
   constructor(
     node: Node,
@@ -25,11 +25,11 @@ export class MemoryPorts {
     device: MemoryDevice<DeviceKind>,
     make: MakePort = (...parts) => new NodePort(...parts),
   ) {
-    this.node = node;
-    this.rules = rules;
-    this.services = services;
-    this.device = device;
-    this.make = make;
+    this.#node = node;
+    this.#rules = rules;
+    this.#services = services;
+    this.#device = device;
+    this.#make = make;
   }
 
   /**
@@ -37,30 +37,30 @@ export class MemoryPorts {
    * @throws Failure `conflict` for a number beyond 65,535
    */
   port(adapter: number, number: number): NodePort {
-    if (number > HIGHEST_NUMBER) throw noSuchPort(this.node, this.rules.exception, adapter, number);
-    const known = this.ports.get(number);
+    if (number > HIGHEST_NUMBER) throw noSuchPort(this.#node, this.#rules.exception, adapter, number);
+    const known = this.#ports.get(number);
     if (known) return known;
-    const device = { kind: 'memory', device: this.device, number } as const;
-    const port = this.make(this.node, `${adapter}/${number}`, this.rules, this.services, device);
-    this.ports.set(number, port);
+    const device = { kind: 'memory', device: this.#device, number } as const;
+    const port = this.#make(this.#node, `${adapter}/${number}`, this.#rules, this.#services, device);
+    this.#ports.set(number, port);
     return port;
   }
 
   /** The port with this number, if it was ever asked for. */
   known(number: number): NodePort | undefined {
-    return this.ports.get(number);
+    return this.#ports.get(number);
   }
 
   /** Numbers of the ports that have a NIO, in order. */
   get connected(): number[] {
-    const numbers = [...this.ports].filter(([, port]) => port.hasNio).map(([number]) => number);
+    const numbers = [...this.#ports].filter(([, port]) => port.hasNio).map(([number]) => number);
     return numbers.sort((one, other) => one - other);
   }
 
   /** Unplugs what there is and forgets the ports. */
   async close(): Promise<void> {
-    const ports = [...this.ports.values()];
-    this.ports.clear();
+    const ports = [...this.#ports.values()];
+    this.#ports.clear();
     await Promise.all(ports.map((port) => port.close()));
   }
 }

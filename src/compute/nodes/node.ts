@@ -17,14 +17,14 @@ export abstract class Node {
   readonly project: NodeProject;
   name: string;
   protected readonly services: Services;
-  private currentStatus: NodeStatus;
+  #currentStatus: NodeStatus;
 
   constructor({ id, project, name }: NodeIdentity, services: Services, status: NodeStatus) {
     this.id = id;
     this.project = project;
     this.name = name;
     this.services = services;
-    this.currentStatus = status;
+    this.#currentStatus = status;
   }
 
   /** Name of the node's type in the API. */
@@ -48,12 +48,12 @@ export abstract class Node {
   async suspend(): Promise<void> {}
 
   get status(): NodeStatus {
-    return this.currentStatus;
+    return this.#currentStatus;
   }
 
   /** Every assignment is announced, even one without change. */
   set status(status: NodeStatus) {
-    this.currentStatus = status;
+    this.#currentStatus = status;
     this.announce();
   }
 

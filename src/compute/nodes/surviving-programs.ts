@@ -56,24 +56,24 @@ export interface SurvivingProgramsOptions {
 }
 
 export class SurvivingPrograms {
-  private readonly options: SurvivingProgramsOptions;
+  readonly #options: SurvivingProgramsOptions;
   /** By node and role. */
-  private readonly unclaimed = new Map<string, SurvivingProgram>();
+  readonly #unclaimed = new Map<string, SurvivingProgram>();
 
   constructor(options: SurvivingProgramsOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Finds what runs on from a former life; whatever else carries our token is ended. */
   async start(): Promise<void> {
-    const { supervisor, instance } = this.options;
+    const { supervisor, instance } = this.#options;
     const running = await supervisor.join().catch((error: unknown) => {
       if (!(error instanceof StrangeSupervisor)) throw error;
       log.error(`${error.message} What it holds is ended.`);
       return [];
     });
-    const strange = running.filter((handle) => !this.add(handle));
-    const nodes = new Set([...this.unclaimed.values()].map(({ record }) => record.node_id));
+    const strange = running.filter((handle) => !this.#add(handle));
+    const nodes = new Set([...this.#unclaimed.values()].map(({ record }) => record.node_id));
     const { found, left } = await reapOurs(
       instance,
       ({ pid, nodeId }) => pid === supervisor.pid || nodes.has(nodeId) || strange.some((handle) => handle.pid === pid),
@@ -83,16 +83,16 @@ export class SurvivingPrograms {
       log.warn('a program of a former run cannot be taken back: its record is not understood', { pid: handle.pid });
       await endProgram(supervisor, handle);
     }
-    if (this.unclaimed.size > 0) log.info('programs of a former run go on', { programs: this.unclaimed.size });
+    if (this.#unclaimed.size > 0) log.info('programs of a former run go on', { programs: this.#unclaimed.size });
   }
 
-  private add(handle: ProgramHandle): boolean {
+  #add(handle: ProgramHandle): boolean {
     const { success, output: record } = v.safeParse(ProgramRecord, handle.record);
-    if (!success || this.unclaimed.has(keyOf(record))) return false;
-    const kept = this.options.kinds.get(record.kind);
+    if (!success || this.#unclaimed.has(keyOf(record))) return false;
+    const kept = this.#options.kinds.get(record.kind);
     if (kept?.version !== record.version) return false;
     if (record.role === '' && !v.is(kept.schema, record.data)) return false;
-    const { udp } = this.options;
+    const { udp } = this.#options;
     const { project_id: owner, udp_ports: ports } = record;
     // Before anybody else can be given one of them.
     const reserved = ports.filter((port) => udp.keep(owner, port));
@@ -100,13 +100,13 @@ export class SurvivingPrograms {
       for (const port of reserved) udp.release(owner, port);
       return false;
     }
-    this.unclaimed.set(keyOf(record), { handle, record });
+    this.#unclaimed.set(keyOf(record), { handle, record });
     return true;
   }
 
   /** What a kind of node has kept with the programs of a project's nodes that are still to come. */
   dataOf(projectId: string, kind: string): unknown[] {
-    return [...this.unclaimed.values()].flatMap(({ record }) =>
+    return [...this.#unclaimed.values()].flatMap(({ record }) =>
       record.project_id === projectId && record.kind === kind && record.role === '' ? [record.data] : [],
     );
   }
@@ -114,26 +114,26 @@ export class SurvivingPrograms {
   /** A program of a node that is made again, which is the node's from now on, its reserved ports included. */
   claim(projectId: string, nodeId: string, role = ''): SurvivingProgram | undefined {
     const key = keyOf({ node_id: nodeId, role });
-    const found = this.unclaimed.get(key);
+    const found = this.#unclaimed.get(key);
     if (found?.record.project_id !== projectId) return undefined;
-    this.unclaimed.delete(key);
+    this.#unclaimed.delete(key);
     return found;
   }
 
   /** Its node could not be made after all: it waits for another attempt, or for its end. */
   unclaim(program: SurvivingProgram): void {
-    this.unclaimed.set(keyOf(program.record), program);
+    this.#unclaimed.set(keyOf(program.record), program);
   }
 
   /** Ends the programs of projects in which nobody has claimed them. */
   async endUnclaimed(isOver: (projectId: string) => boolean): Promise<void> {
-    const over = [...this.unclaimed.values()].filter(({ record }) => isOver(record.project_id));
-    for (const { record } of over) this.unclaimed.delete(keyOf(record));
-    await Promise.all(over.map((program) => this.end(program)));
+    const over = [...this.#unclaimed.values()].filter(({ record }) => isOver(record.project_id));
+    for (const { record } of over) this.#unclaimed.delete(keyOf(record));
+    await Promise.all(over.map((program) => this.#end(program)));
   }
 
-  private async end({ handle, record }: SurvivingProgram): Promise<void> {
-    const { supervisor, udp, events } = this.options;
+  async #end({ handle, record }: SurvivingProgram): Promise<void> {
+    const { supervisor, udp, events } = this.#options;
     const { node_name: name, project_id: project, udp_ports: ports } = record;
     const message = `${name} ran on while the server was away, but could not be taken back: its program is ended.`;
     log.warn(message, { project, node: record.node_id, pid: handle.pid });

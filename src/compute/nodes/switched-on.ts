@@ -20,57 +20,57 @@ const Entry = v.object({
 type Entry = v.InferOutput<typeof Entry>;
 
 export class SwitchedOn {
-  private readonly documents: Documents;
+  readonly #documents: Documents;
   /** Of the host's present life. */
-  private readonly boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  readonly #boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
   /** Of the former life, by node. */
-  private readonly unclaimed = new Map<string, Entry>();
+  readonly #unclaimed = new Map<string, Entry>();
 
   constructor(documents: Documents) {
-    this.documents = documents;
+    this.#documents = documents;
   }
 
   async start(): Promise<void> {
-    for (const { id, body } of await this.documents.list(KIND)) {
+    for (const { id, body } of await this.#documents.list(KIND)) {
       const { success, output } = v.safeParse(Entry, body);
-      if (success && output.boot === this.boot) this.unclaimed.set(id, output);
+      if (success && output.boot === this.#boot) this.#unclaimed.set(id, output);
       else await this.remove(id);
     }
   }
 
   /** The numbers of nodes of a project that are still to come. */
   numbers(projectId: string): number[] {
-    return [...this.unclaimed.values()].filter(({ project_id: id }) => id === projectId).map(({ number }) => number);
+    return [...this.#unclaimed.values()].filter(({ project_id: id }) => id === projectId).map(({ number }) => number);
   }
 
   /** The number of a node that was on, and is made again. */
   claim(projectId: string, nodeId: string): number | undefined {
-    const entry = this.unclaimed.get(nodeId);
+    const entry = this.#unclaimed.get(nodeId);
     if (entry?.project_id !== projectId) return undefined;
-    this.unclaimed.delete(nodeId);
+    this.#unclaimed.delete(nodeId);
     return entry.number;
   }
 
   /** The node could not be made after all. */
   unclaim(projectId: string, nodeId: string, number: number): void {
-    this.unclaimed.set(nodeId, { project_id: projectId, number, boot: this.boot });
+    this.#unclaimed.set(nodeId, { project_id: projectId, number, boot: this.#boot });
   }
 
   /** Notes that a node is on. That this cannot be noted is no reason to switch it off. */
   async add(nodeId: string, { projectId, number }: { projectId: string; number: number }): Promise<void> {
-    const entry: Entry = { project_id: projectId, number, boot: this.boot };
-    await this.documents.put(KIND, nodeId, entry).catch(complain);
+    const entry: Entry = { project_id: projectId, number, boot: this.#boot };
+    await this.#documents.put(KIND, nodeId, entry).catch(complain);
   }
 
   async remove(nodeId: string): Promise<void> {
-    await this.documents.delete(KIND, nodeId).catch(complain);
+    await this.#documents.delete(KIND, nodeId).catch(complain);
   }
 
   /** Forgets nodes of projects in which nobody has claimed them. */
   async forgetUnclaimed(isOver: (projectId: string) => boolean): Promise<void> {
-    for (const [id, entry] of [...this.unclaimed]) {
+    for (const [id, entry] of [...this.#unclaimed]) {
       if (!isOver(entry.project_id)) continue;
-      this.unclaimed.delete(id);
+      this.#unclaimed.delete(id);
       await this.remove(id);
     }
   }

@@ -40,10 +40,10 @@ export interface DuplicatePlan {
 const QUIET = { auto_start: false, auto_open: false, auto_close: false };
 
 export class Duplicates {
-  private readonly options: DuplicatesOptions;
+  readonly #options: DuplicatesOptions;
 
   constructor(options: DuplicatesOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /**
@@ -51,7 +51,7 @@ export class Duplicates {
    * @throws Failure `conflict`; nothing is left behind then
    */
   async duplicate(project: Project, plan: DuplicatePlan): Promise<Project> {
-    const { projects, writer, version } = this.options;
+    const { projects, writer, version } = this.#options;
     const id = randomUUID();
     const place = await projects.vacantPlace(id, plan.path);
     const { topology } = await project.changes.run(PRESENCE, async () => {
@@ -61,18 +61,18 @@ export class Duplicates {
     });
     const isHere = topology.topology.nodes.every(({ compute_id: compute }) => compute === 'local');
     return isHere
-      ? project.changes.run(PRESENCE, () => this.copyHere(project, plan, { id, place }))
-      : this.throughArchive(project, plan, { id, place });
+      ? project.changes.run(PRESENCE, () => this.#copyHere(project, plan, { id, place }))
+      : this.#throughArchive(project, plan, { id, place });
   }
 
-  private async copyHere(
+  async #copyHere(
     project: Project,
     plan: DuplicatePlan,
     { id, place }: { id: string; place: string },
   ): Promise<Project> {
     project.requirePresent();
     const { record } = project;
-    const { projects, projectsPath, version } = this.options;
+    const { projects, projectsPath, version } = this.#options;
     await using held = new AsyncDisposableStack();
     await using undo = new AsyncDisposableStack();
     const directory = join(await makeStaging(projectsPath, held), 'project');
@@ -98,14 +98,14 @@ export class Duplicates {
     return copy;
   }
 
-  private async throughArchive(
+  async #throughArchive(
     project: Project,
     { name, resetMacAddresses }: DuplicatePlan,
     { id, place }: { id: string; place: string },
   ): Promise<Project> {
     await using held = new AsyncDisposableStack();
-    const archive = join(await makeStaging(this.options.projectsPath, held), 'archive');
-    const content = await this.options.exports.export(project, 'stored', {
+    const archive = join(await makeStaging(this.#options.projectsPath, held), 'archive');
+    const content = await this.#options.exports.export(project, 'stored', {
       snapshots: false,
       images: false,
       keepComputeIds: true,
@@ -113,6 +113,6 @@ export class Duplicates {
       resetMacAddresses,
     });
     await writeFileAtomically(archive, content);
-    return await this.options.imports.unpack(archive, { id, name, place, ...QUIET });
+    return await this.#options.imports.unpack(archive, { id, name, place, ...QUIET });
   }
 }

@@ -43,16 +43,16 @@ interface RemoteFolder {
 }
 
 export class Exports {
-  private readonly computes: Computes;
-  private readonly writer: LabWriter;
-  private readonly announcer: Announcer;
-  private readonly version: string;
+  readonly #computes: Computes;
+  readonly #writer: LabWriter;
+  readonly #announcer: Announcer;
+  readonly #version: string;
 
   constructor(options: { computes: Computes; writer: LabWriter; announcer: Announcer; version: string }) {
-    this.computes = options.computes;
-    this.writer = options.writer;
-    this.announcer = options.announcer;
-    this.version = options.version;
+    this.#computes = options.computes;
+    this.#writer = options.writer;
+    this.#announcer = options.announcer;
+    this.#version = options.version;
   }
 
   /** The archive as a stream; fails before its first byte, or breaks off. */
@@ -68,42 +68,38 @@ export class Exports {
     project.requirePresent();
     refuseRunning(project);
     await using held = new AsyncDisposableStack();
-    const topology = await this.topologyOf(project);
+    const topology = await this.#topologyOf(project);
     refuseTypes(topology, options.anyType);
-    const remote = await this.remoteFolders(project, topology, held);
-    const images = options.images ? await this.images(topology) : [];
+    const remote = await this.#remoteFolders(project, topology, held);
+    const images = options.images ? await this.#images(topology) : [];
     const open = held.move();
     return async (archive) => {
       await using _closed = open;
-      for (const image of images) await this.addImage(archive, image);
+      for (const image of images) await this.#addImage(archive, image);
       await archive.addText('project.gns3', JSON.stringify(sorted(exported(topology, options))));
       const names = new Set(['project.gns3']);
-      await this.addLocal(project, archive, { options, names, elsewhere: foldersElsewhere(topology) });
-      for (const folder of remote) await this.addRemote(project, archive, { options, names, ...folder });
+      await this.#addLocal(project, archive, { options, names, elsewhere: foldersElsewhere(topology) });
+      for (const folder of remote) await this.#addRemote(project, archive, { options, names, ...folder });
     };
   }
 
-  private async topologyOf({ id, record, state }: Project): Promise<Topology> {
-    if (state !== 'closed') await this.writer.flush(id);
-    return (await readTopologyFile(join(record.path, record.filename), { version: this.version })).topology;
+  async #topologyOf({ id, record, state }: Project): Promise<Topology> {
+    if (state !== 'closed') await this.#writer.flush(id);
+    return (await readTopologyFile(join(record.path, record.filename), { version: this.#version })).topology;
   }
 
-  private compute(id: string): Compute {
-    const compute = this.computes.list().find((candidate) => candidate.id === id);
+  #compute(id: string): Compute {
+    const compute = this.#computes.list().find((candidate) => candidate.id === id);
     if (compute) return compute;
     throw new Failure('conflict', `compute_id: nodes are on the compute ${id}, which is not registered here.`);
   }
 
-  private async remoteFolders(
-    project: Project,
-    topology: Topology,
-    held: AsyncDisposableStack,
-  ): Promise<RemoteFolder[]> {
+  async #remoteFolders(project: Project, topology: Topology, held: AsyncDisposableStack): Promise<RemoteFolder[]> {
     const ids = new Set(topology.topology.nodes.map((node) => node.compute_id));
     const folders: RemoteFolder[] = [];
     for (const id of ids) {
       if (id === 'local') continue;
-      const compute = this.compute(id);
+      const compute = this.#compute(id);
       if (!project.hosts.has(compute))
         await hostMeanwhile(compute, { id: project.id, name: project.record.name }, held);
       folders.push({ compute, files: await remoteFiles(compute, project.id) });
@@ -112,14 +108,14 @@ export class Exports {
   }
 
   /** The images that nodes name, each once; one that its compute does not have fails now rather than in the middle. */
-  private async images(topology: Topology): Promise<RemoteImage[]> {
+  async #images(topology: Topology): Promise<RemoteImage[]> {
     const images = new Map<string, RemoteImage>();
     for (const node of topology.topology.nodes) {
       for (const { image } of imageReferences(node)) {
         const file = baseName(image);
         const name = `images/${IMAGE_FOLDERS[node.node_type]}/${file}`;
         const path = `/${node.node_type}/images/${encodeURIComponent(file)}`;
-        if (!images.has(name)) images.set(name, { compute: this.compute(node.compute_id), name, path });
+        if (!images.has(name)) images.set(name, { compute: this.#compute(node.compute_id), name, path });
       }
     }
     for (const { compute, name, path } of images.values()) {
@@ -135,13 +131,13 @@ export class Exports {
     return [...images.values()];
   }
 
-  private async addImage(archive: ArchiveSink, { compute, name, path }: RemoteImage): Promise<void> {
+  async #addImage(archive: ArchiveSink, { compute, name, path }: RemoteImage): Promise<void> {
     const content = await fetchFile(compute, path);
     if (!content) throw new Failure('conflict', `The image ${baseName(name)} vanished during the export.`);
     await archive.addFile(name, content);
   }
 
-  private async addLocal(
+  async #addLocal(
     project: Project,
     archive: ArchiveSink,
     { options, names, elsewhere }: { options: ExportOptions; names: Set<string>; elsewhere: ReadonlySet<string> },
@@ -154,7 +150,7 @@ export class Exports {
       if (isExcluded(path, options) || isTopologyFile(path)) continue;
       const problem = entry.kind === 'unreadable folder' ? 'permission denied' : nameProblem(path);
       if (problem !== undefined) {
-        this.skipped(project, path, problem);
+        this.#skipped(project, path, problem);
         continue;
       }
       names.add(path);
@@ -165,13 +161,13 @@ export class Exports {
           if (error instanceof Failure) return error;
           throw error;
         });
-        if (file instanceof Failure) this.skipped(project, path, file.message);
+        if (file instanceof Failure) this.#skipped(project, path, file.message);
         else await archive.addOpenFile(path, file);
       }
     }
   }
 
-  private async addRemote(
+  async #addRemote(
     project: Project,
     archive: ArchiveSink,
     { options, names, compute, files }: { options: ExportOptions; names: Set<string> } & RemoteFolder,
@@ -182,14 +178,14 @@ export class Exports {
       const content = problem === undefined ? await fetchFile(compute, filePath(project.id, path)) : undefined;
       names.add(path);
       if (content) await archive.addFile(path, content);
-      else this.skipped(project, path, problem ?? `the compute ${compute.description.name} no longer has it`);
+      else this.#skipped(project, path, problem ?? `the compute ${compute.description.name} no longer has it`);
     }
   }
 
-  private skipped(project: Project, path: string, reason: string): void {
+  #skipped(project: Project, path: string, reason: string): void {
     const message = `The file ${path} is not in the archive: ${reason}.`;
     log.warn(message, { project: project.id });
-    this.announcer.project.emit('log.warning', { message }, project.id);
+    this.#announcer.project.emit('log.warning', { message }, project.id);
   }
 }
 

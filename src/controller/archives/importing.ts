@@ -50,10 +50,10 @@ export interface ImportPlan extends Pick<NewIdentity, 'auto_start' | 'auto_open'
 }
 
 export class Imports {
-  private readonly options: ImportsOptions;
+  readonly #options: ImportsOptions;
 
   constructor(options: ImportsOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /**
@@ -68,15 +68,15 @@ export class Imports {
     if (path?.includes('.gns3')) {
       throw new Failure('conflict', 'path: is the folder of the project; it must not contain ".gns3".');
     }
-    return this.options.projects.arriving(id, async () => {
-      const known = this.options.projects.find(id);
+    return this.#options.projects.arriving(id, async () => {
+      const known = this.#options.projects.find(id);
       if (known) {
         if (content instanceof ReadableStream) await content.cancel();
         return known;
       }
-      const place = await this.options.projects.vacantPlace(id, path);
+      const place = await this.#options.projects.vacantPlace(id, path);
       await using held = new AsyncDisposableStack();
-      const staging = await makeStaging(this.options.projectsPath, held);
+      const staging = await makeStaging(this.#options.projectsPath, held);
       const archive = join(staging, 'archive');
       await spool(content, archive, signal);
       return await this.unpack(archive, { id, name, place, auto_start: false, auto_open: false, auto_close: true });
@@ -85,7 +85,7 @@ export class Imports {
 
   /** The same for an archive on this disk. */
   async unpack(archive: string, plan: ImportPlan): Promise<Project> {
-    const { projects, projectsPath } = this.options;
+    const { projects, projectsPath } = this.#options;
     await using held = new AsyncDisposableStack();
     await using undo = new AsyncDisposableStack();
     await using handle = await open(archive);
@@ -98,15 +98,15 @@ export class Imports {
     reader.checkLevels(inner);
     await requireSpace(staging, reader.size + inner);
     await extract(reader, staging, (entry) => (isSnapshot(entry) ? undefined : placeOf(entry)));
-    const stored = await takeTopology(directory, this.options.version);
+    const stored = await takeTopology(directory, this.#options.version);
     const name = await projects.reserveName(wanted, held);
     const { auto_start, auto_open, auto_close } = plan;
     const identity = { project_id: plan.id, name, auto_start, auto_open, auto_close };
-    const { topology, nodeIds } = renewed(stored, identity, (id) => describeCompute(this.options.computes, id));
+    const { topology, nodeIds } = renewed(stored, identity, (id) => describeCompute(this.#options.computes, id));
     await renameNodeFolders(directory, nodeIds);
-    const images = await placeImages(join(staging, 'images'), this.options.imagesPath, undo);
-    await repackSnapshots(directory, identity, (message) => this.warn(plan.id, message));
-    await this.moveToComputes(directory, topology, held, undo);
+    const images = await placeImages(join(staging, 'images'), this.#options.imagesPath, undo);
+    await repackSnapshots(directory, identity, (message) => this.#warn(plan.id, message));
+    await this.#moveToComputes(directory, topology, held, undo);
     const filename = fileNameOf(name);
     await writeTopologyFile(join(directory, filename), withPlacedImages(topology, images));
     await putInPlace(directory, plan.place, undo);
@@ -116,13 +116,13 @@ export class Imports {
     return project;
   }
 
-  private async moveToComputes(
+  async #moveToComputes(
     directory: string,
     topology: Topology,
     held: AsyncDisposableStack,
     undo: AsyncDisposableStack,
   ): Promise<void> {
-    const computes = computesOf(this.options.computes, topology);
+    const computes = computesOf(this.#options.computes, topology);
     const { project_id: id, name } = topology;
     for (const compute of computes.values()) {
       await hostMeanwhile(compute, { id, name }, held);
@@ -131,9 +131,9 @@ export class Imports {
     await moveNodeFolders(directory, topology, computes);
   }
 
-  private warn(projectId: string, message: string): void {
+  #warn(projectId: string, message: string): void {
     log.warn(message, { project: projectId });
-    this.options.announcer.project.emit('log.warning', { message }, projectId);
+    this.#options.announcer.project.emit('log.warning', { message }, projectId);
   }
 }
 

@@ -22,20 +22,20 @@ const IMAGES = 'project-files/images';
 const LARGEST_PICTURE_BYTES = 64 * 1024 * 1024;
 
 export class Drawings {
-  private readonly announcer: Announcer;
-  private readonly writer: LabWriter;
+  readonly #announcer: Announcer;
+  readonly #writer: LabWriter;
 
   constructor({ announcer, writer }: { announcer: Announcer; writer: LabWriter }) {
-    this.announcer = announcer;
-    this.writer = writer;
+    this.#announcer = announcer;
+    this.#writer = writer;
   }
 
   /** The object that clients see (`Drawing`), its picture read from the file where there is one. */
   async json(project: Project, { record }: Drawing): Promise<object> {
-    return { ...record, project_id: project.id, svg: await this.picture(project, record.svg) };
+    return { ...record, project_id: project.id, svg: await this.#picture(project, record.svg) };
   }
 
-  private async picture(project: Project, kept: string): Promise<string> {
+  async #picture(project: Project, kept: string): Promise<string> {
     if (!isPictureName(kept)) return kept;
     try {
       const { handle } = await openContainedForRead(project.record.path, `${IMAGES}/${kept}`);
@@ -58,27 +58,27 @@ export class Drawings {
       if (known) return known;
       const { project_id: _ignored, ...members } = given;
       const record: DrawingRecord = { ...DEFAULTS, ...defined(members), drawing_id: id };
-      record.svg = (await this.keep(project, given.svg)) ?? EMPTY;
-      await this.writer.apply(project.record, [{ drawing: record }]);
-      return this.add(project, record);
+      record.svg = (await this.#keep(project, given.svg)) ?? EMPTY;
+      await this.#writer.apply(project.record, [{ drawing: record }]);
+      return this.#add(project, record);
     });
   }
 
   /** Takes up a drawing of a topology file. */
   recreate(project: Project, stored: TopologyDrawing): Promise<Drawing> {
     const { project_id: _ignored, ...members } = stored;
-    return this.add(project, { ...DEFAULTS, drawing_id: randomUUID(), ...defined(members) });
+    return this.#add(project, { ...DEFAULTS, drawing_id: randomUUID(), ...defined(members) });
   }
 
-  private async add(project: Project, record: DrawingRecord): Promise<Drawing> {
+  async #add(project: Project, record: DrawingRecord): Promise<Drawing> {
     const drawing = new Drawing(project.id, record);
     project.drawings.set(drawing.id, drawing);
-    this.announcer.project.emit('drawing.created', await this.json(project, drawing), project.id);
+    this.#announcer.project.emit('drawing.created', await this.json(project, drawing), project.id);
     return drawing;
   }
 
   /** The value that stands for a picture in the topology; undefined when there is none, or none that can be read. */
-  private async keep(project: Project, svg: string | undefined): Promise<string | undefined> {
+  async #keep(project: Project, svg: string | undefined): Promise<string | undefined> {
     if (svg === undefined) return undefined;
     const kept = keptPicture(svg);
     if (!kept) return undefined;
@@ -97,12 +97,12 @@ export class Drawings {
       const drawing = project.drawing(id);
       const { drawing_id: _id, project_id: _project, svg, ...members } = given;
       const record: DrawingRecord = { ...drawing.record, ...defined(members) };
-      record.svg = (await this.keep(project, svg)) ?? record.svg;
-      await this.writer.apply(project.record, [{ drawing: record }]);
+      record.svg = (await this.#keep(project, svg)) ?? record.svg;
+      await this.#writer.apply(project.record, [{ drawing: record }]);
       const redrawn = record.svg !== drawing.record.svg;
       drawing.record = record;
       const { svg: picture, ...rest } = (await this.json(project, drawing)) as DrawingRecord;
-      this.announcer.project.emit('drawing.updated', redrawn ? { ...rest, svg: picture } : rest, project.id);
+      this.#announcer.project.emit('drawing.updated', redrawn ? { ...rest, svg: picture } : rest, project.id);
       return drawing;
     });
   }
@@ -113,9 +113,9 @@ export class Drawings {
       const drawing = project.drawing(id);
       if (drawing.record.locked)
         throw new Failure('conflict', 'locked: the drawing is locked; unlock it before deleting it.');
-      await this.writer.apply(project.record, [{ delete: 'drawing', id }]);
+      await this.#writer.apply(project.record, [{ delete: 'drawing', id }]);
       project.drawings.delete(id);
-      this.announcer.project.emit('drawing.deleted', await this.json(project, drawing), project.id);
+      this.#announcer.project.emit('drawing.deleted', await this.json(project, drawing), project.id);
     });
   }
 

@@ -25,118 +25,115 @@ interface Pending {
 }
 
 export class LabWriter {
-  private readonly store: Store;
-  private readonly version: string;
-  private readonly warn: (projectId: string, message: string) => void;
-  private readonly pending = new Map<string, Pending>();
-  private readonly warned = new Set<string>();
-  private readonly lock = new KeyedLock();
+  readonly #store: Store;
+  readonly #version: string;
+  readonly #warn: (projectId: string, message: string) => void;
+  readonly #pending = new Map<string, Pending>();
+  readonly #warned = new Set<string>();
+  readonly #lock = new KeyedLock();
 
   /** `version` is written into the files; `warn` tells the listeners of a project. */
   constructor(options: { store: Store; version: string; warn: (projectId: string, message: string) => void }) {
-    this.store = options.store;
-    this.version = options.version;
-    this.warn = options.warn;
+    this.#store = options.store;
+    this.#version = options.version;
+    this.#warn = options.warn;
   }
 
   /** Makes changes of an open lab durable; its file follows when the lab is quiet. */
   async apply(record: ProjectRecord, changes: readonly LabChange[]): Promise<void> {
-    await this.store.labs.apply(record.project_id, changes);
-    this.schedule(record.project_id);
+    await this.#store.labs.apply(record.project_id, changes);
+    this.#schedule(record.project_id);
   }
 
   /** Makes the settings of a project durable. */
   async putProject(record: ProjectRecord): Promise<void> {
-    await this.store.projects.put(record);
-    this.schedule(record.project_id);
+    await this.#store.projects.put(record);
+    this.#schedule(record.project_id);
   }
 
-  private schedule(projectId: string): void {
+  #schedule(projectId: string): void {
     const now = Date.now();
-    const since = this.pending.get(projectId)?.since ?? now;
-    clearTimeout(this.pending.get(projectId)?.timer);
+    const since = this.#pending.get(projectId)?.since ?? now;
+    clearTimeout(this.#pending.get(projectId)?.timer);
     const delay = Math.max(0, Math.min(QUIET, since + LONGEST - now));
     const timer = setTimeout(() => {
       this.flush(projectId).catch((error: unknown) => {
         log.error('a topology file cannot be written', { project: projectId, error: messageOf(error) });
-        this.warn(
+        this.#warn(
           projectId,
           `The project file cannot be written: ${messageOf(error)} The lab is kept in the server's database.`,
         );
       });
     }, delay);
-    this.pending.set(projectId, { timer, since });
+    this.#pending.set(projectId, { timer, since });
   }
 
   /** Writes the file of a lab if it lacks changes, on a full disk, too, as the old one goes. Nothing happens to projects that are not open. */
   async flush(projectId: string): Promise<void> {
-    clearTimeout(this.pending.get(projectId)?.timer);
-    this.pending.delete(projectId);
-    await this.lock.run(projectId, () => this.store.makingRoom(() => this.write(projectId)));
+    clearTimeout(this.#pending.get(projectId)?.timer);
+    this.#pending.delete(projectId);
+    await this.#lock.run(projectId, () => this.#store.makingRoom(() => this.#write(projectId)));
   }
 
-  private async write(projectId: string): Promise<void> {
-    const state = await this.store.labs.state(projectId);
+  async #write(projectId: string): Promise<void> {
+    const state = await this.#store.labs.state(projectId);
     if (!state?.dirty) return;
-    const [lab, record] = await Promise.all([this.store.labs.texts(projectId), this.store.projects.get(projectId)]);
+    const [lab, record] = await Promise.all([this.#store.labs.texts(projectId), this.#store.projects.get(projectId)]);
     if (!lab || !record) return;
     const path = join(record.path, record.filename);
-    const content = await this.contentOf(record, lab);
+    const content = await this.#contentOf(record, lab);
     const found = await recognizeFile(path, [lab.fingerprint, lab.coming]);
     if (lab.fingerprint !== undefined && found.exists && found.known === undefined) {
-      await this.keepAside(record, path, content);
-      await this.store.labs.recordWritten(projectId, lab.fingerprint, lab.changes);
+      await this.#keepAside(record, path, content);
+      await this.#store.labs.recordWritten(projectId, lab.fingerprint, lab.changes);
       return;
     }
     // A file of ours took its place and nobody could note it: it is known for good before another one is announced, which may fail, too.
     if (lab.coming !== undefined && found.known === lab.coming)
-      await this.store.labs.recordTaken(projectId, lab.coming);
+      await this.#store.labs.recordTaken(projectId, lab.coming);
     // Of a lab that was being made when a former life of this server ended not even the directory may be there.
     if (lab.fingerprint === undefined) await makeDirectory(record.path);
-    const coming = (written: string): Promise<void> => this.store.labs.recordComing(projectId, written);
-    await this.store.labs.recordWritten(projectId, await writeTopologyFile(path, content, coming), lab.changes);
+    const coming = (written: string): Promise<void> => this.#store.labs.recordComing(projectId, written);
+    await this.#store.labs.recordWritten(projectId, await writeTopologyFile(path, content, coming), lab.changes);
   }
 
   /** What the file is to hold, made of the records as they are now: they may change while it is written. */
-  private async contentOf(
-    project: ProjectRecord,
-    { records, project_id: id }: LabTexts,
-  ): Promise<Topology | Uint8Array> {
-    const text = await labTextBeside({ project, records, version: this.version });
+  async #contentOf(project: ProjectRecord, { records, project_id: id }: LabTexts): Promise<Topology | Uint8Array> {
+    const text = await labTextBeside({ project, records, version: this.#version });
     if (text) return text;
-    const lab = await this.store.labs.load(id);
+    const lab = await this.#store.labs.load(id);
     if (!lab) throw new Failure('conflict', `The project "${project.name}" was closed while its file was written.`);
     const path = join(project.path, project.filename);
-    return topologyOf(project, await mended(lab, path, this.version), this.version);
+    return topologyOf(project, await mended(lab, path, this.#version), this.#version);
   }
 
   /** Another program changed the file: what is here goes into a file of its own. */
-  private async keepAside(record: ProjectRecord, path: string, content: Topology | Uint8Array): Promise<void> {
+  async #keepAside(record: ProjectRecord, path: string, content: Topology | Uint8Array): Promise<void> {
     const aside = `${path}.labwire-backup`;
     await writeTopologyFile(aside, content);
-    if (this.warned.has(record.project_id)) return;
-    this.warned.add(record.project_id);
+    if (this.#warned.has(record.project_id)) return;
+    this.#warned.add(record.project_id);
     const message = `${record.filename} was changed by another program, so it is no longer written: close and open the project to read it. The lab as it is now is kept in ${record.filename}.labwire-backup.`;
     log.warn(message, { project: record.project_id });
-    this.warn(record.project_id, message);
+    this.#warn(record.project_id, message);
   }
 
   /** The lab is closed: its file is written and its live state forgotten. */
   async end(projectId: string): Promise<void> {
     await this.flush(projectId);
-    this.warned.delete(projectId);
-    await this.store.labs.end(projectId);
+    this.#warned.delete(projectId);
+    await this.#store.labs.end(projectId);
   }
 
   /** Forgets a project together with what was to be written. */
   async forget(projectId: string): Promise<void> {
-    clearTimeout(this.pending.get(projectId)?.timer);
-    this.pending.delete(projectId);
-    await this.lock.run(projectId, () => this.store.projects.delete(projectId));
+    clearTimeout(this.#pending.get(projectId)?.timer);
+    this.#pending.delete(projectId);
+    await this.#lock.run(projectId, () => this.#store.projects.delete(projectId));
   }
 
   /** Writes whatever is still to be written. */
   async stop(): Promise<void> {
-    await Promise.allSettled([...this.pending.keys()].map((projectId) => this.flush(projectId)));
+    await Promise.allSettled([...this.#pending.keys()].map((projectId) => this.flush(projectId)));
   }
 }

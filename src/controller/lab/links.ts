@@ -37,16 +37,16 @@ export interface LinkPlan {
 }
 
 export class Links {
-  private readonly announcer: Announcer;
-  private readonly writer: LabWriter;
+  readonly #announcer: Announcer;
+  readonly #writer: LabWriter;
 
   constructor({ announcer, writer }: { announcer: Announcer; writer: LabWriter }) {
-    this.announcer = announcer;
-    this.writer = writer;
+    this.#announcer = announcer;
+    this.#writer = writer;
   }
 
-  private announce(action: 'link.created' | 'link.updated' | 'link.deleted', link: Link): void {
-    this.announcer.project.emit(action, link.json(), link.projectId);
+  #announce(action: 'link.created' | 'link.updated' | 'link.deleted', link: Link): void {
+    this.#announcer.project.emit(action, link.json(), link.projectId);
   }
 
   /**
@@ -67,7 +67,7 @@ export class Links {
         suspended: given.suspend ?? false,
         impairments: linkImpairments(given.impairments ?? null),
       };
-      await this.build(project, link, wanted, () => this.persist(project, link));
+      await this.build(project, link, wanted, () => this.#persist(project, link));
       return link;
     });
   }
@@ -86,16 +86,16 @@ export class Links {
     undo.defer(() => {
       project.detach(link);
       project.links.delete(link.id);
-      this.announce('link.deleted', link);
+      this.#announce('link.deleted', link);
     });
     link.filters = given.filters;
     link.impairments = given.impairments;
     link.style = given.style;
-    if (Object.keys(link.style).length > 0) this.announce('link.updated', link);
+    if (Object.keys(link.style).length > 0) this.#announce('link.updated', link);
     link.suspended = given.suspended;
-    if (link.suspended) this.announce('link.updated', link);
+    if (link.suspended) this.#announce('link.updated', link);
     const ends: LinkEnd[] = [];
-    for (const body of given.ends) ends.push(this.end(project, ends, body));
+    for (const body of given.ends) ends.push(this.#end(project, ends, body));
     link.ends = ends;
     if (ends.length >= 2) {
       // Before the computes are asked, so that a second request for one of these ports is refused meanwhile.
@@ -109,11 +109,11 @@ export class Links {
     undo.move();
     if (ends.length < 2) return;
     link.created = true;
-    this.announce('link.created', link);
+    this.#announce('link.created', link);
   }
 
   /** One end, after all checks in the release's order. */
-  private end(project: Project, others: readonly LinkEnd[], body: LinkEndBody): LinkEnd {
+  #end(project: Project, others: readonly LinkEnd[], body: LinkEndBody): LinkEnd {
     const node = project.node(body.node_id);
     const port = node.port(body.adapter_number, body.port_number);
     const place = `${node.name} adapter ${body.adapter_number} port ${body.port_number}`;
@@ -138,16 +138,16 @@ export class Links {
     return { node, port, label: body.label ?? defaultEndLabel(port) };
   }
 
-  private persist(project: Project, link: Link): Promise<void> {
-    return this.writer.apply(project.record, [{ link: link.kept }]);
+  #persist(project: Project, link: Link): Promise<void> {
+    return this.#writer.apply(project.record, [{ link: link.kept }]);
   }
 
   /** Changes filters, style, suspension and labels, all or none; each aspect that really changes is announced. */
   update(project: Project, id: string, given: LinkBody): Promise<Link> {
-    return this.change(project, id, (link) => this.updateNow(project, link, given));
+    return this.change(project, id, (link) => this.#updateNow(project, link, given));
   }
 
-  private async updateNow(project: Project, link: Link, given: LinkBody): Promise<Link> {
+  async #updateNow(project: Project, link: Link, given: LinkBody): Promise<Link> {
     const filters = given.filters === undefined ? link.filters : normalizedFilters(given.filters);
     const impairments = given.impairments === undefined ? link.impairments : linkImpairments(given.impairments);
     const style = given.link_style === undefined ? link.style : plainStyle(given.link_style);
@@ -161,25 +161,25 @@ export class Links {
     };
     await using undo = new AsyncDisposableStack();
     undo.defer(() => {
-      if (!isDeepStrictEqual(record, link.record)) this.announce('link.updated', link);
+      if (!isDeepStrictEqual(record, link.record)) this.#announce('link.updated', link);
     });
     if (!isDeepStrictEqual(filters, link.filters)) {
-      await this.follow(link, { filters });
-      undo.defer(() => this.follow(link, { filters: before.filters }).catch(noop));
+      await this.#follow(link, { filters });
+      undo.defer(() => this.#follow(link, { filters: before.filters }).catch(noop));
     }
     if (!isDeepStrictEqual(impairments, link.impairments)) {
-      await this.impair(link, impairments);
-      undo.defer(() => this.impair(link, before.impairments).catch(noop));
+      await this.#impair(link, impairments);
+      undo.defer(() => this.#impair(link, before.impairments).catch(noop));
     }
     if (!isDeepStrictEqual(style, link.style)) {
       link.style = style;
       undo.defer(() => void Object.assign(link, { style: before.style }));
-      this.announce('link.updated', link);
+      this.#announce('link.updated', link);
     }
     const { suspend } = given;
     if (suspend !== undefined && suspend !== link.suspended) {
-      await this.follow(link, { suspended: suspend });
-      undo.defer(() => this.follow(link, { suspended: before.suspended }).catch(noop));
+      await this.#follow(link, { suspended: suspend });
+      undo.defer(() => this.#follow(link, { suspended: before.suspended }).catch(noop));
     }
     for (const { node, body } of labels) {
       const end = link.ends.find((candidate) => candidate.node === node);
@@ -188,14 +188,14 @@ export class Links {
       undo.defer(() => void Object.assign(end, { label }));
       end.label = body.label;
     }
-    if (labels.length > 0) this.announce('link.updated', link);
-    if (!isDeepStrictEqual(record, link.record)) await this.persist(project, link);
+    if (labels.length > 0) this.#announce('link.updated', link);
+    if (!isDeepStrictEqual(record, link.record)) await this.#persist(project, link);
     undo.move();
     return link;
   }
 
   /** Replaces the impairments; a compute that refuses them leaves those that were there. */
-  private async impair(link: Link, wanted: LinkImpairments): Promise<void> {
+  async #impair(link: Link, wanted: LinkImpairments): Promise<void> {
     const { impairments } = link;
     link.impairments = wanted;
     try {
@@ -205,11 +205,11 @@ export class Links {
       if (!(error instanceof ComputeRefusal)) await impairLine(link).catch(noop);
       throw error;
     }
-    if (link.created) this.announce('link.updated', link);
+    if (link.created) this.#announce('link.updated', link);
   }
 
   /** A change that the computes must follow; one that they refuse is taken back. */
-  private async follow(link: Link, wanted: Partial<Pick<Link, 'filters' | 'suspended'>>): Promise<void> {
+  async #follow(link: Link, wanted: Partial<Pick<Link, 'filters' | 'suspended'>>): Promise<void> {
     const { filters, suspended } = link;
     Object.assign(link, wanted);
     try {
@@ -219,7 +219,7 @@ export class Links {
       await rewire(link).catch(noop);
       throw error;
     }
-    if (link.created) this.announce('link.updated', link);
+    if (link.created) this.#announce('link.updated', link);
   }
 
   /**
@@ -232,7 +232,7 @@ export class Links {
       link.formerCapture = link.capture.request;
       if (!lost.has(end.node)) await end.node.compute.post(capturePath(end, 'stop_capture')).catch(noop);
       link.capture.end = undefined;
-      this.announce('link.updated', link);
+      this.#announce('link.updated', link);
     }
     await renewWire(link, lost);
     await impairLine(link);
@@ -244,16 +244,16 @@ export class Links {
       link.leaving = true;
       try {
         // First on the disk: when that fails nothing has happened, and a compute's refusal can be made good there.
-        await this.writer.apply(project.record, [{ delete: 'link', id }]);
+        await this.#writer.apply(project.record, [{ delete: 'link', id }]);
         await unwire(link).catch(async (error: unknown) => {
-          await this.persist(project, link);
+          await this.#persist(project, link);
           throw error;
         });
       } catch (error) {
         link.leaving = false;
         throw error;
       }
-      this.forget(project, link);
+      this.#forget(project, link);
     });
   }
 
@@ -261,15 +261,15 @@ export class Links {
   async forgetAll(project: Project, links: readonly Link[]): Promise<void> {
     for (const link of links) {
       await unwire(link).catch(noop);
-      this.forget(project, link);
+      this.#forget(project, link);
     }
   }
 
-  private forget(project: Project, link: Link): void {
+  #forget(project: Project, link: Link): void {
     if (link.capture) link.capture.end = undefined;
     project.detach(link);
     project.links.delete(link.id);
-    this.announce('link.deleted', link);
+    this.#announce('link.deleted', link);
   }
 
   /**
@@ -277,10 +277,10 @@ export class Links {
    * @throws Failure `conflict` when neither end runs, or none that can do what is asked
    */
   startCapture(project: Project, id: string, given: LinkCapture): Promise<Link> {
-    return this.change(project, id, (link) => this.startCaptureNow(project, link, given));
+    return this.change(project, id, (link) => this.#startCaptureNow(project, link, given));
   }
 
-  private async startCaptureNow(project: Project, link: Link, given: LinkCapture): Promise<Link> {
+  async #startCaptureNow(project: Project, link: Link, given: LinkCapture): Promise<Link> {
     const { data_link_type, capture_file_name, ...extensions } = given;
     const end = await capturingEnd(link, extensions);
     const fileName = capture_file_name || defaultFileName(link, extensions);
@@ -295,7 +295,7 @@ export class Links {
       });
       const request = { ...given, capture_file_name: fileName };
       link.capture = { fileName, filePath: join(project.record.path, CAPTURES, fileName), request, end };
-      await this.persist(project, link);
+      await this.#persist(project, link);
     } catch (error) {
       // Unless it was refused it may have begun.
       if (!(error instanceof ComputeRefusal)) {
@@ -304,7 +304,7 @@ export class Links {
       throw error;
     }
     undo.move();
-    this.announce('link.updated', link);
+    this.#announce('link.updated', link);
     return link;
   }
 
@@ -315,21 +315,21 @@ export class Links {
     if (!request) return;
     try {
       const name = await followingName(join(project.record.path, CAPTURES), request.capture_file_name ?? '');
-      await this.startCaptureNow(project, link, { ...request, capture_file_name: name });
+      await this.#startCaptureNow(project, link, { ...request, capture_file_name: name });
     } catch (error) {
-      await this.persist(project, link);
+      await this.#persist(project, link);
       const [one, other] = link.ends.map(({ node }) => node.name);
       const message = `The capture between ${one} and ${other} does not go on: ${messageOf(error)}`;
-      this.announcer.project.emit('log.error', { message }, project.id);
+      this.#announcer.project.emit('log.error', { message }, project.id);
     }
   }
 
   /** Ends the capture; the link without one is announced and given all the same. */
   stopCapture(project: Project, id: string): Promise<Link> {
-    return this.change(project, id, (link) => this.stopCaptureNow(project, link));
+    return this.change(project, id, (link) => this.#stopCaptureNow(project, link));
   }
 
-  private async stopCaptureNow(project: Project, link: Link): Promise<Link> {
+  async #stopCaptureNow(project: Project, link: Link): Promise<Link> {
     const end = link.capture?.end;
     if (link.capture && end) {
       const { capture } = link;
@@ -338,7 +338,7 @@ export class Links {
         capture.end = end;
       });
       capture.end = undefined;
-      await this.persist(project, link);
+      await this.#persist(project, link);
       try {
         const { compute } = end.node;
         await compute.insist((connect) => compute.post(capturePath(end, 'stop_capture'), { connect }));
@@ -346,13 +346,13 @@ export class Links {
         // A compute that refuses knows of no capture (any more).
         if (!(error instanceof ComputeRefusal)) {
           capture.end = end;
-          await this.persist(project, link).catch(noop);
+          await this.#persist(project, link).catch(noop);
           throw error;
         }
       }
       undo.move();
     }
-    this.announce('link.updated', link);
+    this.#announce('link.updated', link);
     return link;
   }
 
@@ -369,7 +369,7 @@ export class Links {
     if (node.status !== 'stopped') return;
     for (const { id } of project.linksOf(node)) {
       this.change(project, id, async (link) => {
-        if (node.status === 'stopped' && link.capture?.end?.node === node) await this.stopCaptureNow(project, link);
+        if (node.status === 'stopped' && link.capture?.end?.node === node) await this.#stopCaptureNow(project, link);
       }).catch((error: unknown) => {
         if (error instanceof Failure && (error.code === 'not-found' || error.code === 'forbidden')) return;
         log.error('the end of a capture cannot be kept', { project: project.id, link: id, error: messageOf(error) });

@@ -23,19 +23,19 @@ function isRunning(node: Node): boolean {
 }
 
 export class ProjectLife {
-  private readonly parts: OpeningParts;
-  private readonly autoCloseGrace: number;
+  readonly #parts: OpeningParts;
+  readonly #autoCloseGrace: number;
   /** The one timer of each project whose last listener has left. */
-  private readonly lonely = new Map<Project, NodeJS.Timeout>();
+  readonly #lonely = new Map<Project, NodeJS.Timeout>();
 
   /** @param autoCloseGrace seconds after which a project with `auto_close` is closed when its last listener has left */
   constructor(parts: OpeningParts, autoCloseGrace: number) {
-    this.parts = parts;
-    this.autoCloseGrace = autoCloseGrace;
+    this.#parts = parts;
+    this.#autoCloseGrace = autoCloseGrace;
   }
 
-  private announce(action: 'project.opened' | 'project.closed', project: Project): void {
-    this.parts.announcer.controller.emit(action, project.json());
+  #announce(action: 'project.opened' | 'project.closed', project: Project): void {
+    this.#parts.announcer.controller.emit(action, project.json());
   }
 
   /** Opens a project; nothing happens when it is open. */
@@ -46,7 +46,7 @@ export class ProjectLife {
       if (project.foreign) throw new Failure('conflict', `${project.damaged}.`);
       await project.pass('opening', async () => {
         try {
-          await this.openNow(project);
+          await this.#openNow(project);
         } catch (error) {
           project.become('closed');
           throw error;
@@ -59,22 +59,22 @@ export class ProjectLife {
   /** Opens a project that a failed verb has closed, for whoever runs alone. Never rejects: it stays closed then. */
   async openAgain(project: Project): Promise<void> {
     project.become('opening');
-    await this.openNow(project).catch((error: unknown) => {
+    await this.#openNow(project).catch((error: unknown) => {
       log.error('a project does not open again', { project: project.id, error: messageOf(error) });
       project.become('closed');
     });
   }
 
   /** Leaves the state to the caller when it fails. */
-  private async openNow(project: Project): Promise<void> {
+  async #openNow(project: Project): Promise<void> {
     await using undo = new AsyncDisposableStack();
     // The file is what is read: changes that could not be written when the lab was closed (a full disk) come first.
-    await this.parts.writer.flush(project.id);
-    if (project.leftOpen) await this.awaitComputes(project);
+    await this.#parts.writer.flush(project.id);
+    if (project.leftOpen) await this.#awaitComputes(project);
     undo.defer(async () => {
       project.clear();
       // One that was left open is tried again, now or by the next life of this server.
-      if (!project.leftOpen && project.state !== 'exchanging') await this.parts.store.labs.end(project.id);
+      if (!project.leftOpen && project.state !== 'exchanging') await this.#parts.store.labs.end(project.id);
     });
     const before = project.record;
     undo.defer(() => {
@@ -82,7 +82,7 @@ export class ProjectLife {
     });
     let found: boolean;
     try {
-      found = await openLab(project, this.parts, undo);
+      found = await openLab(project, this.#parts, undo);
     } catch (error) {
       await undo.disposeAsync();
       throw error;
@@ -94,8 +94,8 @@ export class ProjectLife {
     project.unended = false;
     project.become('opened');
     if (!found) return;
-    this.announce('project.opened', project);
-    if (runsOn) await this.lookAgain(project);
+    this.#announce('project.opened', project);
+    if (runsOn) await this.#lookAgain(project);
     // In a lab that is taken back as it was, nodes that were stopped stay so.
     if (project.record.auto_start && !runsOn) {
       startAll(project).catch((error: unknown) =>
@@ -105,17 +105,17 @@ export class ProjectLife {
   }
 
   /** What has ended while the lab was being opened was announced when nobody knew the node yet. */
-  private async lookAgain(project: Project): Promise<void> {
+  async #lookAgain(project: Project): Promise<void> {
     const running = [...project.nodes.values()].filter(isRunning);
     await eachOf(running, LOOKS_AT_ONCE, async (node) => {
       const object = (await node.compute.get(node.path)) as Record<string, unknown>;
-      await this.parts.nodes.compare(project, node, object);
+      await this.#parts.nodes.compare(project, node, object);
     }).catch((error: unknown) => log.warn('a node cannot be compared', { reason: messageOf(error) }));
   }
 
   /** The computes of a lab that is taken back may come back a little later than this server. */
-  private async awaitComputes(project: Project): Promise<void> {
-    const { store, computes } = this.parts;
+  async #awaitComputes(project: Project): Promise<void> {
+    const { store, computes } = this.#parts;
     const lab = await store.labs.load(project.id);
     const used = new Set(lab?.nodes.map((node) => String(node['compute_id'])));
     used.delete('local');
@@ -136,32 +136,32 @@ export class ProjectLife {
     project.rounds.cancel();
     await project.changes.run(EVERYTHING, async () => {
       project.requireOpen();
-      await this.parts.writer.flush(project.id);
-      await project.pass('exchanging', () => this.exchangeNow(project, exchange));
+      await this.#parts.writer.flush(project.id);
+      await project.pass('exchanging', () => this.#exchangeNow(project, exchange));
     });
   }
 
-  private async exchangeNow(project: Project, exchange: Exchange): Promise<void> {
+  async #exchangeNow(project: Project, exchange: Exchange): Promise<void> {
     await using undo = new AsyncDisposableStack();
     try {
       await stopAllAtOnce(project).catch(() => {});
       await closeOnComputes(project);
       const before = [...project.nodes.values()];
       // The database has the lab still: a server that is killed now opens it again, from whichever files are there then.
-      await this.parts.writer.flush(project.id);
+      await this.#parts.writer.flush(project.id);
       project.clear();
       await exchange(undo, before);
-      await this.openNow(project);
+      await this.#openNow(project);
       undo.move();
     } catch (error) {
       await undo.disposeAsync().catch((second: unknown) => {
         log.error('files of a project cannot be put back', { project: project.id, error: messageOf(second) });
       });
-      await this.openNow(project).catch((second: unknown) => {
+      await this.#openNow(project).catch((second: unknown) => {
         log.error('a project does not open as it was', { project: project.id, error: messageOf(second) });
         project.become('closed');
         project.unended = true;
-        this.announce('project.closed', project);
+        this.#announce('project.closed', project);
       });
       throw error;
     }
@@ -177,7 +177,7 @@ export class ProjectLife {
   async closeNow(project: Project, { forDeletion = false } = {}): Promise<void> {
     // A server that is killed before the files are gone is to have the lab open, as it was.
     const end = (): Promise<void> =>
-      forDeletion ? this.parts.writer.flush(project.id) : this.parts.writer.end(project.id);
+      forDeletion ? this.#parts.writer.flush(project.id) : this.#parts.writer.end(project.id);
     if (project.leftOpen || project.unended) await end();
     project.leftOpen = false;
     project.unended = false;
@@ -185,27 +185,27 @@ export class ProjectLife {
     project.become('closing');
     await stopAllAtOnce(project).catch(() => {});
     await closeOnComputes(project);
-    await this.parts.drawings.removeUnused(project);
+    await this.#parts.drawings.removeUnused(project);
     project.unended = true;
     try {
       await end();
       project.unended = false;
     } finally {
       project.become('closed');
-      this.announce('project.closed', project);
+      this.#announce('project.closed', project);
       project.clear();
     }
   }
 
   /** A listener of the project's notifications left: without any other, a project with `auto_close` is closed a little later. */
   listenerLeft(project: Project): void {
-    const { announcer } = this.parts;
+    const { announcer } = this.#parts;
     const isLonely = (): boolean => project.record.auto_close && announcer.project.listeners(project.id) === 0;
-    clearTimeout(this.lonely.get(project));
-    this.lonely.delete(project);
+    clearTimeout(this.#lonely.get(project));
+    this.#lonely.delete(project);
     if (!isLonely()) return;
     const close = async (): Promise<void> => {
-      this.lonely.delete(project);
+      this.#lonely.delete(project);
       if (!isLonely()) return;
       // Somebody may come while it waits for its turn.
       await project.changes.run(EVERYTHING, async () => {
@@ -216,7 +216,7 @@ export class ProjectLife {
       close().catch((error: unknown) =>
         log.warn('auto_close failed', { project: project.id, error: messageOf(error) }),
       );
-    }, this.autoCloseGrace * 1000);
-    this.lonely.set(project, timer.unref());
+    }, this.#autoCloseGrace * 1000);
+    this.#lonely.set(project, timer.unref());
   }
 }

@@ -33,8 +33,8 @@ export class Project {
   readonly hosts = new Set<Compute>();
   #state: ProjectState;
   #passing: Promise<unknown> | undefined;
-  private readonly linksByPort = new Map<string, Link>();
-  private readonly linksByNode = new Map<string, Set<Link>>();
+  readonly #linksByPort = new Map<string, Link>();
+  readonly #linksByNode = new Map<string, Set<Link>>();
 
   constructor(record: ProjectRecord, state: 'closed' | 'opened' = 'closed') {
     this.record = record;
@@ -121,28 +121,28 @@ export class Project {
 
   /** Links with an end at this node. */
   linksOf(node: Node): Link[] {
-    return [...(this.linksByNode.get(node.id) ?? [])];
+    return [...(this.#linksByNode.get(node.id) ?? [])];
   }
 
   /** The link at a port of a node. */
   linkAt(node: Node, adapter: number, port: number): Link | undefined {
-    return this.linksByPort.get(portKey(node, adapter, port));
+    return this.#linksByPort.get(portKey(node, adapter, port));
   }
 
   /** Notes that the ends of a link occupy their ports. */
   attach(link: Link): void {
     for (const { node, port } of link.ends) {
-      this.linksByPort.set(portKey(node, port.adapter_number, port.port_number), link);
-      const links = this.linksByNode.get(node.id) ?? new Set();
-      this.linksByNode.set(node.id, links.add(link));
+      this.#linksByPort.set(portKey(node, port.adapter_number, port.port_number), link);
+      const links = this.#linksByNode.get(node.id) ?? new Set();
+      this.#linksByNode.set(node.id, links.add(link));
     }
   }
 
   detach(link: Link): void {
     for (const { node, port } of link.ends) {
       const key = portKey(node, port.adapter_number, port.port_number);
-      if (this.linksByPort.get(key) === link) this.linksByPort.delete(key);
-      this.linksByNode.get(node.id)?.delete(link);
+      if (this.#linksByPort.get(key) === link) this.#linksByPort.delete(key);
+      this.#linksByNode.get(node.id)?.delete(link);
     }
   }
 
@@ -153,8 +153,8 @@ export class Project {
     this.links.clear();
     this.drawings.clear();
     this.hosts.clear();
-    this.linksByPort.clear();
-    this.linksByNode.clear();
+    this.#linksByPort.clear();
+    this.#linksByNode.clear();
     this.names = new NamePool();
   }
 }

@@ -2,9 +2,9 @@
 import { Failure } from '../../failures.ts';
 
 export class NamePool {
-  private readonly used = new Set<string>();
+  readonly #used = new Set<string>();
   /** The lowest number that may still be free, by format; numbers below were found taken. Forgotten when a name is given back. */
-  private readonly lowest = new Map<string, number>();
+  readonly #lowest = new Map<string, number>();
 
   /**
    * Takes a name for a node: spaces are removed, `{0}` and `{id}` become the lowest free number, a taken name gets one.
@@ -12,9 +12,9 @@ export class NamePool {
    */
   allocate(wanted: string): string {
     let name = wanted.replaceAll(' ', '');
-    if (this.used.has(name)) name = name.replace(/\d+$/, '{0}');
-    if (/\{(0|id)\}/.test(name)) return this.take(this.numbered(placeholders(name)));
-    return this.take(this.used.has(name) ? this.numbered((number) => `${name}${number}`, name) : name);
+    if (this.#used.has(name)) name = name.replace(/\d+$/, '{0}');
+    if (/\{(0|id)\}/.test(name)) return this.#take(this.#numbered(placeholders(name)));
+    return this.#take(this.#used.has(name) ? this.#numbered((number) => `${name}${number}`, name) : name);
   }
 
   /** Takes another name for a node that has one, which it may take again; it keeps the one that it has until that is given back. */
@@ -23,24 +23,24 @@ export class NamePool {
     try {
       return this.allocate(wanted);
     } finally {
-      this.take(name);
+      this.#take(name);
     }
   }
 
   release(name: string): void {
-    this.used.delete(name);
-    this.lowest.clear();
+    this.#used.delete(name);
+    this.#lowest.clear();
   }
 
-  private take(name: string): string {
-    this.used.add(name);
+  #take(name: string): string {
+    this.#used.add(name);
     return name;
   }
 
-  private numbered(format: (number: number) => string, key = format(0)): string {
-    let number = this.lowest.get(key) ?? 1;
-    while (this.used.has(format(number))) number += 1;
-    this.lowest.set(key, number);
+  #numbered(format: (number: number) => string, key = format(0)): string {
+    let number = this.#lowest.get(key) ?? 1;
+    while (this.#used.has(format(number))) number += 1;
+    this.#lowest.set(key, number);
     return format(number);
   }
 }

@@ -133,7 +133,7 @@ export class Node {
     return {
       ...this.record,
       project_id: this.projectId,
-      console_host: this.consoleHost(),
+      console_host: this.#consoleHost(),
       command_line: this.commandLine,
       node_directory: this.directory,
       status: this.status,
@@ -146,7 +146,7 @@ export class Node {
     return lastingProperties(this.#record);
   }
 
-  private consoleHost(): string {
+  #consoleHost(): string {
     const host = this.compute.consoleHost;
     const isPage = this.record.console_type === 'http' || this.record.console_type === 'https';
     return isPage && host.includes(':') ? `[${host}]` : host;

@@ -32,56 +32,56 @@ export interface ProjectsOptions extends Omit<OpeningParts, 'version'> {
 }
 
 export class Projects {
-  private readonly options: ProjectsOptions;
-  private readonly projects = new Map<string, Project>();
+  readonly #options: ProjectsOptions;
+  readonly #projects = new Map<string, Project>();
   /** Projects that were open when a former life of this server ended, whether they can be found or not. */
-  private formerlyOpen: ReadonlySet<string> = new Set();
+  #formerlyOpen: ReadonlySet<string> = new Set();
   /** Names of projects that are being made or renamed. */
-  private readonly reserved = new Set<string>();
+  readonly #reserved = new Set<string>();
   /** Projects of one id come one after the other. */
-  private readonly arrivals = new KeyedLock();
-  private readonly life: ProjectLife;
+  readonly #arrivals = new KeyedLock();
+  readonly #life: ProjectLife;
 
   constructor(options: ProjectsOptions) {
-    this.options = options;
+    this.#options = options;
     const { version, auto_close_grace } = options.config.Server;
-    this.life = new ProjectLife({ ...options, version }, auto_close_grace);
+    this.#life = new ProjectLife({ ...options, version }, auto_close_grace);
   }
 
-  private get version(): string {
-    return this.options.config.Server.version;
+  get #version(): string {
+    return this.#options.config.Server.version;
   }
 
-  private get rules(): PlaceRules {
-    const { projects_path: root, local } = this.options.config.Server;
+  get #rules(): PlaceRules {
+    const { projects_path: root, local } = this.#options.config.Server;
     return { root, local };
   }
 
-  private announce(action: string, project: Project): void {
-    this.options.announcer.controller.emit(action as 'project.created', project.json());
+  #announce(action: string, project: Project): void {
+    this.#options.announcer.controller.emit(action as 'project.created', project.json());
   }
 
   /** Writes what a crash left unwritten, and finds the projects that there are; those that were open are open again with `reopenAll`. */
   async start(): Promise<void> {
-    const { store, writer, config } = this.options;
+    const { store, writer, config } = this.#options;
     await makeDirectory(config.Server.projects_path);
     await settleMoves(store.projects);
     const leftOpen = (await store.labs.list()).map(({ project_id: id }) => id);
-    this.formerlyOpen = new Set(leftOpen);
+    this.#formerlyOpen = new Set(leftOpen);
     const unwritten = (id: string) => (error: unknown) =>
       log.error('the lab of the last run cannot be written to its file; it is kept in the database', {
         project: id,
         error: messageOf(error),
       });
     for (const id of leftOpen) await writer.flush(id).catch(unwritten(id));
-    await this.scan(new Set(leftOpen));
+    await this.#scan(new Set(leftOpen));
     for (const project of this.list()) {
       project.leftOpen = leftOpen.includes(project.id) && project.damaged === undefined;
     }
-    for (const id of leftOpen.filter((id) => !this.projects.get(id)?.leftOpen)) {
+    for (const id of leftOpen.filter((id) => !this.#projects.get(id)?.leftOpen)) {
       await writer.end(id).catch(unwritten(id));
     }
-    await forgetDeleted(store, { root: config.Server.projects_path, found: new Set(this.projects.keys()) });
+    await forgetDeleted(store, { root: config.Server.projects_path, found: new Set(this.#projects.keys()) });
   }
 
   /**
@@ -89,7 +89,7 @@ export class Projects {
    * their cables and captures made anew. Never rejects.
    */
   async reopenAll(): Promise<void> {
-    const { announcer } = this.options;
+    const { announcer } = this.#options;
     const begin = performance.now();
     const left = this.list().filter(({ leftOpen }) => leftOpen);
     await eachOf(left, left.length, async (project) => {
@@ -107,17 +107,17 @@ export class Projects {
   }
 
   /** The database says of labs that were `leftOpen` what their files are to say: those are recorded when they are open. */
-  private async scan(leftOpen: ReadonlySet<string> = new Set()): Promise<void> {
-    const { store, config } = this.options;
-    const found = await scanProjects(config.Server.projects_path, this.version, await store.projects.list());
+  async #scan(leftOpen: ReadonlySet<string> = new Set()): Promise<void> {
+    const { store, config } = this.#options;
+    const found = await scanProjects(config.Server.projects_path, this.#version, await store.projects.list());
     const ids = new Set(found.map(({ record }) => record.project_id));
     for (const project of this.list().filter(({ id, damaged }) => damaged !== undefined && !ids.has(id))) {
-      this.remove(project);
+      this.#remove(project);
     }
     for (const { record, damaged, foreign = false } of found) {
-      const known = this.projects.get(record.project_id);
+      const known = this.#projects.get(record.project_id);
       if (known && known.state !== 'closed') continue;
-      const project = known ?? this.register(record);
+      const project = known ?? this.#register(record);
       project.damaged = damaged;
       project.foreign = foreign;
       if (damaged === undefined && !leftOpen.has(record.project_id)) await store.projects.put(record);
@@ -125,17 +125,17 @@ export class Projects {
   }
 
   /** Nobody finds it from now on; who waits for a turn is told that it is gone. */
-  private remove(project: Project): void {
+  #remove(project: Project): void {
     project.become('deleted');
-    this.projects.delete(project.id);
-    this.announce('project.deleted', project);
+    this.#projects.delete(project.id);
+    this.#announce('project.deleted', project);
   }
 
-  private register(record: ProjectRecord): Project {
-    const project = this.projects.get(record.project_id) ?? new Project(record);
-    if (!this.projects.has(project.id)) {
-      this.projects.set(project.id, project);
-      this.announce('project.created', project);
+  #register(record: ProjectRecord): Project {
+    const project = this.#projects.get(record.project_id) ?? new Project(record);
+    if (!this.#projects.has(project.id)) {
+      this.#projects.set(project.id, project);
+      this.#announce('project.created', project);
     }
     return project;
   }
@@ -145,12 +145,12 @@ export class Projects {
     for (const project of this.list()) {
       await project.changes.run(EVERYTHING, async () => {
         if (project.state === 'deleted' || (await hasFile(project.record))) return;
-        await this.life.closeNow(project);
-        await this.options.writer.forget(project.id);
-        this.remove(project);
+        await this.#life.closeNow(project);
+        await this.#options.writer.forget(project.id);
+        this.#remove(project);
       });
     }
-    await this.scan();
+    await this.#scan();
     await this.openAutomatic();
   }
 
@@ -166,25 +166,25 @@ export class Projects {
   /** Stops and writes everything; with `keepNodes` labs stay open for the next life of this server, and their nodes run on. */
   async stop({ keepNodes = false } = {}): Promise<void> {
     if (!keepNodes) await Promise.allSettled(this.list().map((project) => this.close(project)));
-    await this.options.writer.stop();
+    await this.#options.writer.stop();
   }
 
   /** In the order of registration. */
   list(): Project[] {
-    return [...this.projects.values()];
+    return [...this.#projects.values()];
   }
 
   /** Whether it is this server that opens the project on its computes, and no other one. */
   isOurs(id: string): boolean {
-    return this.projects.has(id) || this.formerlyOpen.has(id);
+    return this.#projects.has(id) || this.#formerlyOpen.has(id);
   }
 
   find(id: string): Project | undefined {
-    return this.projects.get(id);
+    return this.#projects.get(id);
   }
 
   get(id: string): Project {
-    const project = this.projects.get(id);
+    const project = this.#projects.get(id);
     if (!project) throw new Failure('not-found', `project_id: there is no project ${id}.`);
     return project;
   }
@@ -209,12 +209,12 @@ export class Projects {
     const id = given.project_id ?? randomUUID();
     const name = given.name;
     return this.arriving(id, async () => {
-      const known = this.projects.get(id);
+      const known = this.#projects.get(id);
       if (known) return known;
       await using held = new AsyncDisposableStack();
-      this.takeName(name, held);
+      this.#takeName(name, held);
       await using undo = new AsyncDisposableStack();
-      const path = await this.newPlace(given, id);
+      const path = await this.#newPlace(given, id);
       const record: ProjectRecord = {
         ...newSettings(name, given as GivenSettings),
         project_id: id,
@@ -224,106 +224,106 @@ export class Projects {
       const project = new Project(record, 'opened');
       const contents = { nodes: [], links: [], drawings: [], computes: [] };
       // From this step on it is there: a server that is killed now makes the rest at its next start.
-      undo.defer(() => this.options.writer.forget(id));
-      await this.options.store.labs.begin(id, contents, { project: record });
+      undo.defer(() => this.#options.writer.forget(id));
+      await this.#options.store.labs.begin(id, contents, { project: record });
       const made = await makeDirectory(path);
       if (made !== undefined) undo.defer(() => rm(made, { recursive: true, force: true }));
-      await this.options.writer.flush(id);
+      await this.#options.writer.flush(id);
       undo.move();
-      this.projects.set(id, project);
-      this.announce('project.created', project);
+      this.#projects.set(id, project);
+      this.#announce('project.created', project);
       return project;
     });
   }
 
   /** Runs what may register a project of this id when nothing else may: the second one finds the first one's. */
   arriving<T>(id: string, task: () => Promise<T>): Promise<T> {
-    return this.arrivals.run(id, task);
+    return this.#arrivals.run(id, task);
   }
 
-  private isTaken(name: string): boolean {
-    return this.reserved.has(name) || this.list().some(({ record }) => record.name === name);
+  #isTaken(name: string): boolean {
+    return this.#reserved.has(name) || this.list().some(({ record }) => record.name === name);
   }
 
   /** Keeps a name for a project while `held` lasts. @throws Failure `conflict` when it is taken */
-  private takeName(name: string, held: AsyncDisposableStack): void {
-    if (this.isTaken(name))
+  #takeName(name: string, held: AsyncDisposableStack): void {
+    if (this.#isTaken(name))
       throw new Failure('conflict', `name: there is already a project "${name}"; choose another name.`);
-    this.reserved.add(name);
-    held.defer(() => void this.reserved.delete(name));
+    this.#reserved.add(name);
+    held.defer(() => void this.#reserved.delete(name));
   }
 
   /** The directory of a new project; it must lie below the projects directory unless clients may name paths. */
-  private async newPlace(given: ProjectCreate, id: string): Promise<string> {
-    const path = await placeFor(id, given.path, this.rules);
+  async #newPlace(given: ProjectCreate, id: string): Promise<string> {
+    const path = await placeFor(id, given.path, this.#rules);
     if (given.path && !given.project_id && (await exists(path))) {
       throw new Failure(
         'forbidden',
         `path: ${path} exists already; name a folder that does not, or load the project in it.`,
       );
     }
-    if (given.path) await refuseShared(path, this.others());
+    if (given.path) await refuseShared(path, this.#others());
     return path;
   }
 
   /** The records of all projects that have a directory of their own, but for one of them. */
-  private others(but?: Project): ProjectRecord[] {
+  #others(but?: Project): ProjectRecord[] {
     return this.list().flatMap((project) => (project === but || project.foreign ? [] : [project.record]));
   }
 
   /** Where a project that comes from elsewhere may be put; nothing is there yet. @throws Failure `forbidden`, `conflict` */
   async vacantPlace(id: string, path: string | undefined): Promise<string> {
-    const place = await placeFor(id, path, this.rules);
-    if (path !== undefined) await refuseShared(place, this.others());
+    const place = await placeFor(id, path, this.#rules);
+    if (path !== undefined) await refuseShared(place, this.#others());
     await mustBeVacant(place);
     return place;
   }
 
   /** The name, or with a number behind it if a project or something in the projects directory is called so; kept while `held` lasts. */
   async reserveName(wanted: string, held: AsyncDisposableStack): Promise<string> {
-    const names = new Set(await readdir(this.options.config.Server.projects_path).catch(() => []));
+    const names = new Set(await readdir(this.#options.config.Server.projects_path).catch(() => []));
     let name = wanted;
-    for (let number = 1; names.has(name) || this.isTaken(name); number += 1) name = `${wanted}-${number}`;
-    this.reserved.add(name);
-    held.defer(() => void this.reserved.delete(name));
+    for (let number = 1; names.has(name) || this.#isTaken(name); number += 1) name = `${wanted}-${number}`;
+    this.#reserved.add(name);
+    held.defer(() => void this.#reserved.delete(name));
     return name;
   }
 
   /** Takes up a closed project whose directory is in its place. */
   async adopt(record: ProjectRecord): Promise<Project> {
-    await this.options.store.projects.put(record);
-    return this.register(record);
+    await this.#options.store.projects.put(record);
+    return this.#register(record);
   }
 
   /** Changes settings; without a real change nothing happens. */
   update(project: Project, given: ProjectUpdate): Promise<Project> {
-    return project.changes.run(given.path ? EVERYTHING : SETTINGS, () => this.updateNow(project, given));
+    return project.changes.run(given.path ? EVERYTHING : SETTINGS, () => this.#updateNow(project, given));
   }
 
-  private async updateNow(project: Project, given: ProjectUpdate): Promise<Project> {
+  async #updateNow(project: Project, given: ProjectUpdate): Promise<Project> {
     project.requirePresent();
     await using held = new AsyncDisposableStack();
-    if (given.name != null && given.name !== project.record.name) this.takeName(given.name, held);
+    if (given.name != null && given.name !== project.record.name) this.#takeName(given.name, held);
     const record = { ...project.record, ...givenSettings(given as GivenSettings) };
     await using undo = new AsyncDisposableStack();
     if (given.path) {
-      const target = await placeFor(project.id, given.path, this.rules);
+      const target = await placeFor(project.id, given.path, this.#rules);
       record.path = await moveProject(
         project,
         target,
-        { store: this.options.store, others: this.others(project) },
+        { store: this.#options.store, others: this.#others(project) },
         undo,
       );
     }
     if (isDeepStrictEqual(record, project.record)) return project;
     if (project.state === 'closed' && project.damaged === undefined) {
-      undo.defer(() => rewriteSettings({ ...project.record, path: record.path }, this.version));
-      await rewriteSettings(record, this.version);
+      undo.defer(() => rewriteSettings({ ...project.record, path: record.path }, this.#version));
+      await rewriteSettings(record, this.#version);
     }
-    await this.options.writer.putProject(record);
+    await this.#options.writer.putProject(record);
     undo.move();
     project.record = record;
-    this.announce('project.updated', project);
+    this.#announce('project.updated', project);
     const body = { variables: record.variables };
     for (const compute of project.hosts) {
       // One that does not take them is told them when the project is opened there the next time.
@@ -336,22 +336,22 @@ export class Projects {
 
   /** Opens a project; nothing happens when it is open. */
   open(project: Project): Promise<Project> {
-    return this.life.open(project);
+    return this.#life.open(project);
   }
 
   /** Exchanges the files of an open project, see `ProjectLife`. */
   reopen(project: Project, exchange: Exchange): Promise<void> {
-    return this.life.reopen(project, exchange);
+    return this.#life.reopen(project, exchange);
   }
 
   /** Stops the nodes, writes the file, forgets the lab. Nothing happens unless the project is open. */
   close(project: Project): Promise<void> {
-    return this.life.close(project);
+    return this.#life.close(project);
   }
 
   /** A listener of the project's notifications left: it may have been the last one. */
   listenerLeft(project: Project): void {
-    this.life.listenerLeft(project);
+    this.#life.listenerLeft(project);
   }
 
   /** Nodes, links or drawings of a closed project. */
@@ -359,8 +359,8 @@ export class Projects {
     return project.changes.run(PRESENCE, async () => {
       project.requirePresent();
       // What could not be written when the project was closed.
-      await this.options.writer.flush(project.id);
-      return storedContent(project.record, kind, this.version);
+      await this.#options.writer.flush(project.id);
+      return storedContent(project.record, kind, this.#version);
     });
   }
 
@@ -372,7 +372,7 @@ export class Projects {
     await Promise.all(
       using.map((project) => {
         if (reason !== undefined) {
-          this.options.announcer.project.emit('log.warning', { message: reason }, project.id);
+          this.#options.announcer.project.emit('log.warning', { message: reason }, project.id);
         }
         return this.close(project);
       }),
@@ -382,44 +382,44 @@ export class Projects {
   /** Deletes a project with its directory; with `abandon` whatever stays behind on computes that are not there. */
   async delete(project: Project, { abandon = false } = {}): Promise<void> {
     project.rounds.cancel();
-    await project.changes.run(EVERYTHING, () => this.deleteNow(project, abandon));
+    await project.changes.run(EVERYTHING, () => this.#deleteNow(project, abandon));
   }
 
-  private async deleteNow(project: Project, abandon: boolean): Promise<void> {
+  async #deleteNow(project: Project, abandon: boolean): Promise<void> {
     project.requirePresent();
     const { path } = project.record;
-    if (!(await liesBelow(this.options.config.Server.projects_path, path))) {
+    if (!(await liesBelow(this.#options.config.Server.projects_path, path))) {
       throw new Failure(
         'conflict',
         `The directory ${path} is not below the projects directory: close the project and delete the directory yourself.`,
       );
     }
     // All that is in the directory goes with it.
-    await refuseShared(path, this.others(project));
-    const { computes } = this.options;
-    await deleteOnComputes(project, { computes, version: this.version, abandon });
+    await refuseShared(path, this.#others(project));
+    const { computes } = this.#options;
+    await deleteOnComputes(project, { computes, version: this.#version, abandon });
     const wasOpen = project.state !== 'closed';
-    await this.life
+    await this.#life
       .closeNow(project, { forDeletion: true })
       .catch((error: unknown) => log.warn('closing before deletion', { project: project.id, error: messageOf(error) }));
-    if (!wasOpen) this.announce('project.closed', project);
-    const { projects_path: root } = this.options.config.Server;
+    if (!wasOpen) this.#announce('project.closed', project);
+    const { projects_path: root } = this.#options.config.Server;
     try {
-      await removeFiles(path, root, () => this.options.writer.forget(project.id));
+      await removeFiles(path, root, () => this.#options.writer.forget(project.id));
     } catch (error) {
       // What is not deleted can be used as before.
-      if (wasOpen) await this.life.openAgain(project);
+      if (wasOpen) await this.#life.openAgain(project);
       throw error;
     }
-    this.remove(project);
-    for (const other of this.list().filter((one) => one.foreign && one.record.path === path)) this.remove(other);
+    this.#remove(project);
+    for (const other of this.list().filter((one) => one.foreign && one.record.path === path)) this.#remove(other);
   }
 
   /** Registers a topology file of this machine, or takes the project that is known under its id, and opens it. */
   async load(file: string): Promise<Project> {
     const path = resolve(file);
     const isKnown = this.list().some(({ record: { path: folder, filename } }) => join(folder, filename) === path);
-    const { topology } = await readTopologyFile(path, { version: this.version, strict: !isKnown });
+    const { topology } = await readTopologyFile(path, { version: this.#version, strict: !isKnown });
     const record = {
       ...newSettings(topology.name, topology as GivenSettings),
       project_id: topology.project_id,
@@ -427,11 +427,11 @@ export class Projects {
       filename: basename(path),
     };
     const project = await this.arriving(record.project_id, async () => {
-      const known = this.projects.get(record.project_id);
+      const known = this.#projects.get(record.project_id);
       if (known) return known;
-      await refuseShared(record.path, this.others());
-      await this.options.store.projects.put(record);
-      return this.register(record);
+      await refuseShared(record.path, this.#others());
+      await this.#options.store.projects.put(record);
+      return this.#register(record);
     });
     return this.open(project);
   }

@@ -22,30 +22,30 @@ const DEFAULTS = {
 export type SettingsName = keyof typeof DEFAULTS;
 
 export class ServerSettings {
-  private readonly documents: Store['documents'];
-  private readonly lock = new KeyedLock();
-  private readonly values = new Map<SettingsName, Settings>();
+  readonly #documents: Store['documents'];
+  readonly #lock = new KeyedLock();
+  readonly #values = new Map<SettingsName, Settings>();
 
   constructor(documents: Store['documents']) {
-    this.documents = documents;
+    this.#documents = documents;
   }
 
   async start(): Promise<void> {
-    for (const { id, body } of await this.documents.list('settings')) {
-      if (id in DEFAULTS) this.values.set(id as SettingsName, body as Settings);
+    for (const { id, body } of await this.#documents.list('settings')) {
+      if (id in DEFAULTS) this.#values.set(id as SettingsName, body as Settings);
     }
   }
 
   get(name: SettingsName): Settings {
-    return this.values.get(name) ?? DEFAULTS[name];
+    return this.#values.get(name) ?? DEFAULTS[name];
   }
 
   /** Changes some members; changes of the same settings are made one after the other. */
   update(name: SettingsName, given: Settings): Promise<Settings> {
-    return this.lock.run(name, async () => {
+    return this.#lock.run(name, async () => {
       const settings = { ...this.get(name), ...given };
-      await this.documents.put('settings', name, settings);
-      this.values.set(name, settings);
+      await this.#documents.put('settings', name, settings);
+      this.#values.set(name, settings);
       return settings;
     });
   }

@@ -32,24 +32,24 @@ export interface RestoresOptions {
 }
 
 export class Restores {
-  private readonly options: RestoresOptions;
+  readonly #options: RestoresOptions;
 
   constructor(options: RestoresOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Restores an open project from an archive in its directory. */
   async restore(project: Project, archive: string): Promise<void> {
     await using held = new AsyncDisposableStack();
-    const staging = await makeStaging(await this.stagingPlace(project.record.path), held);
-    const topology = await this.prepare(project, archive, staging);
-    const computes = computesOf(this.options.computes, topology);
+    const staging = await makeStaging(await this.#stagingPlace(project.record.path), held);
+    const topology = await this.#prepare(project, archive, staging);
+    const computes = computesOf(this.#options.computes, topology);
     // Their nodes have new identifiers, so that nothing there is overwritten.
     for (const compute of computes.values()) await hostProject(project, compute);
     await moveNodeFolders(join(staging, NEW), topology, computes);
     await writeTopologyFile(join(staging, TOPOLOGY), topology);
     let gone: readonly Node[] = [];
-    await this.options.projects.reopen(project, async (undo, before) => {
+    await this.#options.projects.reopen(project, async (undo, before) => {
       const { path, filename } = project.record;
       gone = before.filter(({ compute }) => compute.id !== 'local');
       await exchangeFiles({ staging, path, filename }, undo);
@@ -59,24 +59,24 @@ export class Restores {
   }
 
   /** Unpacks the archive as `new`; answers the topology that the project is to have. */
-  private async prepare({ record }: Project, archive: string, staging: string): Promise<Topology> {
+  async #prepare({ record }: Project, archive: string, staging: string): Promise<Topology> {
     const { handle } = await openContainedForRead(record.path, archive);
     await using _closed = handle;
     const reader = await ArchiveReader.open(handle, { absoluteLinks: isContainerFile });
     await extract(reader, staging, placeOf);
     const directory = join(staging, NEW);
-    const stored = await takeTopology(directory, this.options.version);
+    const stored = await takeTopology(directory, this.#options.version);
     const { project_id, name, auto_start, auto_open, auto_close, variables, supplier } = record;
     const identity = { project_id, name, auto_start, auto_open, auto_close };
-    const { topology, nodeIds } = renewed(stored, identity, (id) => describeCompute(this.options.computes, id));
+    const { topology, nodeIds } = renewed(stored, identity, (id) => describeCompute(this.#options.computes, id));
     await renameNodeFolders(directory, nodeIds);
     // What belongs to the project itself is of now, also for whoever reads the file.
     return { ...topology, variables, supplier };
   }
 
   /** A directory on the project's file system: where it can be, one that nobody watches. */
-  private async stagingPlace(path: string): Promise<string> {
-    const { projectsPath } = this.options;
+  async #stagingPlace(path: string): Promise<string> {
+    const { projectsPath } = this.#options;
     const [common, own] = await Promise.all([stat(projectsPath), stat(path)]);
     return common.dev === own.dev ? projectsPath : path;
   }

@@ -22,11 +22,11 @@ export interface SnapshotsOptions {
 }
 
 export class Snapshots {
-  private readonly options: SnapshotsOptions;
-  private readonly lock = new KeyedLock();
+  readonly #options: SnapshotsOptions;
+  readonly #lock = new KeyedLock();
 
   constructor(options: SnapshotsOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Oldest first; those of one second by their names. */
@@ -41,7 +41,7 @@ export class Snapshots {
       .sort((a, b) => a.created_at - b.created_at || (a.name < b.name ? -1 : 1));
   }
 
-  private async get(project: Project, id: string): Promise<Snapshot> {
+  async #get(project: Project, id: string): Promise<Snapshot> {
     const snapshot = (await this.list(project)).find((candidate) => isIdOf(id, candidate));
     if (snapshot) return snapshot;
     throw new Failure('not-found', `snapshot_id: the project "${project.record.name}" has no snapshot ${id}.`);
@@ -53,17 +53,17 @@ export class Snapshots {
    */
   async create(project: Project, name: string): Promise<Snapshot> {
     project.requireOpen();
-    return this.lock.run(project.id, () => project.changes.run(NODES_AT_REST, () => this.createNow(project, name)));
+    return this.#lock.run(project.id, () => project.changes.run(NODES_AT_REST, () => this.#createNow(project, name)));
   }
 
-  private async createNow(project: Project, name: string): Promise<Snapshot> {
+  async #createNow(project: Project, name: string): Promise<Snapshot> {
     project.requireOpen();
     {
       const isTaken = (await this.list(project)).some((snapshot) => snapshot.name === name);
       if (isTaken) throw new Failure('conflict', `name: there is already a snapshot "${name}"; choose another name.`);
       refuseRunning(project);
       const fileName = snapshotFileName(name, new Date());
-      const fill = await this.options.exports.prepare(project, {
+      const fill = await this.#options.exports.prepare(project, {
         snapshots: false,
         images: false,
         keepComputeIds: true,
@@ -83,10 +83,10 @@ export class Snapshots {
   /** @throws Failure `forbidden` for a closed project, `not-found` */
   delete(project: Project, id: string): Promise<void> {
     project.requireOpen();
-    return this.lock.run(project.id, () =>
+    return this.#lock.run(project.id, () =>
       project.changes.run(PRESENCE, async () => {
         project.requireOpen();
-        const { file } = await this.get(project, id);
+        const { file } = await this.#get(project, id);
         await removeContained(project.record.path, file);
       }),
     );
@@ -98,10 +98,10 @@ export class Snapshots {
    */
   restore(project: Project, id: string): Promise<void> {
     project.requireOpen();
-    return this.lock.run(project.id, async () => {
-      const snapshot = await this.get(project, id);
-      await this.options.restores.restore(project, snapshot.file);
-      this.options.announcer.project.emit('snapshot.restored', snapshotJson(snapshot), project.id);
+    return this.#lock.run(project.id, async () => {
+      const snapshot = await this.#get(project, id);
+      await this.#options.restores.restore(project, snapshot.file);
+      this.#options.announcer.project.emit('snapshot.restored', snapshotJson(snapshot), project.id);
     });
   }
 }

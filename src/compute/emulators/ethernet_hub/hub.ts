@@ -15,15 +15,15 @@ export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_
 
 export class HubNode extends Node {
   readonly type = 'ethernet_hub';
-  private readonly hub: MemoryDevice<'hub'>;
-  private readonly ports: MemoryPorts;
-  private mapping: PortsMapping;
+  readonly #hub: MemoryDevice<'hub'>;
+  readonly #ports: MemoryPorts;
+  #mapping: PortsMapping;
 
   private constructor(identity: NodeIdentity, mapping: PortsMapping, hub: MemoryDevice<'hub'>, services: Services) {
     super(identity, services, 'started');
-    this.hub = hub;
-    this.ports = new MemoryPorts(this, PORT_RULES, services, hub);
-    this.mapping = mapping;
+    this.#hub = hub;
+    this.#ports = new MemoryPorts(this, PORT_RULES, services, hub);
+    this.#mapping = mapping;
   }
 
   /** @param mapping the ports; taken as it is given */
@@ -37,17 +37,17 @@ export class HubNode extends Node {
       name: this.name,
       node_id: this.id,
       project_id: this.project.id,
-      ports_mapping: this.mapping,
+      ports_mapping: this.#mapping,
       status: this.status,
     };
   }
 
   /** The adapter does not matter: a hub has one. */
   override port(adapter: number, number: number): NodePort {
-    if (!this.mapping.some(({ port_number }) => port_number === number)) {
+    if (!this.#mapping.some(({ port_number }) => port_number === number)) {
       throw noSuchPort(this, PORT_RULES.exception, adapter, number);
     }
-    return this.ports.port(adapter, number);
+    return this.#ports.port(adapter, number);
   }
 
   /**
@@ -55,13 +55,13 @@ export class HubNode extends Node {
    * @throws Failure `conflict` while a NIO is attached
    */
   changePorts(wanted: PortsMapping): void {
-    if (isDeepStrictEqual(wanted, this.mapping)) return;
-    if (this.ports.connected.length > 0) throw stillConnected(this.name);
-    this.mapping = numbered(wanted);
+    if (isDeepStrictEqual(wanted, this.#mapping)) return;
+    if (this.#ports.connected.length > 0) throw stillConnected(this.name);
+    this.#mapping = numbered(wanted);
   }
 
   override async close(): Promise<void> {
-    await this.ports.close();
-    await this.hub.close();
+    await this.#ports.close();
+    await this.#hub.close();
   }
 }

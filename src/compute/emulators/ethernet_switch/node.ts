@@ -48,19 +48,19 @@ interface SwitchParts {
 
 export class SwitchNode extends Node {
   readonly type = 'ethernet_switch';
-  private readonly device: MemoryDevice<'ethernet-switch'>;
-  private readonly ports: MemoryPorts;
-  private readonly consolePort: number;
-  private mapping: SwitchPort[];
-  private consoleType: ConsoleType = 'none';
-  private console: SwitchConsole | undefined;
+  readonly #device: MemoryDevice<'ethernet-switch'>;
+  readonly #ports: MemoryPorts;
+  readonly #consolePort: number;
+  #mapping: SwitchPort[];
+  #consoleType: ConsoleType = 'none';
+  #console: SwitchConsole | undefined;
 
   private constructor(identity: NodeIdentity, services: Services, { mapping, device, consolePort }: SwitchParts) {
     super(identity, services, 'started');
-    this.device = device;
-    this.ports = new MemoryPorts(this, PORT_RULES, services, device);
-    this.mapping = mapping;
-    this.consolePort = consolePort;
+    this.#device = device;
+    this.#ports = new MemoryPorts(this, PORT_RULES, services, device);
+    this.#mapping = mapping;
+    this.#consolePort = consolePort;
   }
 
   /** A mapping that is given is taken as it is. */
@@ -77,7 +77,7 @@ export class SwitchNode extends Node {
     const device = await services.fabric.createDevice('ethernet-switch', settingsOf(mapping), full, projectId);
     undo.defer(() => device.close());
     const node = new SwitchNode(identity, services, { mapping, device, consolePort });
-    await node.changeConsole(body.console_type);
+    await node.#changeConsole(body.console_type);
     undo.move();
     return node;
   }
@@ -87,87 +87,87 @@ export class SwitchNode extends Node {
       name: this.name,
       node_id: this.id,
       project_id: this.project.id,
-      ports_mapping: this.mapping,
+      ports_mapping: this.#mapping,
       status: this.status,
-      console: this.consolePort,
-      console_type: this.consoleType,
+      console: this.#consolePort,
+      console_type: this.#consoleType,
     };
   }
 
   /** Any number has a port; one that `ports_mapping` does not list is an access port of VLAN 1. */
   override port(adapter: number, number: number): NodePort {
-    return this.ports.port(adapter, number);
+    return this.#ports.port(adapter, number);
   }
 
   /** @throws Failure `conflict` when the number of ports changes while a NIO is attached, or the console's port cannot be had */
   async change({ name, ports_mapping, console_type }: EthernetSwitchUpdate): Promise<void> {
-    if (console_type !== undefined) await this.changeConsole(console_type);
-    if (ports_mapping !== undefined) await this.changePorts(ports_mapping);
+    if (console_type !== undefined) await this.#changeConsole(console_type);
+    if (ports_mapping !== undefined) await this.#changePorts(ports_mapping);
     this.name = name ?? this.name;
-    this.console?.rename(this.name);
+    this.#console?.rename(this.name);
   }
 
   /** In order of VLAN and address. */
   async macTable(): Promise<MacTableRow[]> {
-    const entries = await this.device.ask('macTable');
+    const entries = await this.#device.ask('macTable');
     entries.sort((one, other) => one.vlan - other.vlan || one.address - other.address);
     return entries.map(({ vlan, address, port, age }) => ({
       vlan,
       mac_address: macAddress(address),
       port_number: port,
-      port_name: this.portName(port),
+      port_name: this.#portName(port),
       age: Math.floor(age / 1000),
     }));
   }
 
   clearMacTable(): void {
-    this.device.tell({ kind: 'clear' });
+    this.#device.tell({ kind: 'clear' });
   }
 
   /** Those of `ports_mapping`, and those beyond it that have a link. */
   async listPorts(): Promise<PortRow[]> {
-    const listed = new Set(this.mapping.map(({ port_number }) => port_number));
-    const unlisted = this.ports.connected
+    const listed = new Set(this.#mapping.map(({ port_number }) => port_number));
+    const unlisted = this.#ports.connected
       .filter((number) => !listed.has(number))
-      .map((number): SwitchPort => ({ name: this.portName(number), port_number: number, type: 'access' }));
+      .map((number): SwitchPort => ({ name: this.#portName(number), port_number: number, type: 'access' }));
     return Promise.all(
-      [...this.mapping, ...unlisted].map(async (port) => ({
+      [...this.#mapping, ...unlisted].map(async (port) => ({
         ...port,
         vlan: port.vlan ?? DEFAULT_VLAN,
-        statistics: await this.ports.known(port.port_number)?.statistics(),
+        statistics: await this.#ports.known(port.port_number)?.statistics(),
       })),
     );
   }
 
   override async close(): Promise<void> {
-    await this.console?.stop();
-    this.console = undefined;
-    await this.ports.close();
-    await this.device.close();
-    this.services.ports.console.release(this.project.id, this.consolePort);
+    await this.#console?.stop();
+    this.#console = undefined;
+    await this.#ports.close();
+    await this.#device.close();
+    this.services.ports.console.release(this.project.id, this.#consolePort);
   }
 
-  private portName(number: number): string {
-    return this.mapping.find(({ port_number }) => port_number === number)?.name ?? `Ethernet${number}`;
+  #portName(number: number): string {
+    return this.#mapping.find(({ port_number }) => port_number === number)?.name ?? `Ethernet${number}`;
   }
 
-  private async changePorts(wanted: SwitchPort[]): Promise<void> {
-    if (isDeepStrictEqual(wanted, this.mapping)) return;
-    if (wanted.length !== this.mapping.length && this.ports.connected.length > 0) throw stillConnected(this.name);
+  async #changePorts(wanted: SwitchPort[]): Promise<void> {
+    if (isDeepStrictEqual(wanted, this.#mapping)) return;
+    if (wanted.length !== this.#mapping.length && this.#ports.connected.length > 0) throw stillConnected(this.name);
     const mapping = numbered(wanted);
-    await this.device.configure(settingsOf(mapping));
-    this.mapping = mapping;
+    await this.#device.configure(settingsOf(mapping));
+    this.#mapping = mapping;
   }
 
-  private async changeConsole(type: ConsoleType): Promise<void> {
+  async #changeConsole(type: ConsoleType): Promise<void> {
     if (type === 'none') {
-      await this.console?.stop();
-      this.console = undefined;
-    } else if (this.console === undefined) {
-      const console = new SwitchConsole(this, consoleHost(this.services.config), this.consolePort);
+      await this.#console?.stop();
+      this.#console = undefined;
+    } else if (this.#console === undefined) {
+      const console = new SwitchConsole(this, consoleHost(this.services.config), this.#consolePort);
       await console.start();
-      this.console = console;
+      this.#console = console;
     }
-    this.consoleType = type;
+    this.#consoleType = type;
   }
 }

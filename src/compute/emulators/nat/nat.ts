@@ -15,15 +15,15 @@ const { exception } = PORT_RULES;
 
 export class NatNode extends Node {
   readonly type = 'nat';
-  private readonly ports: UplinkPorts;
+  readonly #ports: UplinkPorts;
   /** Reserved as the release does, so that the ports of the nodes after it are numbered alike; nothing listens. */
-  private readonly hiddenPort: number;
+  readonly #hiddenPort: number;
 
   private constructor(identity: NodeIdentity, services: Services, hiddenPort: number) {
     super(identity, services, 'started');
-    this.hiddenPort = hiddenPort;
-    this.ports = new UplinkPorts(this, services, (number) =>
-      number === 0 ? { group: NAT_GROUP, open: () => this.open() } : undefined,
+    this.#hiddenPort = hiddenPort;
+    this.#ports = new UplinkPorts(this, services, (number) =>
+      number === 0 ? { group: NAT_GROUP, open: () => this.#open() } : undefined,
     );
   }
 
@@ -40,37 +40,37 @@ export class NatNode extends Node {
       node_id: this.id,
       project_id: this.project.id,
       status: this.status,
-      ports_mapping: [this.entry],
+      ports_mapping: [this.#entry],
     };
   }
 
   override port(adapter: number, number: number): NodePort {
-    return this.ports.port(adapter, number);
+    return this.#ports.port(adapter, number);
   }
 
   /** Opens what could not be opened before; the node is on, unless that fails again. */
   override async start(): Promise<void> {
     if (this.status === 'started') return;
-    await this.ports.connect();
+    await this.#ports.connect();
     this.status = 'started';
   }
 
   override async close(): Promise<void> {
-    await this.ports.close();
-    this.services.ports.console.release(this.project.id, this.hiddenPort);
+    await this.#ports.close();
+    this.services.ports.console.release(this.project.id, this.#hiddenPort);
   }
 
-  private get entry(): UplinkPortEntry {
+  get #entry(): UplinkPortEntry {
     const { default_nat_interface } = this.services.config.Server;
     const name = interfaceExists(default_nat_interface) ? default_nat_interface : this.services.natNetwork.interface;
     return { name: 'nat0', port_number: 0, type: 'ethernet', interface: name };
   }
 
   /** Asked again each time: the bridge may have come, or gone, since the node was made. */
-  private async open(): Promise<Uplink> {
+  async #open(): Promise<Uplink> {
     const { natNetwork } = this.services;
     const { default_nat_interface: bridge } = this.services.config.Server;
-    if (interfaceExists(bridge)) return uplinkSpec(this.entry, this.services).open();
+    if (interfaceExists(bridge)) return uplinkSpec(this.#entry, this.services).open();
     const obstacle = await obstacleTo(this.services);
     if (obstacle !== undefined) throw new Failure('conflict', obstacle);
     return natNetwork.join();

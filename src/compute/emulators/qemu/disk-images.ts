@@ -22,10 +22,10 @@ export interface DiskImagesOptions {
 }
 
 export class DiskImages {
-  private readonly options: DiskImagesOptions;
+  readonly #options: DiskImagesOptions;
 
   constructor(options: DiskImagesOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** @throws Failure `conflict` when there is such a file, or qemu-img refuses; `forbidden` for a path elsewhere */
@@ -33,7 +33,7 @@ export class DiskImages {
     { qemu_img, path: given, format, size, ...options }: DiskImageCreate,
     signal: AbortSignal,
   ): Promise<void> {
-    const path = this.place(given);
+    const path = this.#place(given);
     const folder = dirname(path);
     if (!isAbsolute(given)) await makeDirectory(folder, `images_path ${folder}`);
     const settings = Object.entries(options).map(([name, value]) => `${name}=${value}`);
@@ -51,7 +51,7 @@ export class DiskImages {
 
   /** @throws Failure `conflict` when there is no such file, or qemu-img refuses; `forbidden` for a path elsewhere */
   async extend({ qemu_img, path: given, extend }: DiskImageUpdate, signal: AbortSignal): Promise<void> {
-    const path = this.place(given);
+    const path = this.#place(given);
     const folder = dirname(path);
     const name = basename(path);
     try {
@@ -71,7 +71,7 @@ export class DiskImages {
     }
   }
 
-  private place(path: string): string {
+  #place(path: string): string {
     const name = basename(path);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: some formats write the name into a text of several lines
     if (name === '.' || name === '..' || /[\x00-\x1f\x7f"]/.test(name)) {
@@ -81,10 +81,10 @@ export class DiskImages {
       throw new Failure('forbidden', `path: names like ${name} are kept for files of this server; choose another.`);
     }
     if (isAbsolute(path)) {
-      if (this.options.local) return path;
+      if (this.#options.local) return path;
       throw new Failure('forbidden', `path: ${path} is absolute, which only local mode allows; give the image's name.`);
     }
-    return join(this.options.folder, name);
+    return join(this.#options.folder, name);
   }
 }
 

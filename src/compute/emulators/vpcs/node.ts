@@ -25,11 +25,11 @@ export const PORT_RULES: PortRules = { exception: 'VPCSError', nios: new Set(['n
 export class VpcsNode extends ProgramNode<PcRuntime> {
   readonly type = MODULE;
   /** Tells it from the other PCs of its project. */
-  private readonly number: number;
+  readonly #number: number;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, number: number) {
     super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, adapters: 'any' });
-    this.number = number;
+    this.#number = number;
   }
 
   static async create(identity: NodeIdentity, body: VpcsCreate, services: Services): Promise<VpcsNode> {
@@ -46,13 +46,13 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
     const node = new VpcsNode(identity, body.console_type, services, number);
     undo.defer(() => node.close());
     await node.console.change(body.console_type, body.console ?? undefined);
-    if (body.startup_script != null && (await readText(node.project.path, node.script)) === undefined) {
+    if (body.startup_script != null && (await readText(node.project.path, node.#script)) === undefined) {
       await node.makeDirectory(undo);
       undo.defer(() => rm(join(node.directory, STARTUP_SCRIPT), { force: true }));
-      await node.writeScript(initialScript(body.startup_script, node.name));
+      await node.#writeScript(initialScript(body.startup_script, node.name));
     }
     if (runsOn) await node.inTurn(() => node.reattach(runsOn));
-    else if (wasOn !== undefined) await node.inTurn(() => node.switchOnAgain());
+    else if (wasOn !== undefined) await node.inTurn(() => node.#switchOnAgain());
     undo.move();
     return node;
   }
@@ -76,7 +76,7 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
       await this.console.change(body.console_type ?? type, body.console ?? undefined);
       if (body.name == null || body.name === this.name) return;
       try {
-        await this.rewriteScript(this.name, body.name);
+        await this.#rewriteScript(this.name, body.name);
       } catch (error) {
         await this.console.change(type, port ?? undefined);
         throw error;
@@ -88,7 +88,7 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
   /** Copies the other PC's files; its name in them becomes this one's. */
   async copyFilesOf(source: VpcsNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
-    await this.rewriteScript(source.name, this.name);
+    await this.#rewriteScript(source.name, this.name);
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
@@ -100,38 +100,47 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<PcRuntime> {
     const program = await chooseEngine(this.services.config.VPCS);
     if (program === undefined) {
-      const runtime = new BuiltInPc(this.runtimeNode);
-      await Promise.all([this.noteSwitchedOn(resources), runtime.start(resources)]);
+      const runtime = new BuiltInPc(this.#runtimeNode);
+      await Promise.all([this.#noteSwitchedOn(resources), runtime.start(resources)]);
       return runtime;
     }
     await this.makeDirectory(undo);
-    return ProgramRuntime.start(this.runtimeNode, program, resources);
+    return ProgramRuntime.start(this.#runtimeNode, program, resources);
   }
 
   protected override reattachTo(
     program: SurvivingProgram,
     resources: AsyncDisposableStack,
   ): Promise<PcRuntime | ExitInfo> {
-    return ProgramRuntime.reattach(this.runtimeNode, program, resources);
+    return ProgramRuntime.reattach(this.#runtimeNode, program, resources);
   }
 
-  private get script(): string {
+  get #script(): string {
     return `${this.relativeDirectory}/${STARTUP_SCRIPT}`;
   }
 
-  private get runtimeNode(): RuntimeNode {
-    const { id, name, project, services, directory, relativeDirectory, number } = this;
-    return { id, name, project, services, ethernet: this.port(0, 0), directory, relativeDirectory, number };
+  get #runtimeNode(): RuntimeNode {
+    const { id, name, project, services, directory, relativeDirectory } = this;
+    return {
+      id,
+      name,
+      project,
+      services,
+      ethernet: this.port(0, 0),
+      directory,
+      relativeDirectory,
+      number: this.#number,
+    };
   }
 
   /** The built-in PC goes with this process; the next life of it switches the PC on again. */
-  private async noteSwitchedOn(resources: AsyncDisposableStack): Promise<void> {
+  async #noteSwitchedOn(resources: AsyncDisposableStack): Promise<void> {
     const { switchedOn } = this.services;
     resources.defer(() => switchedOn.remove(this.id));
-    await switchedOn.add(this.id, { projectId: this.project.id, number: this.number });
+    await switchedOn.add(this.id, { projectId: this.project.id, number: this.#number });
   }
 
-  private async switchOnAgain(): Promise<void> {
+  async #switchOnAgain(): Promise<void> {
     try {
       await this.startNow();
     } catch (error) {
@@ -141,13 +150,13 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
     }
   }
 
-  private async rewriteScript(oldName: string, newName: string): Promise<void> {
-    const script = await readText(this.project.path, this.script);
+  async #rewriteScript(oldName: string, newName: string): Promise<void> {
+    const script = await readText(this.project.path, this.#script);
     const renamed = script === undefined ? undefined : renameInScript(script, oldName, newName);
-    if (renamed !== undefined && renamed !== script) await this.writeScript(renamed);
+    if (renamed !== undefined && renamed !== script) await this.#writeScript(renamed);
   }
 
-  private async writeScript(text: string): Promise<void> {
-    await writeContained(this.project.path, this.script, text, { createParents: true });
+  async #writeScript(text: string): Promise<void> {
+    await writeContained(this.project.path, this.#script, text, { createParents: true });
   }
 }
