@@ -23,7 +23,7 @@ import { pageRoutes } from './pages/routes.ts';
 import { Store } from './store/store.ts';
 
 /** Milliseconds that programs wait for the server whose they are, which looks for this one every few seconds. */
-const CONTROLLER_PATIENCE = 600_000;
+const CONTROLLER_PATIENCE_MS = 600_000;
 
 export interface Daemon {
   address: AddressInfo;
@@ -157,5 +157,5 @@ async function endUnclaimed(compute: Compute, controller: Controller, reopened: 
   await reopened;
   compute.expectConsoles(new Map());
   await compute.endUnclaimed((projectId) => controller.hasProject(projectId));
-  setTimeout(() => void compute.endUnclaimed(() => true), CONTROLLER_PATIENCE).unref();
+  setTimeout(() => void compute.endUnclaimed(() => true), CONTROLLER_PATIENCE_MS).unref();
 }

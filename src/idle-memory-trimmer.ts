@@ -5,11 +5,11 @@ import { log } from './host/log.ts';
 import { releaseMemory } from './host/memory.ts';
 
 /** Milliseconds after the start, so that it is not in the way of the first requests. */
-const AFTER_START = 1_000;
+const AFTER_START_MS = 1_000;
 /** Milliseconds without the end of a request. */
-const QUIET = 3_000;
+const QUIET_MS = 3_000;
 /** Bytes by which the process has to have grown since the last time. */
-const GROWTH = 8 << 20;
+const GROWTH_BYTES = 8 << 20;
 
 /** Looks at the memory some time after the last request; without requests it has no timer. */
 export class IdleMemoryTrimmer {
@@ -32,13 +32,13 @@ export class IdleMemoryTrimmer {
       } finally {
         this.#running -= 1;
         this.#lastRequest = performance.now();
-        if (this.#before > 0) this.#look(QUIET);
+        if (this.#before > 0) this.#look(QUIET_MS);
       }
     };
   }
 
   start(): void {
-    this.#look(AFTER_START);
+    this.#look(AFTER_START_MS);
   }
 
   stop(): void {
@@ -50,7 +50,7 @@ export class IdleMemoryTrimmer {
   #look(milliseconds: number): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      const left = this.#lastRequest + QUIET - performance.now();
+      const left = this.#lastRequest + QUIET_MS - performance.now();
       if (this.#before === 0) void this.#release();
       else if (this.#running > 0)
         return; // its end looks again
@@ -62,7 +62,7 @@ export class IdleMemoryTrimmer {
   async #release(): Promise<void> {
     const size = process.memoryUsage.rss();
     this.#before = Math.min(this.#before, size);
-    if (this.#before > 0 && size < this.#before + GROWTH) return;
+    if (this.#before > 0 && size < this.#before + GROWTH_BYTES) return;
     const started = performance.now();
     releaseMemory();
     const milliseconds = Math.round(performance.now() - started);

@@ -5,21 +5,21 @@ import { version } from './host/version.ts';
 import { type Route, route } from './http/route.ts';
 
 /** Milliseconds between two looks at how late the loop is: one wake-up a second costs nothing that could be measured. */
-const LOOK = 1_000;
-const DELAYS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+const LOOK_MS = 1_000;
+const DELAY_BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 /** How late timers come: what every request waits while something else has the thread. */
 export class LoopDelay {
-  readonly #delays = new Histogram(DELAYS);
+  readonly #delays = new Histogram(DELAY_BUCKETS_SECONDS);
   #timer: NodeJS.Timeout | undefined;
 
   start(): void {
-    let due = performance.now() + LOOK;
+    let due = performance.now() + LOOK_MS;
     this.#timer = setInterval(() => {
       const now = performance.now();
       this.#delays.observe(Math.max(0, now - due) / 1000);
-      due = now + LOOK;
-    }, LOOK);
+      due = now + LOOK_MS;
+    }, LOOK_MS);
     this.#timer.unref();
   }
 

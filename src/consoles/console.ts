@@ -7,8 +7,8 @@ const SCROLLBACK_BYTES = 64 * 1024;
 /** What may wait for one client before it is disconnected. */
 const QUEUE_BYTES = 256 * 1024;
 /** How long something may wait for one client while nothing leaves. */
-const STALL_MILLISECONDS = 10_000;
-const CHECK_MILLISECONDS = 1000;
+const STALL_MS = 10_000;
+const CHECK_MS = 1000;
 
 /** One who looks on, by whatever protocol. */
 export interface ConsoleClient {
@@ -121,7 +121,7 @@ export class Console {
     const queued = attached.client.queuedBytes;
     attached.queuedBytes += queued - before;
     if (queued > QUEUE_BYTES) this.#drop(attached, `${queued} bytes of output were waiting to be read`);
-    else if (queued > 0) this.#check ??= setInterval(() => this.#findStalled(), CHECK_MILLISECONDS).unref();
+    else if (queued > 0) this.#check ??= setInterval(() => this.#findStalled(), CHECK_MS).unref();
   }
 
   /** Runs only while something waits. */
@@ -134,8 +134,8 @@ export class Console {
       if (queued === 0 || delivered > attached.deliveredBytes) {
         attached.deliveredBytes = delivered;
         attached.deliveredAt = now;
-      } else if (now - attached.deliveredAt > STALL_MILLISECONDS) {
-        this.#drop(attached, `nothing was read for ${STALL_MILLISECONDS / 1000} s`);
+      } else if (now - attached.deliveredAt > STALL_MS) {
+        this.#drop(attached, `nothing was read for ${STALL_MS / 1000} s`);
       }
       waiting ||= queued > 0;
     }

@@ -5,11 +5,11 @@ import { Failure, messageOf, systemCode } from '../failures.ts';
 import type { Console, ConsoleClient } from './console.ts';
 import { escapeTelnet, TelnetSession } from './telnet.ts';
 
-const KEEP_ALIVE_IDLE_MILLISECONDS = 60_000;
-const KEEP_ALIVE_INTERVAL_MILLISECONDS = 10_000;
+const KEEP_ALIVE_IDLE_MS = 60_000;
+const KEEP_ALIVE_INTERVAL_MS = 10_000;
 const KEEP_ALIVE_PROBES = 4;
 /** How long a disconnected client may take to read what is left, the reason included. */
-const FAREWELL_MILLISECONDS = 2000;
+const FAREWELL_MS = 2000;
 /** What may wait for a client before its telnet questions go unanswered. */
 const REPLY_BYTES = 16 * 1024;
 
@@ -61,7 +61,7 @@ export class TelnetServer {
   #welcome(socket: Socket): void {
     const { console } = this.#options;
     this.#sockets.add(socket);
-    socket.setKeepAlive(true, KEEP_ALIVE_IDLE_MILLISECONDS, KEEP_ALIVE_INTERVAL_MILLISECONDS, KEEP_ALIVE_PROBES);
+    socket.setKeepAlive(true, KEEP_ALIVE_IDLE_MS, KEEP_ALIVE_INTERVAL_MS, KEEP_ALIVE_PROBES);
     const session = new TelnetSession({ windowSize: console.resizable, greeting: `${console.name} is here` });
     const client: ConsoleClient = {
       description: `telnet ${socket.remoteAddress}:${socket.remotePort}`,
@@ -71,7 +71,7 @@ export class TelnetServer {
       },
       close: (reason) => {
         socket.end(`\r\n[disconnected: ${reason}]\r\n`);
-        const timer = setTimeout(() => socket.destroy(), FAREWELL_MILLISECONDS);
+        const timer = setTimeout(() => socket.destroy(), FAREWELL_MS);
         socket.once('close', () => clearTimeout(timer));
       },
     };

@@ -10,7 +10,7 @@ import type { ProgramHandle, ProgramListener, SupervisorClient } from '../superv
 import type { ProgramExit } from '../supervisor/protocol.ts';
 import { Scrollback } from '../supervisor/scrollback.ts';
 
-const GRACE_MILLISECONDS = 3000;
+const GRACE_MS = 3000;
 const LAST_OUTPUT_BYTES = 4096;
 const LAST_OUTPUT_LINES = 10;
 
@@ -204,7 +204,7 @@ export class Terminal extends EventEmitter<TerminalEvents> {
     this.#stopping = true;
     const gone = new Promise<void>((resolve) => this.once('exit', () => resolve()));
     handle.signal('SIGTERM');
-    const kill = setTimeout(() => handle.signal('SIGKILL'), GRACE_MILLISECONDS);
+    const kill = setTimeout(() => handle.signal('SIGKILL'), GRACE_MS);
     await gone;
     clearTimeout(kill);
   }

@@ -57,7 +57,7 @@ export interface ControllerOptions {
 }
 
 /** Milliseconds that computes have to stop their nodes at the end. */
-const PATIENCE = 2_000;
+const PATIENCE_MS = 2_000;
 
 export class Controller {
   readonly routes: Route[];
@@ -213,7 +213,7 @@ export class Controller {
     this.announcer.controller.close('The server is stopping.');
     this.announcer.project.close('The server is stopping.');
     // A compute that hangs must not keep the others' labs from being written.
-    const impatient = setTimeout(() => this.#computes.stop(), PATIENCE);
+    const impatient = setTimeout(() => this.#computes.stop(), PATIENCE_MS);
     await this.#projects.stop({ keepNodes });
     clearTimeout(impatient);
     this.#computes.stop();

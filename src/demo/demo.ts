@@ -12,7 +12,7 @@ const PINGS = 3;
 /** The search for PC2's hardware address, and the pings. */
 const FRAMES_SHOWN = 2 + 2 * PINGS;
 /** Frames of the last ping may be on their way for a moment. */
-const FRAMES_MILLISECONDS = 2000;
+const FRAMES_MS = 2000;
 
 /**
  * Builds the lab on the server at `url` (`http://[user:password@]host:port`), tells each step through `write`, and leaves the
@@ -66,7 +66,7 @@ export async function runDemo(url: string, write: (text: string) => void): Promi
   await ping(story, one, consoleOfOne, '10.0.0.2');
 
   story.step('Read the capture: its first frames');
-  story.say(...frameLines(await capture.stop(FRAMES_MILLISECONDS)));
+  story.say(...frameLines(await capture.stop(FRAMES_MS)));
   await lab.stopCapture(cable);
 
   undo.move();

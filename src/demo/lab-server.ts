@@ -2,7 +2,7 @@
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { basicHeader } from '../http/authentication.ts';
 
-const ANSWER_MILLISECONDS = 10_000;
+const ANSWER_MS = 10_000;
 
 export interface LabServerOptions {
   /** Address of the server, with user and password if it asks for them. */
@@ -53,7 +53,7 @@ export class LabServer {
   async request(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<unknown> {
     this.#announce(method, path, body);
     const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
-    const response = await this.#fetch(path, { ...init, signal: AbortSignal.timeout(ANSWER_MILLISECONDS) });
+    const response = await this.#fetch(path, { ...init, signal: AbortSignal.timeout(ANSWER_MS) });
     const text = await response.text();
     if (!text) return undefined;
     try {
@@ -102,7 +102,7 @@ export class LabServer {
 
   #unreachable(thrown: unknown): Failure {
     if (thrown instanceof Error && thrown.name === 'TimeoutError') {
-      return new Failure('time-out', `${this.address} did not answer within ${ANSWER_MILLISECONDS / 1000} s.`);
+      return new Failure('time-out', `${this.address} did not answer within ${ANSWER_MS / 1000} s.`);
     }
     // What fetch() throws says "fetch failed"; the reason is its cause.
     const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;

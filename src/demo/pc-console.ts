@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TelnetSession } from '../consoles/telnet.ts';
 import { Failure, messageOf } from '../failures.ts';
 
-const CONNECT_MILLISECONDS = 10_000;
-const RETRY_MILLISECONDS = 100;
-const ANSWER_MILLISECONDS = 20_000;
+const CONNECT_MS = 10_000;
+const RETRY_MS = 100;
+const ANSWER_MS = 20_000;
 /** The prompt of before may be followed by another one: only after this long without output is it the last. */
-const QUIET_MILLISECONDS = 200;
+const QUIET_MS = 200;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
 const ESCAPE_SEQUENCES = /\u001b\[[0-?]*[ -/]*[@-~]/g;
@@ -54,7 +54,7 @@ export class PcConsole implements Disposable {
    */
   static async open(host: string, port: number): Promise<PcConsole> {
     const address = `console ${host}:${port}`;
-    const deadline = performance.now() + CONNECT_MILLISECONDS;
+    const deadline = performance.now() + CONNECT_MS;
     for (;;) {
       try {
         const console = new PcConsole(address, await connected(host, port));
@@ -66,7 +66,7 @@ export class PcConsole implements Disposable {
         if (performance.now() > deadline) {
           throw new Failure('unavailable', `The ${address} cannot be reached: ${messageOf(thrown)}`, { cause: thrown });
         }
-        await sleep(RETRY_MILLISECONDS);
+        await sleep(RETRY_MS);
       }
     }
   }
@@ -87,14 +87,14 @@ export class PcConsole implements Disposable {
 
   /** Waits until the prompt is the last that was said for a moment. */
   async #answer(command: string): Promise<string[]> {
-    const deadline = performance.now() + ANSWER_MILLISECONDS;
+    const deadline = performance.now() + ANSWER_MS;
     for (;;) {
       if (this.#lost !== undefined) throw this.#failure('unavailable', this.#lost);
       if (performance.now() > deadline) {
-        throw this.#failure('time-out', `it shows no prompt after ${ANSWER_MILLISECONDS / 1000} s`);
+        throw this.#failure('time-out', `it shows no prompt after ${ANSWER_MS / 1000} s`);
       }
       const before = this.#output;
-      await Promise.race([this.#changed.promise, sleep(QUIET_MILLISECONDS)]);
+      await Promise.race([this.#changed.promise, sleep(QUIET_MS)]);
       const answer = this.#output === before ? answerTo(command, before) : undefined;
       if (answer !== undefined) return answer;
     }
@@ -121,7 +121,7 @@ export class PcConsole implements Disposable {
 
 function connected(host: string, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, timeout: CONNECT_MILLISECONDS }, () => {
+    const socket = connect({ host, port, timeout: CONNECT_MS }, () => {
       socket.setTimeout(0);
       socket.off('error', reject);
       resolve(socket);

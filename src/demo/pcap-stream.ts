@@ -6,7 +6,7 @@ const RECORD_HEADER_BYTES = 16;
 /** The first four bytes of a classic pcap file, little endian, times in microseconds. */
 const MAGIC = 0xa1b2c3d4;
 /** More than any frame has: the stream is not what it says. */
-const LONGEST_RECORD = 262_144;
+const LONGEST_RECORD_BYTES = 262_144;
 
 export interface CapturedFrame {
   /** Microseconds since 1970. */
@@ -31,7 +31,7 @@ export async function* capturedFrames(stream: AsyncIterable<Uint8Array>): AsyncG
     }
     while (waiting.length >= RECORD_HEADER_BYTES) {
       const length = waiting.readUInt32LE(8);
-      if (length > LONGEST_RECORD) throw new Failure('invalid', 'The capture is damaged: no frame is that long.');
+      if (length > LONGEST_RECORD_BYTES) throw new Failure('invalid', 'The capture is damaged: no frame is that long.');
       const end = RECORD_HEADER_BYTES + length;
       if (waiting.length < end) break;
       const time = waiting.readUInt32LE(0) * 1e6 + waiting.readUInt32LE(4);

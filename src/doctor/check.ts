@@ -37,7 +37,7 @@ export const warning = (detail: string, fix: string): Verdict => ({ state: 'warn
 export const missing = (detail: string, fix: string): Verdict => ({ state: 'missing', detail, fix });
 
 /** Milliseconds that one check may take. They run side by side; a busy host needs more than one. */
-export const CHECK_MILLISECONDS = 5_000;
+export const CHECK_MS = 5_000;
 
 async function examined(check: Check, patient: Patient, milliseconds: number): Promise<Verdict | undefined> {
   const tooLong = new AbortController();
@@ -58,7 +58,7 @@ async function examined(check: Check, patient: Patient, milliseconds: number): P
 export async function runChecks(
   checks: readonly Check[],
   patient: Patient,
-  milliseconds = CHECK_MILLISECONDS,
+  milliseconds = CHECK_MS,
 ): Promise<Finding[]> {
   const verdicts = await Promise.all(checks.map((check) => examined(check, patient, milliseconds)));
   return checks.flatMap(({ subject }, index) => {

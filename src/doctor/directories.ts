@@ -9,9 +9,9 @@ import { textOf } from './kernel-files.ts';
 
 const MIB = 2 ** 20;
 /** With less free space captures and images will soon fail. */
-const LITTLE_SPACE = 1024 * MIB;
+const LITTLE_SPACE_BYTES = 1024 * MIB;
 /** With less free space not even the database can grow. */
-const NO_SPACE = 16 * MIB;
+const NO_SPACE_BYTES = 16 * MIB;
 const FOR_OTHERS = 0o007;
 
 /** File systems on which locks and shared memory cannot be relied on (statfs(2)): SQLite's write-ahead log needs both. */
@@ -96,7 +96,7 @@ async function examineState({ loaded: { config }, daemon }: Patient): Promise<Ve
   const { free, type } = await spaceAt(state);
   const holder = daemon === undefined ? '' : `, in use by the running labwired (pid ${daemon})`;
   const detail = `${verdict.detail}, ${Math.round(free / MIB).toLocaleString('en')} MiB free${holder}`;
-  if (free < NO_SPACE) return missing(detail, 'free some space: nothing can be saved');
+  if (free < NO_SPACE_BYTES) return missing(detail, 'free some space: nothing can be saved');
   const network = NETWORK_FILE_SYSTEMS.get(type);
   if (network !== undefined) {
     return warning(
@@ -104,7 +104,7 @@ async function examineState({ loaded: { config }, daemon }: Patient): Promise<Ve
       'choose a directory on a local disk with --state; projects_path may stay on the network',
     );
   }
-  if (free < LITTLE_SPACE) return warning(detail, 'free some space: captures and disks of nodes grow');
+  if (free < LITTLE_SPACE_BYTES) return warning(detail, 'free some space: captures and disks of nodes grow');
   const mode = (await stat(state).catch(() => undefined))?.mode ?? 0;
   if ((mode & FOR_OTHERS) !== 0) {
     return warning(`${detail}; every user of this host can look into it`, `chmod o-rwx ${state}`);
@@ -131,7 +131,7 @@ function directory(name: 'projects' | 'images' | 'symbols' | 'configs'): Check {
       if (verdict.state !== 'ok' || (await isOnDiskOf(config.state, path))) return verdict;
       const { free } = await spaceAt(path);
       const detail = `${verdict.detail}, ${Math.round(free / MIB).toLocaleString('en')} MiB free`;
-      return free < LITTLE_SPACE
+      return free < LITTLE_SPACE_BYTES
         ? warning(detail, 'free some space: what labs need there cannot be written')
         : ok(detail);
     },

@@ -91,7 +91,7 @@ export const consoleAccess: Check = {
 
 export const listenAddress: Check = { subject: 'listen address', examine: examineAddress };
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 export const certificate: Check = {
   subject: 'certificate',
@@ -112,7 +112,7 @@ export const certificate: Check = {
       const cert = readFileSync(certfile);
       createSecureContext({ cert, key: readFileSync(certkey) });
       const { subject, validTo } = new X509Certificate(cert);
-      const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY);
+      const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS);
       const detail = `${certfile} (${subject.replaceAll('\n', ', ')}), valid until ${validTo}`;
       return days < 14 ? warning(detail, renew) : ok(detail);
     } catch (thrown) {

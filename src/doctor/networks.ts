@@ -9,7 +9,7 @@ import { type Capability, capabilitiesIn } from '../host/capabilities.ts';
 import { interfaceNames, isAllowedInterface } from '../host/interfaces.ts';
 import { formatSubnet } from '../host/ipv4.ts';
 import { runProgram } from '../host/run-program.ts';
-import { CHECK_MILLISECONDS, type Check, ok, type Patient, warning } from './check.ts';
+import { CHECK_MS, type Check, ok, type Patient, warning } from './check.ts';
 import { numberIn, textOf } from './kernel-files.ts';
 
 const DROP_IN = 'install systemd/interfaces.conf as docs/clouds.md says';
@@ -113,7 +113,7 @@ export const forwardPolicy: Check = {
     const may = heldBy({ ...patient, daemon: undefined }).includes('CAP_NET_ADMIN');
     if (nft === undefined || !hasOwnNetwork(patient.loaded.config) || !may) return undefined;
     const words = ['list', 'chain', 'ip', 'filter', 'FORWARD'];
-    const { code, output } = await runProgram(nft, words, { limit: CHECK_MILLISECONDS - 100 });
+    const { code, output } = await runProgram(nft, words, { limit: CHECK_MS - 100 });
     if (code !== 0 || !/policy drop/.test(output)) return ok('lets pass what is forwarded, as far as iptables tells');
     const rules = ['-i', '-o'].map((side) => `iptables -I FORWARD ${side} labwire-nat+ -j ACCEPT`);
     if (/labwire-nat/.test(output)) return ok('lets the NAT network pass');

@@ -8,16 +8,16 @@ import { isPackaged } from '../host/assets.ts';
 import { loadKoffi } from '../host/koffi.ts';
 import { compileFilter } from '../host/libpcap.ts';
 import { findProgram } from '../host/programs.ts';
-import { CHECK_MILLISECONDS, type Check, missing, ok, warning } from './check.ts';
+import { CHECK_MS, type Check, missing, ok, warning } from './check.ts';
 
 /** Less than a check may take, so that a program that hangs is named. */
-const PROBE_MILLISECONDS = CHECK_MILLISECONDS - 300;
+const PROBE_MS = CHECK_MS - 300;
 
 export const vpcs: Check = {
   subject: 'vpcs',
   async examine({ loaded: { config } }) {
     try {
-      const program = await chooseEngine(config.VPCS, new VpcsPrograms(undefined, PROBE_MILLISECONDS));
+      const program = await chooseEngine(config.VPCS, new VpcsPrograms(undefined, PROBE_MS));
       if (program === undefined) return ok('virtual PCs are the built-in ones');
       return ok(`virtual PCs are run by ${program.path}, version ${program.version}`);
     } catch (thrown) {

@@ -12,7 +12,7 @@ export type EventMap = Record<string, object>;
 /** Events that are kept for listeners that come back: minutes of a busy lab. */
 const HISTORY = 4_096;
 
-const LAGS = [0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
+const LAG_BUCKETS_SECONDS = [0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 
 export class EventBus<Events extends EventMap> {
   /** Tells the numbers of this bus from those of one before a restart. */
@@ -21,7 +21,7 @@ export class EventBus<Events extends EventMap> {
   readonly #history: Message[] = [];
   #oldest = 0;
   /** Seconds from an event to the moment at which a listener's stream takes it. */
-  readonly lag = new Histogram(LAGS);
+  readonly lag = new Histogram(LAG_BUCKETS_SECONDS);
   readonly #subscriptions = new Set<Subscription>();
   #sequence = 0;
   readonly #writesAtOnce: boolean;

@@ -41,13 +41,13 @@ function checkAddress({ localPort, remoteHost, remotePort }: UdpAddress): void {
 }
 
 /** Bytes of the name of an interface (IFNAMSIZ without the zero byte). */
-const LONGEST_NAME = 15;
+const LONGEST_NAME_BYTES = 15;
 
 function checkInterface({ interface: name }: InterfaceAddress): void {
   // What the kernel refuses (dev_valid_name), and `%`, which it takes for a pattern of names.
   const plain = /^[^\s/:%\0]+$/.test(name) && name !== '.' && name !== '..';
-  if (plain && Buffer.byteLength(name) <= LONGEST_NAME) return;
-  const rule = `1 to ${LONGEST_NAME} bytes, without spaces, "/", ":" and "%"`;
+  if (plain && Buffer.byteLength(name) <= LONGEST_NAME_BYTES) return;
+  const rule = `1 to ${LONGEST_NAME_BYTES} bytes, without spaces, "/", ":" and "%"`;
   throw new Failure('invalid', `interface: ${JSON.stringify(name)} is no name of an interface; use ${rule}`);
 }
 

@@ -51,10 +51,10 @@ const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 1 };
 
 /** A thread whose workers die so often in so many milliseconds is given up: what kills them would kill the next one, too. */
 const MOST_CRASHES = 3;
-const CRASH_PERIOD = 60_000;
+const CRASH_PERIOD_MS = 60_000;
 
 /** Milliseconds after which a worker that does not tell its totals has those that it told last. */
-const TOTALS_PATIENCE = 1_000;
+const TOTALS_PATIENCE_MS = 1_000;
 
 /** What an eventfd takes: a number of 8 bytes. */
 const ONE = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
@@ -141,7 +141,7 @@ export class FabricThread {
     const worker = this.#worker;
     if (worker !== undefined) {
       const told = this.request('totals', {}).catch(() => undefined);
-      const totals = await Promise.race([told, sleep(TOTALS_PATIENCE, undefined, { ref: false })]);
+      const totals = await Promise.race([told, sleep(TOTALS_PATIENCE_MS, undefined, { ref: false })]);
       if (totals !== undefined && worker === this.#worker) this.#told = totals;
     }
     return sumOf([this.#past, this.#told]);
@@ -251,7 +251,7 @@ export class FabricThread {
   #crashed(reason: string): void {
     const now = performance.now();
     const crash = { reason, groups: this.groups.names };
-    this.#crashes = [...this.#crashes.filter((time) => now - time < CRASH_PERIOD), now];
+    this.#crashes = [...this.#crashes.filter((time) => now - time < CRASH_PERIOD_MS), now];
     if (this.#crashes.length >= MOST_CRASHES) {
       const often = `The fabric's thread has crashed ${MOST_CRASHES} times within a minute and is given up: ${reason}`;
       this.#giveUp(new Failure('internal', often));

@@ -1,6 +1,6 @@
 // The classic pcap formats, little endian, with times in microseconds or nanoseconds (draft-ietf-opsawg-pcap).
 
-import { LONGEST_SNAP } from '../store/captures.ts';
+import { LONGEST_SNAP_BYTES } from '../store/captures.ts';
 import type { CaptureEncoding } from './capture-encoding.ts';
 import { LINK_TYPES } from './model.ts';
 
@@ -12,7 +12,7 @@ function pcap(magic: number, unit: number): CaptureEncoding {
     contentType: 'application/vnd.tcpdump.pcap',
 
     /** The 24 bytes at the start of a file: version 2.4, times in UTC. */
-    header: ({ linkType, snapLength = LONGEST_SNAP }) => {
+    header: ({ linkType, snapLength = LONGEST_SNAP_BYTES }) => {
       const header = Buffer.alloc(24);
       header.writeUInt32LE(magic, 0);
       header.writeUInt16LE(2, 4);

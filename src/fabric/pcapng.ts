@@ -1,6 +1,6 @@
 // The pcapng format, little endian, with times in nanoseconds (draft-ietf-opsawg-pcapng).
 
-import { LONGEST_SNAP } from '../store/captures.ts';
+import { LONGEST_SNAP_BYTES } from '../store/captures.ts';
 import type { CaptureEncoding } from './capture-encoding.ts';
 import { LINK_TYPES } from './model.ts';
 
@@ -63,7 +63,7 @@ export const pcapng: CaptureEncoding = {
   contentType: 'application/x-pcapng',
 
   /** A section, and the one interface in it. */
-  header: ({ linkType, snapLength = LONGEST_SNAP, filter, interface: captured }) => {
+  header: ({ linkType, snapLength = LONGEST_SNAP_BYTES, filter, interface: captured }) => {
     const section = Buffer.alloc(16);
     section.writeUInt32LE(BYTE_ORDER, 0);
     section.writeUInt16LE(1, 4);

@@ -144,7 +144,7 @@ export class AtomicFile implements AsyncDisposable {
 export type AtomicFileData = string | Uint8Array | AsyncIterable<Uint8Array | string>;
 
 /** Bytes that are gathered before they are written. */
-const GATHERED = 256 * 1024;
+const GATHERED_BYTES = 256 * 1024;
 
 /** Appends all pieces of a stream: what comes while one write is under way is gathered for the next. */
 async function writePieces(
@@ -152,7 +152,7 @@ async function writePieces(
   pieces: AsyncIterable<Uint8Array | string>,
   progress: (written: number) => void,
 ): Promise<void> {
-  let [gathering, spare] = [Buffer.allocUnsafeSlow(GATHERED), Buffer.allocUnsafeSlow(GATHERED)];
+  let [gathering, spare] = [Buffer.allocUnsafeSlow(GATHERED_BYTES), Buffer.allocUnsafeSlow(GATHERED_BYTES)];
   let filled = 0;
   let written = 0;
   let writing = Promise.resolve();
@@ -173,11 +173,11 @@ async function writePieces(
   for await (const piece of pieces) {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     for (let taken = 0; taken < bytes.length; ) {
-      const part = bytes.subarray(taken, taken + GATHERED - filled);
+      const part = bytes.subarray(taken, taken + GATHERED_BYTES - filled);
       gathering.set(part, filled);
       taken += part.length;
       filled += part.length;
-      if (filled === GATHERED) await next();
+      if (filled === GATHERED_BYTES) await next();
     }
   }
   await next();

@@ -6,12 +6,12 @@ import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../failures.ts';
 import type { ChecksumAnswer, ChecksumRequest } from './checksum.ts';
 
-const PIECE = 256 * 1024;
+const PIECE_BYTES = 256 * 1024;
 const readAt = promisify(read);
 
 class Job {
   readonly #hash = createHash('md5');
-  readonly #buffer = Buffer.allocUnsafeSlow(PIECE);
+  readonly #buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
   #position = 0;
   #working: Promise<void> = Promise.resolve();
 
@@ -27,7 +27,7 @@ class Job {
 
   async #readUpTo(descriptor: number, length: number): Promise<void> {
     while (this.#position < length) {
-      const wanted = Math.min(PIECE, length - this.#position);
+      const wanted = Math.min(PIECE_BYTES, length - this.#position);
       const { bytesRead } = await readAt(descriptor, this.#buffer, 0, wanted, this.#position);
       if (bytesRead === 0) return;
       this.#hash.update(this.#buffer.subarray(0, bytesRead));

@@ -13,7 +13,7 @@ export type ChecksumRequest =
 export type ChecksumAnswer = { id: number; md5sum: string } | { id: number; failure: string };
 
 /** Milliseconds without work after which the thread ends and gives back its memory. */
-const IDLE = 2000;
+const IDLE_MS = 2000;
 const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
 
 class ChecksumThread {
@@ -66,7 +66,7 @@ class ChecksumThread {
     this.#idle = setTimeout(() => {
       if (thread === this) thread = undefined;
       void this.#worker.terminate();
-    }, IDLE).unref();
+    }, IDLE_MS).unref();
   }
 
   #ended(reason: Error): void {

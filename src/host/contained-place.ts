@@ -15,7 +15,7 @@ import { wayBelow } from './below.ts';
 export const O_PATH = 0o10000000;
 const { O_DIRECTORY } = constants;
 
-const LONGEST_PATH = 4095;
+const LONGEST_PATH_BYTES = 4095;
 /** Links that the kernel follows in one path (path_resolution(7)). */
 const MOST_LINKS = 40;
 
@@ -32,8 +32,8 @@ export function segmentsOf(path: string): string[] {
   if (path.includes('\\')) throw new Failure('forbidden', `${path}: use '/' between the parts of a path, never '\\'`);
   if (path.startsWith('/'))
     throw new Failure('forbidden', `${path}: give a path relative to the directory, without a leading '/'`);
-  if (Buffer.byteLength(path) > LONGEST_PATH)
-    throw new Failure('forbidden', `the path is longer than ${LONGEST_PATH} bytes`);
+  if (Buffer.byteLength(path) > LONGEST_PATH_BYTES)
+    throw new Failure('forbidden', `the path is longer than ${LONGEST_PATH_BYTES} bytes`);
   const segments: string[] = [];
   for (const part of path.split('/')) {
     if (part === '..') {

@@ -40,7 +40,7 @@ const HANDED_FIRST = 2;
 const HANDED_COUNT = 3;
 
 /** The longest frame that is sent in runs, until the path says otherwise. */
-const LONGEST_IN_RUNS = 65_535;
+const LONGEST_IN_RUNS_BYTES = 65_535;
 
 /** How many of each the loop knows; what has a higher number goes without it. */
 export const { endpoints: MOST_ENDPOINTS, legs: MOST_LEGS, devices: MOST_DEVICES, seats: MOST_SEATS } = LAYOUT;
@@ -176,7 +176,7 @@ export class FrameLoop {
   /** Enters a socket: frames that it receives take the leg, what it cannot send is counted in the block `drops`. False for one that must do without. */
   setEndpoint(endpoint: number, socket: number, leg: number, drops: number): boolean {
     if (socket >= LAYOUT.descriptors) return false;
-    this.#table.set([socket, leg, LONGEST_IN_RUNS, 1, drops, 0, 0], LAYOUT.endpoint + endpoint * ENDPOINT_WORDS);
+    this.#table.set([socket, leg, LONGEST_IN_RUNS_BYTES, 1, drops, 0, 0], LAYOUT.endpoint + endpoint * ENDPOINT_WORDS);
     this.#table[LAYOUT.sockets + socket] = endpoint + 1;
     return true;
   }

@@ -6,14 +6,14 @@ import { loadKoffi } from './koffi.ts';
 
 /** Debian's name, and everybody else's. */
 const NAMES = ['libpcap.so.0.8', 'libpcap.so.1'];
-const WHOLE_FRAME = 65_535;
+const WHOLE_FRAME_BYTES = 65_535;
 const OPTIMIZE = 1;
 /** No network mask is known (PCAP_NETMASK_UNKNOWN). */
 const NO_MASK = 0xffffffff;
 /** Characters: far more than people write, few enough for libpcap's recursion. */
-const LONGEST = 1000;
+const LONGEST_CHARACTERS = 1000;
 /** Milliseconds for host names to be looked up. */
-const LIMIT = 5000;
+const TIMEOUT_MS = 5000;
 
 function declare() {
   const koffi = loadKoffi();
@@ -57,16 +57,16 @@ const lock = new KeyedLock();
  */
 export async function compileFilter(expression: string, linkType = 'EN10MB'): Promise<Uint32Array> {
   const quoted = JSON.stringify(expression);
-  if (expression.length > LONGEST || expression.includes('\0')) {
-    throw new Failure('conflict', `${quoted.slice(0, 60)}...: use at most ${LONGEST} characters, and no NUL.`);
+  if (expression.length > LONGEST_CHARACTERS || expression.includes('\0')) {
+    throw new Failure('conflict', `${quoted.slice(0, 60)}...: use at most ${LONGEST_CHARACTERS} characters, and no NUL.`);
   }
   const compiling = lock.run('libpcap', () => compile(expression, linkType));
   // After the limit nobody waits for it.
   compiling.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    const message = `${quoted} is not compiled after ${LIMIT / 1000} s, as host names are slow to look up; use addresses.`;
-    timer = setTimeout(() => reject(new Failure('conflict', message)), LIMIT);
+    const message = `${quoted} is not compiled after ${TIMEOUT_MS / 1000} s, as host names are slow to look up; use addresses.`;
+    timer = setTimeout(() => reject(new Failure('conflict', message)), TIMEOUT_MS);
   });
   try {
     return await Promise.race([compiling, late]);
@@ -83,7 +83,7 @@ async function compile(expression: string, linkType: string): Promise<Uint32Arra
   const pcap = declared;
   const dataLink = pcap.dataLink(linkType.replace(/^DLT_/, '')) as number;
   if (dataLink < 0) throw new Failure('conflict', `${JSON.stringify(linkType)} is no link type of libpcap.`);
-  const handle = pcap.openDead(dataLink, WHOLE_FRAME);
+  const handle = pcap.openDead(dataLink, WHOLE_FRAME_BYTES);
   try {
     const program = {} as Program;
     const failed = await new Promise<boolean>((resolve, reject) => {

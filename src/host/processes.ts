@@ -9,8 +9,8 @@ import { DEFAULT_SEARCH_PATH } from './programs.ts';
 const INSTANCE = 'LABWIRE_INSTANCE';
 const NODE = 'LABWIRE_NODE';
 
-const GRACE_MILLISECONDS = 1000;
-const POLL_MILLISECONDS = 25;
+const GRACE_MS = 1000;
+const POLL_MS = 25;
 
 /** The variable by which a process is recognised as of a state directory, by its uuid. */
 export function instanceToken(instance: string): Record<string, string> {
@@ -89,7 +89,7 @@ async function end(
   kept: (owned: OwnedProcess) => boolean,
 ): Promise<OwnedProcess[]> {
   const signalled = new Set<string>();
-  const deadline = performance.now() + GRACE_MILLISECONDS;
+  const deadline = performance.now() + GRACE_MS;
   for (;;) {
     const running = findOurs(instance).filter((owned) => !kept(owned));
     for (const owned of running) {
@@ -99,7 +99,7 @@ async function end(
       signalled.add(key);
     }
     if (running.length === 0 || performance.now() > deadline) return running;
-    await sleep(POLL_MILLISECONDS);
+    await sleep(POLL_MS);
   }
 }
 

@@ -4,7 +4,7 @@ import { messageOf } from '../failures.ts';
 import { childEnvironment } from './processes.ts';
 
 /** Characters of a program's words that are kept of each stream. */
-const MOST_KEPT = 64 * 1024;
+const MOST_KEPT_CHARACTERS = 64 * 1024;
 
 export interface ProgramRun {
   /** Exit code; null if a signal ended it. */
@@ -55,7 +55,7 @@ export function runProgram(path: string, args: readonly string[], options: RunOp
       ['errors', child.stderr],
     ] as const) {
       stream.setEncoding('latin1').on('data', (text: string) => {
-        if (kept[name].length < MOST_KEPT) kept[name] += text;
+        if (kept[name].length < MOST_KEPT_CHARACTERS) kept[name] += text;
       });
     }
     child.once('error', (error) => fail(`cannot be run (${messageOf(error)})`, error));

@@ -6,12 +6,12 @@ import { loadKoffi } from './koffi.ts';
 const FICLONERANGE = 0x4020940d;
 
 /** Bytes: places and lengths have to be multiples of the file system's blocks, which are of this size on nearly all. */
-export const BLOCK = 4096;
+export const BLOCK_BYTES = 4096;
 
 /** Bytes from which on it is worth the call. */
-export const WORTH_SHARING = 16 * BLOCK;
+export const WORTH_SHARING_BYTES = 16 * BLOCK_BYTES;
 
-/** A stretch of a file and where it is to appear in the other; all of it multiples of `BLOCK`. */
+/** A stretch of a file and where it is to appear in the other; all of it multiples of `BLOCK_BYTES`. */
 export interface SharedRange {
   from: number;
   to: number;

@@ -27,7 +27,7 @@ export interface ServerStatistics extends Usage {
 }
 
 /** Processor figures are taken again at most this often (milliseconds), so that many listeners do not shorten each other's spans. */
-const REFRESH = 1900;
+const REFRESH_MS = 1900;
 
 /** Measures the processors between one look and the next; the first look tells the average since the host came up. */
 export class LoadMeter {
@@ -66,7 +66,7 @@ export class LoadMeter {
 
   #cpuPercent(): number {
     const now = performance.now();
-    if (now - this.#takenAt < REFRESH) return this.#cpu;
+    if (now - this.#takenAt < REFRESH_MS) return this.#cpu;
     this.#takenAt = now;
     let busy = 0;
     let total = 0;

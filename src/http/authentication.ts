@@ -18,7 +18,7 @@ const MOST_KNOWN = 64;
 /** Guesses that may wait for their turn. One is checked at a time, so that guessing takes one core at most. */
 const MOST_WAITING = 16;
 /** What who is too many waits. */
-const BUSY_WAIT = 1_000;
+const BUSY_WAIT_MS = 1_000;
 
 /** The value of the `Authorization` header that these credentials make. */
 export function basicHeader({ user, password }: Credentials): string {
@@ -71,7 +71,7 @@ export class Authentication {
     // The same guess, sent twice at once, is checked and counted once.
     const under = this.#checking.get(checking);
     if (under) return under;
-    if (this.#checking.size >= MOST_WAITING) return { kind: 'later', wait: BUSY_WAIT };
+    if (this.#checking.size >= MOST_WAITING) return { kind: 'later', wait: BUSY_WAIT_MS };
     const checked = this.#turn
       .then(() => this.#check({ source, address, digest, tag }, given, account))
       .finally(() => {

@@ -3,11 +3,11 @@ import { Failure } from '../failures.ts';
 import { parseJsonBounded } from '../store/json.ts';
 
 /** The release's limit for bodies that are not files, in bytes. */
-export const BODY_LIMIT = 1_048_576;
+export const BODY_LIMIT_BYTES = 1_048_576;
 /** More than any client sends; few enough for every recursive walk, and for others not to wait. */
 const BOUNDS = { maxDepth: 64, maxContainers: 20_000, maxValues: 100_000 };
 /** A JSON body is small: a client that needs longer than this (milliseconds) is stuck or hostile. */
-const BODY_TIMEOUT = 30_000;
+const BODY_TIMEOUT_MS = 30_000;
 
 /** A body that is not JSON; `request` of the answer shows it as the release does. */
 export class MalformedBody extends Failure {
@@ -28,17 +28,17 @@ async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string> 
   const timer = setTimeout(() => {
     late = true;
     void reader.cancel().catch(() => {});
-  }, BODY_TIMEOUT);
+  }, BODY_TIMEOUT_MS);
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (late) throw new Failure('time-out', `The body did not arrive within ${BODY_TIMEOUT / 1000} s.`);
+      if (late) throw new Failure('time-out', `The body did not arrive within ${BODY_TIMEOUT_MS / 1000} s.`);
       if (done) return text + decoder.decode();
       size += value.byteLength;
-      if (size > BODY_LIMIT) {
+      if (size > BODY_LIMIT_BYTES) {
         throw new Failure(
           'too-large',
-          `The body is larger than ${BODY_LIMIT} bytes; send files to a files or images route.`,
+          `The body is larger than ${BODY_LIMIT_BYTES} bytes; send files to a files or images route.`,
         );
       }
       text += decoder.decode(value, { stream: true });

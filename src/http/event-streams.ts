@@ -25,13 +25,13 @@ export interface StreamOptions {
 }
 
 /** Bytes that a WebSocket's client may leave unread before its queue grows instead of its socket's. */
-const SOCKET_BACKLOG = 256 * 1024;
+const SOCKET_BACKLOG_BYTES = 256 * 1024;
 /** Milliseconds after which such a client is looked at again. */
-const PATIENCE = 50;
+const PATIENCE_MS = 50;
 /** Milliseconds between two writes to one listener: events that come faster leave together. */
-const GATHER = 5;
+const GATHER_MS = 5;
 /** Messages that leave in one write. */
-const BATCH = 500;
+const BATCH_MESSAGES = 500;
 
 function pingLine({ numbering }: Subscription, options: StreamOptions): string {
   const line = lineText({ action: 'ping', event: options.ping() });
@@ -82,7 +82,7 @@ export function lineStream(subscription: Subscription, options: StreamOptions): 
         const taken = await subscription.take(options.silence);
         if (over) return;
         if (taken.kind === 'message') {
-          const messages = [taken.message, ...subscription.takeAll(BATCH)];
+          const messages = [taken.message, ...subscription.takeAll(BATCH_MESSAGES)];
           return send(messages.map((message) => messageLine(subscription, options, message)).join('\n'));
         }
         if (taken.kind === 'silence') return send(pingLine(subscription, options));
@@ -141,7 +141,7 @@ class SocketFeed {
     if (this.#scheduled || this.#over) return;
     this.#scheduled = true;
     const flush = (): void => this.#flush();
-    const wait = this.#sentAt + GATHER - performance.now();
+    const wait = this.#sentAt + GATHER_MS - performance.now();
     // Within this process a write costs nothing.
     if (!this.#options.gathers || this.#socket.cork === undefined) queueMicrotask(flush);
     else if (wait > 0) setTimeout(flush, wait);
@@ -154,12 +154,12 @@ class SocketFeed {
     const options = this.#options;
     this.#scheduled = false;
     if (this.#over) return;
-    if (socket.bufferedAmount > SOCKET_BACKLOG) {
+    if (socket.bufferedAmount > SOCKET_BACKLOG_BYTES) {
       this.#scheduled = true;
-      setTimeout(() => this.#flush(), PATIENCE);
+      setTimeout(() => this.#flush(), PATIENCE_MS);
       return;
     }
-    const messages = subscription.takeAll(BATCH);
+    const messages = subscription.takeAll(BATCH_MESSAGES);
     cork(socket, () => {
       for (const message of messages) socket.send(messageLine(subscription, options, message));
     });
@@ -167,7 +167,7 @@ class SocketFeed {
     this.#silence?.refresh();
     const reason = subscription.reasonOfEnd;
     if (reason === undefined) {
-      if (messages.length === BATCH) this.#schedule();
+      if (messages.length === BATCH_MESSAGES) this.#schedule();
       return;
     }
     this.#finish();

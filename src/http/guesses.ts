@@ -4,9 +4,9 @@ import ipaddr from 'ipaddr.js';
 /** Wrong guesses that cost nothing: people mistype. */
 const FREE = 5;
 /** Milliseconds: the first wait, the longest, and how long a wrong guess is remembered. */
-const FIRST_WAIT = 1_000;
-const LONGEST_WAIT = 60_000;
-const MEMORY = 15 * 60_000;
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+const MEMORY_MS = 15 * 60_000;
 /** Addresses that are remembered; then the one that was heard of longest ago is forgotten. */
 const MOST = 4_096;
 
@@ -37,7 +37,7 @@ export class Guesses {
   wait(source: string): number {
     const guesser = this.#guessers.get(source);
     if (guesser === undefined || guesser.wrong < FREE) return 0;
-    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (guesser.wrong - FREE));
+    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (guesser.wrong - FREE));
     return Math.max(0, guesser.last + wait - this.#now());
   }
 
@@ -45,7 +45,7 @@ export class Guesses {
   wrong(source: string): number {
     const now = this.#now();
     const before = this.#guessers.get(source);
-    const wrong = before !== undefined && now - before.last < MEMORY ? before.wrong + 1 : 1;
+    const wrong = before !== undefined && now - before.last < MEMORY_MS ? before.wrong + 1 : 1;
     this.#guessers.delete(source);
     this.#guessers.set(source, { wrong, last: now });
     const [oldest] = this.#guessers.keys();

@@ -6,14 +6,14 @@ import { Counters, Histogram, type Metric } from '../host/metrics.ts';
 import { type AppEnvironment, targetOf } from './app.ts';
 
 /** Seconds. Streams and consoles are counted when they begin. */
-const DURATIONS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** Characters of a path that go into the log. */
-const LOGGED = 200;
+const LOGGED_CHARACTERS = 200;
 
 export class Observation {
   readonly metrics: readonly Metric[];
   readonly #requests = new Counters();
-  readonly #durations = new Histogram(DURATIONS);
+  readonly #durations = new Histogram(DURATION_BUCKETS_SECONDS);
   /** Numbers of two starts of the server do not meet. */
   readonly #prefix = randomBytes(3).toString('hex');
   #last = 0;
@@ -64,7 +64,7 @@ export class Observation {
       if (status !== 101) context.res.headers.set('X-Request-Id', request);
       const [path = ''] = targetOf(context.req.raw, context.env).split('?');
       log.info('request', {
-        ...{ method, path: path.slice(0, LOGGED), status, milliseconds: Math.round(seconds * 10_000) / 10 },
+        ...{ method, path: path.slice(0, LOGGED_CHARACTERS), status, milliseconds: Math.round(seconds * 10_000) / 10 },
         ...{ request, client: context.env.incoming?.socket.remoteAddress },
       });
     };

@@ -12,7 +12,7 @@ import { type MessageSocket, type SocketData, SocketInbox } from './sockets.ts';
 /** Keystrokes and terminal sizes; no client sends anything larger over a WebSocket. */
 const MESSAGE_BYTES = 1024 * 1024;
 /** A question to each client: what is on the way without an answer shows who has vanished, and proxies see that the connection is in use. */
-const PING_MILLISECONDS = 30_000;
+const PING_MS = 30_000;
 /** RFC 6455, section 4.2.2. */
 const VERSION = '13';
 /** Close code of a connection that ended without a closing frame (RFC 6455, section 7.1.5). */
@@ -92,7 +92,7 @@ export class Upgrades {
     });
     server.on('upgrade', (request: UpgradeRequest, socket, head) => this.#upgrade(request, socket, head));
     server.on('connect', (_request, socket) => refuse(socket, 405, '405: Method Not Allowed'));
-    this.#pings = setInterval(() => this.#ping(), PING_MILLISECONDS).unref();
+    this.#pings = setInterval(() => this.#ping(), PING_MS).unref();
   }
 
   /** Tells all clients that the server stops (1001). */

@@ -17,9 +17,9 @@ export const OPTION = {
   client: 61,
 } as const;
 
-const FIXED = 240;
+const FIXED_BYTES = 240;
 /** BOOTP relays and servers may drop shorter ones. */
-const SHORTEST = 300;
+const SHORTEST_BYTES = 300;
 const COOKIE = 0x6382_5363;
 const BROADCAST_FLAG = 0x8000;
 const PAD = 0;
@@ -41,7 +41,7 @@ export function dhcpBytes(
   message: Omit<DhcpMessage, 'yours' | 'server' | 'relay'> & { yours?: Buffer },
   broadcast: boolean,
 ): Buffer {
-  const fixed = Buffer.alloc(FIXED);
+  const fixed = Buffer.alloc(FIXED_BYTES);
   fixed[0] = message.operation;
   fixed[1] = 1;
   fixed[2] = 6;
@@ -53,15 +53,15 @@ export function dhcpBytes(
   fixed.writeUInt32BE(COOKIE, 236);
   const options = [...message.options].flatMap(([code, bytes]) => [Buffer.from([code, bytes.length]), bytes]);
   const whole = Buffer.concat([fixed, ...options, Buffer.from([END])]);
-  return Buffer.concat([whole, Buffer.alloc(Math.max(0, SHORTEST - whole.length))]);
+  return Buffer.concat([whole, Buffer.alloc(Math.max(0, SHORTEST_BYTES - whole.length))]);
 }
 
 /** The message, undefined if it is none. Its buffers are copies. */
 export function parseDhcp(data: Buffer): DhcpMessage | undefined {
-  if (data.length < FIXED || data.readUInt32BE(236) !== COOKIE || data[2] !== 6) return undefined;
+  if (data.length < FIXED_BYTES || data.readUInt32BE(236) !== COOKIE || data[2] !== 6) return undefined;
   const bytes = Buffer.from(data);
   const options = new Map<number, Buffer>();
-  for (let at = FIXED; at < bytes.length && bytes[at] !== END; ) {
+  for (let at = FIXED_BYTES; at < bytes.length && bytes[at] !== END; ) {
     if (bytes[at] === PAD) {
       at++;
       continue;

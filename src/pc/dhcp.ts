@@ -9,9 +9,9 @@ import type { Timer } from './timers.ts';
 const CLIENT_PORT = 68;
 const SERVER_PORT = 67;
 const TRIES = 3;
-const TRY_MILLISECONDS = 2000;
+const TRY_MS = 2000;
 const BROADCAST = Buffer.alloc(4, 0xff);
-const FOREVER = 0xffff_ffff;
+const FOREVER_SECONDS = 0xffff_ffff;
 const DEFAULT_LEASE_SECONDS = 86_400;
 /** The longest that a timer takes. */
 const LONGEST_SECONDS = 2_000_000;
@@ -58,7 +58,7 @@ export class DhcpClient {
   /** Asks for a lease. */
   *obtain(watch: DhcpWatch): Job<Lease | undefined> {
     this.forget();
-    const transaction = Math.floor(Math.random() * FOREVER);
+    const transaction = Math.floor(Math.random() * FOREVER_SECONDS);
     for (let tried = 0; tried < TRIES; tried++) {
       watch.step('D');
       const offer = yield* this.#exchange(transaction, MESSAGE.discover, [], MESSAGE.offer, watch);
@@ -83,7 +83,7 @@ export class DhcpClient {
     const { lease } = this;
     if (lease === undefined) return yield* this.obtain(watch);
     watch.step('R');
-    const transaction = Math.floor(Math.random() * FOREVER);
+    const transaction = Math.floor(Math.random() * FOREVER_SECONDS);
     const answer = yield* this.#exchange(transaction, MESSAGE.request, [], MESSAGE.ack, watch, lease);
     if (answer === undefined) return undefined;
     watch.step('A');
@@ -94,7 +94,7 @@ export class DhcpClient {
   release(watch: DhcpWatch): void {
     const { lease } = this;
     if (lease === undefined) return;
-    const transaction = Math.floor(Math.random() * FOREVER);
+    const transaction = Math.floor(Math.random() * FOREVER_SECONDS);
     this.#send(transaction, MESSAGE.release, [[OPTION.server, lease.server]], watch, lease);
     this.forget();
   }
@@ -124,7 +124,7 @@ export class DhcpClient {
         watch.message(describeDhcp(message));
         end(got === wanted ? message : undefined);
       });
-      const timer = timers.after(TRY_MILLISECONDS, () => end(undefined));
+      const timer = timers.after(TRY_MS, () => end(undefined));
       const stop = (): void => {
         close();
         timer.stop();
@@ -188,7 +188,7 @@ export class DhcpClient {
   /** Renews the lease in time; when nobody prolongs it, it ends. */
   #keepUp(lease: Lease, seconds: number): void {
     this.#timer?.stop();
-    if (lease.seconds === FOREVER) return;
+    if (lease.seconds === FOREVER_SECONDS) return;
     this.#timer = this.#host.timers.after(Math.min(Math.max(seconds, 1), LONGEST_SECONDS) * 1000, () => {
       const left = lease.seconds - (this.#host.timers.now() - lease.began) / 1000;
       if (left <= 1) {

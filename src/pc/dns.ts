@@ -5,8 +5,8 @@ import { type Job, until } from './job.ts';
 
 const PORT = 53;
 const TRIES = 2;
-const TRY_MILLISECONDS = 1500;
-const HEADER = 12;
+const TRY_MS = 1500;
+const HEADER_BYTES = 12;
 export const RECORD = { A: 1, AAAA: 28 } as const;
 const CLASS_IN = 1;
 const RECURSION_DESIRED = 0x0100;
@@ -25,7 +25,7 @@ function encodeName(name: string): Buffer | undefined {
 export function dnsQuery(identifier: number, name: string, type: number): Buffer | undefined {
   const encoded = encodeName(name);
   if (encoded === undefined) return undefined;
-  const query = Buffer.concat([Buffer.alloc(HEADER), encoded, Buffer.alloc(4)]);
+  const query = Buffer.concat([Buffer.alloc(HEADER_BYTES), encoded, Buffer.alloc(4)]);
   query.writeUInt16BE(identifier, 0);
   query.writeUInt16BE(RECURSION_DESIRED, 2);
   query.writeUInt16BE(1, 4);
@@ -48,11 +48,11 @@ function skipName(message: Buffer, start: number): number {
 
 /** What an answer says: the first address of the type; undefined if there is none, `other` if it answers something else. */
 export function dnsAnswer(message: Buffer, identifier: number, type: number): Buffer | undefined | 'other' {
-  if (message.length < HEADER || message.readUInt16BE(0) !== identifier) return 'other';
+  if (message.length < HEADER_BYTES || message.readUInt16BE(0) !== identifier) return 'other';
   const flags = message.readUInt16BE(2);
   if ((flags & RESPONSE) === 0) return 'other';
   if ((flags & 15) !== 0) return undefined;
-  let at = HEADER;
+  let at = HEADER_BYTES;
   for (let question = 0; question < Math.min(message.readUInt16BE(4), POINTERS); question++) {
     const end = skipName(message, at);
     if (end < 0) return undefined;
@@ -82,7 +82,7 @@ function* ask(host: Host, server: Buffer, name: string, type: number): Job<Buffe
         const found = dnsAnswer(data, identifier, type);
         if (found !== 'other') end(found);
       });
-      const timer = host.timers.after(TRY_MILLISECONDS, () => end('silence'));
+      const timer = host.timers.after(TRY_MS, () => end('silence'));
       const stop = (): void => {
         close();
         timer.stop();

@@ -1,13 +1,13 @@
 // Frames in words, for `set dump`.
 
 import { formatAddress, formatMac } from './address.ts';
-import { ETHERNET_HEADER, ETHERTYPE } from './link.ts';
+import { ETHERNET_HEADER_BYTES, ETHERTYPE } from './link.ts';
 import { PROTOCOL } from './packet.ts';
 import type { DumpFlag } from './settings.ts';
 
 const COLOUR = '\x1b[33m';
 const PLAIN = '\x1b[0m';
-const ROW = 16;
+const ROW_BYTES = 16;
 const RAW_BYTES = 128;
 const TCP_FLAGS = 'FSRPAUEC';
 const ICMP: Record<number, string> = {
@@ -31,7 +31,7 @@ const ICMPV6: Record<number, string> = {
 /** What the flags show of a frame; nothing of one that others sent to all, unless they say `all`. */
 export function describeFrame(frame: Buffer, sent: boolean, flags: readonly DumpFlag[]): string {
   if (!sent && (frame[0]! & 1) !== 0 && !flags.includes('all')) return '';
-  const packet = frame.subarray(ETHERNET_HEADER);
+  const packet = frame.subarray(ETHERNET_HEADER_BYTES);
   const lines: string[] = [];
   if (flags.includes('mac')) lines.push(`${formatMac(frame.subarray(6, 12))} -> ${formatMac(frame.subarray(0, 6))}`);
   if (flags.includes('raw')) lines.push(...rawLines(packet.subarray(0, RAW_BYTES)), '');
@@ -40,8 +40,8 @@ export function describeFrame(frame: Buffer, sent: boolean, flags: readonly Dump
 }
 
 function rawLines(bytes: Buffer): string[] {
-  return Array.from({ length: Math.ceil(bytes.length / ROW) }, (_, row) => {
-    const part = bytes.subarray(row * ROW, (row + 1) * ROW);
+  return Array.from({ length: Math.ceil(bytes.length / ROW_BYTES) }, (_, row) => {
+    const part = bytes.subarray(row * ROW_BYTES, (row + 1) * ROW_BYTES);
     const hex = part.toString('hex').replace(/(.{4})(?!$)/g, '$1 ');
     return `${hex.padEnd(43)}${part.toString('latin1').replace(/[^\x20-\x7e]/g, '.')}`;
   });

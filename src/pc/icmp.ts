@@ -4,7 +4,7 @@ import { familyOf } from './address.ts';
 import { fold, pseudoSum, sumOf } from './checksum.ts';
 import { type Arrived, type EchoReply, type Network, type PacketError, PROTOCOL } from './packet.ts';
 
-const HEADER = 8;
+const HEADER_BYTES = 8;
 const TYPES = {
   4: { request: 8, reply: 0, unreachable: 3, protocol: PROTOCOL.icmp },
   6: { request: 128, reply: 129, unreachable: 1, protocol: PROTOCOL.icmpv6 },
@@ -13,7 +13,7 @@ const TYPES = {
 const ERRORS = { 4: new Set([3, 11, 12]), 6: new Set([1, 2, 3, 4]) } as const;
 const PORT_UNREACHABLE = { 4: 3, 6: 4 } as const;
 /** An ICMP error quotes so much of the packet. */
-const QUOTE = { 4: 576 - 20 - HEADER, 6: 1280 - 40 - HEADER } as const;
+const QUOTE = { 4: 576 - 20 - HEADER_BYTES, 6: 1280 - 40 - HEADER_BYTES } as const;
 
 export class Icmp {
   readonly #network: Network;
@@ -42,7 +42,7 @@ export class Icmp {
       dontFragment: boolean;
     },
   ): boolean {
-    const start = Buffer.alloc(HEADER);
+    const start = Buffer.alloc(HEADER_BYTES);
     start[0] = TYPES[familyOf(destination)].request;
     start.writeUInt16BE(identifier, 4);
     start.writeUInt16BE(sequence, 6);
@@ -53,7 +53,7 @@ export class Icmp {
   refusePort({ source, destination, whole, mac, direct }: Arrived): void {
     if (!direct) return;
     const family = familyOf(source);
-    const start = Buffer.alloc(HEADER);
+    const start = Buffer.alloc(HEADER_BYTES);
     start[0] = TYPES[family].unreachable;
     start[1] = PORT_UNREACHABLE[family];
     this.#send(
@@ -81,7 +81,7 @@ export class Icmp {
   }
 
   #reportError({ source, ttl, payload }: Arrived): void {
-    const quote = payload.subarray(HEADER);
+    const quote = payload.subarray(HEADER_BYTES);
     const family = familyOf(source);
     const length = family === 4 ? ((quote[0] ?? 0) & 15) * 4 : 40;
     if (quote.length < length + 8 || length < 20) return;
@@ -114,7 +114,7 @@ export class Icmp {
 }
 
 export function isIntact({ source, destination, protocol, payload }: Arrived): boolean {
-  if (payload.length < HEADER) return false;
+  if (payload.length < HEADER_BYTES) return false;
   const start = familyOf(source) === 4 ? 0 : pseudoSum(source, destination, protocol, payload.length);
   return fold(sumOf(payload, start)) === 0;
 }

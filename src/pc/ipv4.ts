@@ -2,20 +2,20 @@
 
 import { BROADCAST_MAC, isBroadcast, isMulticast, multicastMac, NO_ADDRESS, sameNetwork } from './address.ts';
 import { fold, sumOf } from './checksum.ts';
-import { ETHERTYPE, LARGEST_PACKET, type Link } from './link.ts';
+import { ETHERTYPE, LARGEST_PACKET_BYTES, type Link } from './link.ts';
 import { Neighbours } from './neighbours.ts';
 import { type Arrived, DEFAULT_TTL, type Departing, PROTOCOL } from './packet.ts';
 import { Reassembly } from './reassembly.ts';
 import type { Timers } from './timers.ts';
 
-const HEADER = 20;
-const ARP_LENGTH = 28;
+const HEADER_BYTES = 20;
+const ARP_BYTES = 28;
 const REQUEST = 1;
 const REPLY = 2;
 const DONT_FRAGMENT = 0x4000;
 const MORE_FRAGMENTS = 0x2000;
 const OFFSET = 0x1fff;
-const LONGEST = 65_535;
+const LONGEST_BYTES = 65_535;
 const BROADCAST = Buffer.alloc(4, 0xff);
 const ARP_START = Buffer.from('000108000604', 'hex');
 const BOOTP_CLIENT = 68;
@@ -23,7 +23,7 @@ export const DEFAULT_MTU = 1500;
 export const LEAST_MTU = 576;
 /** Gratuitous requests that look for a duplicate address, and the time between them. */
 const DUPLICATE_CHECKS = 3;
-const DUPLICATE_MILLISECONDS = 300;
+const DUPLICATE_MS = 300;
 
 export interface Ipv4Settings {
   address: Buffer;
@@ -82,7 +82,7 @@ export class Ipv4 {
         end(undefined);
         return;
       }
-      timer = this.#timers.after(DUPLICATE_MILLISECONDS, next);
+      timer = this.#timers.after(DUPLICATE_MS, next);
       this.#request(address, address);
     };
     this.#checking = { address, found: (mac) => end(Buffer.from(mac)) };
@@ -91,7 +91,7 @@ export class Ipv4 {
 
   receiveArp(frame: Buffer): void {
     const arp = frame.subarray(14);
-    if (arp.length < ARP_LENGTH || arp.compare(ARP_START, 0, 6, 0, 6) !== 0) return;
+    if (arp.length < ARP_BYTES || arp.compare(ARP_START, 0, 6, 0, 6) !== 0) return;
     const operation = arp.readUInt16BE(6);
     const [mac, sender, target] = [arp.subarray(8, 14), arp.subarray(14, 18), arp.subarray(24, 28)];
     if ((mac[0]! & 1) !== 0) return;
@@ -108,10 +108,10 @@ export class Ipv4 {
 
   receive(frame: Buffer): void {
     const packet = frame.subarray(14);
-    if (packet.length < HEADER || packet[0]! >> 4 !== 4) return;
+    if (packet.length < HEADER_BYTES || packet[0]! >> 4 !== 4) return;
     const header = (packet[0]! & 15) * 4;
     const length = packet.readUInt16BE(2);
-    if (header < HEADER || length < header || length > packet.length) return;
+    if (header < HEADER_BYTES || length < header || length > packet.length) return;
     if (fold(sumOf(packet.subarray(0, header))) !== 0) return;
     const destination = packet.subarray(16, 20);
     const payload = packet.subarray(header, length);
@@ -135,8 +135,8 @@ export class Ipv4 {
   send(packet: Departing): boolean {
     const source = packet.source ?? this.#own;
     const { destination } = packet;
-    if (packet.payload.length + HEADER > LONGEST) return false;
-    if (packet.dontFragment === true && packet.payload.length + HEADER > this.#largest) return false;
+    if (packet.payload.length + HEADER_BYTES > LONGEST_BYTES) return false;
+    if (packet.dontFragment === true && packet.payload.length + HEADER_BYTES > this.#largest) return false;
     if (this.settings !== undefined && destination.equals(this.settings.address)) return this.#loop(packet, source);
     if (packet.mac !== undefined) return this.#emit(packet, source, packet.mac);
     if (destination.equals(BROADCAST)) return this.#emit(packet, source, BROADCAST_MAC);
@@ -148,7 +148,7 @@ export class Ipv4 {
   }
 
   get #largest(): number {
-    return Math.min(this.mtu, LARGEST_PACKET);
+    return Math.min(this.mtu, LARGEST_PACKET_BYTES);
   }
 
   #isForGroup(destination: Buffer): boolean {
@@ -177,7 +177,7 @@ export class Ipv4 {
   #loop(packet: Departing, source: Buffer): boolean {
     const { destination, protocol, ttl = DEFAULT_TTL } = packet;
     const whole = Buffer.concat([this.#header(packet, source, 0, packet.payload.length, 0), packet.payload]);
-    const payload = whole.subarray(HEADER);
+    const payload = whole.subarray(HEADER_BYTES);
     const { mac } = this.#link;
     this.#timers.after(0, () =>
       this.#deliver({ source, destination, protocol, ttl, payload, whole, mac, direct: true }),
@@ -188,9 +188,9 @@ export class Ipv4 {
   #emit(packet: Departing, source: Buffer, mac: Buffer): true {
     const { payload } = packet;
     const identification = this.#identification++ & 0xffff;
-    const piece = (this.#largest - HEADER) & ~7;
+    const piece = (this.#largest - HEADER_BYTES) & ~7;
     const flags = packet.dontFragment === true ? DONT_FRAGMENT : 0;
-    if (payload.length + HEADER <= this.#largest) {
+    if (payload.length + HEADER_BYTES <= this.#largest) {
       const header = this.#header(packet, source, identification, payload.length, flags);
       this.#link.send(mac, ETHERTYPE.ipv4, Buffer.concat([header, payload]));
       return true;
@@ -205,9 +205,9 @@ export class Ipv4 {
   }
 
   #header(packet: Departing, source: Buffer, identification: number, length: number, fragment: number): Buffer {
-    const header = Buffer.alloc(HEADER);
+    const header = Buffer.alloc(HEADER_BYTES);
     header[0] = 0x45;
-    header.writeUInt16BE(HEADER + length, 2);
+    header.writeUInt16BE(HEADER_BYTES + length, 2);
     header.writeUInt16BE(identification, 4);
     header.writeUInt16BE(fragment, 6);
     header[8] = packet.ttl ?? DEFAULT_TTL;

@@ -14,15 +14,15 @@ import {
   solicitedNode,
 } from './address.ts';
 import { fold, pseudoSum, sumOf } from './checksum.ts';
-import { ETHERTYPE, LARGEST_PACKET, type Link } from './link.ts';
+import { ETHERTYPE, LARGEST_PACKET_BYTES, type Link } from './link.ts';
 import { Neighbours } from './neighbours.ts';
 import { type Arrived, DEFAULT_TTL, type Departing, PROTOCOL } from './packet.ts';
 import { Reassembly } from './reassembly.ts';
 import type { Timers } from './timers.ts';
 
-const HEADER = 40;
-const FRAGMENT_HEADER = 8;
-const LONGEST = 65_535;
+const HEADER_BYTES = 40;
+const FRAGMENT_HEADER_BYTES = 8;
+const LONGEST_BYTES = 65_535;
 const DEFAULT_MTU = 1500;
 const LEAST_MTU = 1280;
 /** Hop-by-hop options, routing and destination options are passed over; so many of them at most. */
@@ -33,7 +33,7 @@ const ON_LINK_HOPS = 255;
 const NEIGHBOUR = { routerSolicitation: 133, routerAdvertisement: 134, solicitation: 135, advertisement: 136 } as const;
 const OPTION = { sourceMac: 1, targetMac: 2, prefix: 3, mtu: 5 } as const;
 const SOLICITATIONS = 3;
-const SOLICITATION_MILLISECONDS = 1000;
+const SOLICITATION_MS = 1000;
 const SOLICITED = 0x40;
 const OVERRIDE = 0x20;
 const AUTONOMOUS = 0x40;
@@ -106,7 +106,7 @@ export class Ipv6 {
         told(false);
         return;
       }
-      timer = this.#timers.after(SOLICITATION_MILLISECONDS, next);
+      timer = this.#timers.after(SOLICITATION_MS, next);
       this.#discover(ALL_ROUTERS, NEIGHBOUR.routerSolicitation, Buffer.alloc(4), OPTION.sourceMac);
     };
     this.#advertised = (network) => {
@@ -120,9 +120,9 @@ export class Ipv6 {
 
   receive(frame: Buffer): void {
     const packet = frame.subarray(14);
-    if (packet.length < HEADER || packet[0]! >> 4 !== 6) return;
+    if (packet.length < HEADER_BYTES || packet[0]! >> 4 !== 6) return;
     const length = packet.readUInt16BE(4);
-    if (HEADER + length > packet.length) return;
+    if (HEADER_BYTES + length > packet.length) return;
     const destination = packet.subarray(24, 40);
     const direct = this.#isOwn(destination);
     if (!direct && !this.#isForGroup(destination)) return;
@@ -131,8 +131,8 @@ export class Ipv6 {
       destination,
       protocol: packet[6]!,
       ttl: packet[7]!,
-      payload: packet.subarray(HEADER, HEADER + length),
-      whole: packet.subarray(0, HEADER + length),
+      payload: packet.subarray(HEADER_BYTES, HEADER_BYTES + length),
+      whole: packet.subarray(0, HEADER_BYTES + length),
       mac: frame.subarray(6, 12),
       direct,
     };
@@ -157,8 +157,8 @@ export class Ipv6 {
   send(packet: Departing): boolean {
     const source = packet.source ?? this.sourceFor(packet.destination);
     const { destination } = packet;
-    if (packet.payload.length > LONGEST - FRAGMENT_HEADER) return false;
-    if (packet.dontFragment === true && packet.payload.length + HEADER > this.#largest) return false;
+    if (packet.payload.length > LONGEST_BYTES - FRAGMENT_HEADER_BYTES) return false;
+    if (packet.dontFragment === true && packet.payload.length + HEADER_BYTES > this.#largest) return false;
     if (this.#isOwn(destination)) return this.#loop(packet, source);
     if (packet.mac !== undefined) return this.#emit(packet, source, packet.mac);
     if (isMulticast(destination)) return this.#emit(packet, source, multicastMac(destination));
@@ -168,7 +168,7 @@ export class Ipv6 {
   }
 
   get #largest(): number {
-    return Math.min(this.mtu, LARGEST_PACKET);
+    return Math.min(this.mtu, LARGEST_PACKET_BYTES);
   }
 
   #isOwn(address: Buffer): boolean {
@@ -185,7 +185,7 @@ export class Ipv6 {
     let { protocol, payload } = arrived;
     for (let extensions = 0; extensions < EXTENSIONS; extensions++) {
       if (protocol === PROTOCOL.fragment) {
-        if (payload.length < FRAGMENT_HEADER) return;
+        if (payload.length < FRAGMENT_HEADER_BYTES) return;
         const field = payload.readUInt16BE(2);
         const next = payload[0]!;
         const whole = this.#collect(arrived, payload, field);
@@ -205,13 +205,13 @@ export class Ipv6 {
   }
 
   #collect({ source, destination }: Arrived, fragment: Buffer, field: number): Buffer | undefined {
-    if (field >> 3 === 0 && (field & 1) === 0) return fragment.subarray(FRAGMENT_HEADER);
+    if (field >> 3 === 0 && (field & 1) === 0) return fragment.subarray(FRAGMENT_HEADER_BYTES);
     this.#reassembly ??= new Reassembly(() => this.#timers.now());
     return this.#reassembly.add({
       key: `${source.toString('hex')} ${destination.toString('hex')} ${fragment.readUInt32BE(4)}`,
       offset: field & ~7,
       more: (field & 1) !== 0,
-      bytes: fragment.subarray(FRAGMENT_HEADER),
+      bytes: fragment.subarray(FRAGMENT_HEADER_BYTES),
     });
   }
 
@@ -227,19 +227,19 @@ export class Ipv6 {
 
   #emit(packet: Departing, source: Buffer, mac: Buffer): true {
     const { payload, protocol } = packet;
-    if (payload.length + HEADER <= this.#largest) {
+    if (payload.length + HEADER_BYTES <= this.#largest) {
       this.#link.send(mac, ETHERTYPE.ipv6, Buffer.concat([header(packet, source, protocol, payload.length), payload]));
       return true;
     }
-    const piece = (this.#largest - HEADER - FRAGMENT_HEADER) & ~7;
+    const piece = (this.#largest - HEADER_BYTES - FRAGMENT_HEADER_BYTES) & ~7;
     const identification = this.#identification++ >>> 0;
     for (let offset = 0; offset < payload.length; offset += piece) {
       const bytes = payload.subarray(offset, offset + piece);
-      const fragment = Buffer.alloc(FRAGMENT_HEADER);
+      const fragment = Buffer.alloc(FRAGMENT_HEADER_BYTES);
       fragment[0] = protocol;
       fragment.writeUInt16BE(offset | (offset + piece < payload.length ? 1 : 0), 2);
       fragment.writeUInt32BE(identification, 4);
-      const start = header(packet, source, PROTOCOL.fragment, FRAGMENT_HEADER + bytes.length);
+      const start = header(packet, source, PROTOCOL.fragment, FRAGMENT_HEADER_BYTES + bytes.length);
       this.#link.send(mac, ETHERTYPE.ipv6, Buffer.concat([start, fragment, bytes]));
     }
     return true;
@@ -254,7 +254,7 @@ export class Ipv6 {
       this.neighbours.learn(source, routerMac, true);
     } else if (this.router?.address.equals(source)) this.router = undefined;
     const mtu = option(advertisement, 16, OPTION.mtu)?.readUInt32BE(2);
-    if (mtu !== undefined && mtu >= LEAST_MTU && mtu <= LARGEST_PACKET) this.mtu = mtu;
+    if (mtu !== undefined && mtu >= LEAST_MTU && mtu <= LARGEST_PACKET_BYTES) this.mtu = mtu;
     const prefix = option(advertisement, 16, OPTION.prefix);
     const isUsable = prefix !== undefined && prefix.length >= 30 && prefix[0] === 64 && (prefix[1]! & AUTONOMOUS) !== 0;
     this.#advertised?.(isUsable ? prefix.subarray(14, 22) : undefined);
@@ -304,7 +304,7 @@ function option(message: Buffer, start: number, type: number): Buffer | undefine
 }
 
 function header(packet: Departing, source: Buffer, next: number, length: number): Buffer {
-  const bytes = Buffer.alloc(HEADER);
+  const bytes = Buffer.alloc(HEADER_BYTES);
   bytes[0] = 0x60;
   bytes.writeUInt16BE(length, 4);
   bytes[6] = next;

@@ -2,11 +2,11 @@
 
 export const ETHERTYPE = { ipv4: 0x0800, arp: 0x0806, ipv6: 0x86dd } as const;
 
-export const ETHERNET_HEADER = 14;
+export const ETHERNET_HEADER_BYTES = 14;
 /** Without its check sequence a frame has 60 bytes at least. */
-const SHORTEST = 60;
+const SHORTEST_FRAME_BYTES = 60;
 /** The largest packet that a frame here carries, whatever MTU somebody sets. */
-export const LARGEST_PACKET = 9000;
+export const LARGEST_PACKET_BYTES = 9000;
 
 export class Link {
   readonly mac: Buffer;
@@ -21,18 +21,18 @@ export class Link {
   }
 
   send(destination: Buffer, ethertype: number, packet: Buffer): void {
-    const frame = Buffer.alloc(Math.max(SHORTEST, ETHERNET_HEADER + packet.length));
+    const frame = Buffer.alloc(Math.max(SHORTEST_FRAME_BYTES, ETHERNET_HEADER_BYTES + packet.length));
     destination.copy(frame);
     this.mac.copy(frame, 6);
     frame.writeUInt16BE(ethertype, 12);
-    packet.copy(frame, ETHERNET_HEADER);
+    packet.copy(frame, ETHERNET_HEADER_BYTES);
     this.watcher?.(frame, true);
     this.#transmit(frame);
   }
 
   /** Whether the frame is for this interface: sent to it, to all, or to a group, and not its own. */
   accepts(frame: Buffer): boolean {
-    if (frame.length < ETHERNET_HEADER) return false;
+    if (frame.length < ETHERNET_HEADER_BYTES) return false;
     if ((frame[0]! & 1) === 0) return frame.compare(this.mac, 0, 6, 0, 6) === 0;
     return frame.compare(this.mac, 0, 6, 6, 12) !== 0;
   }

@@ -3,12 +3,12 @@
 import { formatAddress, lasting } from './address.ts';
 import type { Timer, Timers } from './timers.ts';
 
-const LIFE_MILLISECONDS = 120_000;
+const LIFE_MS = 120_000;
 const ENTRIES = 256;
 /** Questions at a time; more are refused. */
 const QUESTIONS = 32;
 const TRIES = 3;
-const TRY_MILLISECONDS = 1000;
+const TRY_MS = 1000;
 
 type Told = (mac: Buffer | undefined) => void;
 
@@ -90,7 +90,7 @@ export class Neighbours {
     const entry = {
       address: lasting(address),
       mac: lasting(mac),
-      expires: this.#timers.now() + LIFE_MILLISECONDS,
+      expires: this.#timers.now() + LIFE_MS,
     };
     this.#known.set(key, entry);
     if (question !== undefined) this.#answer(key, question, entry.mac);
@@ -113,7 +113,7 @@ export class Neighbours {
       return;
     }
     question.tries++;
-    question.timer = this.#timers.after(TRY_MILLISECONDS, () => this.#try(address, key, question));
+    question.timer = this.#timers.after(TRY_MS, () => this.#try(address, key, question));
     this.#ask(address);
   }
 

@@ -1,8 +1,8 @@
 // Puts fragments together, of a few datagrams at a time; the oldest gives way. Overlapping fragments end the whole (RFC 5722).
 
 const DATAGRAMS = 4;
-const PATIENCE_MILLISECONDS = 30_000;
-const LONGEST = 65_535;
+const PATIENCE_MS = 30_000;
+const LONGEST_BYTES = 65_535;
 /** A datagram of so many pieces is an attack or a mistake. */
 const PIECES = 256;
 
@@ -34,7 +34,7 @@ export class Reassembly {
   /** Takes a copy of the fragment; answers the datagram when it is whole. */
   add({ key, offset, more, bytes }: Fragment): Buffer | undefined {
     const end = offset + bytes.length;
-    if (bytes.length === 0 || end > LONGEST || (more && bytes.length % 8 !== 0)) return undefined;
+    if (bytes.length === 0 || end > LONGEST_BYTES || (more && bytes.length % 8 !== 0)) return undefined;
     const partial = this.#partial(key);
     const overlaps = partial.pieces.some((piece) => offset < piece.offset + piece.bytes.length && piece.offset < end);
     const tooLong = partial.length !== undefined && (end > partial.length || (!more && end !== partial.length));
@@ -54,7 +54,7 @@ export class Reassembly {
   #partial(key: string): Partial {
     const now = this.#now();
     for (const [other, { started }] of this.#partials) {
-      if (now - started > PATIENCE_MILLISECONDS) this.#partials.delete(other);
+      if (now - started > PATIENCE_MS) this.#partials.delete(other);
     }
     let partial = this.#partials.get(key);
     if (partial === undefined) {

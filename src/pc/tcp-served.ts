@@ -5,12 +5,12 @@ import type { Timer, Timers } from './timers.ts';
 
 const ECHO = 7;
 /** Also what is held for the echo at most. */
-const WINDOW = 4096;
-const LARGEST_SEGMENT = 1400;
-const RETRY_MILLISECONDS = 500;
+const WINDOW_BYTES = 4096;
+const LARGEST_SEGMENT_BYTES = 1400;
+const RETRY_MS = 500;
 const RETRIES = 6;
 /** A connection on which nothing happens ends in silence. */
-const IDLE_MILLISECONDS = 60_000;
+const IDLE_MS = 60_000;
 const NOTHING = Buffer.alloc(0);
 
 export class TcpServed {
@@ -66,7 +66,7 @@ export class TcpServed {
     this.#unacknowledged = acknowledgement;
     this.#flying = undefined;
     this.#retries = 0;
-    this.#wait(IDLE_MILLISECONDS, () => this.end());
+    this.#wait(IDLE_MS, () => this.end());
     if ((flying.flags & FLAG.fin) === 0) return true;
     this.end();
     return false;
@@ -75,7 +75,7 @@ export class TcpServed {
   #hearData({ sequence, flags, data }: Segment): void {
     const isFinal = (flags & FLAG.fin) !== 0;
     if (data.length === 0 && !isFinal) return;
-    const fits = !this.#echoes || this.#queue.length + data.length <= WINDOW;
+    const fits = !this.#echoes || this.#queue.length + data.length <= WINDOW_BYTES;
     if (sequence === this.#expected && fits && !this.#peerHasEnded) {
       this.#expected = (sequence + data.length + (isFinal ? 1 : 0)) >>> 0;
       if (this.#echoes) this.#queue = Buffer.concat([this.#queue, data]);
@@ -86,7 +86,7 @@ export class TcpServed {
 
   #next(): void {
     if (this.#queue.length > 0) {
-      const data = Buffer.from(this.#queue.subarray(0, LARGEST_SEGMENT));
+      const data = Buffer.from(this.#queue.subarray(0, LARGEST_SEGMENT_BYTES));
       this.#queue = this.#queue.subarray(data.length);
       this.#fly(FLAG.ack | FLAG.psh, data);
     } else if (this.#peerHasEnded && !this.#hasEnded) {
@@ -108,13 +108,13 @@ export class TcpServed {
       return;
     }
     this.#transmit(this.#flying.flags, this.#flying.data);
-    this.#wait(RETRY_MILLISECONDS * this.#retries, () => this.#repeat());
+    this.#wait(RETRY_MS * this.#retries, () => this.#repeat());
   }
 
   #transmit(flags: number, data: Buffer): void {
     const isPureAnswer = this.#flying !== undefined && this.#flying.data !== data && flags === FLAG.ack;
     const sequence = this.#unacknowledged + (isPureAnswer ? this.#flying!.length : 0);
-    const window = this.#echoes ? WINDOW - this.#queue.length : WINDOW;
+    const window = this.#echoes ? WINDOW_BYTES - this.#queue.length : WINDOW_BYTES;
     this.#send({ ...this.#ports, sequence, acknowledgement: this.#expected, flags, window, data });
   }
 

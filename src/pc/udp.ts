@@ -5,12 +5,12 @@ import { fold, pseudoSum, sumOf } from './checksum.ts';
 import type { Icmp } from './icmp.ts';
 import { type Arrived, type Departing, type Network, PROTOCOL } from './packet.ts';
 
-const HEADER = 8;
+const HEADER_BYTES = 8;
 const ECHO = 7;
 /** What the traceroute of other systems sends to: they want to hear that nobody is there. */
 const TRACE_PORTS = { first: 33_434, last: 33_689 };
 /** Echoes in a second; two PCs that echo each other's echoes are no storm then. */
-const ECHOES = 1000;
+const ECHOES_PER_SECOND = 1000;
 /** Ports of ended sockets that late answers may still come to: those are no requests. */
 const LATE_PORTS = 16;
 
@@ -54,15 +54,15 @@ export class Udp {
 
   receive(arrived: Arrived): void {
     const { source, destination, payload, ttl, mac, direct } = arrived;
-    if (payload.length < HEADER) return;
+    if (payload.length < HEADER_BYTES) return;
     const length = payload.readUInt16BE(4);
-    if (length < HEADER || length > payload.length) return;
+    if (length < HEADER_BYTES || length > payload.length) return;
     const isChecked = payload.readUInt16BE(6) !== 0;
     const start = pseudoSum(source, destination, PROTOCOL.udp, length);
     // Over IPv6 a datagram must carry a checksum.
     if (isChecked ? fold(sumOf(payload.subarray(0, length), start)) !== 0 : familyOf(source) === 6) return;
     const [from, to] = [payload.readUInt16BE(0), payload.readUInt16BE(2)];
-    const data = payload.subarray(HEADER, length);
+    const data = payload.subarray(HEADER_BYTES, length);
     const socket = this.#sockets.get(to);
     if (socket !== undefined) {
       socket({ source, port: from, ttl, data });
@@ -83,7 +83,7 @@ export class Udp {
     const second = Math.floor(this.#now() / 1000);
     if (second !== this.#second) this.#echoes = 0;
     this.#second = second;
-    return ++this.#echoes <= ECHOES;
+    return ++this.#echoes <= ECHOES_PER_SECOND;
   }
 }
 
@@ -92,7 +92,7 @@ export function udpMessage(
   destination: Buffer,
   { from, to, data }: { from: number; to: number; data: Buffer },
 ): Buffer {
-  const message = Buffer.concat([Buffer.alloc(HEADER), data]);
+  const message = Buffer.concat([Buffer.alloc(HEADER_BYTES), data]);
   message.writeUInt16BE(from, 0);
   message.writeUInt16BE(to, 2);
   // Longer ones do not leave: IP refuses them.

@@ -8,12 +8,12 @@ export const CAPTURE_FORMATS = ['pcap', 'nsecpcap', 'pcapng'] as const;
 export type CaptureFormat = (typeof CAPTURE_FORMATS)[number];
 
 /** Bytes of a frame that a capture keeps at most. */
-export const LONGEST_SNAP = 65_535;
+export const LONGEST_SNAP_BYTES = 65_535;
 
 /** Extensions of `start_capture`; a capture without them is that of the release. */
 export const CAPTURE_EXTENSIONS = {
   format: v.optional(v.picklist(CAPTURE_FORMATS)),
-  snap_length: v.optional(wholeFrom(1, LONGEST_SNAP, 'bytes')),
+  snap_length: v.optional(wholeFrom(1, LONGEST_SNAP_BYTES, 'bytes')),
   /** Of each file of a ring. */
   ring_size: v.optional(wholeFrom(128 << 10, 2 ** 40, 'bytes')),
   ring_files: v.optional(wholeFrom(2, 1000, 'files')),

@@ -7,7 +7,7 @@ import { writeFileAtomically } from '../host/atomic-file.ts';
 import { connect, settle } from './database.ts';
 
 /** Milliseconds that a daemon which is just about to end is waited for. */
-const PATIENCE = 300;
+const PATIENCE_MS = 300;
 
 /**
  * Takes the state directory for this process or refuses with `Failure('conflict')` that names the directory and the
@@ -20,7 +20,7 @@ const PATIENCE = 300;
 export async function lockStateDirectory(directory: string): Promise<AsyncDisposable> {
   const pidFile = join(directory, 'labwired.pid');
   const path = join(directory, 'labwired.lock');
-  const connection = await connect(path, PATIENCE).catch((thrown: unknown) => {
+  const connection = await connect(path, PATIENCE_MS).catch((thrown: unknown) => {
     throw unusable(directory, thrown);
   });
   const close = () => settle((done) => connection.close(done));

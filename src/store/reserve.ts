@@ -7,15 +7,15 @@ import { Failure, messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
 
 /** Enough for the file of a lab of some 2,000 nodes, or for as many changes of the database. */
-const BYTES = 4 * 2 ** 20;
+const RESERVE_BYTES = 4 * 2 ** 20;
 /** On a small disk no more than this share of it. */
 const SHARE = 1 / 16;
 /** Bytes that no file system stores smaller than they are. */
 const CHUNK = randomBytes(64 * 1024);
 /** What is given away at first; others may take it before the work does. When it is not enough, twice as much. */
-const FIRST_PART = 256 * 1024;
+const FIRST_PART_BYTES = 256 * 1024;
 /** Milliseconds after which space is looked for again while some of it is missing. */
-const PATIENCE = 10_000;
+const PATIENCE_MS = 10_000;
 
 function isForSpace(error: unknown): boolean {
   return error instanceof Failure && error.code === 'out-of-space';
@@ -58,7 +58,7 @@ export class Reserve {
     this.#users += 1;
     try {
       await this.#filling;
-      for (let part = FIRST_PART; await this.#giveAway(part); part *= 2) {
+      for (let part = FIRST_PART_BYTES; await this.#giveAway(part); part *= 2) {
         try {
           return await work();
         } catch (error) {
@@ -82,7 +82,7 @@ export class Reserve {
         log.debug('no space can be kept', { path: this.#path, error: messageOf(error) });
         return false;
       });
-      if (!whole && !this.#stopped) this.#timer = setTimeout(() => this.#fill(), PATIENCE).unref();
+      if (!whole && !this.#stopped) this.#timer = setTimeout(() => this.#fill(), PATIENCE_MS).unref();
     });
   }
 
@@ -96,7 +96,7 @@ export class Reserve {
   /** Answers whether all of it is there. */
   async #take(): Promise<boolean> {
     const { blocks, bsize } = await statfs(this.#directory);
-    const wanted = Math.min(BYTES, Math.floor(blocks * bsize * SHARE));
+    const wanted = Math.min(RESERVE_BYTES, Math.floor(blocks * bsize * SHARE));
     let size = (await stat(this.#path).catch(() => undefined))?.size ?? 0;
     if (size >= wanted) return true;
     const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;

@@ -20,7 +20,7 @@ type TableName = keyof typeof TABLES;
 type Row = Record<string, string | number | null>;
 
 /** Rows without a readable neighbour before the search for further ones is given up. */
-const GAP = 10_000;
+const GAP_ROWS = 10_000;
 
 export interface Salvage {
   /** Where the damaged files are now. */
@@ -134,7 +134,7 @@ async function readable(path: string): Promise<{ found: Record<TableName, Row[]>
 /** Row by row, leaping over those that cannot be read. */
 async function oneByOne(connection: sqlite3.Database, table: string): Promise<Row[]> {
   const rows: Row[] = [];
-  for (let position = 1, missed = 0; missed < GAP; position++) {
+  for (let position = 1, missed = 0; missed < GAP_ROWS; position++) {
     const [row] = await all(connection, `SELECT * FROM ${table} WHERE position = ${position}`).catch(() => []);
     missed = row ? 0 : missed + 1;
     if (row) rows.push(row);

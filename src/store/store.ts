@@ -17,7 +17,7 @@ import { Reserve } from './reserve.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Bytes of the file with the identity, at most. */
-const LARGEST_INSTANCE = 64;
+const LARGEST_INSTANCE_BYTES = 64;
 
 /** The durable state of one daemon. A promise of any of its parts that has resolved survives kill -9 of the process. */
 export class Store implements AsyncDisposable {
@@ -93,7 +93,7 @@ export class Store implements AsyncDisposable {
  */
 async function instanceOf(database: Database, directory: string): Promise<string> {
   const path = join(directory, 'instance');
-  const noted = await readRegularFile(path, LARGEST_INSTANCE)
+  const noted = await readRegularFile(path, LARGEST_INSTANCE_BYTES)
     .then((bytes) => bytes.toString().trim())
     .catch(() => undefined);
   const known = noted !== undefined && UUID.test(noted) ? noted : randomUUID();

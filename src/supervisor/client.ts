@@ -23,7 +23,7 @@ import {
 
 /** Input that may be on its way to a program that does not read. */
 const INPUT_BYTES = 256 * 1024;
-const WELCOME_MILLISECONDS = 2_000;
+const WELCOME_MS = 2_000;
 
 export interface ProgramListener {
   /** Bytes from the program, unchanged. */
@@ -178,7 +178,7 @@ export class SupervisorClient {
     this.#pid = undefined;
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.end(); // after what is on its way
-    await Promise.race([closed, sleep(WELCOME_MILLISECONDS, undefined, { ref: false })]);
+    await Promise.race([closed, sleep(WELCOME_MS, undefined, { ref: false })]);
     socket.destroy();
   }
 
@@ -224,7 +224,7 @@ export class SupervisorClient {
     const greeted = Promise.withResolvers<Welcome>();
     const strange = (reason: string): StrangeSupervisor =>
       new StrangeSupervisor('conflict', `The process that holds programs of a former run cannot be used: ${reason}.`);
-    const late = setTimeout(() => greeted.reject(strange('it does not answer')), WELCOME_MILLISECONDS);
+    const late = setTimeout(() => greeted.reject(strange('it does not answer')), WELCOME_MS);
     socket.on('error', () => {}); // 'close' follows
     socket.on('data', (part: Buffer) => {
       try {

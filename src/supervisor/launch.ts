@@ -9,7 +9,7 @@ import { childEnvironment, instanceToken } from '../host/processes.ts';
 
 /** The program that runs, also after another version has been put in its place. */
 const SELF = '/proc/self/exe';
-const PATIENCE_MILLISECONDS = 10_000;
+const PATIENCE_MS = 10_000;
 const LOG = 'log';
 
 function words(directory: string, instance: string): string[] {
@@ -35,7 +35,7 @@ export async function launchSupervisor(directory: string, instance: string): Pro
     child.once('error', reject);
     child.once('exit', (code, signal) => reject(new Error(`it ended at once (${signal ?? `exit code ${code}`})`)));
     child.stdout!.once('data', () => resolve());
-    const late = setTimeout(() => reject(new Error('it does not answer')), PATIENCE_MILLISECONDS);
+    const late = setTimeout(() => reject(new Error('it does not answer')), PATIENCE_MS);
     await listening.finally(() => {
       clearTimeout(late);
       child.stdout!.destroy();

@@ -8,7 +8,7 @@ import { Scrollback } from './scrollback.ts';
 
 /** What is kept of the output for the next daemon. */
 const HISTORY_BYTES = 64 * 1024;
-const INPUT_RETRY_MILLISECONDS = 20;
+const INPUT_RETRY_MS = 20;
 /** What is still read of a program that has ended: more than a terminal holds, and an end if what it started goes on writing. */
 const LAST_BYTES = 1024 * 1024;
 const READ_BYTES = 64 * 1024;
@@ -126,7 +126,7 @@ export class SupervisedProgram {
         else this.#input.shift();
         this.#events.taken(written);
       } catch (error) {
-        if (systemCode(error) === 'EAGAIN') this.#retry = setTimeout(() => this.#flush(), INPUT_RETRY_MILLISECONDS);
+        if (systemCode(error) === 'EAGAIN') this.#retry = setTimeout(() => this.#flush(), INPUT_RETRY_MS);
         else this.#dropInput();
         return;
       }

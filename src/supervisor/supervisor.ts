@@ -22,7 +22,7 @@ import { SupervisedProgram } from './supervised-program.ts';
 /** What may wait for a daemon before the programs have to wait. */
 const WAITING_BYTES = 1024 * 1024;
 /** How long a daemon is waited for at the start, and with the news of programs that have ended, when nothing runs. */
-const LONELY_MILLISECONDS = 60_000;
+const LONELY_MS = 60_000;
 /** For the daemon that has started this process. */
 const STANDARD_OUTPUT = 1;
 
@@ -58,7 +58,7 @@ export class Supervisor {
     const server = createServer({ allowHalfOpen: true }, (socket) => this.#welcome(socket));
     server.listen(this.#path, () => {
       writeSync(STANDARD_OUTPUT, 'ready\n');
-      this.#lonely = setTimeout(() => this.#end(), LONELY_MILLISECONDS);
+      this.#lonely = setTimeout(() => this.#end(), LONELY_MS);
     });
     this.#server = server;
   }
@@ -206,7 +206,7 @@ export class Supervisor {
     clearTimeout(this.#lonely);
     if (this.#daemon || this.#byPid.size > 0) return;
     if (this.#programs.size === 0) this.#end();
-    this.#lonely = setTimeout(() => this.#end(), LONELY_MILLISECONDS);
+    this.#lonely = setTimeout(() => this.#end(), LONELY_MS);
   }
 
   #end(): never {

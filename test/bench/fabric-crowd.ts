@@ -5,7 +5,7 @@ import { type Cable, Fabric, type FabricPort } from '../../src/fabric/fabric.ts'
 
 const host = '127.0.0.1';
 /** Milliseconds for which the CPU is watched. */
-const REST = 2000;
+const REST_MS = 2000;
 
 /** A fabric with `count` connected ports at hubs of 16, joined in pairs by fused cables. */
 async function crowd(count: number, firstPort: number): Promise<{ fabric: Fabric; ports: FabricPort[] }> {
@@ -48,13 +48,13 @@ export async function manyPorts(): Promise<void> {
     }
   }
   const before = process.cpuUsage();
-  await sleep(REST);
+  await sleep(REST_MS);
   const { user, system } = process.cpuUsage(before);
   await few.fabric.stop();
   await full.fabric.stop();
   process.stdout.write(
     `\nPull a cable and plug it in: ${used.few.toFixed(3)} ms among 16 ports, ${used.full.toFixed(3)} ms among ${many} ` +
       `(ratio ${(used.full / used.few).toFixed(2)}).\n` +
-      `${many} connected ports: ${kilobytes.toFixed(1)} KiB each, ${((user + system) / REST / 10).toFixed(2)} % CPU at rest.\n`,
+      `${many} connected ports: ${kilobytes.toFixed(1)} KiB each, ${((user + system) / REST_MS / 10).toFixed(2)} % CPU at rest.\n`,
   );
 }

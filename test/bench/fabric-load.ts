@@ -45,7 +45,7 @@ export interface LoadResult {
 const BATCH = 32;
 const BUFFER_BYTES = 4 << 20;
 /** Milliseconds without a frame after which no more is expected: longer than any delay that is measured. */
-const SILENCE = 200;
+const SILENCE_MS = 200;
 const CLONE_NEWNET = 0x40000000;
 
 type SetNamespace = (descriptor: number, type: number) => number;
@@ -119,7 +119,7 @@ function stream(
     drain(due > 0 ? 0 : 1);
   }
   const seconds = (performance.now() - start) / 1000;
-  while (drain(SILENCE));
+  while (drain(SILENCE_MS));
   return { sent, received, seconds, trip: 0, trip99: 0, way: quantile(ways, 0.5), way99: quantile(ways, 0.99) };
 }
 

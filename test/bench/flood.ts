@@ -18,7 +18,7 @@ const FLOOD_BYTES = 60;
 const VICTIM_RATE = 5000;
 const VICTIM_BYTES = 1000;
 /** Milliseconds between two requests of the API; every second one changes a node. */
-const PAUSE = 5;
+const PAUSE_MS = 5;
 const host = '127.0.0.1';
 
 /** Two peers at two ports of a hub of their own. */
@@ -59,7 +59,7 @@ async function requests(lab: Lab, node: NodeObject, milliseconds: number): Promi
   const { daemon } = lab;
   const path = `${lab.path}/nodes/${node.node_id}`;
   const times: number[] = [];
-  for (const end = performance.now() + milliseconds; performance.now() < end; await sleep(PAUSE)) {
+  for (const end = performance.now() + milliseconds; performance.now() < end; await sleep(PAUSE_MS)) {
     const start = performance.now();
     if (times.length % 2 === 0) await daemon.get(path);
     else await daemon.put(path, { x: times.length });

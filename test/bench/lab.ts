@@ -15,7 +15,7 @@ const REAL_SIZES = [50, 500];
 const SAMPLE = 50;
 const HUB_PORTS = 8;
 /** The topology file is written when a lab has been quiet for so long. */
-const QUIET_MILLISECONDS = 1_500;
+const QUIET_MS = 1_500;
 
 /** 2,000 started PCs with cables take 2,000 consoles and 10,000 UDP ports; away from those of daemons in use here. */
 const PORTS = {
@@ -52,7 +52,7 @@ async function warmDaemon(vpcs: string): Promise<Daemon> {
   for (const pc of pcs.slice(0, 20)) await warm.start(pc);
   await warm.reopen();
   await daemon.delete(warm.path);
-  await sleep(QUIET_MILLISECONDS);
+  await sleep(QUIET_MS);
   return daemon;
 }
 
@@ -64,7 +64,7 @@ async function starts(lab: Lab, nodes: readonly NodeObject[], figures: Figures):
   const one = (action: string) => (index: number) =>
     daemon.post(`${lab.path}/nodes/${nodes[(index * 7919) % nodes.length]!.node_id}/${action}`);
   figures.set('start all nodes, each', await shareOf(pids, nodes.length, all('start')));
-  await sleep(QUIET_MILLISECONDS);
+  await sleep(QUIET_MS);
   figures.set('stop one of them', await costOf(pids, 20, one('stop')));
   figures.set('start one of them', await costOf(pids, 20, one('start')));
   figures.set('stop all nodes, each', await shareOf(pids, nodes.length, all('stop')));
@@ -94,7 +94,7 @@ async function measure(n: number): Promise<Figures> {
   const empty = anonymousMegabytes(pid);
   const lab = await Lab.create(daemon);
   const nodes = await grow(lab, n, figures);
-  await sleep(QUIET_MILLISECONDS);
+  await sleep(QUIET_MS);
   const memory = ((anonymousMegabytes(pid) - empty) * 1024) / n;
   const path = (index: number) => `${lab.path}/nodes/${nodes[(index * 7919) % n]!.node_id}`;
   const move = (index: number) => daemon.put(path(index), { x: index + 1, y: n + index });
@@ -102,8 +102,8 @@ async function measure(n: number): Promise<Figures> {
   figures.set('move a node', await costOf(pid, SAMPLE, move));
   figures.set('rename a node', await costOf(pid, SAMPLE, rename));
   figures.set('read a node', await costOf(pid, SAMPLE, (index) => daemon.get(path(index))));
-  await sleep(QUIET_MILLISECONDS);
-  const quiet = () => sleep(QUIET_MILLISECONDS);
+  await sleep(QUIET_MS);
+  const quiet = () => sleep(QUIET_MS);
   await move(n);
   const writing = await costOf(pid, 1, quiet);
   await move(n + 1);

@@ -15,9 +15,9 @@ const PORTS = {
 /** Of a hub as the API makes it. */
 const HUB_PORTS = 8;
 /** Until every PC has looked for a duplicate of its address, and the server has given back what only the work took (src/idle-memory-trimmer.ts). */
-const REST_MILLISECONDS = 10_000;
-const IDLE_MILLISECONDS = 10_000;
-const ANSWER_MILLISECONDS = 60_000;
+const REST_MS = 10_000;
+const IDLE_MS = 10_000;
+const ANSWER_MS = 60_000;
 
 /** PCs at hubs of eight ports; the nth of a hub has 10.0.0.n. Answers them by hub. */
 async function build(lab: Lab, count: number): Promise<NodeObject[][]> {
@@ -53,7 +53,7 @@ async function type({ console: port }: NodeObject, addresses: readonly string[])
   for (const address of addresses) {
     const from = text.length;
     socket.write(`ping ${address} -c 1\r`);
-    const end = performance.now() + ANSWER_MILLISECONDS;
+    const end = performance.now() + ANSWER_MS;
     while (!/(icmp_seq=1|not reachable)[\s\S]*> $/.test(text.slice(from)) && performance.now() < end) await sleep(5);
   }
   socket.destroy();
@@ -76,7 +76,7 @@ async function start(lab: Lab, pcs: readonly NodeObject[], by: 'controller' | 'c
 async function measure(engine: 'built-in' | 'vpcs', count: number): Promise<string[]> {
   await using daemon = await new Daemon({ environment: { ...PORTS, LABWIRE_VPCS_ENGINE: engine } }).start();
   const atRest = async (): Promise<number> => {
-    await sleep(REST_MILLISECONDS);
+    await sleep(REST_MS);
     return anonymousMegabytes(daemon.pid);
   };
   const empty = await atRest();
@@ -88,8 +88,8 @@ async function measure(engine: 'built-in' | 'vpcs', count: number): Promise<stri
   const running = await atRest();
   const each = (more: number, less: number): string => `${(((more - less) * 1024) / count).toFixed(1)} KiB`;
   const before = cpuMilliseconds(daemon.pid);
-  await sleep(IDLE_MILLISECONDS);
-  const idle = ((cpuMilliseconds(daemon.pid) - before) / IDLE_MILLISECONDS) * 100;
+  await sleep(IDLE_MS);
+  const idle = ((cpuMilliseconds(daemon.pid) - before) / IDLE_MS) * 100;
   let answered = 0;
   for (const hub of hubs) answered += await pingHub(hub);
   await daemon.post(`${lab.path}/nodes/stop`);

@@ -19,9 +19,9 @@ const PAUSES = [
   [250, 40],
   [1000, 14],
 ] as const;
-const FLOOD_MILLISECONDS = 1000;
+const FLOOD_MS = 1000;
 const FLOOD_ROUNDS = 3;
-const IDLE_MILLISECONDS = 5000;
+const IDLE_MS = 5000;
 /** What a ping may take of the pair's: the promise. */
 const MOST = 0.8;
 
@@ -133,8 +133,8 @@ const rests: Rest[] = [];
 for (const [pause, count] of PAUSES) rests.push(await ping(pause, count));
 
 const idleBefore = cpuMilliseconds(subject.pid!);
-await sleep(IDLE_MILLISECONDS);
-const idle = (cpuMilliseconds(subject.pid!) - idleBefore) / IDLE_MILLISECONDS;
+await sleep(IDLE_MS);
+const idle = (cpuMilliseconds(subject.pid!) - idleBefore) / IDLE_MS;
 
 echo.kill('SIGKILL');
 await once(echo, 'exit');
@@ -142,8 +142,8 @@ const floods = Object.fromEntries(WAYS.map((way) => [way, []])) as unknown as Re
 for (let round = 0; round < FLOOD_ROUNDS; round++) {
   for (const way of WAYS) {
     const [[from, at], [to, by]] = [peers(way), own(way)];
-    const [arrived] = await lines('flood', FLOOD_MILLISECONDS, from, to, at, by);
-    floods[way].push(Number(arrived) / (FLOOD_MILLISECONDS / 1000));
+    const [arrived] = await lines('flood', FLOOD_MS, from, to, at, by);
+    floods[way].push(Number(arrived) / (FLOOD_MS / 1000));
   }
 }
 

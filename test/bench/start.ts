@@ -9,7 +9,7 @@ import { anonymousMegabytes, cpuMilliseconds, median, table } from './measure.ts
 
 const ROUNDS = 15;
 /** Milliseconds of rest before memory and CPU are read, and for how long CPU is watched. */
-const REST = 10_000;
+const REST_MS = 10_000;
 
 const BARE = 'require("node:http").createServer((q, a) => a.end("{}")).listen(Number(process.argv[1]), "127.0.0.1")';
 
@@ -54,11 +54,11 @@ for (let round = 0; round < ROUNDS; round += 1) {
 }
 await using resting = new Daemon();
 await resting.start();
-await sleep(REST);
+await sleep(REST_MS);
 const memory = anonymousMegabytes(resting.pid);
 const before = cpuMilliseconds(resting.pid);
-await sleep(REST);
-const cpu = (cpuMilliseconds(resting.pid) - before) / REST;
+await sleep(REST_MS);
+const cpu = (cpuMilliseconds(resting.pid) - before) / REST_MS;
 
 const shown = (values: number[]): string =>
   `${median(values).toFixed(0)} ms (${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)})`;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const PATIENCE_MILLISECONDS = 10_000;
+const PATIENCE_MS = 10_000;
 
 /** A directory that goes with the test. */
 export async function scratch(t: TestContext): Promise<string> {
@@ -19,7 +19,7 @@ export async function scratch(t: TestContext): Promise<string> {
 
 /** Waits until something is true. */
 export async function until(what: string | (() => string), condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MILLISECONDS;
+  const deadline = performance.now() + PATIENCE_MS;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`waited in vain for ${typeof what === 'string' ? what : what()}`);
     await sleep(5);

@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateRawSync } from 'node:zlib';
 import { WebSocket } from 'ws';
-import { BODY_LIMIT } from '../../src/http/body.ts';
+import { BODY_LIMIT_BYTES } from '../../src/http/body.ts';
 import { zip } from '../controller/archives-zip.ts';
 import type { Daemon } from '../system/daemon.ts';
 import type { Lab } from '../system/lab.ts';
@@ -224,7 +224,7 @@ async function hostileJson(daemon: Daemon, lab: Lab): Promise<string> {
     for (const route of FULL ? routes : routes.slice(0, 2)) {
       const { status, text } = await exchange(daemon.port, requestBytes('POST', route, body), 20_000);
       // What is too large is refused while it still arrives; who is slow to see that may find the connection ended.
-      const refused = body.length > BODY_LIMIT ? [413, 0] : [];
+      const refused = body.length > BODY_LIMIT_BYTES ? [413, 0] : [];
       const honest = (status >= 200 && status < 500) || refused.includes(status);
       assert.ok(honest, `${route} ${body.slice(0, 60)}: ${status} ${text.slice(0, 300)}`);
       assert.doesNotMatch(text, /\n\s+at .*\.(ts|js|cjs):\d+/, 'no stack reaches a client');

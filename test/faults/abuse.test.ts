@@ -7,10 +7,10 @@ import { bound, type Figure, othersBeside, percentile, rig } from './rig.ts';
 import { somebodyAtWork } from './somebody-at-work.ts';
 
 /** Anonymous memory that the daemon may have at any time, MiB; at rest it has about 30. */
-const MEMORY = 400;
+const MEMORY_MIB = 400;
 
 /** Milliseconds within which 99 of 100 requests of somebody else are answered. */
-const PATIENCE = 250;
+const PATIENCE_MS = 250;
 
 rig(
   { name: 'abuse', promise: 'what strangers send takes neither the memory nor the time of those who work' },
@@ -33,11 +33,11 @@ rig(
       const { waits, refused, peak } = done;
       const [median, high] = [percentile(waits, 0.5), percentile(waits, 0.99)];
       const served = `one who works is served, 99 % (${what})`;
-      const { value } = await bound(t, { what: served, value: high, limit: PATIENCE, unit: 'ms', load });
+      const { value } = await bound(t, { what: served, value: high, limit: PATIENCE_MS, unit: 'ms', load });
       const waited = `${waits.length} requests of one who works: median ${median.toFixed(1)} ms, 99 % within ${value}`;
       figures.push({ what, value: `${waited}; memory at most ${Math.round(peak)} MiB` });
       assert.deepEqual(refused, [], `${what}: the one who works is served`);
-      assert.ok(peak < MEMORY, `${what}: ${peak} MiB`);
+      assert.ok(peak < MEMORY_MIB, `${what}: ${peak} MiB`);
     }
     return figures;
   },

@@ -16,9 +16,9 @@ const SECONDS = FULL ? 20 : 3;
 const LINE = 10_000;
 const PRINT = `setInterval(() => process.stdout.write('<' + process.hrtime.bigint() / 1000n + '>' + '.'.repeat(${LINE}) + '\\n'), 5)`;
 /** Milliseconds until 99 of 100 lines have come. */
-const LATE = 100;
+const LATE_MS = 100;
 /** Anonymous memory that the daemon may take beyond what it has before, MiB. */
-const MEMORY = 64;
+const MEMORY_MIB = 64;
 
 /** Notes for each line how long it was on its way. */
 class Stopwatch {
@@ -94,9 +94,9 @@ rig(
     const seconds = (performance.now() - begin) / 1000;
     const lags = stopwatches.flatMap(({ milliseconds }) => milliseconds);
     assert.ok(readerTime.milliseconds.length > 100 && pageTime.milliseconds.length > 100);
-    assert.ok(peak - memory < MEMORY, `${peak - memory} MiB`);
+    assert.ok(peak - memory < MEMORY_MIB, `${peak - memory} MiB`);
     const what = 'the same, 99th percentile';
-    const late = await bound(t, { what, value: percentile(lags, 0.99), limit: LATE, unit: 'ms', load });
+    const late = await bound(t, { what, value: percentile(lags, 0.99), limit: LATE_MS, unit: 'ms', load });
     return [
       {
         what: 'bytes a second that a client got',

@@ -12,7 +12,7 @@ import { bound, FULL, othersBeside, rig } from './rig.ts';
 const [HUBS, PCS] = FULL ? [10, 5] : [2, 3];
 const KILLS = FULL ? 5 : 1;
 /** Milliseconds within which fifty PCs are to be back. */
-const PROMISED = 2_000;
+const PROMISED_MS = 2_000;
 
 /** A lab of that size needs more ports than a daemon of the tests has. */
 const environment = {
@@ -88,7 +88,7 @@ rig(
     assert.deepEqual(strangers.map(isRunning), [true, true]);
     const slowest = Math.max(...times);
     const what = `from the start until all of ${pcs.length} programs are taken back, at most`;
-    const takenBack = await bound(t, { what, value: slowest, limit: PROMISED, unit: 'ms', load });
+    const takenBack = await bound(t, { what, value: slowest, limit: PROMISED_MS, unit: 'ms', load });
     return [{ what: 'VPCS programs', value: pcs.length }, { what: 'kills', value: KILLS }, takenBack];
   },
 );

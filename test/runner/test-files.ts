@@ -38,7 +38,7 @@ export interface TestRunOptions {
   isShown: boolean;
 }
 
-const LOOK_MILLISECONDS = 1000;
+const LOOK_MS = 1000;
 const READ_BYTES = 1 << 16;
 
 /** Reads the lines that a file gains. */
@@ -167,7 +167,7 @@ export async function runTestFiles(options: TestRunOptions): Promise<{ results: 
       // a process that has gone meanwhile
     }
   };
-  const timer = setInterval(look, LOOK_MILLISECONDS);
+  const timer = setInterval(look, LOOK_MS);
   const [code] = (await once(child, 'close')) as [number | null];
   clearInterval(timer);
   look();

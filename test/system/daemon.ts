@@ -13,7 +13,7 @@ import { executable } from './executable.ts';
 import { killAllIn } from './processes.ts';
 
 /** With dozens of other programs that want the cores a start takes many times as long. */
-const READY_MILLISECONDS = 60_000;
+const READY_MS = 60_000;
 
 export interface DaemonOptions {
   /** Words that start the program; without them the executable. */
@@ -165,7 +165,7 @@ export class Daemon implements AsyncDisposable {
     const before = this.log.length;
     const child = await this.spawn();
     const ended = once(child, 'close').then(() => true);
-    const deadline = performance.now() + READY_MILLISECONDS;
+    const deadline = performance.now() + READY_MS;
     for (;;) {
       const over = (await Promise.race([ended, sleep(2)])) || performance.now() > deadline;
       const said = this.log.slice(before);

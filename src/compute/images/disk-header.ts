@@ -24,11 +24,11 @@ export interface DiskHeader {
 const KIBIBYTE = 1024;
 const SECTOR_BYTES = 512;
 /** A descriptor of VMDK that is a file of its own is read as far as QEMU reads it. */
-const LARGEST_DESCRIPTOR = 1024 * KIBIBYTE;
+const LARGEST_DESCRIPTOR_BYTES = 1024 * KIBIBYTE;
 /** A parent is looked for in this part of a VMDK image whatever its header tells of the descriptor's place. */
 const USUAL_DESCRIPTOR = { offset: SECTOR_BYTES, length: 20 * SECTOR_BYTES };
 /** The longest name of a backing file in qcow images. */
-const LONGEST_NAME = 1023;
+const LONGEST_NAME_BYTES = 1023;
 const LARGEST_CLUSTER_BITS = 21;
 /** Far behind the end of any image. */
 const LARGEST_SECTOR = 2n ** 40n;
@@ -52,7 +52,7 @@ export async function readDiskHeader(handle: FileHandle, shownAs: string): Promi
   if (magic === 'QED\0') return qed(image, head);
   if (magic === 'KDMV') return sparseVmdk(image, head);
   if (magic === 'COWD') return vmdk([await image.read(USUAL_DESCRIPTOR.offset, USUAL_DESCRIPTOR.length)]);
-  if (isDescriptor(head)) return vmdk([await image.read(0, LARGEST_DESCRIPTOR)]);
+  if (isDescriptor(head)) return vmdk([await image.read(0, LARGEST_DESCRIPTOR_BYTES)]);
   return { format: 'other', files: [] };
 }
 
@@ -79,7 +79,7 @@ class ImageBytes {
   /** A name in the image; undefined for none. */
   async name(offset: bigint, length: number): Promise<string | undefined> {
     if (offset === 0n || length === 0) return undefined;
-    if (length > LONGEST_NAME || offset > BigInt(Number.MAX_SAFE_INTEGER))
+    if (length > LONGEST_NAME_BYTES || offset > BigInt(Number.MAX_SAFE_INTEGER))
       throw this.damaged('the name of its backing file');
     const bytes = await this.read(Number(offset), length);
     return bytes.toString('utf8');
@@ -137,11 +137,11 @@ async function sparseVmdk(image: ImageBytes, head: Buffer): Promise<DiskHeader> 
   const sector = head.readBigUInt64LE(28);
   const sectors = head.readBigUInt64LE(36);
   const parts = [await image.read(USUAL_DESCRIPTOR.offset, USUAL_DESCRIPTOR.length)];
-  const largest = BigInt(LARGEST_DESCRIPTOR / SECTOR_BYTES);
+  const largest = BigInt(LARGEST_DESCRIPTOR_BYTES / SECTOR_BYTES);
   if (sector > 0n) {
     if (sector > LARGEST_SECTOR || sectors > largest) throw image.damaged('its header');
     // An image without a capacity is its descriptor, however long that is said to be.
-    const length = head.readBigUInt64LE(12) === 0n ? LARGEST_DESCRIPTOR : Number(sectors) * SECTOR_BYTES;
+    const length = head.readBigUInt64LE(12) === 0n ? LARGEST_DESCRIPTOR_BYTES : Number(sectors) * SECTOR_BYTES;
     parts.push(await image.read(Number(sector) * SECTOR_BYTES, length));
   }
   return vmdk(parts);

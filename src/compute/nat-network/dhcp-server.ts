@@ -6,11 +6,11 @@ import { Leases } from './leases.ts';
 import { gatewayOf, rangeOf } from './subnet.ts';
 
 /** Seconds. */
-const LEASE_TIME = 3600;
+const LEASE_SECONDS = 3600;
 /** Milliseconds that an offer is kept for its client. */
-const OFFER_TIME = 60_000;
+const OFFER_MS = 60_000;
 /** Milliseconds in which somebody who has an address already answers; hosts of a LAN need some ten. */
-const PROBE_TIME = 300;
+const PROBE_MS = 300;
 /** Addresses that are asked for before the client has to try again. */
 const PROBES = 4;
 /** Clients whose address is being looked for at one time. */
@@ -67,7 +67,7 @@ export class DhcpServer {
     try {
       const address = this.#leases.of(mac) ?? (await this.#findFree(mac, requested));
       if (address === undefined) return undefined;
-      this.#leases.grant(mac, address, performance.now() + OFFER_TIME);
+      this.#leases.grant(mac, address, performance.now() + OFFER_MS);
       return { type: TYPE.offer, address, options: [...this.#lease(), ...this.#settings()] };
     } finally {
       this.#waiting.delete(mac);
@@ -82,11 +82,11 @@ export class DhcpServer {
       const address = useWish ? wished : this.#leases.choose(mac, now);
       if (address === undefined) return undefined;
       // Taken for the client at once, so that no other one is offered it meanwhile.
-      this.#leases.grant(mac, address, now + OFFER_TIME);
+      this.#leases.grant(mac, address, now + OFFER_MS);
       const probed = { taken: false };
       this.#probed.set(address, probed);
       this.probe(address);
-      await sleep(PROBE_TIME, undefined, { ref: false });
+      await sleep(PROBE_MS, undefined, { ref: false });
       this.#probed.delete(address);
       if (!probed.taken) return address;
       this.#leases.conflict(address, performance.now());
@@ -104,12 +104,12 @@ export class DhcpServer {
     if (address !== own && (own !== undefined || !this.#leases.mayHave(mac, address, now))) {
       return { type: TYPE.nak, address: 0, options: [[OPTION.server, this.#gateway]] };
     }
-    this.#leases.grant(mac, address, now + LEASE_TIME * 1000);
+    this.#leases.grant(mac, address, now + LEASE_SECONDS * 1000);
     return { type: TYPE.ack, address, options: [...this.#lease(), ...this.#settings()] };
   }
 
   #lease(): [number, number][] {
-    return [[OPTION.lease, LEASE_TIME]];
+    return [[OPTION.lease, LEASE_SECONDS]];
   }
 
   #settings(): [number, number][] {

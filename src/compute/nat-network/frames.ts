@@ -1,7 +1,7 @@
 // The few frames that the DHCP service of the NAT network reads and writes as bytes: DHCP over UDP, and ARP.
 import { BROADCAST_MAC } from '../../pc/address.ts';
 import { fold, sumOf } from '../../pc/checksum.ts';
-import { ETHERNET_HEADER, ETHERTYPE } from '../../pc/link.ts';
+import { ETHERNET_HEADER_BYTES, ETHERTYPE } from '../../pc/link.ts';
 import { DEFAULT_TTL, PROTOCOL } from '../../pc/packet.ts';
 import { udpMessage } from '../../pc/udp.ts';
 import { fourBytes } from './dhcp-message.ts';
@@ -16,9 +16,9 @@ const BROADCAST_ADDRESS = 0xffffffff;
 
 /** The DHCP message of a client's frame; undefined if it holds none. */
 export function clientMessage(frame: Buffer): Buffer | undefined {
-  const least = ETHERNET_HEADER + IPV4_BYTES + UDP_BYTES;
+  const least = ETHERNET_HEADER_BYTES + IPV4_BYTES + UDP_BYTES;
   if (frame.length < least || frame.readUInt16BE(12) !== ETHERTYPE.ipv4) return undefined;
-  const packet = frame.subarray(ETHERNET_HEADER);
+  const packet = frame.subarray(ETHERNET_HEADER_BYTES);
   const headerBytes = (packet[0]! & 15) * 4;
   const fragment = packet.readUInt16BE(6) & 0x3fff;
   const total = packet.readUInt16BE(2);
@@ -33,8 +33,8 @@ export function clientMessage(frame: Buffer): Buffer | undefined {
 
 /** The address whose owner an ARP answer names; undefined for any other frame. */
 export function arpSender(frame: Buffer): number | undefined {
-  if (frame.length < ETHERNET_HEADER + ARP_BYTES || frame.readUInt16BE(12) !== ETHERTYPE.arp) return undefined;
-  const arp = frame.subarray(ETHERNET_HEADER);
+  if (frame.length < ETHERNET_HEADER_BYTES + ARP_BYTES || frame.readUInt16BE(12) !== ETHERTYPE.arp) return undefined;
+  const arp = frame.subarray(ETHERNET_HEADER_BYTES);
   return arp.readUInt16BE(6) === ARP_REPLY ? arp.readUInt32BE(14) : undefined;
 }
 

@@ -1,7 +1,7 @@
 // Who has which address of the NAT network. An address follows from the MAC of its owner, so that a node finds its own again.
 
 /** Milliseconds that an address is left alone after somebody else was found to use it. */
-const QUARANTINE = 600_000;
+const QUARANTINE_MS = 600_000;
 
 interface Lease {
   /** Hardware address; empty while the address is left alone. */
@@ -67,7 +67,7 @@ export class Leases {
   /** Somebody whom we gave nothing uses the address. */
   conflict(address: number, now: number): void {
     this.#forget(this.#byAddress.get(address));
-    this.#enter({ owner: '', address, expires: now + QUARANTINE });
+    this.#enter({ owner: '', address, expires: now + QUARANTINE_MS });
   }
 
   #enter(lease: Lease): void {

@@ -15,9 +15,9 @@ const SERVER_FAILURE = 2;
 /** Questions that are on their way at one time; more are lost, and asked again by whoever has them. */
 const MOST_PENDING = 256;
 /** Milliseconds before the next resolver is asked. */
-const PATIENCE = 2_000;
+const PATIENCE_MS = 2_000;
 /** Milliseconds for which the list of resolvers is believed. */
-const FRESH = 5_000;
+const FRESH_MS = 5_000;
 /** The usual port of a resolver. */
 const DNS_PORT = 53;
 
@@ -99,7 +99,7 @@ export class NameRelay {
     const giveUp = (): void => {
       if (end()) this.#tryNext(others, question, answer);
     };
-    const timer = setTimeout(giveUp, PATIENCE).unref();
+    const timer = setTimeout(giveUp, PATIENCE_MS).unref();
     socket.on('error', giveUp);
     socket.on('message', (bytes) => {
       if (bytes.length >= HEADER_BYTES && bytes.readUInt16BE(0) === number && end()) answer(bytes);
@@ -113,7 +113,7 @@ export class NameRelay {
   #current(): readonly Upstream[] {
     if (performance.now() >= this.#believedUntil) {
       this.#resolvers = this.#ownResolvers().map(upstream);
-      this.#believedUntil = performance.now() + FRESH;
+      this.#believedUntil = performance.now() + FRESH_MS;
     }
     return this.#resolvers;
   }

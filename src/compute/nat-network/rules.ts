@@ -6,7 +6,7 @@ import { runProgram } from '../../host/run-program.ts';
 
 const PROGRAM = 'nft';
 /** Milliseconds that it may take. */
-const LIMIT = 10_000;
+const TIMEOUT_MS = 10_000;
 
 export interface NatRules {
   table: string;
@@ -59,7 +59,7 @@ export async function apply(script: string): Promise<void> {
   if (path === undefined) throw new Failure('conflict', NO_NFT);
   const refused = (reason: string, cause?: unknown): Failure =>
     new Failure('conflict', `The rules of the NAT network cannot be set: ${reason}`, { cause });
-  const { code, errors } = await runProgram(path, [script], { limit: LIMIT }).catch((thrown: unknown) => {
+  const { code, errors } = await runProgram(path, [script], { limit: TIMEOUT_MS }).catch((thrown: unknown) => {
     throw refused(`${path} ${messageOf(thrown)}.`, thrown);
   });
   if (code === 0) return;

@@ -7,14 +7,14 @@ import { readBounded } from '../../host/regular-file.ts';
 import type { NodeProject } from './owner.ts';
 
 /** Texts that the server itself works on are scripts and configurations; what is longer is none. */
-const TEXT_LIMIT = 1024 * 1024;
+const TEXT_LIMIT_BYTES = 1024 * 1024;
 
 /** The text of a file below the directory; undefined if there is none, or one too long to be a script. */
 export async function readText(directory: string, path: string): Promise<string | undefined> {
   try {
     const { handle } = await openContainedForRead(directory, path);
     await using file = handle;
-    return (await readBounded(file, TEXT_LIMIT, path)).toString('utf8');
+    return (await readBounded(file, TEXT_LIMIT_BYTES, path)).toString('utf8');
   } catch (thrown) {
     if (thrown instanceof Failure && (thrown.code === 'not-found' || thrown.code === 'too-large')) return undefined;
     throw thrown;

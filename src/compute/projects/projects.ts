@@ -18,7 +18,7 @@ import { Project } from './project.ts';
 import type { ProjectCreate } from './schema.ts';
 
 /** Percent of the file system from which a new project comes with a warning. */
-const DISK_FULL = 90;
+const DISK_FULL_PERCENT = 90;
 
 export class Projects {
   readonly #services: Services;
@@ -134,7 +134,7 @@ export class Projects {
 
   async #warnOfFullDisk({ id, path }: Project): Promise<void> {
     const used = await diskUsage(path).catch(() => 0);
-    if (used < DISK_FULL) return;
+    if (used < DISK_FULL_PERCENT) return;
     const message = `The disk of ${path} is ${Math.trunc(used)} % full; free space before nodes fail for want of it.`;
     log.warn('disk nearly full', { project: id, path, used: Math.trunc(used) });
     this.#services.events.emit('log.warning', { message }, id);

@@ -10,7 +10,7 @@ import type { Projects } from './projects.ts';
 import { ProjectCreate, ProjectUpdate } from './schema.ts';
 
 /** Milliseconds of silence after which a project's stream sends a ping. */
-const SILENCE = 5000;
+const SILENCE_MS = 5000;
 
 export function projectRoutes(projects: Projects, events: EventBus<ComputeEvents>, load: LoadMeter): Route[] {
   return [
@@ -58,7 +58,7 @@ export function projectRoutes(projects: Projects, events: EventBus<ComputeEvents
       const project = projects.get(params.project_id);
       const ping = () => load.usage();
       return lineStream(events.subscribe(project.id, query['since']), {
-        silence: SILENCE,
+        silence: SILENCE_MS,
         ping,
         text: (message) => message.line,
       });

@@ -21,9 +21,9 @@ export interface WatcherEvents {
 }
 
 /** A large directory is looked through in the background after this long (milliseconds). */
-const PATIENCE = 1000;
+const PATIENCE_MS = 1000;
 /** A file that keeps changing is announced once in this time (milliseconds), at the end with its last state. */
-const QUIET = 1000;
+const QUIET_MS = 1000;
 
 /** Captures grow with every frame; that they exist is news, that they grow is not. */
 const GROWING = /^project-files\/captures\//;
@@ -68,7 +68,7 @@ export class DirectoryWatcher {
       this.#events.file('deleted', this.#file(path, undefined));
     });
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, PATIENCE);
+      const timer = setTimeout(resolve, PATIENCE_MS);
       watcher.once('ready', () => {
         clearTimeout(timer);
         resolve();
@@ -112,7 +112,7 @@ export class DirectoryWatcher {
       const { later } = this.#recent.get(file.path)!;
       this.#recent.delete(file.path);
       if (later) this.#announceChange(later);
-    }, QUIET);
+    }, QUIET_MS);
     this.#recent.set(file.path, { timer, later: undefined });
   }
 

@@ -8,7 +8,7 @@ import { type Route, route, socketRoute } from '../../http/route.ts';
 import type { ComputeEvents } from '../events.ts';
 
 /** Milliseconds of silence after which a controller is sent a ping. */
-const SILENCE = 1000;
+const SILENCE_MS = 1000;
 
 export interface ServerParts {
   config: Config;
@@ -41,7 +41,7 @@ export function serverRoutes({ config, events, load, nodeTypes, debugReport }: S
       ({ query }) =>
         (socket) =>
           socketStream(events.subscribe(undefined, query['since']), {
-            silence: SILENCE,
+            silence: SILENCE_MS,
             ping: () => load.usage(),
             text: (message) => message.scopedLine,
           })(socket),

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, statfs, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
-import { WORTH_SHARING } from '../../host/share-blocks.ts';
+import { WORTH_SHARING_BYTES } from '../../host/share-blocks.ts';
 import type { ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -50,7 +50,7 @@ export async function extract(
 async function writeNew(path: string, entry: ArchiveEntry, archive: ArchiveReader): Promise<void> {
   // Whoever made the archive has no say in who may change the files: their owner always, others never.
   await using file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, (entry.mode & 0o755) | 0o600);
-  const shared = entry.size >= WORTH_SHARING ? await archive.share(entry, file) : 0;
+  const shared = entry.size >= WORTH_SHARING_BYTES ? await archive.share(entry, file) : 0;
   let place = 0;
   for await (const chunk of archive.content(entry)) {
     const rest = chunk.subarray(Math.max(0, Math.min(chunk.length, shared - place)));

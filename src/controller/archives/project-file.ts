@@ -11,15 +11,15 @@ import type { Topology } from '../../store/topology/schema.ts';
 export const PROJECT_FILE = 'project.gns3';
 
 /** Bytes; as much as a topology file on disk may have. */
-const LARGEST_PROJECT = 128 * 1024 * 1024;
+const LARGEST_PROJECT_BYTES = 128 * 1024 * 1024;
 
 /** The topology of an archive as the JSON that it is. @throws Failure `conflict` when there is none, or no readable one */
 export async function readProject(archive: ArchiveReader): Promise<JsonObject> {
   const entry = archive.entries.get(PROJECT_FILE);
   if (entry?.kind !== 'file')
     throw new Failure('conflict', `The archive has no ${PROJECT_FILE}: it is not of a project.`);
-  if (entry.size > LARGEST_PROJECT)
-    throw new Failure('conflict', `${PROJECT_FILE} has more than ${LARGEST_PROJECT} bytes.`);
+  if (entry.size > LARGEST_PROJECT_BYTES)
+    throw new Failure('conflict', `${PROJECT_FILE} has more than ${LARGEST_PROJECT_BYTES} bytes.`);
   const text = (await archive.bytes(entry)).toString('utf8');
   let project: unknown;
   try {

@@ -7,7 +7,7 @@ import { refusalOf } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 
 /** Milliseconds: a genuine compute makes a checksum of every file for the list. */
-const LIST_LIMIT = 600_000;
+const LIST_LIMIT_MS = 600_000;
 
 export interface RemoteProject {
   id: string;
@@ -28,7 +28,7 @@ const noop = (): void => {};
 
 /** Paths of the project's files there. */
 export async function remoteFiles(compute: Compute, projectId: string): Promise<string[]> {
-  const list = await compute.get(`/projects/${projectId}/files`, { limit: LIST_LIMIT });
+  const list = await compute.get(`/projects/${projectId}/files`, { limit: LIST_LIMIT_MS });
   if (Array.isArray(list)) return list.map((entry) => String((entry as { path?: unknown }).path));
   throw new Failure('conflict', `The compute ${compute.description.name} does not list the files of the project.`);
 }

@@ -18,11 +18,11 @@ const CODES: Record<number, FailureCode> = {
 };
 
 /** Bytes of JSON that a compute may answer with: a list of a million files has about as much. */
-const ANSWER_LIMIT = 64 * 1024 * 1024;
+const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Bytes of a refusal that are read. */
-const REFUSAL_LIMIT = 64 * 1024;
+const REFUSAL_LIMIT_BYTES = 64 * 1024;
 /** Characters of a refusal without a message that its client is shown. */
-const EXCERPT = 500;
+const EXCERPT_CHARACTERS = 500;
 
 /** A compute's refusal, with what only the controller itself may use of it. */
 export class ComputeRefusal extends Failure {
@@ -54,7 +54,7 @@ export function refusalOf(status: number, text: string, call: string): ComputeRe
     return new ComputeRefusal('conflict', referred, status, undefined);
   }
   const body = members(text);
-  const said = typeof body['message'] === 'string' ? body['message'] : text.slice(0, EXCERPT) || `status ${status}`;
+  const said = typeof body['message'] === 'string' ? body['message'] : text.slice(0, EXCERPT_CHARACTERS) || `status ${status}`;
   const message = status === 404 ? `${call} on the compute: ${said}` : said;
   const missing = body['exception'] === 'ImageMissingError' ? String(body['image']) : undefined;
   return new ComputeRefusal(CODES[status] ?? 'internal', message, status, missing);
@@ -66,7 +66,7 @@ export function refusalOf(status: number, text: string, call: string): ComputeRe
  */
 export async function answerText(answer: Response, call: string): Promise<string> {
   const refused = answer.status >= 300;
-  const limit = refused ? REFUSAL_LIMIT : ANSWER_LIMIT;
+  const limit = refused ? REFUSAL_LIMIT_BYTES : ANSWER_LIMIT_BYTES;
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
@@ -80,7 +80,7 @@ export async function answerText(answer: Response, call: string): Promise<string
     throw new ComputeUnreachable(`The compute's answer to ${call} broke off.`, { cause: error });
   }
   if (size > limit && !refused) {
-    throw new Failure('conflict', `The compute answered ${call} with more than ${ANSWER_LIMIT / 1024 / 1024} MiB.`);
+    throw new Failure('conflict', `The compute answered ${call} with more than ${ANSWER_LIMIT_BYTES / 1024 / 1024} MiB.`);
   }
   return Buffer.concat(chunks).toString('utf8', 0, Math.min(size, limit));
 }

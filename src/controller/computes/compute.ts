@@ -6,7 +6,7 @@ import { parseJsonBounded } from '../../store/json.ts';
 import { answerJson, answerText, ComputeRefusal, mustBeList } from './answers.ts';
 import { Connection } from './connection.ts';
 import type { Capabilities } from './handshake.ts';
-import { DEFAULT_LIMIT, watched, within } from './limits.ts';
+import { DEFAULT_LIMIT_MS, watched, within } from './limits.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 export interface ComputeDescription {
@@ -184,7 +184,7 @@ export class Compute {
   async pass(
     method: string,
     path: string,
-    { body, signal, limit = DEFAULT_LIMIT }: PassOptions = {},
+    { body, signal, limit = DEFAULT_LIMIT_MS }: PassOptions = {},
   ): Promise<Response> {
     const call = `${method} ${path}`;
     return within(limit, call, async (late, progress) => {
@@ -236,7 +236,7 @@ export class Compute {
   async call(
     method: string,
     path: string,
-    { body, limit = DEFAULT_LIMIT, connect = true, signal }: CallOptions = {},
+    { body, limit = DEFAULT_LIMIT_MS, connect = true, signal }: CallOptions = {},
   ): Promise<unknown> {
     const call = `${method} ${path}`;
     const text = body && Object.keys(body).length > 0 ? JSON.stringify(body) : null;

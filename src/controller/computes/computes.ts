@@ -22,7 +22,7 @@ const UNADDRESSABLE_IDS = ['', '.', '..'];
 const RESERVED_NAME = 'gns3vm';
 
 /** Characters of a user that a made-up name shows. */
-const USER_SHOWN = 14;
+const USER_CHARACTERS = 14;
 
 export interface ComputesOptions {
   config: Config;
@@ -251,7 +251,7 @@ function credentialsOf(
 }
 
 function nameFor({ protocol, host, port, user }: Omit<ComputeDescription, 'compute_id' | 'name'>): string {
-  const shown = user && user.length > USER_SHOWN ? `${user.slice(0, USER_SHOWN - 3)}...` : user;
+  const shown = user && user.length > USER_CHARACTERS ? `${user.slice(0, USER_CHARACTERS - 3)}...` : user;
   return `${protocol}://${shown ? `${shown}@` : ''}${host}:${port}`;
 }
 

@@ -17,11 +17,11 @@ export interface ConnectionEvents {
 }
 
 /** Milliseconds until the next attempt: after a loss, when nobody answers, and when somebody has to put something right first. */
-const AFTER_LOSS = 1_000;
-const UNREACHABLE_AGAIN = 5_000;
-const REFUSED_AGAIN = 30_000;
+const AFTER_LOSS_MS = 1_000;
+const UNREACHABLE_AGAIN_MS = 5_000;
+const REFUSED_AGAIN_MS = 30_000;
 /** Attempts in a row after which labs no longer wait for a compute. */
-const PATIENCE = 10;
+const PATIENCE_ATTEMPTS = 10;
 
 export class Connection {
   connected = false;
@@ -70,7 +70,7 @@ export class Connection {
     this.connected = false;
     old.close?.();
     this.#events.down();
-    this.#retryIn(AFTER_LOSS);
+    this.#retryIn(AFTER_LOSS_MS);
   }
 
   /** Ends the connection for good. */
@@ -97,7 +97,7 @@ export class Connection {
       if (isCurrent()) {
         const unreachable = error instanceof ComputeUnreachable;
         this.#events.failed(unreachable ? null : messageOf(error));
-        this.#retryIn(unreachable ? UNREACHABLE_AGAIN : REFUSED_AGAIN);
+        this.#retryIn(unreachable ? UNREACHABLE_AGAIN_MS : REFUSED_AGAIN_MS);
       }
       throw error;
     }
@@ -130,7 +130,7 @@ export class Connection {
       if (this.#failures === 1) {
         log.warn('a compute is not there', { compute: this.#identity().id, reason: messageOf(error) });
       }
-      if (this.#failures === PATIENCE && error instanceof ComputeUnreachable) this.#events.gaveUp();
+      if (this.#failures === PATIENCE_ATTEMPTS && error instanceof ComputeUnreachable) this.#events.gaveUp();
     });
   }
 
@@ -139,6 +139,6 @@ export class Connection {
     this.#socket = undefined;
     this.connected = false;
     this.#events.down();
-    this.#retryIn(AFTER_LOSS);
+    this.#retryIn(AFTER_LOSS_MS);
   }
 }

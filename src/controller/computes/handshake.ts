@@ -13,7 +13,7 @@ export interface Capabilities {
 }
 
 /** Milliseconds for each of the two steps. */
-const LIMIT = 10_000;
+const TIMEOUT_MS = 10_000;
 
 export interface Introduction {
   capabilities: Capabilities;
@@ -31,7 +31,7 @@ export async function introduce(
 ): Promise<Introduction> {
   try {
     const call = 'GET /capabilities';
-    const told = await within(LIMIT, call, async (signal) =>
+    const told = await within(TIMEOUT_MS, call, async (signal) =>
       answerJson(
         await transport.request('/v2/compute/capabilities', {
           headers: { 'Content-Type': 'application/json' },
@@ -42,7 +42,7 @@ export async function introduce(
     );
     const capabilities = understood(told, name);
     mustBeOfRelease(capabilities.version, { name, version });
-    const socket = await within(LIMIT, 'WebSocket /notifications/ws', () =>
+    const socket = await within(TIMEOUT_MS, 'WebSocket /notifications/ws', () =>
       transport.openSocket('/v2/compute/notifications/ws'),
     );
     return { capabilities, socket };

@@ -2,10 +2,10 @@
 import { ComputeUnreachable } from './transport.ts';
 
 /** Milliseconds for calls that name no limit. */
-export const DEFAULT_LIMIT = 120_000;
+export const DEFAULT_LIMIT_MS = 120_000;
 
 /** Milliseconds for what clients have passed on: making a disk image, checksums of images. The release sets no limit at all. */
-export const PASSED_ON_LIMIT = 1_200_000;
+export const PASSED_ON_LIMIT_MS = 1_200_000;
 
 /**
  * Does `work` within so many milliseconds (0: without a limit). What it is given tells it to stop; `progress` begins the time anew.

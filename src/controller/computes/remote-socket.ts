@@ -7,19 +7,19 @@ import { refusalOf } from './answers.ts';
 import { ComputeUnreachable } from './transport.ts';
 
 /** Milliseconds that the opening may take. */
-const OPENING = 10_000;
+const OPENING_MS = 10_000;
 /** Milliseconds between the pings of the protocol, and how many may stay without any sign of life. */
-const HEARTBEAT = 10_000;
-const MISSED = 2;
+const HEARTBEAT_MS = 10_000;
+const MISSED_PINGS = 2;
 /** Bytes of one message; a node's properties with its configuration are far below. */
-const MESSAGE_LIMIT = 16 * 1024 * 1024;
+const MESSAGE_LIMIT_BYTES = 16 * 1024 * 1024;
 /** Bytes that may wait: for the listener before no more is read, and for the compute before it is given up. */
-const BACKLOG = 1024 * 1024;
-const UNSENT = 16 * 1024 * 1024;
+const BACKLOG_BYTES = 1024 * 1024;
+const UNSENT_BYTES = 16 * 1024 * 1024;
 /** Milliseconds after which a listener that was too slow is looked at again. */
-const PATIENCE = 20;
+const PATIENCE_MS = 20;
 /** Characters of a refusal's body that are read. */
-const REFUSAL = 64 * 1024;
+const REFUSAL_CHARACTERS = 64 * 1024;
 
 export interface RemoteSocketOptions {
   headers: Record<string, string>;
@@ -39,8 +39,8 @@ export async function openRemoteSocket(
   const socket = new WebSocket(url, {
     headers,
     rejectUnauthorized: false,
-    handshakeTimeout: OPENING,
-    maxPayload: MESSAGE_LIMIT,
+    handshakeTimeout: OPENING_MS,
+    maxPayload: MESSAGE_LIMIT_BYTES,
     perMessageDeflate: false,
   });
   const inbox = new SocketInbox();
@@ -55,7 +55,7 @@ export async function openRemoteSocket(
   });
   socket.on('message', (data: Buffer, isBinary) => {
     inbox.message(isBinary ? data : data.toString('utf8'));
-    if (inbox.backlog > BACKLOG) waitForListener(socket, inbox);
+    if (inbox.backlog > BACKLOG_BYTES) waitForListener(socket, inbox);
   });
   socket.on('close', (code, reason) => {
     inbox.close(code, reason.toString());
@@ -67,7 +67,7 @@ export async function openRemoteSocket(
   return {
     send: (data: SocketData) => {
       if (socket.readyState !== WebSocket.OPEN) return;
-      if (socket.bufferedAmount > UNSENT) socket.terminate();
+      if (socket.bufferedAmount > UNSENT_BYTES) socket.terminate();
       else socket.send(data);
     },
     get bufferedAmount() {
@@ -83,10 +83,10 @@ function waitForListener(socket: WebSocket, inbox: SocketInbox): void {
   if (socket.isPaused) return;
   socket.pause();
   const look = (): void => {
-    if (inbox.backlog > BACKLOG / 2 && socket.readyState === WebSocket.OPEN) setTimeout(look, PATIENCE);
+    if (inbox.backlog > BACKLOG_BYTES / 2 && socket.readyState === WebSocket.OPEN) setTimeout(look, PATIENCE_MS);
     else socket.resume();
   };
-  setTimeout(look, PATIENCE);
+  setTimeout(look, PATIENCE_MS);
 }
 
 function closeWith(signal: AbortSignal, socket: WebSocket): void {
@@ -105,13 +105,13 @@ function keepAlive(socket: WebSocket, vanished: () => void): void {
   const timer = setInterval(() => {
     // What is not read cannot tell that the other side lives.
     if (socket.isPaused) return alive();
-    if (missed >= MISSED) {
+    if (missed >= MISSED_PINGS) {
       socket.terminate();
       return vanished();
     }
     missed += 1;
     socket.ping();
-  }, HEARTBEAT);
+  }, HEARTBEAT_MS);
   timer.unref();
   socket.on('close', () => clearInterval(timer));
 }
@@ -119,11 +119,11 @@ function keepAlive(socket: WebSocket, vanished: () => void): void {
 /** What a compute says that answers like a web server instead; it has as long as for the opening. */
 async function refusedOpening(answer: IncomingMessage, request: ClientRequest, path: string): Promise<Error> {
   let text = '';
-  const timer = setTimeout(() => request.destroy(), OPENING);
+  const timer = setTimeout(() => request.destroy(), OPENING_MS);
   try {
     for await (const chunk of answer.setEncoding('utf8')) {
       text += chunk;
-      if (text.length > REFUSAL) break;
+      if (text.length > REFUSAL_CHARACTERS) break;
     }
   } catch {
     // The status says enough.

@@ -18,9 +18,9 @@ import { openRemoteSocket } from './remote-socket.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 /** Milliseconds that a connection is kept for the next request: less than any server keeps it (Node's own 5,000). */
-const IDLE = 4_000;
+const IDLE_MS = 4_000;
 /** Milliseconds of silence after which the kernel asks whether the other side is still there, each second and ten times. */
-export const KEEP_ALIVE = 10_000;
+export const KEEP_ALIVE_MS = 10_000;
 /** Methods that may be repeated when a kept connection turns out to be closed. */
 const REPEATABLE = ['GET', 'PUT', 'DELETE'];
 /** Statuses whose answers have no body. */
@@ -40,7 +40,7 @@ export class RemoteTransport implements ComputeTransport {
   constructor(address: ComputeAddress, credentials: Credentials | undefined) {
     this.#address = { ...address };
     this.#headers = credentials ? { Authorization: basicHeader(credentials) } : {};
-    const options = { keepAlive: true, timeout: IDLE, noDelay: true };
+    const options = { keepAlive: true, timeout: IDLE_MS, noDelay: true };
     this.#agent = address.protocol === 'https' ? new HttpsAgent(options) : new HttpAgent(options);
     // Every console that is open listens to it.
     setMaxListeners(0, this.#ending.signal);
@@ -117,7 +117,7 @@ export class RemoteTransport implements ComputeTransport {
     request.on('information', ({ statusCode }) => {
       if (statusCode === 101) request.destroy(switched);
     });
-    request.on('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE));
+    request.on('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS));
     const source = body instanceof ReadableStream ? Readable.fromWeb(body as WebStream<Uint8Array>) : undefined;
     request.on('response', (answer) => {
       const { statusCode: status = 0 } = answer;

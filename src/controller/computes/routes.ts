@@ -4,7 +4,7 @@ import type { IdlePcSearches } from '../projects/idle-pc.ts';
 import { originOf } from './address.ts';
 import { answerJson, mustBeList } from './answers.ts';
 import type { Computes } from './computes.ts';
-import { PASSED_ON_LIMIT } from './limits.ts';
+import { PASSED_ON_LIMIT_MS } from './limits.ts';
 import { ComputeCreate, ComputeUpdate, IdlePcSearch } from './schema.ts';
 
 export function computeRoutes(computes: Computes, idlePc: IdlePcSearches): Route[] {
@@ -42,7 +42,7 @@ export function computeRoutes(computes: Computes, idlePc: IdlePcSearches): Route
 
     route('GET /v2/computes/{compute_id}/{emulator}/images', {}, async ({ params, signal }) => {
       const path = pathTo(params.emulator, 'images');
-      const answer = await computes.get(params.compute_id).get(path, { limit: PASSED_ON_LIMIT, signal });
+      const answer = await computes.get(params.compute_id).get(path, { limit: PASSED_ON_LIMIT_MS, signal });
       const list = mustBeList(answer, `GET ${path}`);
       const key = (entry: Record<string, unknown>): string => String(entry['filename'] ?? entry['image'] ?? '');
       return list.sort((a, b) => (key(a) < key(b) ? -1 : 1));
@@ -50,7 +50,7 @@ export function computeRoutes(computes: Computes, idlePc: IdlePcSearches): Route
 
     route('GET /v2/computes/{compute_id}/{emulator}/{action:.+}', {}, async ({ params, signal }) => {
       const path = pathTo(params.emulator, params.action);
-      return json(await computes.get(params.compute_id).get(path, { limit: PASSED_ON_LIMIT, signal }));
+      return json(await computes.get(params.compute_id).get(path, { limit: PASSED_ON_LIMIT_MS, signal }));
     }),
 
     ...(['POST', 'PUT'] as const).map((method) =>
@@ -59,7 +59,7 @@ export function computeRoutes(computes: Computes, idlePc: IdlePcSearches): Route
         { raw: true },
         async ({ params, stream, signal }) => {
           const path = pathTo(params.emulator, params.action);
-          const options = { body: stream, signal, limit: PASSED_ON_LIMIT };
+          const options = { body: stream, signal, limit: PASSED_ON_LIMIT_MS };
           const answer = await computes.get(params.compute_id).pass(method, path, options);
           return json(await answerJson(answer, `${method} ${path}`));
         },

@@ -4,9 +4,9 @@ import { SaxesParser } from 'saxes';
 import { pictureSize } from '../symbols/picture-size.ts';
 
 /** Up to this many characters a text is kept as it is, unread. */
-const UNREAD = 500;
+const UNREAD_CHARACTERS = 500;
 /** Longer texts become a picture file. */
-const INLINE = 1_000;
+const INLINE_CHARACTERS = 1_000;
 
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
 const XLINK_NAMESPACE = 'http://www.w3.org/1999/xlink';
@@ -50,7 +50,7 @@ const md5 = (data: string | Buffer): string => createHash('md5').update(data).di
 
 /** How a drawing's text is kept; undefined when it is long and no XML, so that the previous one stays. */
 export function keptPicture(svg: string): KeptPicture | undefined {
-  if (svg.length < UNREAD) return { kind: 'inline', svg };
+  if (svg.length < UNREAD_CHARACTERS) return { kind: 'inline', svg };
   const root = rootPicture(svg);
   if (!root) return undefined;
   const embedded = root.images === 1 ? /^data:([^;,]*)[^,]*;base64,(.*)$/s.exec(root.link ?? '') : null;
@@ -63,7 +63,7 @@ export function keptPicture(svg: string): KeptPicture | undefined {
         .replaceAll(/[^a-z0-9]/g, '') || 'bin';
     return { kind: 'file', name: `${md5(data)}.${extension}`, data };
   }
-  if (svg.length > INLINE) return { kind: 'file', name: `${md5(svg)}.svg`, data: Buffer.from(svg, 'utf8') };
+  if (svg.length > INLINE_CHARACTERS) return { kind: 'file', name: `${md5(svg)}.svg`, data: Buffer.from(svg, 'utf8') };
   return { kind: 'inline', svg };
 }
 

@@ -9,14 +9,14 @@ import type { Project } from './project.ts';
 export type Action = 'start' | 'stop' | 'suspend' | 'reload';
 
 /** Milliseconds that a compute may take. */
-const ACTION_LIMIT = 240_000;
-const RESET_LIMIT = 120_000;
+const ACTION_LIMIT_MS = 240_000;
+const RESET_LIMIT_MS = 120_000;
 const AT_ONCE = 3;
 
 /** Tells the node's compute; of a stop only that it takes too long is a failure. */
 export async function act(node: Node, action: Action, body: object = {}): Promise<void> {
   const stop = action === 'stop';
-  const options = { limit: ACTION_LIMIT, connect: !stop, ...(action === 'start' ? { body } : {}) };
+  const options = { limit: ACTION_LIMIT_MS, connect: !stop, ...(action === 'start' ? { body } : {}) };
   try {
     await node.compute.post(`${node.path}/${action}`, options);
   } catch (error) {
@@ -69,7 +69,7 @@ export function stopAllAtOnce(project: Project): Promise<void> {
 }
 
 export async function resetConsole(node: Node): Promise<void> {
-  await node.compute.post(`${node.path}/console/reset`, { limit: RESET_LIMIT });
+  await node.compute.post(`${node.path}/console/reset`, { limit: RESET_LIMIT_MS });
 }
 
 /** Only telnet consoles can be reset. */

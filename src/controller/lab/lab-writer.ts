@@ -16,8 +16,8 @@ import type { Topology } from '../../store/topology/schema.ts';
 import { mended } from './damaged-records.ts';
 
 /** Milliseconds without a change after which the file is written, and the longest that a busy lab puts it off. */
-const QUIET = 1_000;
-const LONGEST = 15_000;
+const QUIET_MS = 1_000;
+const LONGEST_DELAY_MS = 15_000;
 
 interface Pending {
   timer: NodeJS.Timeout;
@@ -55,7 +55,7 @@ export class LabWriter {
     const now = Date.now();
     const since = this.#pending.get(projectId)?.since ?? now;
     clearTimeout(this.#pending.get(projectId)?.timer);
-    const delay = Math.max(0, Math.min(QUIET, since + LONGEST - now));
+    const delay = Math.max(0, Math.min(QUIET_MS, since + LONGEST_DELAY_MS - now));
     const timer = setTimeout(() => {
       this.flush(projectId).catch((error: unknown) => {
         log.error('a topology file cannot be written', { project: projectId, error: messageOf(error) });

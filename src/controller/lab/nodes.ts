@@ -20,7 +20,7 @@ import type { Links } from './links.ts';
 import type { Project } from './project.ts';
 
 /** A node's creation may download or convert; the release waits as long. */
-const CREATION_LIMIT = 1_200_000;
+const CREATION_LIMIT_MS = 1_200_000;
 
 /** Members that only the controller keeps. */
 const OWN_MEMBERS = [
@@ -152,7 +152,7 @@ export class Nodes {
     const { compute, type } = node;
     await hostProject(project, compute);
     const body = { ...node.computeBody(properties), node_id: node.id };
-    const limit = type === 'docker' ? 0 : CREATION_LIMIT;
+    const limit = type === 'docker' ? 0 : CREATION_LIMIT_MS;
     const path = `/projects/${project.id}/${type}/nodes`;
     try {
       const need = { compute, type, projectId: project.id };

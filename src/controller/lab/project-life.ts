@@ -11,7 +11,7 @@ import type { Project } from './project.ts';
 
 /** How often, and every how many milliseconds, a compute is looked for whose nodes run on. */
 const CONNECTING_ATTEMPTS = 10;
-const CONNECTING_INTERVAL = 1_000;
+const CONNECTING_INTERVAL_MS = 1_000;
 /** Nodes that are asked for at the same time. */
 const LOOKS_AT_ONCE = 8;
 
@@ -121,7 +121,7 @@ export class ProjectLife {
     used.delete('local');
     for (const compute of computes.list().filter(({ id }) => used.has(id))) {
       for (let attempt = 0; attempt < CONNECTING_ATTEMPTS && !compute.connected; attempt++) {
-        if (attempt > 0) await sleep(CONNECTING_INTERVAL);
+        if (attempt > 0) await sleep(CONNECTING_INTERVAL_MS);
         await compute.connect().catch(() => {});
       }
     }

@@ -10,7 +10,7 @@ const FIXED_NIO: readonly string[] = ['ethernet_switch', 'ethernet_hub'];
 const NO_SUCH_METHOD = 405;
 
 /** Milliseconds that an update of the second end may take, as in the release. */
-const SECOND_UPDATE_LIMIT = 221_000;
+const SECOND_UPDATE_LIMIT_MS = 221_000;
 
 function nioPath({ node, port }: LinkEnd): string {
   return `${node.path}/adapters/${port.adapter_number}/ports/${port.port_number}/nio`;
@@ -97,7 +97,7 @@ export async function rewire(link: Link): Promise<void> {
   const [one, other] = link.ends;
   if (!one?.wire || !other?.wire) return;
   await changeNio(one, { body: nio(link, one, other) });
-  await changeNio(other, { body: nio(link, other, one), limit: SECOND_UPDATE_LIMIT });
+  await changeNio(other, { body: nio(link, other, one), limit: SECOND_UPDATE_LIMIT_MS });
 }
 
 async function changeNio(end: LinkEnd, options: { body: object; limit?: number }): Promise<void> {

@@ -33,8 +33,8 @@ const ALL: Record<Action, (project: Project) => Promise<void>> = {
 const ACTIONS = Object.keys(ALL) as Action[];
 
 /** Milliseconds that an idle-PC search, and resizing a disk, may take. */
-const IDLE_PC_LIMIT = 240_000;
-const RESIZE_LIMIT = 120_000;
+const IDLE_PC_LIMIT_MS = 240_000;
+const RESIZE_LIMIT_MS = 120_000;
 
 type NodePath = Record<'project_id' | 'node_id', string>;
 
@@ -134,7 +134,7 @@ export function nodeRoutes({
       route(`GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/${search}`, {}, async ({ params }) => {
         return inTurn(params, nodeRun, async (node) => {
           const path = `${node.path}/${search}`;
-          return (await node.compute.get(path, { limit: IDLE_PC_LIMIT })) as object;
+          return (await node.compute.get(path, { limit: IDLE_PC_LIMIT_MS })) as object;
         });
       }),
     ),
@@ -144,7 +144,7 @@ export function nodeRoutes({
       { body: QemuResize, status: 201 },
       async ({ params, body }) => {
         await inTurn(params, nodeRun, (node) =>
-          node.compute.post(`${node.path}/resize_disk`, { body, limit: RESIZE_LIMIT }),
+          node.compute.post(`${node.path}/resize_disk`, { body, limit: RESIZE_LIMIT_MS }),
         );
         return undefined;
       },

@@ -4,7 +4,7 @@ import { readRegularFile } from '../../host/regular-file.ts';
 import { parseJsonBounded } from '../../store/json.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { topologyOf } from '../../store/topology/document.ts';
-import { hasTopologyFile, LARGEST_FILE, readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
+import { hasTopologyFile, LARGEST_FILE_BYTES, readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
 import type { Topology, TopologyLink } from '../../store/topology/schema.ts';
 import { carriedImpairments, impairs, plainStyle } from '../links/impairments.ts';
 
@@ -18,7 +18,7 @@ export async function storedContent(
   if (!(await hasTopologyFile(path))) return [];
   // Reading it as an opening would checks the file, and brings one of an older revision up to date.
   await readTopologyFile(path, { version });
-  const document = parseJsonBounded((await readRegularFile(path, LARGEST_FILE)).toString('utf8')) as Topology;
+  const document = parseJsonBounded((await readRegularFile(path, LARGEST_FILE_BYTES)).toString('utf8')) as Topology;
   return kind === 'links' ? document.topology.links.map(shownLink) : document.topology[kind];
 }
 

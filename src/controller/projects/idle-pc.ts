@@ -7,7 +7,7 @@ import type { Nodes } from '../lab/nodes.ts';
 import type { Projects } from './projects.ts';
 
 /** Milliseconds that the search itself may take. */
-const LIMIT = 240_000;
+const SEARCH_LIMIT_MS = 240_000;
 /** What the release calls the project and the router; clients may know the name from its events. */
 const NAME = 'AUTOIDLEPC';
 
@@ -38,7 +38,7 @@ export class IdlePcSearches {
         properties: { platform, image, ram },
       });
       const path = `${node.path}/auto_idlepc`;
-      const found = mustBeObject(await compute.get(path, { limit: LIMIT }), `GET ${path}`);
+      const found = mustBeObject(await compute.get(path, { limit: SEARCH_LIMIT_MS }), `GET ${path}`);
       return { idlepc: found['idlepc'] };
     });
   }

@@ -11,7 +11,7 @@ import type { Projects } from './projects.ts';
 import { ProjectCreate, ProjectLoad, ProjectUpdate } from './schema.ts';
 
 /** Milliseconds of silence after which a stream sends a ping. */
-const SILENCE = 5_000;
+const SILENCE_MS = 5_000;
 
 export interface ProjectRouteParts {
   projects: Projects;
@@ -27,7 +27,7 @@ export interface ProjectRouteParts {
 
 export function projectRoutes({ projects, writer, announcer, usage, local, snapshots }: ProjectRouteParts): Route[] {
   const streamOptions = (project: Project): StreamOptions => ({
-    silence: SILENCE,
+    silence: SILENCE_MS,
     ping: usage,
     text: (message) => message.line,
     gathers: true,

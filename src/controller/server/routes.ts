@@ -10,7 +10,7 @@ import type { Announcer } from '../events.ts';
 const Version = v.strictObject({ version: v.string(), local: v.optional(v.boolean()) });
 
 /** Milliseconds of silence after which a stream sends a ping. */
-const SILENCE = 5_000;
+const SILENCE_MS = 5_000;
 
 export interface ServerRouteParts {
   version: string;
@@ -36,7 +36,7 @@ export function serverRoutes({
   reload,
   debug,
 }: ServerRouteParts): Route[] {
-  const stream: StreamOptions = { silence: SILENCE, ping: usage, text: (message) => message.line, gathers: true };
+  const stream: StreamOptions = { silence: SILENCE_MS, ping: usage, text: (message) => message.line, gathers: true };
 
   return [
     route('GET /v2/version', {}, () => ({ version, local })),

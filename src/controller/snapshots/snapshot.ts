@@ -15,7 +15,7 @@ export interface Snapshot {
 
 /** `<name>_<DDMMYY>_<HHMMSS>`, in UTC. */
 const FILE_NAME = new RegExp(`^(.+)_(\\d\\d)(\\d\\d)(\\d\\d)_(\\d\\d)(\\d\\d)(\\d\\d)${SNAPSHOT_EXTENSION}$`, 's');
-const LONGEST_FILE_NAME = 255;
+const LONGEST_FILE_NAME_BYTES = 255;
 
 /** The object that clients see (`Snapshot`). */
 export function snapshotJson({ snapshot_id, project_id, name, created_at }: Snapshot): object {
@@ -31,8 +31,8 @@ export function snapshotFileName(name: string, now: Date): string {
   if (/[/\\\0]/.test(name) || !name.isWellFormed()) {
     throw new Failure('conflict', 'name: becomes a part of a file name; leave out "/", "\\" and NUL.');
   }
-  if (Buffer.byteLength(fileName) > LONGEST_FILE_NAME) {
-    throw new Failure('conflict', `name: the file name "${fileName}" has more than ${LONGEST_FILE_NAME} bytes.`);
+  if (Buffer.byteLength(fileName) > LONGEST_FILE_NAME_BYTES) {
+    throw new Failure('conflict', `name: the file name "${fileName}" has more than ${LONGEST_FILE_NAME_BYTES} bytes.`);
   }
   return fileName;
 }

@@ -12,7 +12,7 @@ import type { SymbolSize } from './catalogue.ts';
 import { pictureSize } from './picture-size.ts';
 
 /** Bytes that are read of a file to find its size; an SVG must be there as a whole. */
-const MEASURED = 10 * 1024 * 1024;
+const MEASURED_BYTES = 10 * 1024 * 1024;
 
 export class CustomFolder {
   readonly #directory: string;
@@ -61,7 +61,7 @@ export class CustomFolder {
     const stamp = `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
     const known = this.#sizes.get(id);
     if (known?.stamp === stamp) return known.size;
-    const size = this.#measure(id, Math.min(stat.size, MEASURED));
+    const size = this.#measure(id, Math.min(stat.size, MEASURED_BYTES));
     this.#sizes.set(id, { stamp, size });
     return size;
   }

@@ -6,7 +6,7 @@ import { defaultSymbols } from './catalogue.ts';
 import type { Symbols } from './symbols.ts';
 
 /** Bytes of an upload; a symbol has some thousand. */
-const UPLOAD_LIMIT = 10 * 1024 * 1024;
+const UPLOAD_LIMIT_BYTES = 10 * 1024 * 1024;
 
 /** An SVG can hold a script; opened by itself it must not run as a page of this server. */
 const POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -58,7 +58,7 @@ function bounded(): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(piece, controller) {
       size += piece.byteLength;
-      if (size > UPLOAD_LIMIT) throw new Failure('too-large', `A symbol may have at most ${UPLOAD_LIMIT} bytes.`);
+      if (size > UPLOAD_LIMIT_BYTES) throw new Failure('too-large', `A symbol may have at most ${UPLOAD_LIMIT_BYTES} bytes.`);
       controller.enqueue(piece);
     },
   });

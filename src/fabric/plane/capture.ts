@@ -1,7 +1,7 @@
 // The worker's half of a capture: frames become records in a chunk of memory, which the main thread writes to the file.
 
 import type { FrameCalls } from '../../host/system-calls.ts';
-import { LONGEST_SNAP } from '../../store/captures.ts';
+import { LONGEST_SNAP_BYTES } from '../../store/captures.ts';
 import type { CaptureChunk } from '../capture-chunk.ts';
 import type { CaptureEncoding, RecordTime } from '../capture-encoding.ts';
 import { ENCODINGS } from '../capture-format.ts';
@@ -10,9 +10,9 @@ import { CaptureChunks, type Lender } from './capture-chunks.ts';
 import { accepts } from './packet-filter.ts';
 
 /** Milliseconds that a record waits for others; with the way through the main thread a reader sees it within 100. */
-const GATHER_MILLISECONDS = 50;
+const GATHER_MS = 50;
 /** A clock that is set back by less than this many nanoseconds stands still in captures until it is back. */
-const SET_BACK = 1e9;
+const SET_BACK_NS = 1e9;
 
 export class Capture implements Lender {
   /** Chunks at the main thread. */
@@ -33,7 +33,7 @@ export class Capture implements Lender {
     this.#id = id;
     this.#captures = captures;
     this.#encoding = ENCODINGS[settings.format ?? 'pcap'];
-    this.#snapLength = settings.snapLength ?? LONGEST_SNAP;
+    this.#snapLength = settings.snapLength ?? LONGEST_SNAP_BYTES;
     this.#program = settings.filter?.program;
     captures.open++;
   }
@@ -110,11 +110,11 @@ export class Captures {
     this.#post = post;
   }
 
-  /** The capture has records; all are handed over within {@link GATHER_MILLISECONDS}. */
+  /** The capture has records; all are handed over within {@link GATHER_MS}. */
   gather(capture: Capture): void {
     this.#gathering.add(capture);
     if (this.nextFlush !== undefined) return;
-    this.nextFlush = this.#readClock() + GATHER_MILLISECONDS;
+    this.nextFlush = this.#readClock() + GATHER_MS;
   }
 
   /** The slot's memory. */
@@ -130,7 +130,7 @@ export class Captures {
     const seconds = this.#clock.seconds + whole;
     const nanoseconds = past - whole * 1e9;
     const step = (seconds - time.seconds) * 1e9 + nanoseconds - time.nanoseconds;
-    if (step >= 0 || step <= -SET_BACK) {
+    if (step >= 0 || step <= -SET_BACK_NS) {
       time.seconds = seconds;
       time.nanoseconds = nanoseconds;
     }
@@ -157,7 +157,7 @@ export class Captures {
       capture.flush();
       this.#gathering.delete(capture);
     }
-    this.nextFlush = this.#gathering.size === 0 ? undefined : this.#readClock() + GATHER_MILLISECONDS;
+    this.nextFlush = this.#gathering.size === 0 ? undefined : this.#readClock() + GATHER_MS;
     this.post();
   }
 

@@ -23,7 +23,7 @@ const DROPS = 14;
 const COUNTERS = DROPS + DIRECTION_DROPS.length;
 
 /** Milliseconds over which the rate is taken. */
-const WINDOW = 1000;
+const WINDOW_MS = 1000;
 
 /** Each power of two of microseconds is counted in so many equal parts (a power of two), so that a percentile is right within 6 %. */
 const PARTS = 8;
@@ -95,7 +95,7 @@ export class DirectionCounters {
   delivered(bytes: number, frames: number, now: number): void {
     this.#counts[DELIVERED_FRAMES]! += frames;
     this.#counts[DELIVERED_BYTES]! += bytes;
-    if (now - this.#counts[WINDOW_START]! >= WINDOW) this.#roll(now);
+    if (now - this.#counts[WINDOW_START]! >= WINDOW_MS) this.#roll(now);
   }
 
   /** The frame with this number passes after so many milliseconds on a line that can hold it. */
@@ -122,7 +122,7 @@ export class DirectionCounters {
 
   statistics(now: number): Omit<DirectionStatistics, 'queue' | 'held'> {
     const counts = this.#counts;
-    if (now - counts[WINDOW_START]! >= WINDOW) this.#roll(now);
+    if (now - counts[WINDOW_START]! >= WINDOW_MS) this.#roll(now);
     const frames = counts[HELD_FRAMES]!;
     const dropped = Object.fromEntries(DIRECTION_DROPS.map((reason, index) => [reason, counts[DROPS + index]!]));
     return {

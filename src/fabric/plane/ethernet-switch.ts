@@ -16,10 +16,10 @@ const VLAN_MASK = 0xfff;
 /** The highest VLAN that a tag can name; 4095 is reserved (IEEE 802.1Q, table 9-2). */
 const HIGHEST_VLAN = 4094;
 /** The longest frame that can leave by a socket. */
-const LONGEST_FRAME = 65_535;
+const LONGEST_FRAME_BYTES = 65_535;
 
 /** Milliseconds between two complaints that the table is full. */
-const TELL_MILLISECONDS = 60_000;
+const TELL_MS = 60_000;
 
 /** What a port is before anything else is said: an access port of VLAN 1. */
 const UNSET: Omit<SwitchPortSettings, 'number'> = { type: 'access', vlan: 1, etherType: CUSTOMER_TAG };
@@ -158,7 +158,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
       port.fromDevice(this.#plainSlot, this.#plainLength);
     } else if (to.type === 'dot1q' && vlan <= HIGHEST_VLAN) {
       if (this.#taggedSlot === -1) this.#makeTagged(slot, length, tagType, priority | vlan);
-      if (this.#taggedLength > LONGEST_FRAME) port.drops.tooLong++;
+      if (this.#taggedLength > LONGEST_FRAME_BYTES) port.drops.tooLong++;
       else port.fromDevice(this.#taggedSlot, this.#taggedLength);
     }
   }
@@ -180,7 +180,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
     const frame = calls.slots[slot]!;
     const bare = this.#plainSlot === slot;
     this.#taggedLength = bare ? length + TAG_BYTES : length;
-    if (this.#taggedLength > LONGEST_FRAME) return;
+    if (this.#taggedLength > LONGEST_FRAME_BYTES) return;
     this.#taggedSlot = turn.takeSpare(this.#taggedLength);
     const tagged = calls.slots[this.#taggedSlot]!;
     frame.copy(tagged, 0, 0, ADDRESSES_BYTES);
@@ -197,7 +197,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
     const high = word16(frame, 6);
     const low = word32(frame, 8);
     if (high === 0 && low === 0) return;
-    if (this.#table.learn(vlan, high, low, seat, now) || now - this.#told < TELL_MILLISECONDS) return;
+    if (this.#table.learn(vlan, high, low, seat, now) || now - this.#told < TELL_MS) return;
     this.#told = now;
     this.tell({ kind: 'mac-table-full' });
   }

@@ -1,7 +1,7 @@
 // Memory for frames that stay: slabs that are cut into cells of a few sizes, so that no frame needs an allocation.
 
 /** Sizes of cells in bytes: short frames, the usual full ones with and without tags, jumbos, and whatever fits UDP. */
-const SIZES = [128, 256, 512, 1024, 1536, 2048, 4096, 9216, 16_384, 65_536] as const;
+const SLOT_SIZES_BYTES = [128, 256, 512, 1024, 1536, 2048, 4096, 9216, 16_384, 65_536] as const;
 const SLAB_BYTES = 1 << 20;
 /** Blocks that are kept for the next need. */
 const MOST_SPARE = 8;
@@ -19,7 +19,7 @@ export class Slab {
   constructor(kind: number, bytes: Buffer) {
     this.kind = kind;
     this.bytes = bytes;
-    this.#size = SIZES[kind]!;
+    this.#size = SLOT_SIZES_BYTES[kind]!;
     const cells = Math.floor(SLAB_BYTES / this.#size);
     this.#free = Uint16Array.from({ length: cells }, (_, index) => cells - 1 - index);
     this.#left = cells;
@@ -44,7 +44,7 @@ export class Slab {
 }
 
 export class FrameStore {
-  readonly #roomy: Slab[][] = SIZES.map(() => []);
+  readonly #roomy: Slab[][] = SLOT_SIZES_BYTES.map(() => []);
   readonly #spare: Buffer[] = [];
   readonly #most: number;
   #slabs = 0;
@@ -62,7 +62,7 @@ export class FrameStore {
   /** A slab with room for a frame of `length` bytes; undefined when the memory is used up. */
   slabFor(length: number): Slab | undefined {
     let kind = 0;
-    while (SIZES[kind]! < length) kind++;
+    while (SLOT_SIZES_BYTES[kind]! < length) kind++;
     const roomy = this.#roomy[kind]!;
     const slab = roomy.at(-1);
     if (slab !== undefined || this.#slabs === this.#most) return slab;

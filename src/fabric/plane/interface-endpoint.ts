@@ -19,7 +19,7 @@ const BATCH = 32;
 const SOCKET_BUFFER_BYTES = 4 << 20;
 const ETHERNET_HEADER_BYTES = 14;
 /** Time between two looks whether a lost interface is back. */
-const RECOVERY_MILLISECONDS = 1000;
+const RECOVERY_MS = 1000;
 
 /** What an endpoint is part of. */
 interface Plane {
@@ -121,7 +121,7 @@ export abstract class InterfaceEndpoint extends RunSender {
     if (this.#state === state) return;
     this.#state = state;
     if (state === 'open') this.#recovery.stop();
-    else this.#recovery.start(RECOVERY_MILLISECONDS);
+    else this.#recovery.start(RECOVERY_MS);
     this.parts.changed(state);
   }
 
@@ -138,7 +138,7 @@ export abstract class InterfaceEndpoint extends RunSender {
       // It is not there yet, or somebody else has it.
       if (!(error instanceof SystemError || error instanceof Failure)) throw error;
     }
-    if (this.#state !== 'open') this.#recovery.start(RECOVERY_MILLISECONDS);
+    if (this.#state !== 'open') this.#recovery.start(RECOVERY_MS);
   }
 
   #release(): void {

@@ -6,7 +6,7 @@ export const MOST_ENTRIES = 16_384;
 const FIRST_BUCKETS = 256;
 const BUCKET_BYTES = 22;
 /** Milliseconds between two attempts to find room in a full table. */
-const SWEEP_MILLISECONDS = 1000;
+const SWEEP_MS = 1000;
 
 export interface MacEntry {
   vlan: number;
@@ -119,7 +119,7 @@ export class MacTable {
       this.#rebuild(this.#columns.seats.length * 2, () => true);
       return true;
     }
-    if (now - this.#swept < SWEEP_MILLISECONDS) return false;
+    if (now - this.#swept < SWEEP_MS) return false;
     this.#swept = now;
     this.#rebuild(most, ({ heard }) => now - heard <= this.ageing);
     return this.#size < MOST_ENTRIES;

@@ -8,8 +8,8 @@ const UPLINK = 0;
 /** Hardware addresses that are remembered; the oldest goes first, frames to it are flooded then. */
 const MOST_ADDRESSES = 1024;
 /** Frames that the main thread is given at once, and in a second: what is beyond that is lost, as on any busy server. */
-const BURST = 64;
-const RATE = 256;
+const BURST_FRAMES = 64;
+const FRAMES_PER_SECOND = 256;
 
 const TYPE_IPV4 = 0x0800;
 const TYPE_ARP = 0x0806;
@@ -38,7 +38,7 @@ export class NatNetwork extends MemoryDevice<'nat'> {
   readonly #known = new Map<number, Attachment>();
   #service = 0;
   #gateway = 0;
-  #credit = BURST;
+  #credit = BURST_FRAMES;
   #counted = 0;
 
   configure({ service, gateway }: DeviceKinds['nat']['settings']): void {
@@ -91,7 +91,7 @@ export class NatNetwork extends MemoryDevice<'nat'> {
   /** Gives the frame to the main thread, unless too many came before it. */
   #pass(frame: Buffer, length: number): void {
     const now = performance.now();
-    this.#credit = Math.min(BURST, this.#credit + ((now - this.#counted) * RATE) / 1000);
+    this.#credit = Math.min(BURST_FRAMES, this.#credit + ((now - this.#counted) * FRAMES_PER_SECOND) / 1000);
     this.#counted = now;
     if (this.#credit < 1) return;
     this.#credit--;

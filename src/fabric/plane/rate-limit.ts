@@ -5,7 +5,7 @@ import type { DirectionImpairments } from '../../store/impairments.ts';
 export type RateSettings = NonNullable<DirectionImpairments['rate']>;
 
 /** What a queue without a limit of its own takes: this long, or this many bytes where that is more (ten full frames). */
-const QUEUE_MILLISECONDS = 100;
+const QUEUE_MS = 100;
 const QUEUE_BYTES = 15_140;
 
 const FIRST_ROOM = 64;
@@ -33,7 +33,7 @@ export class RateLimit {
     this.#mostFrames = queue_frames ?? Infinity;
     const unlimited = queue_ms === undefined && queue_frames === undefined && queue_bytes === undefined;
     this.#mostMilliseconds = queue_ms ?? Infinity;
-    this.#mostBytes = queue_bytes ?? (unlimited ? Math.max(QUEUE_BYTES, (QUEUE_MILLISECONDS * kbit) / 8) : Infinity);
+    this.#mostBytes = queue_bytes ?? (unlimited ? Math.max(QUEUE_BYTES, (QUEUE_MS * kbit) / 8) : Infinity);
   }
 
   /** When a frame of `length` bytes that comes at `now` has left; -1 when the queue is full. */

@@ -4,7 +4,7 @@ import type { CableImpairments, SchedulePlan, ScheduleState } from '../model.ts'
 import { Timer, type Timers } from './timers.ts';
 
 /** Longest time that a timer is given at once; a plan without an end has none. */
-const LONGEST = 86_400_000;
+const LONGEST_TIMER_MS = 86_400_000;
 
 export class Schedule {
   readonly #plan: SchedulePlan;
@@ -45,7 +45,7 @@ export class Schedule {
       const change = changes[this.#next];
       const due = change === undefined ? roundStart + period : roundStart + change.at;
       if (due > now) {
-        this.#timer.start(Math.min(due - now, LONGEST));
+        this.#timer.start(Math.min(due - now, LONGEST_TIMER_MS));
         return;
       }
       if (change !== undefined) {

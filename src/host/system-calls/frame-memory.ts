@@ -27,9 +27,9 @@ export const MSG_LEN = 56;
 
 /** Size of the virtio-net header that TAPs and packet sockets put before a frame (struct virtio_net_hdr). */
 export const OFFLOAD_BYTES = 10;
-const OFFLOAD_STRIDE = 16;
+const OFFLOAD_STRIDE_BYTES = 16;
 /** Words of 16 bits from one slot's header to the next. */
-export const OFFLOAD_WORDS = OFFLOAD_STRIDE / 2;
+export const OFFLOAD_WORDS = OFFLOAD_STRIDE_BYTES / 2;
 
 const CONTROL_SLAB_BYTES = 1 << 20;
 
@@ -41,7 +41,7 @@ export class FrameMemory {
   /** @internal Memory for headers, addresses and options. */
   readonly control = new Slab(CONTROL_SLAB_BYTES);
   readonly #frames = new Slab(ALL_SLOTS * SLOT_BYTES);
-  readonly #offloads = this.control.carve(ALL_SLOTS * OFFLOAD_STRIDE);
+  readonly #offloads = this.control.carve(ALL_SLOTS * OFFLOAD_STRIDE_BYTES);
   readonly #receiveVectors = this.#vectors(SLOTS);
   readonly #sendVectors = this.#vectors(ALL_SLOTS);
   readonly #runVectors = this.#framesAlone();
@@ -113,7 +113,7 @@ export class FrameMemory {
     const vectors = this.control.carve(count * 2 * IOVEC_BYTES);
     for (let slot = 0; slot < count; slot++) {
       const vector = vectors + 2 * slot * IOVEC_BYTES;
-      this.control.writePointer(vector, this.control.address + this.#offloads + slot * OFFLOAD_STRIDE);
+      this.control.writePointer(vector, this.control.address + this.#offloads + slot * OFFLOAD_STRIDE_BYTES);
       this.control.writePointer(vector + 8, OFFLOAD_BYTES);
       this.control.writePointer(vector + IOVEC_BYTES, this.#frames.address + slot * SLOT_BYTES);
       this.control.writePointer(vector + IOVEC_BYTES + 8, SLOT_BYTES);

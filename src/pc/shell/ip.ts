@@ -15,7 +15,7 @@ import {
 import type { DhcpWatch, Lease } from '../dhcp.ts';
 import { LEAST_MTU } from '../ipv4.ts';
 import { type Job, until } from '../job.ts';
-import { LARGEST_PACKET } from '../link.ts';
+import { LARGEST_PACKET_BYTES } from '../link.ts';
 import { bold, type Command, Complaint, matching, type Surroundings } from './command.ts';
 import { type OptionRules, parseNumber, parseOptions } from './options.ts';
 
@@ -117,10 +117,10 @@ function setDomain({ settings }: Surroundings, [name]: readonly string[]): void 
 
 function setMtu({ host }: Surroundings, [value]: readonly string[]): void {
   if (value === undefined)
-    throw new Complaint(`Incomplete command: ip mtu <bytes>, from ${LEAST_MTU} to ${LARGEST_PACKET}`);
+    throw new Complaint(`Incomplete command: ip mtu <bytes>, from ${LEAST_MTU} to ${LARGEST_PACKET_BYTES}`);
   if (/^\d+$/.test(value) && Number(value) < LEAST_MTU)
     throw new Complaint(`Invalid MTU, should bigger than ${LEAST_MTU}`);
-  host.ipv4.mtu = parseNumber(value, 'the MTU', [LEAST_MTU, LARGEST_PACKET]);
+  host.ipv4.mtu = parseNumber(value, 'the MTU', [LEAST_MTU, LARGEST_PACKET_BYTES]);
 }
 
 function* autoconfigure(pc: Surroundings): Job {

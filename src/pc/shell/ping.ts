@@ -28,8 +28,8 @@ const RULES: OptionRules = {
 };
 const COUNT = 5;
 const DATA_BYTES = 56;
-const INTERVAL_MILLISECONDS = 1000;
-const WAIT_MILLISECONDS = 1000;
+const INTERVAL_MS = 1000;
+const WAIT_MS = 1000;
 const ECHO = 7;
 const FLAG_LETTERS: Record<string, number> = {
   C: FLAG.cwr,
@@ -42,7 +42,7 @@ const FLAG_LETTERS: Record<string, number> = {
   F: FLAG.fin,
 };
 const NAMES = { 1: 'icmp', 6: 'tcp', 17: 'udp' } as const;
-const WINDOW = 5840;
+const WINDOW_BYTES = 5840;
 
 interface Ping extends Probe {
   protocol: keyof typeof NAMES;
@@ -98,7 +98,7 @@ function* probeOnce(ping: Ping, sequence: number): Job<Answer | undefined | 'not
   const { from, to, data, identifier } = ping;
   if (ping.protocol === 1) return yield* echoProbe(ping, { identifier, sequence, data });
   if (ping.protocol === 17) return yield* udpProbe(ping, { from, to, data });
-  const segment = { from, to, sequence: randomNumber(), acknowledgement: 0, flags: ping.flags!, window: WINDOW };
+  const segment = { from, to, sequence: randomNumber(), acknowledgement: 0, flags: ping.flags!, window: WINDOW_BYTES };
   return yield* tcpProbe(ping, [{ ...segment, data: Buffer.alloc(0) }], () => true);
 }
 
@@ -110,7 +110,7 @@ function randomNumber(): number {
 function* connect(ping: Ping, pc: Surroundings, number: number): Job {
   const { from, to, data, host } = ping;
   let next: Segment = {
-    ...{ from, to, sequence: randomNumber(), acknowledgement: 0, flags: FLAG.syn, window: WINDOW },
+    ...{ from, to, sequence: randomNumber(), acknowledgement: 0, flags: FLAG.syn, window: WINDOW_BYTES },
     data: Buffer.alloc(0),
   };
   const name = `${to}@${formatAddress(ping.destination)}`;
@@ -166,7 +166,7 @@ function pingOf(pc: Surroundings, options: Options, destination: Buffer): Ping {
     destination,
     ttl: numbers.get('T') ?? DEFAULT_TTL,
     dontFragment: flags.has('D'),
-    milliseconds: numbers.get('w') ?? WAIT_MILLISECONDS,
+    milliseconds: numbers.get('w') ?? WAIT_MS,
     protocol: protocolOf(options),
     from: numbers.get('s') ?? pc.host.freePort(),
     to: numbers.get('p') ?? ECHO,
@@ -200,7 +200,7 @@ function* run(words: string[], pc: Surroundings): Job {
       pc.print(`${line(ping, sequence, answer)}\n`);
     }
     if (isEndless || sequence < count) {
-      const interval = options.numbers.get('i') ?? INTERVAL_MILLISECONDS;
+      const interval = options.numbers.get('i') ?? INTERVAL_MS;
       yield* pause(pc.host, interval);
     }
   }

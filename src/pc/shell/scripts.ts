@@ -9,7 +9,7 @@ import { parseNumber } from './options.ts';
 
 export const STARTUP_FILE = 'startup.vpc';
 const FILE_NAME = /^[\w-][\w. -]{0,99}$/;
-const LONGEST_SLEEP = 86_400;
+const LONGEST_SLEEP_SECONDS = 86_400;
 
 /** The commands that make the PC what it is. */
 function configuration({ host, settings, dhcp }: Surroundings): string[] {
@@ -86,7 +86,7 @@ export const sleep: Command = {
   Prints <text> and waits so long, or for a key when <seconds> is 0 or missing.
 `,
   *run([first, ...text], pc) {
-    const seconds = first === undefined ? 0 : parseNumber(first, 'the number of seconds', [0, LONGEST_SLEEP]);
+    const seconds = first === undefined ? 0 : parseNumber(first, 'the number of seconds', [0, LONGEST_SLEEP_SECONDS]);
     pc.print(text.length === 0 ? '\n' : `${text.join(' ')} \n`);
     if (seconds === 0) yield* pc.key();
     else yield* pause(pc.host, seconds * 1000);

@@ -13,7 +13,7 @@ const HOPS = { 4: 8, 6: 64 } as const;
 const MOST_HOPS: [number, number] = [1, 255];
 const RULES: OptionRules = { P: [1, 17], m: MOST_HOPS };
 const PROBES = 3;
-const WAIT_MILLISECONDS = 1000;
+const WAIT_MS = 1000;
 const DATA = Buffer.alloc(56, 0x40);
 const NAMES: Record<number, string> = { 1: ' (ICMP)', 6: ' (TCP)', 17: '' };
 
@@ -76,7 +76,7 @@ function* run(words: string[], pc: Surroundings): Job {
   pc.print(`trace to ${name}, ${most} hops max${title}, press Ctrl+C to stop\n`);
   const why = yield* reach(pc.host, address);
   if (why !== undefined) throw new Complaint(why);
-  const probe = { host: pc.host, destination: address, dontFragment: false, milliseconds: WAIT_MILLISECONDS };
+  const probe = { host: pc.host, destination: address, dontFragment: false, milliseconds: WAIT_MS };
   for (let ttl = 1; ttl <= most; ttl++) {
     if (yield* traceHop(pc, protocol, { ...probe, ttl })) return;
   }

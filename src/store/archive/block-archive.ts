@@ -9,8 +9,8 @@ import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import type { AtomicFile } from '../../host/atomic-file.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
-import { BLOCK, shareBlocks, WORTH_SHARING } from '../../host/share-blocks.ts';
-import { type ArchiveSink, CHUNK, type EntryAttributes, FOLDER, REGULAR_FILE, SYMBOLIC_LINK } from './writer.ts';
+import { BLOCK_BYTES, shareBlocks, WORTH_SHARING_BYTES } from '../../host/share-blocks.ts';
+import { type ArchiveSink, CHUNK_BYTES, type EntryAttributes, FOLDER, REGULAR_FILE, SYMBOLIC_LINK } from './writer.ts';
 import { centralRecord, type EntryRecord, endRecords, extraFor, localHeader } from './zip-records.ts';
 
 const writeAt = promisify(write);
@@ -35,7 +35,7 @@ export async function writeBlockArchive(
 class BlockArchive implements ArchiveSink {
   readonly #descriptor: number;
   readonly #records: EntryRecord[] = [];
-  readonly #buffer = Buffer.allocUnsafe(CHUNK);
+  readonly #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   #place = 0;
 
   constructor(descriptor: number) {
@@ -92,7 +92,7 @@ class BlockArchive implements ArchiveSink {
     content: (place: number) => Promise<Written>,
   ): Promise<void> {
     const entry = { name: Buffer.from(name), mode, modified, place: this.#place };
-    const align = expected !== undefined && expected >= WORTH_SHARING ? BLOCK : 1;
+    const align = expected !== undefined && expected >= WORTH_SHARING_BYTES ? BLOCK_BYTES : 1;
     const extra = extraFor(entry, { expected, align });
     const start = this.#place + localHeader({ ...entry, size: 0, checksum: 0 }, extra).length;
     const record = { ...entry, ...(await content(start)) };
@@ -103,7 +103,7 @@ class BlockArchive implements ArchiveSink {
 
   /** Shares what can be shared, writes the rest. */
   async #copy(source: FileHandle, stat: Stats, place: number): Promise<Written> {
-    const whole = stat.size >= WORTH_SHARING ? stat.size - (stat.size % BLOCK) : 0;
+    const whole = stat.size >= WORTH_SHARING_BYTES ? stat.size - (stat.size % BLOCK_BYTES) : 0;
     if (whole === 0 || !(await shareBlocks(source.fd, this.#descriptor, { from: 0, to: place, length: whole }))) {
       return this.#read(source, stat.size, { place, from: 0 });
     }
@@ -120,7 +120,7 @@ class BlockArchive implements ArchiveSink {
     let checksum = 0;
     let at = 0;
     while (at < size) {
-      const wanted = Math.min(CHUNK, size - at);
+      const wanted = Math.min(CHUNK_BYTES, size - at);
       const { bytesRead } = await source.read(this.#buffer, 0, wanted, at);
       if (bytesRead === 0) break;
       const chunk = this.#buffer.subarray(0, bytesRead);

@@ -5,19 +5,19 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { RandomAccessReader } from 'yauzl';
-import { CHUNK } from './writer.ts';
+import { CHUNK_BYTES } from './writer.ts';
 
 const readAt = promisify(read);
 
 // Sizes and signatures of the format (APPNOTE.TXT of PKWARE, sections 4.3.12 to 4.3.16).
-const END_RECORD = 22;
+const END_RECORD_BYTES = 22;
 const END_SIGNATURE = 0x06054b50;
-const LOCATOR_64 = 20;
+const LOCATOR_64_BYTES = 20;
 const LOCATOR_64_SIGNATURE = 0x07064b50;
-const END_RECORD_64 = 56;
+const END_RECORD_64_BYTES = 56;
 const END_64_SIGNATURE = 0x06064b50;
 const ENTRY_SIGNATURE = 0x02014b50;
-const LONGEST_COMMENT = 0xffff;
+const LONGEST_COMMENT_BYTES = 0xffff;
 
 /** Bytes from `start` up to and without `end`. */
 export interface Extent {
@@ -27,13 +27,13 @@ export interface Extent {
 
 /** The archive in a file of `size` bytes that ends last; undefined when no end of one lies within the last 64 KiB. */
 export async function findArchive({ fd }: FileHandle, size: number): Promise<Extent | undefined> {
-  const length = Math.min(size, END_RECORD + LONGEST_COMMENT);
+  const length = Math.min(size, END_RECORD_BYTES + LONGEST_COMMENT_BYTES);
   const tail = await bytesAt(fd, size - length, length);
-  for (let at = tail.length - END_RECORD; at >= 0; at -= 1) {
+  for (let at = tail.length - END_RECORD_BYTES; at >= 0; at -= 1) {
     if (tail.readUInt32LE(at) !== END_SIGNATURE) continue;
-    const end = at + END_RECORD + tail.readUInt16LE(at + 20);
+    const end = at + END_RECORD_BYTES + tail.readUInt16LE(at + 20);
     if (end > tail.length) continue;
-    const start = await startOf(fd, size - length + at, tail.subarray(at, at + END_RECORD));
+    const start = await startOf(fd, size - length + at, tail.subarray(at, at + END_RECORD_BYTES));
     if (start !== undefined) return { start, end: size - length + end };
   }
   return undefined;
@@ -46,15 +46,15 @@ async function startOf(fd: number, place: number, record: Buffer): Promise<numbe
   let listOffset = record.readUInt32LE(16);
   const before = await bytesAt(
     fd,
-    Math.max(0, place - LOCATOR_64 - END_RECORD_64),
-    Math.min(place, LOCATOR_64 + END_RECORD_64),
+    Math.max(0, place - LOCATOR_64_BYTES - END_RECORD_64_BYTES),
+    Math.min(place, LOCATOR_64_BYTES + END_RECORD_64_BYTES),
   );
   if (
-    before.length === LOCATOR_64 + END_RECORD_64 &&
-    before.readUInt32LE(END_RECORD_64) === LOCATOR_64_SIGNATURE &&
+    before.length === LOCATOR_64_BYTES + END_RECORD_64_BYTES &&
+    before.readUInt32LE(END_RECORD_64_BYTES) === LOCATOR_64_SIGNATURE &&
     before.readUInt32LE(0) === END_64_SIGNATURE
   ) {
-    listEnd = place - LOCATOR_64 - END_RECORD_64;
+    listEnd = place - LOCATOR_64_BYTES - END_RECORD_64_BYTES;
     listSize = Number(before.readBigUInt64LE(40));
     listOffset = Number(before.readBigUInt64LE(48));
   }
@@ -95,7 +95,7 @@ export class PartReader extends RandomAccessReader {
 
   async *#chunks(start: number, end: number): AsyncGenerator<Buffer> {
     for (let place = start; place < end; ) {
-      const chunk = await bytesAt(this.#descriptor, place, Math.min(CHUNK, end - place));
+      const chunk = await bytesAt(this.#descriptor, place, Math.min(CHUNK_BYTES, end - place));
       if (chunk.length === 0) return;
       yield chunk;
       place += chunk.length;

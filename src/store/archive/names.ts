@@ -3,8 +3,8 @@
 
 import { isReservedName } from '../../host/reserved-names.ts';
 
-const LONGEST_NAME = 3_000;
-const LONGEST_PART = 255;
+const LONGEST_NAME_BYTES = 3_000;
+const LONGEST_PART_BYTES = 255;
 /** Levels; `host/contained.ts` writes no deeper. */
 const DEEPEST = 100;
 /** As many links as Linux follows for one path. */
@@ -16,13 +16,13 @@ export function nameProblem(path: string): string | undefined {
   if (path.includes('\\')) return "it holds a '\\'";
   if (path.startsWith('/') || /^[a-zA-Z]:/.test(path)) return 'it is absolute';
   if (!path.isWellFormed() || path.includes('\uFFFD')) return 'it is not valid text';
-  if (Buffer.byteLength(path) > LONGEST_NAME) return `it is longer than ${LONGEST_NAME} bytes`;
+  if (Buffer.byteLength(path) > LONGEST_NAME_BYTES) return `it is longer than ${LONGEST_NAME_BYTES} bytes`;
   const parts = path.split('/');
   if (parts.length > DEEPEST) return `it is more than ${DEEPEST} levels deep`;
   if (parts.includes('..') || parts.includes('.') || parts.includes('')) return "a part of it is '..', '.' or empty";
   if (parts.some(isReservedName)) return "a part of it is a name of the server's own";
-  if (parts.some((part) => Buffer.byteLength(part) > LONGEST_PART))
-    return `a part is longer than ${LONGEST_PART} bytes`;
+  if (parts.some((part) => Buffer.byteLength(part) > LONGEST_PART_BYTES))
+    return `a part is longer than ${LONGEST_PART_BYTES} bytes`;
   return undefined;
 }
 

@@ -5,21 +5,21 @@ import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
 import { Failure, messageOf } from '../../failures.ts';
-import { BLOCK, shareBlocks } from '../../host/share-blocks.ts';
+import { BLOCK_BYTES, shareBlocks } from '../../host/share-blocks.ts';
 import { findArchive, PartReader } from './extent.ts';
 import { leadsInside, nameProblem } from './names.ts';
 
 /** Far more than labs have; each costs some hundred bytes of memory while the archive is read. */
 const MOST_ENTRIES = 100_000;
-const LONGEST_LINK = 4_095;
+const LONGEST_LINK_BYTES = 4_095;
 /**
  * What an archive may unpack to: some gibibytes whatever its own size (empty disks shrink to nothing), and beyond them a hundred
  * times its size. Deflate can reach a thousand, and hostile archives do.
  */
-const ALWAYS_ALLOWED = 4 * 1024 ** 3;
+const ALWAYS_ALLOWED_BYTES = 4 * 1024 ** 3;
 const MOST_RATIO = 100;
 /** Fixed part of the header before each entry's data. */
-const LOCAL_HEADER = 30;
+const LOCAL_HEADER_BYTES = 30;
 const ENCRYPTED = 0x0001 | 0x0040 | 0x2000;
 const METHODS: Record<number, string> = { 9: 'deflate64', 12: 'bzip2', 14: 'lzma', 93: 'zstd', 95: 'xz' };
 
@@ -102,11 +102,11 @@ export class ArchiveReader {
    * of the archive as it stands: `content` tells whether they are what they should be.
    */
   async share({ raw, size }: ArchiveEntry, file: FileHandle): Promise<number> {
-    const length = size - (size % BLOCK);
+    const length = size - (size % BLOCK_BYTES);
     if (raw.compressionMethod !== 0 || length === 0) return 0;
     const { fileDataStart } = await this.#zip.readLocalFileHeaderPromise(raw, { minimal: true });
     const from = this.#part.start + fileDataStart;
-    if (from % BLOCK !== 0) return 0;
+    if (from % BLOCK_BYTES !== 0) return 0;
     return (await shareBlocks(this.#part.descriptor, file.fd, { from, to: 0, length })) ? length : 0;
   }
 
@@ -135,7 +135,7 @@ export class ArchiveReader {
     const links = new Map<string, string>();
     for (const entry of this.entries.values()) {
       if (entry.kind !== 'link') continue;
-      if (entry.size > LONGEST_LINK || entry.size === 0)
+      if (entry.size > LONGEST_LINK_BYTES || entry.size === 0)
         throw refused(entry.name, 'a link of this length leads nowhere');
       entry.target = (await this.bytes(entry)).toString('utf8');
       links.set(entry.name, entry.target);
@@ -210,7 +210,7 @@ function sizeOf(entries: readonly ArchiveEntry[]): number {
 }
 
 function checkSize(size: number, archiveSize: number): void {
-  const most = ALWAYS_ALLOWED + MOST_RATIO * archiveSize;
+  const most = ALWAYS_ALLOWED_BYTES + MOST_RATIO * archiveSize;
   if (size <= most) return;
   throw new Failure('conflict', `The archive would unpack to ${size} bytes; one of ${archiveSize} may have ${most}.`);
 }
@@ -222,7 +222,7 @@ function checkSizes(entries: readonly ArchiveEntry[], archiveSize: number): void
     .map(({ name, raw }) => ({
       name,
       start: raw.relativeOffsetOfLocalHeader,
-      length: LOCAL_HEADER + raw.compressedSize,
+      length: LOCAL_HEADER_BYTES + raw.compressedSize,
     }))
     .sort((a, b) => a.start - b.start);
   for (const [index, { name, start, length }] of places.entries()) {

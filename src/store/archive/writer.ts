@@ -32,7 +32,7 @@ export const SYMBOLIC_LINK = 0o120000;
 export const FOLDER = 0o040000;
 
 /** Bytes that are read at once. */
-export const CHUNK = 256 * 1024;
+export const CHUNK_BYTES = 256 * 1024;
 
 /** Half as fast again as the usual 6, for archives that are a twentieth larger. */
 const LEVEL = 3;
@@ -72,7 +72,7 @@ export class ArchiveWriter implements ArchiveSink {
   }
 
   async addOpenFile(name: string, { handle, stat }: { handle: FileHandle; stat: Stats }): Promise<void> {
-    const content = handle.createReadStream({ end: Math.max(0, stat.size - 1), highWaterMark: CHUNK });
+    const content = handle.createReadStream({ end: Math.max(0, stat.size - 1), highWaterMark: CHUNK_BYTES });
     await this.addFile(name, content, { mode: stat.mode, modified: stat.mtime });
   }
 

@@ -17,8 +17,8 @@ const END = 0x06054b50;
 const END_64 = 0x06064b50;
 const END_64_PLACE = 0x07064b50;
 
-const LOCAL_LENGTH = 30;
-const CENTRAL_LENGTH = 46;
+const LOCAL_BYTES = 30;
+const CENTRAL_BYTES = 46;
 const UTF8_NAMES = 0x0800;
 const VERSION = 20;
 const VERSION_64 = 45;
@@ -31,8 +31,8 @@ const MOST_16 = 0xffff;
 const EXTRA_64 = 0x0001;
 /** As the tools of Android call what they align entries with. */
 const EXTRA_ALIGNMENT = 0xd935;
-const SIZES_64_LENGTH = 20;
-const SMALLEST_ALIGNMENT = 6;
+const SIZES_64_BYTES = 20;
+const SMALLEST_ALIGNMENT_BYTES = 6;
 
 /** Room between the header of an entry and its content. */
 export interface Extra {
@@ -47,21 +47,21 @@ export function extraFor(
   { expected, align }: { expected: number | undefined; align: number },
 ): Extra {
   const large = expected === undefined || expected >= MOST_32;
-  const sizes = large ? SIZES_64_LENGTH : 0;
-  const rest = (place + LOCAL_LENGTH + name.length + sizes) % align;
+  const sizes = large ? SIZES_64_BYTES : 0;
+  const rest = (place + LOCAL_BYTES + name.length + sizes) % align;
   const padding = rest === 0 ? 0 : align - rest;
-  return { large, length: sizes + padding + (padding > 0 && padding < SMALLEST_ALIGNMENT ? align : 0) };
+  return { large, length: sizes + padding + (padding > 0 && padding < SMALLEST_ALIGNMENT_BYTES ? align : 0) };
 }
 
 export function localHeader(entry: EntryRecord, extra: Extra): Buffer {
-  const header = Buffer.alloc(LOCAL_LENGTH + entry.name.length + extra.length);
+  const header = Buffer.alloc(LOCAL_BYTES + entry.name.length + extra.length);
   header.writeUInt32LE(LOCAL, 0);
   header.writeUInt16LE(extra.large ? VERSION_64 : VERSION, 4);
   writeCommon(header.subarray(6), entry, extra.large);
   header.writeUInt16LE(entry.name.length, 26);
   header.writeUInt16LE(extra.length, 28);
-  entry.name.copy(header, LOCAL_LENGTH);
-  const field = header.subarray(LOCAL_LENGTH + entry.name.length);
+  entry.name.copy(header, LOCAL_BYTES);
+  const field = header.subarray(LOCAL_BYTES + entry.name.length);
   const used = extra.large ? writeSizes64(field, [entry.size, entry.size]) : 0;
   if (extra.length > used) {
     field.writeUInt16LE(EXTRA_ALIGNMENT, used);
@@ -74,7 +74,7 @@ export function localHeader(entry: EntryRecord, extra: Extra): Buffer {
 export function centralRecord(entry: EntryRecord): Buffer {
   const large = entry.size >= MOST_32 || entry.place >= MOST_32;
   const extra = large ? 4 + 3 * 8 : 0;
-  const record = Buffer.alloc(CENTRAL_LENGTH + entry.name.length + extra);
+  const record = Buffer.alloc(CENTRAL_BYTES + entry.name.length + extra);
   record.writeUInt32LE(CENTRAL, 0);
   record.writeUInt16LE(UNIX | VERSION_64, 4);
   record.writeUInt16LE(large ? VERSION_64 : VERSION, 6);
@@ -83,8 +83,8 @@ export function centralRecord(entry: EntryRecord): Buffer {
   record.writeUInt16LE(extra, 30);
   record.writeUInt32LE((entry.mode << 16) >>> 0, 38);
   record.writeUInt32LE(large ? MOST_32 : entry.place, 42);
-  entry.name.copy(record, CENTRAL_LENGTH);
-  if (large) writeSizes64(record.subarray(CENTRAL_LENGTH + entry.name.length), [entry.size, entry.size, entry.place]);
+  entry.name.copy(record, CENTRAL_BYTES);
+  if (large) writeSizes64(record.subarray(CENTRAL_BYTES + entry.name.length), [entry.size, entry.size, entry.place]);
   return record;
 }
 

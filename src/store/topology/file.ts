@@ -13,7 +13,7 @@ import { REVISION, type Topology } from './schema.ts';
 import { moveLegacyFiles } from './upgrade-legacy-files.ts';
 
 /** Bytes; labs of thousands of nodes have a few MiB. */
-export const LARGEST_FILE = 128 * 1024 * 1024;
+export const LARGEST_FILE_BYTES = 128 * 1024 * 1024;
 
 /** Unknown members that a warning names. */
 const MOST_NAMED = 10;
@@ -123,10 +123,10 @@ async function readWhole(path: string): Promise<{ bytes: Buffer; fingerprint: Fi
     const status = await handle.stat({ bigint: true });
     if (!status.isFile())
       throw new Failure('conflict', `${path}: it is not a regular file; name the .gns3 file of a project`);
-    if (status.size > LARGEST_FILE) {
+    if (status.size > LARGEST_FILE_BYTES) {
       throw new Failure(
         'conflict',
-        `${path}: a topology file has at most ${LARGEST_FILE} bytes, this one ${status.size}`,
+        `${path}: a topology file has at most ${LARGEST_FILE_BYTES} bytes, this one ${status.size}`,
       );
     }
     // The fingerprint is taken first: an edit while we read makes it stale, and is so noticed later.

@@ -4,7 +4,7 @@ import { TaskThread, ThreadEnded } from '../../host/task-thread.ts';
 import { type LabTextRequest, labText } from './lab-text.ts';
 
 /** Characters of records up to which a lab is so small that handing it over costs as much. */
-const SMALL = 64 * 1024;
+const SMALL_CHARACTERS = 64 * 1024;
 
 const thread = new TaskThread<LabTextRequest, Uint8Array<ArrayBuffer> | undefined>({
   name: 'lab-text',
@@ -15,7 +15,7 @@ const thread = new TaskThread<LabTextRequest, Uint8Array<ArrayBuffer> | undefine
 
 /** As `labText`. */
 export async function labTextBeside(request: LabTextRequest): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  if (request.records.length <= SMALL) return labText(request);
+  if (request.records.length <= SMALL_CHARACTERS) return labText(request);
   try {
     return await thread.run(request);
   } catch (error) {

@@ -20,7 +20,7 @@ export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_
 const DEFAULT_VLAN = 1;
 const DEFAULT_ETHER_TYPE = '0x8100';
 /** Milliseconds for which an address that is not heard again is known (IEEE 802.1Q, table 8-6: 300 s). */
-const AGEING = 300_000;
+const AGEING_MS = 300_000;
 
 /** What the fabric is told of the ports. */
 function settingsOf(mapping: readonly SwitchPort[]): Settings<'ethernet-switch'> {
@@ -30,7 +30,7 @@ function settingsOf(mapping: readonly SwitchPort[]): Settings<'ethernet-switch'>
     vlan: vlan ?? DEFAULT_VLAN,
     etherType: Number(ethertype || DEFAULT_ETHER_TYPE),
   }));
-  return { ports, ageing: AGEING };
+  return { ports, ageing: AGEING_MS };
 }
 
 function macAddress(address: number): string {

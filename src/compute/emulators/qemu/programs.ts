@@ -16,7 +16,7 @@ export interface Binary {
 const EMULATOR = /^(?:qemu-system.*|qemu-kvm.*|qemu)$/;
 const DISK_TOOL = /^qemu-img$/;
 /** Milliseconds; QEMU answers in some tens of them. */
-const LIMIT = 5000;
+const TIMEOUT_MS = 5000;
 const AT_ONCE = 4;
 
 /** The guests that KVM runs on this processor. */
@@ -74,7 +74,7 @@ async function programs(named: RegExp): Promise<string[]> {
 async function withVersions(paths: string[], args: string[]): Promise<Binary[]> {
   const versions = new Map<string, string>();
   await eachOf(paths, AT_ONCE, async (path) => {
-    const { output } = await runProgram(path, args, { limit: LIMIT }).catch(() => ({ output: '' }));
+    const { output } = await runProgram(path, args, { limit: TIMEOUT_MS }).catch(() => ({ output: '' }));
     const version = /version\s+(\d[\w.-]*)/.exec(output)?.[1];
     if (version !== undefined) versions.set(path, version);
   });

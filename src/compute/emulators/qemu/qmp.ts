@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { Failure, messageOf } from '../../../failures.ts';
 
 /** A machine that is busy, or whose host is, may take its time. */
-const ANSWER_MILLISECONDS = 30_000;
+const ANSWER_MS = 30_000;
 /** No answer is longer; what is says that somebody else is at the socket. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
@@ -49,7 +49,7 @@ export class Qmp extends EventEmitter<QmpEvents> {
   /** Takes over a connection; resolves when the machine takes commands. */
   static async open(socket: Socket): Promise<Qmp> {
     const qmp = new Qmp(socket);
-    const late = setTimeout(() => socket.destroy(), ANSWER_MILLISECONDS);
+    const late = setTimeout(() => socket.destroy(), ANSWER_MS);
     try {
       await qmp.#greeting.promise;
       await qmp.run('qmp_capabilities');
@@ -69,7 +69,7 @@ export class Qmp extends EventEmitter<QmpEvents> {
     if (this.#socket.destroyed) throw failure(command, 'its control connection was closed');
     this.#waiting.set(id, { resolve, reject });
     this.#socket.write(`${JSON.stringify({ execute: command, arguments: given, id })}\n`);
-    const late = setTimeout(() => reject(new Error('it does not answer')), ANSWER_MILLISECONDS);
+    const late = setTimeout(() => reject(new Error('it does not answer')), ANSWER_MS);
     try {
       return await promise;
     } catch (error) {

@@ -25,11 +25,11 @@ const LOG = 'qemu.log';
 /** Stands before QEMU's own words in the log. */
 const HEADING = 'Output:';
 /** A machine that does not answer after so long hangs. */
-const START_MILLISECONDS = 60_000;
+const START_MS = 60_000;
 /** How long a program that closes its sockets may take to end. */
-const LAST_WORDS_MILLISECONDS = 5_000;
+const LAST_WORDS_MS = 5_000;
 /** How long a guest may take to shut down, and to save its state. */
-const CLOSE_MILLISECONDS = 120_000;
+const CLOSE_MS = 120_000;
 
 const NICE: Readonly<Record<string, number>> = {
   realtime: -20,
@@ -193,7 +193,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       if (how === 'shutdown_signal') {
         if (this.isSuspended) await this.resume();
         await this.qmp.run('system_powerdown');
-        for (const end = performance.now() + CLOSE_MILLISECONDS; !this.#ended && performance.now() < end; )
+        for (const end = performance.now() + CLOSE_MS; !this.#ended && performance.now() < end; )
           await sleep(100);
         if (!this.#ended) this.#warn('has not shut down within 120 s: it is switched off');
       } else {
@@ -213,13 +213,13 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
 
   async #connect(resources: AsyncDisposableStack): Promise<void> {
     const { directory } = this.#node;
-    const deadline = performance.now() + START_MILLISECONDS;
+    const deadline = performance.now() + START_MS;
     const isOver = (): boolean => this.#ended !== undefined || performance.now() > deadline;
     const control = await connectWhenThere(directory, QMP_SOCKET, isOver);
     if (!control) throw this.#doesNotStart();
     this.#qmp = await Qmp.open(control).catch(async (error: unknown) => {
       // It closes its sockets before it ends: its last words follow.
-      for (const end = performance.now() + LAST_WORDS_MILLISECONDS; !this.#ended && performance.now() < end; )
+      for (const end = performance.now() + LAST_WORDS_MS; !this.#ended && performance.now() < end; )
         await sleep(20);
       throw this.#ended ? this.#doesNotStart() : error;
     });
@@ -232,7 +232,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   }
 
   #doesNotStart(): Failure {
-    const why = this.#ended ? 'ended at once' : `does not answer within ${START_MILLISECONDS / 1000} s`;
+    const why = this.#ended ? 'ended at once' : `does not answer within ${START_MS / 1000} s`;
     const words = ownWords(this.#terminal.lastOutput()).split('\n').slice(-3).join(' ');
     return new Failure('conflict', `QEMU of '${this.#node.name}' ${why}: ${words}`, { exception: 'QemuError' });
   }

@@ -10,7 +10,7 @@ export const SERIAL_SOCKET = 'serial.sock';
 
 /** Longest path of a socket (unix(7)). */
 const PATH_BYTES = 107;
-const POLL_MILLISECONDS = 20;
+const POLL_MS = 20;
 
 /** @throws Node's error when nobody listens */
 export async function connectIn(directory: string, name: string): Promise<Socket> {
@@ -36,6 +36,6 @@ export async function connectWhenThere(
   for (;;) {
     const socket = await connectIn(directory, name).catch(() => undefined);
     if (socket || isOver()) return socket;
-    await sleep(POLL_MILLISECONDS);
+    await sleep(POLL_MS);
   }
 }

@@ -11,8 +11,8 @@ import type { MachineNode } from './runtime.ts';
 /** Relative to the node's directory, which the machine works in. */
 export const TPM_SOCKET = 'swtpm.sock';
 const STATE = 'tpm';
-const PATIENCE_MILLISECONDS = 20_000;
-const POLL_MILLISECONDS = 20;
+const PATIENCE_MS = 20_000;
+const POLL_MS = 20;
 
 function options(node: MachineNode): Omit<CompanionOptions, 'program' | 'arguments'> {
   return { kind: 'qemu', version: KEPT.version, role: 'tpm', node, services: node.services, log: 'swtpm.log' };
@@ -40,10 +40,10 @@ export async function startTpm(node: MachineNode, resources: AsyncDisposableStac
   terminal.once('exit', () => {
     isOver = true;
   });
-  const deadline = performance.now() + PATIENCE_MILLISECONDS;
+  const deadline = performance.now() + PATIENCE_MS;
   while (!(await stat(socket).catch(() => undefined))) {
     if (isOver || performance.now() > deadline) throw refusal(`tpm: swtpm does not start: ${terminal.lastOutput()}`);
-    await sleep(POLL_MILLISECONDS);
+    await sleep(POLL_MS);
   }
 }
 

@@ -5,8 +5,8 @@
 const HELD_BYTES = 64 * 1024;
 const LINE_BYTES = 128;
 /** Without a prompt for so long, and without output for a second, a line is handed over all the same. */
-const PATIENCE_MILLISECONDS = 15_000;
-const QUIET_MILLISECONDS = 1000;
+const PATIENCE_MS = 15_000;
+const QUIET_MS = 1000;
 
 const CTRL_C = 0x03;
 const BACKSPACE = 0x08;
@@ -90,7 +90,7 @@ export class LineFeeder {
       const bytes = this.#state === 'through' ? this.#takeAll() : this.#takeLine();
       if (bytes.length > 0) taken = this.#write(bytes);
     }
-    if (this.#held.length > 0) this.#timer ??= setTimeout(() => this.#retry(), QUIET_MILLISECONDS);
+    if (this.#held.length > 0) this.#timer ??= setTimeout(() => this.#retry(), QUIET_MS);
     return taken;
   }
 
@@ -150,7 +150,7 @@ export class LineFeeder {
   #retry(): void {
     this.#timer = undefined;
     const now = performance.now();
-    const givesUp = now - this.#fedAt > PATIENCE_MILLISECONDS && now - this.#heardAt > QUIET_MILLISECONDS;
+    const givesUp = now - this.#fedAt > PATIENCE_MS && now - this.#heardAt > QUIET_MS;
     if (this.#state === 'busy' && givesUp) this.#state = 'ready';
     this.#feed();
   }

@@ -8,13 +8,13 @@ import type { ProgramHandle, SupervisorClient } from '../../../supervisor/client
 import { LineFeeder } from './line-feeder.ts';
 
 /** VPCS polls 5,000 times a second while idle; woken up to this late it takes a tenth of the CPU (docs/vpcs.md). */
-const TIMER_SLACK_MILLISECONDS = 5;
+const TIMER_SLACK_MS = 5;
 /** A port that cannot be opened is told right after the banner, long before the prompt (300 ms). */
-const SETTLE_MILLISECONDS = 50;
+const SETTLE_MS = 50;
 /** A program that talks, but not as VPCS is known to, is taken as started after so long. */
-const STRANGE_MILLISECONDS = 2000;
+const STRANGE_MS = 2000;
 /** One that says nothing hangs. */
-const SILENCE_MILLISECONDS = 5000;
+const SILENCE_MS = 5000;
 const BANNER_CHARACTERS = 4096;
 
 const LF = 0x0a;
@@ -67,7 +67,7 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
     const [program, ...args] = command as [string, ...string[]];
     const terminal = new Terminal({
       ...{ supervisor, program, arguments: args, directory, environment, record },
-      timerSlackMilliseconds: TIMER_SLACK_MILLISECONDS,
+      timerSlackMilliseconds: TIMER_SLACK_MS,
     });
     const feeder = new LineFeeder((bytes) => terminal.write(bytes));
     const console = new Console({
@@ -101,14 +101,14 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
   async start(): Promise<void> {
     const terminal = this.#terminal;
     const { promise: settled, resolve: settle } = Promise.withResolvers<Outcome>();
-    let timer = setTimeout(() => settle('silent'), SILENCE_MILLISECONDS);
+    let timer = setTimeout(() => settle('silent'), SILENCE_MS);
     const phases = new Set<string>();
     const stopLooking = this.#look((outcome) => {
       if (outcome !== 'starting' && outcome !== 'settling') return settle(outcome);
       if (phases.has(outcome)) return;
       phases.add(outcome);
       clearTimeout(timer);
-      timer = setTimeout(() => settle('started'), outcome === 'settling' ? SETTLE_MILLISECONDS : STRANGE_MILLISECONDS);
+      timer = setTimeout(() => settle('started'), outcome === 'settling' ? SETTLE_MS : STRANGE_MS);
     });
     // Its words and its end may come together: what it said then counts for nothing.
     let over: TerminalExit | undefined;
@@ -155,7 +155,7 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
 
   #explain(outcome: Exclude<Outcome, 'started'>): string {
     if (outcome === 'silent') {
-      return `VPCS of '${this.#name}' said nothing for ${SILENCE_MILLISECONDS / 1000} s; set vpcs_path in section [VPCS] to a working vpcs program`;
+      return `VPCS of '${this.#name}' said nothing for ${SILENCE_MS / 1000} s; set vpcs_path in section [VPCS] to a working vpcs program`;
     }
     if ('port' in outcome) {
       return `UDP port ${outcome.port} of '${this.#name}' cannot be opened: ${outcome.reason}; end the program that has it and start the node again`;

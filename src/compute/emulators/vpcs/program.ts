@@ -6,7 +6,7 @@ import { childEnvironment } from '../../../host/processes.ts';
 import { findProgram } from '../../../host/programs.ts';
 import { runProgram } from '../../../host/run-program.ts';
 
-const PROBE_MILLISECONDS = 5000;
+const PROBE_MS = 5000;
 
 export interface VpcsProgram {
   /** Absolute path, or what the configuration gives if it has a `/`. */
@@ -47,7 +47,7 @@ export class VpcsPrograms {
   readonly #probeMilliseconds: number;
 
   /** `environment` is what the program runs with; its PATH is where a name without `/` is looked for. */
-  constructor(environment = childEnvironment(), probeMilliseconds = PROBE_MILLISECONDS) {
+  constructor(environment = childEnvironment(), probeMilliseconds = PROBE_MS) {
     this.#environment = environment;
     this.#probeMilliseconds = probeMilliseconds;
   }
