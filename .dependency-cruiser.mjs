@@ -1,4 +1,4 @@
-// Who may import whom. The floors of the house, top first: imports point down, or stay within one room; type imports count too.
+// Who may import whom. The layers, top first: imports point down, or stay within one module; type imports count too.
 // docs/architecture.md shows the same picture in words.
 import visitor from '@swc/core/Visitor.js';
 
@@ -11,8 +11,8 @@ visitor.Visitor.prototype.visitStatement = function (statement) {
   return statement;
 };
 
-/** Each floor's rooms, by the path of their files. */
-const floors = [
+/** The modules of each layer, by the path of their files. docs/architecture.svg draws them. */
+export const layers = [
   { 'the entrance': '^src/([^/]+[.]ts$|(doctor|demo|pages)/)' },
   { controller: '^src/controller/', compute: '^src/compute/' },
   { http: '^src/http/' },
@@ -41,22 +41,22 @@ const controllerLayers = [
 ];
 const ROUTES = controllerLayers[0].routes;
 
-/** The one file below all floors, which everybody may import. */
+/** The one file below all layers, which everybody may import. */
 const FAILURES = '^src/failures[.]ts$';
 
 /** Where the executable and its threads begin. */
 const ENTRIES = ['^src/main[.]ts$', '^src/.*worker[.]ts$'];
 
 /** One rule for each module: not from above, nor from its neighbours; `pathNot` names files that belong to another layer than their folder. */
-function rulesOf(layers, prefix, pathNot) {
-  const rules = layers.flatMap((layer, level) =>
-    Object.entries(layer).map(([room, path]) => {
+function rulesOf(stack, prefix, pathNot) {
+  const rules = stack.flatMap((layer, level) =>
+    Object.entries(layer).map(([module, path]) => {
       const others = Object.values(layer).filter((other) => other !== path);
-      const above = layers.slice(0, level).flatMap((rooms) => Object.values(rooms));
+      const above = stack.slice(0, level).flatMap((modules) => Object.values(modules));
       return {
-        name: `${prefix}-${room.replaceAll(' ', '-')}`,
+        name: `${prefix}-${module.replaceAll(' ', '-')}`,
         severity: 'error',
-        comment: `${room} imports from the layers below it and from itself, never from above or from its neighbours`,
+        comment: `${module} imports from the layers below it and from itself, never from above or from its neighbours`,
         from: { path, pathNot: level === 0 ? FAILURES : [FAILURES, ...pathNot] },
         to: { path: [...above, ...others], pathNot: FAILURES },
       };
@@ -67,7 +67,7 @@ function rulesOf(layers, prefix, pathNot) {
 
 export default {
   forbidden: [
-    ...rulesOf(floors, 'floors', []),
+    ...rulesOf(layers, 'layers', []),
     ...rulesOf(controllerLayers, 'controller', [ROUTES]),
     {
       name: 'controller-without-a-layer',
@@ -98,10 +98,10 @@ export default {
       to: { path: '^src/compute/emulators/[^/]+/', pathNot: '^src/compute/emulators/$1/' },
     },
     {
-      name: 'no-room-without-a-floor',
+      name: 'module-without-a-layer',
       severity: 'error',
       comment: 'a new folder of src gets a place above, or no rule looks at it',
-      from: { path: '^src/', pathNot: [FAILURES, ...floors.flatMap((floor) => Object.values(floor))] },
+      from: { path: '^src/', pathNot: [FAILURES, ...layers.flatMap((layer) => Object.values(layer))] },
       to: {},
     },
     {

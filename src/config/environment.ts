@@ -1,4 +1,4 @@
-// The environment of this process, read once. No other room reads process.env.
+// The environment of this process, read once. No other module reads process.env.
 import { homedir } from 'node:os';
 import type { ConfigSources } from './load.ts';
 

@@ -58,7 +58,10 @@ const lock = new KeyedLock();
 export async function compileFilter(expression: string, linkType = 'EN10MB'): Promise<Uint32Array> {
   const quoted = JSON.stringify(expression);
   if (expression.length > LONGEST_CHARACTERS || expression.includes('\0')) {
-    throw new Failure('conflict', `${quoted.slice(0, 60)}...: use at most ${LONGEST_CHARACTERS} characters, and no NUL.`);
+    throw new Failure(
+      'conflict',
+      `${quoted.slice(0, 60)}...: use at most ${LONGEST_CHARACTERS} characters, and no NUL.`,
+    );
   }
   const compiling = lock.run('libpcap', () => compile(expression, linkType));
   // After the limit nobody waits for it.

@@ -54,7 +54,8 @@ export function refusalOf(status: number, text: string, call: string): ComputeRe
     return new ComputeRefusal('conflict', referred, status, undefined);
   }
   const body = members(text);
-  const said = typeof body['message'] === 'string' ? body['message'] : text.slice(0, EXCERPT_CHARACTERS) || `status ${status}`;
+  const said =
+    typeof body['message'] === 'string' ? body['message'] : text.slice(0, EXCERPT_CHARACTERS) || `status ${status}`;
   const message = status === 404 ? `${call} on the compute: ${said}` : said;
   const missing = body['exception'] === 'ImageMissingError' ? String(body['image']) : undefined;
   return new ComputeRefusal(CODES[status] ?? 'internal', message, status, missing);
@@ -80,7 +81,10 @@ export async function answerText(answer: Response, call: string): Promise<string
     throw new ComputeUnreachable(`The compute's answer to ${call} broke off.`, { cause: error });
   }
   if (size > limit && !refused) {
-    throw new Failure('conflict', `The compute answered ${call} with more than ${ANSWER_LIMIT_BYTES / 1024 / 1024} MiB.`);
+    throw new Failure(
+      'conflict',
+      `The compute answered ${call} with more than ${ANSWER_LIMIT_BYTES / 1024 / 1024} MiB.`,
+    );
   }
   return Buffer.concat(chunks).toString('utf8', 0, Math.min(size, limit));
 }

@@ -58,7 +58,8 @@ function bounded(): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(piece, controller) {
       size += piece.byteLength;
-      if (size > UPLOAD_LIMIT_BYTES) throw new Failure('too-large', `A symbol may have at most ${UPLOAD_LIMIT_BYTES} bytes.`);
+      if (size > UPLOAD_LIMIT_BYTES)
+        throw new Failure('too-large', `A symbol may have at most ${UPLOAD_LIMIT_BYTES} bytes.`);
       controller.enqueue(piece);
     },
   });

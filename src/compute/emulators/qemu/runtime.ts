@@ -193,8 +193,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       if (how === 'shutdown_signal') {
         if (this.isSuspended) await this.resume();
         await this.qmp.run('system_powerdown');
-        for (const end = performance.now() + CLOSE_MS; !this.#ended && performance.now() < end; )
-          await sleep(100);
+        for (const end = performance.now() + CLOSE_MS; !this.#ended && performance.now() < end; ) await sleep(100);
         if (!this.#ended) this.#warn('has not shut down within 120 s: it is switched off');
       } else {
         await this.qmp.run('stop');
@@ -219,8 +218,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     if (!control) throw this.#doesNotStart();
     this.#qmp = await Qmp.open(control).catch(async (error: unknown) => {
       // It closes its sockets before it ends: its last words follow.
-      for (const end = performance.now() + LAST_WORDS_MS; !this.#ended && performance.now() < end; )
-        await sleep(20);
+      for (const end = performance.now() + LAST_WORDS_MS; !this.#ended && performance.now() < end; ) await sleep(20);
       throw this.#ended ? this.#doesNotStart() : error;
     });
     resources.defer(() => this.#qmp?.close());

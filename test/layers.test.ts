@@ -1,4 +1,4 @@
-// The rules that keep the rooms apart: that they are kept, and that they would notice.
+// The rules that keep the modules apart: that they are kept, and that they would notice.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ async function violations(directory: string): Promise<string[]> {
 
 /** A tree of source files in a scratch directory; each entry lists what the file imports, `type:` before a type import. */
 async function tree(files: Record<string, string[]>): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'labwire-floors-'));
+  const directory = await mkdtemp(join(tmpdir(), 'labwire-layers-'));
   for (const [path, imports] of Object.entries(files)) {
     await mkdir(dirname(join(directory, path)), { recursive: true });
     const lines = imports.map((from) =>
@@ -46,11 +46,11 @@ async function tree(files: Record<string, string[]>): Promise<string> {
   return directory;
 }
 
-test('every import of the sources points down or stays within its room', async () => {
+test('every import of the sources points down or stays within its module', async () => {
   assert.deepEqual(await violations(root), []);
 });
 
-test('imports that point down or stay within a room are allowed', async (t) => {
+test('imports that point down or stay within a module are allowed', async (t) => {
   const directory = await tree({
     'src/main.ts': ['./controller/lab/a.ts', './compute/a.ts', './http/a.ts', './host/a.ts'],
     'src/controller/lab/a.ts': ['./b.ts', '../../http/a.ts', '../../store/a.ts', '../../failures.ts'],
@@ -103,18 +103,18 @@ test('an import that points up, sideways, in a circle or into the tools is found
       'declared-dependencies: src/http/c.ts -> node_modules/esbuild/lib/main.js',
       'emulators-stand-alone: src/compute/emulators/vpcs/a.ts -> src/compute/emulators/hub/a.ts',
       'failures-at-the-bottom: src/failures.ts -> src/events/a.ts',
-      'floors-compute: src/compute/a.ts -> src/controller/lab/b.ts',
-      'floors-consoles: src/consoles/a.ts -> src/compute/b.ts',
-      'floors-controller: src/controller/lab/a.ts -> src/compute/b.ts',
-      'floors-controller: src/controller/lab/a.ts -> src/cli.ts',
-      'floors-fabric: src/fabric/a.ts -> src/consoles/a.ts',
-      'floors-host: src/host/a.ts -> src/http/a.ts',
-      'floors-host: src/host/a.ts -> src/store/a.ts',
-      'floors-http: src/http/a.ts -> src/compute/b.ts',
-      'floors-store: src/store/a.ts -> src/events/a.ts',
+      'layers-compute: src/compute/a.ts -> src/controller/lab/b.ts',
+      'layers-consoles: src/consoles/a.ts -> src/compute/b.ts',
+      'layers-controller: src/controller/lab/a.ts -> src/compute/b.ts',
+      'layers-controller: src/controller/lab/a.ts -> src/cli.ts',
+      'layers-fabric: src/fabric/a.ts -> src/consoles/a.ts',
+      'layers-host: src/host/a.ts -> src/http/a.ts',
+      'layers-host: src/host/a.ts -> src/store/a.ts',
+      'layers-http: src/http/a.ts -> src/compute/b.ts',
+      'layers-store: src/store/a.ts -> src/events/a.ts',
       'no-circles: src/http/b.ts -> src/http/c.ts',
       'no-dead-files: src/store/forgotten.ts -> src/store/forgotten.ts',
-      'no-room-without-a-floor: src/attic/a.ts -> src/host/a.ts',
+      'module-without-a-layer: src/attic/a.ts -> src/host/a.ts',
       'resolvable: src/store/a.ts -> ../nowhere.ts',
     ].sort(),
   );
@@ -159,6 +159,31 @@ test('an import that points up or sideways within the controller is found, and s
       `controller-symbols: ${place('symbols/a.ts')} -> ${place('computes/b.ts')}`,
       `controller-without-a-layer: ${place('attic/a.ts')} -> ${place('events.ts')}`,
     ].sort(),
+  );
+});
+
+test('the picture of the modules shows each of them, layer by layer', async () => {
+  const { layers: rules } = (await import(join(root, '.dependency-cruiser.mjs'))) as {
+    layers: Record<string, string>[];
+  };
+  const entrance = globSync('src/*/', { cwd: root }).filter((path) =>
+    new RegExp(rules[0]!['the entrance']!).test(`${path}/`),
+  );
+  const layers = [
+    ['main, cli, daemon', ...entrance.map((path) => path.replace(/^src\/|\/$/g, ''))],
+    ...rules.slice(1).map((modules) => Object.keys(modules)),
+    ['failures'],
+  ];
+  const picture = readFileSync(join(root, 'docs/architecture.svg'), 'utf8');
+  const numbers = (words: RegExpMatchArray): number[] => words.slice(1).map(Number);
+  const bands = [...picture.matchAll(/<rect class="f" x="\d+" y="(\d+)" width="\d+" height="(\d+)"/g)].map(numbers);
+  const titles = [...picture.matchAll(/<text class="t" x="\d+" y="(\d+)">([^<]+)</g)];
+  const drawn = bands.map(([top, height]) =>
+    titles.filter(([, y]) => Number(y) > top! && Number(y) < top! + height!).map(([, , title]) => title!),
+  );
+  assert.deepEqual(
+    drawn.map((names) => names.sort()),
+    layers.map((names) => names.sort()),
   );
 });
 
