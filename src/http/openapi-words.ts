@@ -244,6 +244,11 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/compute/qemu/binaries': { summary: 'List emulators of QEMU' },
   'GET /v2/compute/qemu/img-binaries': { summary: 'List qemu-img programs' },
   'GET /v2/compute/qemu/capabilities': { summary: 'List guests that KVM runs on this host' },
+  'GET /v2/compute/virtualbox/vms': { summary: 'List machines of VirtualBox' },
+  'GET /v2/compute/vmware/vms': { summary: 'List machines of VMware' },
+  'POST /v2/compute/projects/{project_id}/vmware/nodes/{node_id}/interfaces/vmnet': {
+    summary: 'Give a node a network of VMware',
+  },
   'POST /v2/compute/qemu/img': { summary: 'Create a disk image', errors: [404, 507], answer: EMPTY },
   'PUT /v2/compute/qemu/img': { summary: 'Extend a disk image', errors: [404, 507], answer: EMPTY },
 

@@ -59,6 +59,17 @@ const PROGRAMS: Rows = [
   ['GET', `${PORT}/pcap`, 'route'],
 ];
 
+/** Of machines that other programs have. */
+const MACHINES: Rows = [
+  ...PROGRAMS.map(([method, suffix, outcome]): Rows[number] => [
+    method,
+    suffix,
+    suffix === '/duplicate' ? 'router' : outcome,
+  ]),
+  ['POST', '/resume', 'route'],
+  ['POST', '/resize_disk', 'router'],
+];
+
 const TABLE: Record<string, Rows> = {
   atm_switch: SWITCHES,
   cloud: OUTSIDE,
@@ -67,6 +78,13 @@ const TABLE: Record<string, Rows> = {
   frame_relay_switch: SWITCHES,
   nat: OUTSIDE,
   qemu: [...PROGRAMS, ['POST', '/resume', 'route'], ['POST', '/resize_disk', 'route']],
+  traceng: PROGRAMS.map(([method, suffix, outcome]) => [
+    method,
+    suffix,
+    suffix === '/console/reset' ? 'router' : outcome,
+  ]),
+  virtualbox: MACHINES,
+  vmware: [...MACHINES, ['POST', '/interfaces/vmnet', 'route']],
   vpcs: [...PROGRAMS, ['POST', '/resume', 'router'], ['POST', '/resize_disk', 'router']],
 };
 

@@ -34,6 +34,9 @@ export interface Settings {
   /** What runs PCs. */
   engine?: 'automatic' | 'vpcs' | 'built-in';
   vpcs_path?: string;
+  vboxmanage_path?: string;
+  vmrun_path?: string;
+  iourc_path?: string;
   projects_path?: string;
   additional_images_path?: string;
   allowed_interfaces?: string;
@@ -128,9 +131,15 @@ export async function startLab(t: TestContext, settings: Settings = {}, state?: 
   const flags = Object.entries(server).flatMap(([key, value]) =>
     value === undefined ? [] : [{ section: 'Server' as const, key, value, flag: key }],
   );
-  for (const key of ['engine', 'vpcs_path'] as const) {
+  for (const [section, key] of [
+    ['VPCS', 'engine'],
+    ['VPCS', 'vpcs_path'],
+    ['VirtualBox', 'vboxmanage_path'],
+    ['VMware', 'vmrun_path'],
+    ['IOU', 'iourc_path'],
+  ] as const) {
     const value = settings[key];
-    if (value !== undefined) flags.push({ section: 'VPCS' as never, key, value, flag: key });
+    if (value !== undefined) flags.push({ section: section as never, key, value, flag: key });
   }
   const { config } = loadConfig({
     flags,

@@ -7,6 +7,9 @@ import { ethernetSwitch } from './ethernet_switch/index.ts';
 import { frameRelaySwitch } from './frame_relay_switch/index.ts';
 import { nat } from './nat/index.ts';
 import { qemu } from './qemu/index.ts';
+import { traceng } from './traceng/index.ts';
+import { virtualbox } from './virtualbox/index.ts';
+import { vmware } from './vmware/index.ts';
 import { vpcs } from './vpcs/index.ts';
 
 export const KINDS: readonly NodeKind[] = [
@@ -17,5 +20,8 @@ export const KINDS: readonly NodeKind[] = [
   frameRelaySwitch,
   nat,
   qemu,
+  traceng,
+  virtualbox,
+  vmware,
   vpcs,
 ];

@@ -10,6 +10,12 @@ import type { KeptData } from './surviving-programs.ts';
 /** The node with these identifiers. Throws a Failure `not-found` or `invalid`. */
 export type FindNode<Kind extends Node = Node> = (params: Record<'project_id' | 'node_id', string>) => Kind;
 
+/** A start that is told something. */
+export interface StartingWith<Kind extends Node, Body extends Schema = Schema> {
+  readonly body: Body;
+  start(node: Kind, body: v.InferOutput<Body>): Promise<void>;
+}
+
 /** An ability that is not there has no route. */
 export interface NodeKind<Create extends Schema = Schema, Update extends Schema = Schema, Kind extends Node = Node>
   extends PortRules {
@@ -29,6 +35,8 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
   change(node: Kind, body: v.InferOutput<Update>): Promise<void>;
   /** Gives the files of one node to another one that exists; its settings were given when that was created. */
   duplicate?(source: Kind, destination: Kind): Promise<void>;
+  /** A start that takes a body; without it a start takes whatever is sent, and looks at nothing of it. */
+  readonly starting?: StartingWith<Kind>;
   reload?(node: Kind): Promise<void>;
   resume?(node: Kind): Promise<void>;
   /** What it keeps with its programs, to know them again; undefined if none of them outlives the server. */

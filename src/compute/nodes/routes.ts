@@ -1,5 +1,6 @@
 // The routes that all kinds of node have in common, generated for each kind from its definition (as in release 2.2.57).
-import { type Route, route, socketRoute } from '../../http/route.ts';
+import { type Route, type RouteOptions, route, socketRoute } from '../../http/route.ts';
+import type { Schema } from '../../http/validation.ts';
 import { mustBeUuid } from '../identifiers.ts';
 import type { Projects } from '../projects/projects.ts';
 import { followCapture } from './captures.ts';
@@ -42,9 +43,9 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
       return undefined;
     }),
 
-    route(`POST ${node}/start`, { status: kind.startAnswersNode ? 200 : 204 }, async ({ params }) => {
+    route(`POST ${node}/start`, startOptions(kind), async ({ params, body }) => {
       const found = find(params);
-      await found.start();
+      await (kind.starting ? kind.starting.start(found, body) : found.start());
       return kind.startAnswersNode ? found.describe() : undefined;
     }),
 
@@ -102,4 +103,8 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
     );
   }
   return kind.routes ? [...routes, ...kind.routes(find)] : routes;
+}
+
+function startOptions({ starting, startAnswersNode }: NodeKind): RouteOptions<Schema> {
+  return { status: startAnswersNode ? 200 : 204, ...(starting ? { body: starting.body } : {}) };
 }

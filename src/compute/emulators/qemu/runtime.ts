@@ -12,13 +12,14 @@ import { childEnvironment, processToken } from '../../../host/processes.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
 import { type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/node-runtime.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
+import { SerialConsole } from '../../nodes/serial-console.ts';
 import type { ProgramRecord } from '../../nodes/surviving-programs.ts';
+import { connectWhenThere } from '../../nodes/unix-sockets.ts';
 import type { Services } from '../../services.ts';
 import { SAVED_STATE } from './disks.ts';
 import { KEPT, type QemuKept } from './kept.ts';
 import { Qmp } from './qmp.ts';
-import { SerialConsole } from './serial-console.ts';
-import { connectWhenThere, QMP_SOCKET, SERIAL_SOCKET } from './sockets.ts';
+import { QMP_SOCKET, SERIAL_SOCKET } from './sockets.ts';
 import { quoted } from './words.ts';
 
 const LOG = 'qemu.log';

@@ -1,6 +1,6 @@
 // The first serial port of a machine as a console.
 import type { Socket } from 'node:net';
-import { Console } from '../../../consoles/console.ts';
+import { Console } from '../../consoles/console.ts';
 
 /** Input that may wait for a guest that does not read. */
 const INPUT_BYTES = 256 * 1024;

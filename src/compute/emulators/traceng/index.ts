@@ -1,0 +1,20 @@
+// Registers TraceNG: one Ethernet port, no console; its program is one of Windows.
+import { defineKind } from '../../nodes/kind.ts';
+import { MODULE, PORT_RULES, TracengNode } from './node.ts';
+import { TracengCreate, TracengStart, TracengUpdate } from './schema.ts';
+
+export const traceng = defineKind({
+  type: 'traceng',
+  module: MODULE,
+  ...PORT_RULES,
+  create: TracengCreate,
+  update: TracengUpdate,
+  startAnswersNode: true,
+  updatesNio: true,
+
+  make: TracengNode.create,
+  change: async (node: TracengNode, body) => node.change(body),
+  duplicate: (source, destination) => destination.copyFilesOf(source),
+  starting: { body: TracengStart, start: (node) => node.start() },
+  reload: (node) => node.start(),
+});

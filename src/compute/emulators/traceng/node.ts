@@ -1,0 +1,89 @@
+// A TraceNG as a node: kept, linked and moved with its lab. Its program is one of Windows, so that it never runs here.
+import { isIPv4 } from 'node:net';
+import { join } from 'node:path';
+import { Failure } from '../../../failures.ts';
+import { AdapterPorts } from '../../nodes/adapter-ports.ts';
+import { copyFiles } from '../../nodes/files.ts';
+import { Node, type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
+import type { NodePort, PortRules } from '../../nodes/port.ts';
+import type { Services } from '../../services.ts';
+import type { TracengCreate, TracengUpdate } from './schema.ts';
+
+export const MODULE = 'traceng';
+export const PORT_RULES: PortRules = { exception: 'TraceNGError', nios: new Set(['nio_udp']) };
+const { exception } = PORT_RULES;
+
+interface Settings {
+  /** IPv4, or empty. */
+  ipAddress: string;
+  defaultDestination: string;
+}
+
+export class TracengNode extends Node {
+  readonly type = MODULE;
+  readonly #relativeDirectory: string;
+  readonly #ports: AdapterPorts;
+  #settings: Settings;
+
+  private constructor(identity: NodeIdentity, settings: Settings, services: Services) {
+    super(identity, services, 'stopped');
+    this.#relativeDirectory = nodeDirectory(MODULE, this.id);
+    this.#ports = new AdapterPorts({ node: this, rules: PORT_RULES, services, adapters: 'any' });
+    this.#settings = settings;
+  }
+
+  /** @throws Failure `conflict` (`TraceNGError`) for what is no IPv4 address */
+  static async create(identity: NodeIdentity, body: TracengCreate, services: Services): Promise<TracengNode> {
+    const settings = settingsOf({ ipAddress: '', defaultDestination: '' }, body);
+    return new TracengNode(identity, settings, services);
+  }
+
+  override describe(): object {
+    return {
+      name: this.name,
+      node_id: this.id,
+      project_id: this.project.id,
+      node_directory: join(this.project.path, this.#relativeDirectory),
+      status: this.status,
+      console: null,
+      console_type: 'none',
+      command_line: '',
+      ip_address: this.#settings.ipAddress,
+      default_destination: this.#settings.defaultDestination,
+    };
+  }
+
+  change(body: TracengUpdate): void {
+    this.#settings = settingsOf(this.#settings, body);
+    this.name = body.name ?? this.name;
+  }
+
+  /** @throws Failure `conflict` (`TraceNGError`), always */
+  override async start(): Promise<void> {
+    const fix = 'use a VPCS node, whose command "trace" does the same';
+    throw new Failure('conflict', `${this.name} cannot be started: TraceNG is a program of Windows; ${fix}.`, {
+      exception,
+    });
+  }
+
+  override port(adapter: number, port: number): NodePort {
+    return this.#ports.port(adapter, port);
+  }
+
+  async copyFilesOf(source: TracengNode): Promise<void> {
+    await copyFiles(this.project, source.#relativeDirectory, this.#relativeDirectory);
+  }
+
+  override close(): Promise<void> {
+    return this.#ports.close();
+  }
+}
+
+function settingsOf(before: Settings, body: TracengUpdate): Settings {
+  const { ip_address: ipAddress = before.ipAddress, default_destination: defaultDestination } = body;
+  if (ipAddress !== '' && !isIPv4(ipAddress)) {
+    const fix = 'give four numbers with dots, such as 192.0.2.1, or nothing';
+    throw new Failure('conflict', `ip_address: "${ipAddress}" is no IPv4 address; ${fix}.`, { exception });
+  }
+  return { ipAddress, defaultDestination: defaultDestination ?? before.defaultDestination };
+}

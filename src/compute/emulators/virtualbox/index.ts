@@ -1,0 +1,30 @@
+// Registers VirtualBox: machines that VBoxManage drives, or linked clones of them.
+import { route } from '../../../http/route.ts';
+import { defineKind } from '../../nodes/kind.ts';
+import { VBoxManage } from './manage.ts';
+import { MODULE, PORT_RULES, VirtualboxNode } from './node.ts';
+import { VirtualboxCreate, VirtualboxUpdate } from './schema.ts';
+
+export const virtualbox = defineKind({
+  type: 'virtualbox',
+  module: MODULE,
+  ...PORT_RULES,
+  create: VirtualboxCreate,
+  update: VirtualboxUpdate,
+  startAnswersNode: false,
+  updatesNio: true,
+
+  make: VirtualboxNode.create,
+  change: (node: VirtualboxNode, body) => node.change(body),
+  reload: (node) => node.reload(),
+  resume: (node) => node.resume(),
+  console: {
+    connect: (node) => node.connectConsole(),
+    reset: (node) => node.resetConsole(),
+  },
+  hostRoutes: ({ config }) => [
+    route('GET /v2/compute/virtualbox/vms', {}, async () =>
+      (await VBoxManage.find(config.VirtualBox.vboxmanage_path)).machines(),
+    ),
+  ],
+});

@@ -1,0 +1,44 @@
+// The text files of VMware: machines (.vmx), their snapshots (.vmsd) and lists of machines, all lines of `key = "value"`.
+import { readFile } from 'node:fs/promises';
+import { refusal } from './vmrun.ts';
+
+/** Members by their names in lower case, in the order of the file. */
+export type Pairs = Map<string, string>;
+
+/** How Node calls the encodings that VMware names. */
+const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {
+  'utf-8': 'utf8',
+  utf8: 'utf8',
+  'windows-1252': 'latin1',
+  'iso-8859-1': 'latin1',
+  'us-ascii': 'latin1',
+};
+
+export function parsePairs(bytes: Buffer): Pairs {
+  const head = bytes.toString('latin1').split(/\r?\n/, 2);
+  const named = /^\s*\.encoding\s*=\s*"?([^"]*)"?/i.exec((head[0]?.startsWith('#!') ? head[1] : head[0]) ?? '')?.[1];
+  const text = bytes.toString(ENCODINGS[named?.trim().toLowerCase() ?? ''] ?? 'utf8');
+  const pairs: Pairs = new Map();
+  for (const line of text.split(/\r?\n/)) {
+    const at = line.indexOf('=');
+    if (at <= 0 || line.startsWith('#')) continue;
+    const value = line.slice(at + 1).trim();
+    pairs.set(line.slice(0, at).trim().toLowerCase(), value.replace(/^"(.*)"$/, '$1').trim());
+  }
+  return pairs;
+}
+
+/** @param interpreter program that the first line names, as machines of Linux have it */
+export function pairsText(pairs: Pairs, interpreter?: string): string {
+  const lines = [...pairs].map(([key, value]) => `${key} = "${value}"`);
+  return [...(interpreter === undefined ? [] : [`#!${interpreter}`]), ...lines, ''].join('\n');
+}
+
+/** @throws Failure `conflict` (`VMwareError`) for a file that cannot be read */
+export async function readPairs(path: string): Promise<Pairs> {
+  try {
+    return parsePairs(await readFile(path));
+  } catch (thrown) {
+    throw refusal(`${path} cannot be read; give the path of a machine that VMware has.`, thrown);
+  }
+}

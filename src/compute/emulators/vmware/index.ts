@@ -1,0 +1,36 @@
+// Registers VMware: machines that vmrun drives, or linked clones of them.
+import { route } from '../../../http/route.ts';
+import { defineKind } from '../../nodes/kind.ts';
+import { machines } from './machines.ts';
+import { MODULE, PORT_RULES, VmwareNode } from './node.ts';
+import { VmwareCreate, VmwareUpdate } from './schema.ts';
+import { Vmrun } from './vmrun.ts';
+
+export const vmware = defineKind({
+  type: 'vmware',
+  module: MODULE,
+  ...PORT_RULES,
+  create: VmwareCreate,
+  update: VmwareUpdate,
+  startAnswersNode: false,
+  updatesNio: true,
+
+  make: VmwareNode.create,
+  change: (node: VmwareNode, body) => node.change(body),
+  reload: (node) => node.reload(),
+  resume: (node) => node.resume(),
+  console: {
+    connect: (node) => node.connectConsole(),
+    reset: (node) => node.resetConsole(),
+  },
+  routes: (find) => [
+    route(
+      'POST /v2/compute/projects/{project_id}/vmware/nodes/{node_id}/interfaces/vmnet',
+      { status: 201 },
+      async ({ params }) => ({ vmnet: await find(params).allocateNetwork() }),
+    ),
+  ],
+  hostRoutes: ({ config }) => [
+    route('GET /v2/compute/vmware/vms', {}, async () => machines(await Vmrun.find(config.VMware.vmrun_path))),
+  ],
+});

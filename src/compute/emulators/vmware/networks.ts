@@ -1,0 +1,38 @@
+// The networks of VMware that nodes are given, one for each adapter.
+import type { Services } from '../../services.ts';
+import { allocateVmnet, freeVmnet } from './machines.ts';
+
+const given = new WeakMap<Services, Map<string, string>>();
+
+function of(services: Services): Map<string, string> {
+  const known = given.get(services) ?? new Map<string, string>();
+  given.set(services, known);
+  return known;
+}
+
+/** Of every network that was given away: the node. */
+export function networksOf(services: Services, nodeId: string): Set<string> {
+  return new Set([...of(services)].flatMap(([vmnet, node]) => (node === nodeId ? [vmnet] : [])));
+}
+
+export const isGiven = (services: Services, vmnet: string): boolean => of(services).has(vmnet);
+
+/** One that no node has. @throws Failure `conflict` (`VMwareError`) */
+export function takeNetwork(services: Services, nodeId: string): string {
+  const { vmnet_start_range: first, vmnet_end_range: last } = services.config.VMware;
+  const vmnet = freeVmnet(new Set(of(services).keys()), first, last);
+  of(services).set(vmnet, nodeId);
+  return vmnet;
+}
+
+/** One of those that VMware's own configuration names; it needs no machine. @throws Failure `conflict` (`VMwareError`) */
+export async function allocateNetwork(services: Services, nodeId: string): Promise<string> {
+  const { vmnet_start_range: first, vmnet_end_range: last } = services.config.VMware;
+  const vmnet = await allocateVmnet(new Set(of(services).keys()), first, last);
+  of(services).set(vmnet, nodeId);
+  return vmnet;
+}
+
+export function releaseNetworks(services: Services, nodeId: string): void {
+  for (const vmnet of networksOf(services, nodeId)) of(services).delete(vmnet);
+}

@@ -1,0 +1,86 @@
+// What a machine's file says of its adapters and its serial port, before it starts and after it has stopped.
+import type { CustomAdapter } from '../../../store/vocabulary.ts';
+import type { Pairs } from './files.ts';
+
+/** More than any machine has. */
+const ADAPTERS = 10;
+/** Where an adapter is while no node uses it: VMware's host-only network. */
+const IDLE = 'vmnet1';
+/** What the user of VMware has attached it to: left alone unless the node may use any adapter. */
+const TAKEN: readonly (string | undefined)[] = ['nat', 'bridged', 'hostonly'];
+const OWN = ['vmnet0', 'vmnet1', 'vmnet8'];
+
+export interface AdapterSettings {
+  adapters: number;
+  adapter_type: string;
+  use_any_adapter: boolean;
+  custom_adapters: readonly CustomAdapter[];
+}
+
+const plain = (vnet: string | undefined): string | undefined => vnet?.replace('/dev/', '');
+
+/** How the user of VMware has attached an adapter, unless a node may use it. */
+export function attachmentOf(vmx: Pairs, adapter: number): string | undefined {
+  const type = vmx.get(`ethernet${adapter}.connectiontype`);
+  return vmx.get(`ethernet${adapter}.present`)?.toUpperCase() === 'TRUE' && TAKEN.includes(type) ? type : undefined;
+}
+
+/**
+ * Leads the adapters of a machine to networks of the host.
+ * @param isManaged whether a network is one that nodes are given
+ * @param allocate gives one that no node uses
+ * @returns the network of each adapter that leads to the fabric
+ */
+export function attachAdapters(
+  vmx: Pairs,
+  { adapters, adapter_type: general, use_any_adapter: useAny, custom_adapters: custom }: AdapterSettings,
+  isManaged: (vnet: string) => boolean,
+  allocate: () => string,
+): Map<number, string> {
+  const attached = new Map<number, string>();
+  for (let number = 0; number < adapters; number += 1) {
+    const set = (member: string, value: string): void => void vmx.set(`ethernet${number}.${member}`, value);
+    vmx.delete(`ethernet${number}.startconnected`);
+    if (!useAny && attachmentOf(vmx, number) !== undefined) continue;
+    const type = custom.find(({ adapter_number }) => adapter_number === number)?.adapter_type ?? general;
+    const before = plain(vmx.get(`ethernet${number}.vnet`));
+    const keeps = before !== undefined && !isManaged(before) && !OWN.includes(before);
+    const vnet = keeps ? before : allocate();
+    if (vmx.get(`ethernet${number}.present`) === undefined) {
+      set('present', 'TRUE');
+      set('addresstype', 'generated');
+      set('generatedaddressoffset', '0');
+    }
+    set('present', 'TRUE');
+    set('virtualdev', type === 'default' ? 'e1000' : type);
+    set('connectiontype', 'custom');
+    set('vnet', vnet);
+    attached.set(number, vnet);
+  }
+  for (let number = adapters; number < ADAPTERS; number += 1) {
+    if (vmx.get(`ethernet${number}.present`)?.toUpperCase() === 'TRUE')
+      vmx.set(`ethernet${number}.startconnected`, 'FALSE');
+  }
+  return attached;
+}
+
+/** The first serial port becomes a Unix socket on which the machine listens. */
+export function attachSerial(vmx: Pairs, pipe: string): void {
+  for (const [member, value] of [
+    ['present', 'TRUE'],
+    ['filetype', 'pipe'],
+    ['filename', pipe],
+    ['pipe.endpoint', 'server'],
+    ['startconnected', 'TRUE'],
+  ] as const) {
+    vmx.set(`serial0.${member}`, value);
+  }
+}
+
+/** Takes back what a start has changed, so that VMware's own window shows a plain machine. */
+export function detachAdapters(vmx: Pairs, managed: ReadonlySet<string>): void {
+  for (let number = 0; number < ADAPTERS; number += 1) {
+    if (managed.has(plain(vmx.get(`ethernet${number}.vnet`)) ?? '')) vmx.set(`ethernet${number}.vnet`, IDLE);
+    if (vmx.get(`ethernet${number}.startconnected`) === 'FALSE') vmx.set(`ethernet${number}.startconnected`, 'TRUE');
+  }
+}

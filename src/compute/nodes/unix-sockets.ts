@@ -1,0 +1,37 @@
+// Connections to the Unix sockets of programs, under names that are short whatever the directory is called.
+import { closeSync, constants, openSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Longest path of a socket (unix(7)). */
+const PATH_BYTES = 107;
+const POLL_MS = 20;
+
+/** @throws Node's error when nobody listens */
+export async function connectIn(directory: string, name: string): Promise<Socket> {
+  using held = new DisposableStack();
+  const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
+  held.defer(() => closeSync(descriptor));
+  const path = join(directory, name);
+  const socket = connect(Buffer.byteLength(path) <= PATH_BYTES ? path : `/proc/self/fd/${descriptor}/${name}`);
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('error', reject);
+  });
+  socket.removeAllListeners('error');
+  return socket;
+}
+
+/** The same, as soon as somebody listens; undefined when `isOver` says that nobody ever will. */
+export async function connectWhenThere(
+  directory: string,
+  name: string,
+  isOver: () => boolean,
+): Promise<Socket | undefined> {
+  for (;;) {
+    const socket = await connectIn(directory, name).catch(() => undefined);
+    if (socket || isOver()) return socket;
+    await sleep(POLL_MS);
+  }
+}
