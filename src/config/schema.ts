@@ -117,6 +117,7 @@ const Qemu = v.strictObject({
   require_kvm: v.optional(flag),
   monitor: v.optional(flag, 'true'),
   allow_unsafe_options: v.optional(flag, 'false'),
+  frames: v.optional(v.picklist(['automatic', 'tap', 'udp'], 'use automatic, tap or udp'), 'automatic'),
 });
 const VirtualBox = v.strictObject({ vboxmanage_path: v.optional(text, '') });
 const VMware = v.strictObject({

@@ -30,6 +30,8 @@ export interface TerminalOptions {
   timerSlackMilliseconds?: number;
   /** File that the output is added to; the program has no terminal then, and `output` is not announced. */
   log?: string;
+  /** Names of TAPs that are made for it, as its descriptors from 3 on. */
+  taps?: readonly string[];
   /** Kept with the program, for the daemon that takes it back. */
   record?: object;
 }
@@ -129,6 +131,7 @@ export class Terminal extends EventEmitter<TerminalEvents> {
       ...{ columns: given.columns ?? 80, rows: given.rows ?? 24, record: given.record ?? {} },
       timerSlackMilliseconds: given.timerSlackMilliseconds ?? 0,
       ...(given.log === undefined ? {} : { log: given.log }),
+      ...(given.taps === undefined ? {} : { taps: given.taps }),
     };
     this.#begin();
     try {

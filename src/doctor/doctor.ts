@@ -13,7 +13,7 @@ import { fileWatches, memory, openFiles, processes, terminals } from './limits.t
 import { certificate, consoleAccess, listenAddress } from './listening.ts';
 import { allowedInterfaces, capabilities, forwarding, forwardPolicy, nat, tun } from './networks.ts';
 import { cablePorts, consolePorts } from './port-ranges.ts';
-import { addons, libpcap, qemu, vpcs } from './programs.ts';
+import { addons, frames, libpcap, qemu, vpcs } from './programs.ts';
 import { jsonReport, textReport, worst } from './report.ts';
 import { runningDaemon } from './running-daemon.ts';
 
@@ -22,7 +22,7 @@ const CHECKS: readonly Check[] = [
   ...[kernel, user, configuration],
   ...[listenAddress, account, certificate, consoleAccess, consolePorts, cablePorts],
   ...[stateDirectory, database, supervisor, ...directories, logFile],
-  ...[vpcs, qemu, libpcap, addons],
+  ...[vpcs, qemu, frames, libpcap, addons],
   ...[terminalDevice, terminals, openFiles, processes, fileWatches, memory, socketBuffers],
   ...[tun, capabilities, allowedInterfaces, nat, forwarding, forwardPolicy],
   ...[kvm],

@@ -1,5 +1,6 @@
 // The programs that nodes run, and the native code that is loaded while the server runs.
 import { dirname, join } from 'node:path';
+import { chooseFrames } from '../compute/emulators/qemu/frames.ts';
 import { chooseEngine } from '../compute/emulators/vpcs/engine.ts';
 import { VpcsPrograms } from '../compute/emulators/vpcs/program.ts';
 import { Failure, messageOf } from '../failures.ts';
@@ -38,6 +39,24 @@ export const qemu: Check = {
     const tool = join(dirname(program), 'qemu-img');
     if ((await findProgram(tool)) !== undefined) return ok(`QEMU machines are run by ${program}`);
     return warning(`${program}, but no qemu-img beside it: machines do not start`, 'apt install qemu-utils');
+  },
+};
+
+/** By what frames of QEMU's guests come and go. */
+export const frames: Check = {
+  subject: 'QEMU frames',
+  async examine({ loaded: { config }, daemon }) {
+    if ((await findProgram('qemu-system-x86_64')) === undefined) return undefined;
+    try {
+      const makers = { server: daemon ?? 'self', makesTaps: true } as const;
+      const { by, vhost, reason } = await chooseFrames(config.Qemu.frames, makers);
+      if (by === 'udp') return ok(`between guests and cables go by UDP: ${reason}`);
+      return ok(`between guests and cables go by TAPs, ${vhost ? 'with' : 'without'} vhost-net`);
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown;
+      const [problem = '', fix = ''] = thrown.message.split('; ');
+      return missing(problem, fix);
+    }
   },
 };
 

@@ -51,16 +51,24 @@ export function interfaceType(name: string): 'ethernet' | 'tap' {
   return name.startsWith('tap') ? 'tap' : 'ethernet';
 }
 
+/** The interface of a guest's adapter, by a word that no other machine has. */
+export function guestTapName(machine: string, adapter: number): string {
+  return `lw${machine}-${adapter}`;
+}
+
+const GUEST_TAP = /^lw[0-9a-f]{8}-\d+$/;
+
 /** Whether people may use the interface: `allowed`, if not empty, names those that they may (`gns3tap...` always passes). */
 export function isAllowedInterface(name: string, allowed: readonly string[]): boolean {
   return allowed.length === 0 || allowed.includes(name) || name.startsWith('gns3tap');
 }
 
-/** The names of all interfaces that are allowed, with and without addresses, sorted. */
+/** The names of all interfaces that are allowed, with and without addresses, sorted; those of guests are nobody else's. */
 export function interfaceNames(allowed: readonly string[]): string[] {
   // Interfaces without an address are only found in /sys; where that is missing, the others are still told.
   const names = new Set([...Object.keys(addressesByInterface()), ...directoryNames()]);
-  return [...names].filter((name) => isAllowedInterface(name, allowed)).sort((a, b) => (a < b ? -1 : 1));
+  const offered = [...names].filter((name) => !GUEST_TAP.test(name) && isAllowedInterface(name, allowed));
+  return offered.sort((a, b) => (a < b ? -1 : 1));
 }
 
 /** Read at once: the kernel makes the directory up, no disk is asked. */

@@ -1,6 +1,7 @@
 // Network interfaces of this host as the kernel knows them ("links"), and changes to them: up and down, MTU, bridges, addresses.
 // Spoken by rtnetlink(7) in this process, so that the capabilities of the daemon are enough and no program is needed.
 
+import { existsSync, writeFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { Failure } from '../failures.ts';
 import { capabilityFix } from './capabilities.ts';
@@ -33,10 +34,12 @@ export interface LinkChange {
   bridge?: string | null;
 }
 
-// linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/netlink.h
+// linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/netlink.h, linux/pkt_sched.h, linux/pkt_cls.h
 const RTM_NEWLINK = 16;
 const RTM_GETLINK = 18;
 const RTM_NEWADDR = 20;
+const RTM_NEWQDISC = 36;
+const RTM_NEWTFILTER = 44;
 const NLM_F_REQUEST = 0x001;
 const NLM_F_ACK = 0x004;
 const NLM_F_EXCL = 0x200;
@@ -51,12 +54,27 @@ const IFLA_INFO_KIND = 1;
 const IFA_ADDRESS = 1;
 const IFA_LOCAL = 2;
 const IFA_BROADCAST = 4;
+const IFLA_AF_SPEC = 26;
+const IFLA_INET6_ADDR_GEN_MODE = 8;
+const IN6_ADDR_GEN_MODE_NONE = 1;
+const TCA_KIND = 1;
+const TCA_OPTIONS = 2;
+const TC_H_INGRESS = 0xfffffff1;
+const INGRESS_HANDLE = 0xffff0000;
+const TCA_BPF_OPS_LEN = 4;
+const TCA_BPF_OPS = 5;
+const TCA_BPF_FLAGS = 8;
+const TCA_BPF_FLAG_ACT_DIRECT = 1;
+/** One instruction of a packet filter, `ret #2` (TC_ACT_SHOT): the frame goes no further. */
+const DROP_ALL = Buffer.from([0x06, 0, 0, 0, 2, 0, 0, 0]);
 const AF_INET = 2;
+const AF_INET6 = 10;
 const ARPHRD_ETHER = 1;
 const IFF_UP = 0x1;
 const IFF_RUNNING = 0x40;
 
 const IFINFOMSG_BYTES = 16;
+const TCMSG_BYTES = 20;
 const ATTRIBUTE_HEADER_BYTES = 4;
 
 function attribute(type: number, value: Buffer): Buffer {
@@ -190,6 +208,62 @@ function bridgeIndex(name: string): number {
   const { index, kind } = getLink(name);
   if (kind === 'bridge') return index;
   throw new Failure('conflict', `${name} is no bridge; "ip link show type bridge" lists them`);
+}
+
+/**
+ * Lets packet sockets alone have what the interface receives: the host's own network, its filters and its addresses never see it, and
+ * the host says nothing there by itself. To be called before the interface is up; a second call changes nothing.
+ * @throws Failure `conflict` when the kernel cannot drop (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF), `forbidden` without CAP_NET_ADMIN
+ */
+export function keepFromHost(name: string): void {
+  const { index } = getLink(name);
+  const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+  change(`keep ${name} from the host's network`, () => {
+    const queue = trafficMessage({ index, handle: INGRESS_HANDLE, parent: TC_H_INGRESS, info: 0 });
+    unlessThere(() => request('RTM_NEWQDISC', RTM_NEWQDISC, flags, queue, attribute(TCA_KIND, text('ingress'))));
+    // Priority 1, and ETH_P_ALL in the network's order.
+    const filter = trafficMessage({ index, handle: 1, parent: INGRESS_HANDLE, info: 0x0001_0300 });
+    const count = Buffer.alloc(2);
+    count.writeUInt16LE(1);
+    const options = [
+      attribute(TCA_BPF_OPS_LEN, count),
+      attribute(TCA_BPF_OPS, DROP_ALL),
+      attribute(TCA_BPF_FLAGS, number(TCA_BPF_FLAG_ACT_DIRECT)),
+    ];
+    const parts = [attribute(TCA_KIND, text('bpf')), attribute(TCA_OPTIONS, Buffer.concat(options))];
+    unlessThere(() => request('RTM_NEWTFILTER', RTM_NEWTFILTER, flags, filter, ...parts));
+  });
+  withoutIpv6(name, index);
+}
+
+/** No address of its own, and no reports of groups; under systemd, where the settings are for reading only, no address. */
+function withoutIpv6(name: string, index: number): void {
+  const settings = `/proc/sys/net/ipv6/conf/${name}`;
+  if (!existsSync(settings)) return;
+  try {
+    writeFileSync(`${settings}/disable_ipv6`, '1');
+  } catch {
+    const mode = attribute(IFLA_INET6_ADDR_GEN_MODE, Buffer.from([IN6_ADDR_GEN_MODE_NONE]));
+    const families = attribute(IFLA_AF_SPEC, attribute(AF_INET6, mode));
+    const message = linkMessage(index);
+    change(`change interface ${name}`, () => request('RTM_NEWLINK', RTM_NEWLINK, NLM_F_ACK, message, families));
+  }
+}
+
+function unlessThere(make: () => unknown): void {
+  try {
+    make();
+  } catch (error) {
+    if (!(error instanceof SystemError) || error.code !== 'EEXIST') throw error;
+  }
+}
+
+function trafficMessage({ index, ...words }: { index: number; handle: number; parent: number; info: number }): Buffer {
+  const message = Buffer.alloc(TCMSG_BYTES);
+  message.writeInt32LE(index, 4);
+  for (const [place, word] of [words.handle, words.parent, words.info].entries())
+    message.writeUInt32LE(word >>> 0, 8 + place * 4);
+  return message;
 }
 
 /**

@@ -2,10 +2,10 @@
 // posix_spawn(3), which shares the caller's memory until the program runs: it costs the same however large the caller is. node-pty's
 // own `spawn` forks the caller, and leaves a thread with it for each program, whose stack each later fork has to copy.
 
-import { constants as files } from 'node:fs';
+import { closeSync, constants as files } from 'node:fs';
 import { constants } from 'node:os';
 import { loadKoffi } from './koffi.ts';
-import { SystemError } from './system-calls.ts';
+import { makeProgramTap, SystemError } from './system-calls.ts';
 import { withTimerSlack } from './timer-slack.ts';
 
 // Values of <spawn.h> and <sys/wait.h>: the same on x86-64 and arm64.
@@ -22,6 +22,9 @@ const LOG_MODE = 0o600;
 const ATTRIBUTES_BYTES = 512;
 const ACTIONS_BYTES = 128;
 const SIGNALS_BYTES = 128;
+
+/** The first descriptor behind the streams. */
+const FIRST_TAP = 3;
 
 function declare() {
   const libc = loadKoffi().load('libc.so.6');
@@ -67,15 +70,17 @@ export interface SpawnOptions {
   environment: Readonly<Record<string, string>>;
   /** How late it may be woken from sleeps and time-outs; 0 leaves the host's precision. */
   timerSlackMilliseconds: number;
+  /** Names of TAPs that are made for it: its descriptors from 3 on, in this order. They are gone when it has closed them. */
+  taps?: readonly string[];
 }
 
 /**
- * Starts a program with a session of its own. It has no other descriptors than those of its streams, and signals are to it as to a
+ * Starts a program with a session of its own. It has no other descriptors than those of its streams and TAPs, and signals are to it as to a
  * program that was just started. Gives its process id.
  * @throws SystemError when it cannot be started (`ENOENT`, `EACCES`, `EAGAIN` ...)
  */
 export function spawnProgram(streams: ProgramStreams, options: SpawnOptions): number {
-  const { program, directory, environment, timerSlackMilliseconds } = options;
+  const { program, directory, environment, timerSlackMilliseconds, taps = [] } = options;
   const c = libc();
   const actions = Buffer.alloc(ACTIONS_BYTES);
   const attributes = Buffer.alloc(ATTRIBUTES_BYTES);
@@ -95,7 +100,14 @@ export function spawnProgram(streams: ProgramStreams, options: SpawnOptions): nu
     check('open', c.addOpen(actions, 1, streams.log, LOG_FLAGS, LOG_MODE));
   }
   check('dup2', c.addCopy(actions, 1, 2));
-  check('closefrom', c.addCloseFrom(actions, 3));
+  const firstFree = FIRST_TAP + taps.length;
+  for (const [index, name] of taps.entries()) {
+    // None of them has the number that another one is to have.
+    const tap = makeProgramTap(name, firstFree);
+    undo.defer(() => closeSync(tap));
+    check('dup2', c.addCopy(actions, tap, FIRST_TAP + index));
+  }
+  check('closefrom', c.addCloseFrom(actions, firstFree));
   check('posix_spawnattr_setflags', c.setFlags(attributes, SPAWN_SETSID | SPAWN_SETSIGDEF | SPAWN_SETSIGMASK));
   check('posix_spawnattr_setsigdefault', c.setDefaultSignals(attributes, Buffer.alloc(SIGNALS_BYTES, 0xff)));
   check('posix_spawnattr_setsigmask', c.setSignalMask(attributes, Buffer.alloc(SIGNALS_BYTES)));

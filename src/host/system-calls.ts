@@ -4,5 +4,5 @@ export { FrameCalls, familyOf, type SocketAddress } from './system-calls/frame-c
 export { OFFLOAD_WORDS, SEGMENT_SLOTS, SLOT_BYTES, SLOTS } from './system-calls/frame-memory.ts';
 export { EBADFD, SystemError, trimAllocator } from './system-calls/libc.ts';
 export { NETLINK_HEADER_BYTES, netlinkRequest } from './system-calls/netlink.ts';
-export type { TapOptions } from './system-calls/tap.ts';
+export { makeProgramTap, type TapOptions } from './system-calls/tap.ts';
 export { sendUnixDatagram } from './system-calls/unix-datagram.ts';

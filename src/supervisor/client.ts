@@ -108,6 +108,7 @@ export class SupervisorClient {
   #recovering: Promise<void> = Promise.resolve();
   #nextId = 1;
   #pid: number | undefined;
+  #makesTaps = true;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -121,6 +122,11 @@ export class SupervisorClient {
   /** Process id of the supervisor, while there is one. */
   get pid(): number | undefined {
     return this.#pid;
+  }
+
+  /** Whether it makes TAPs for programs, as each one does that is still to be started. */
+  get makesTaps(): boolean {
+    return this.#pid === undefined || this.#makesTaps;
   }
 
   /**
@@ -250,6 +256,7 @@ export class SupervisorClient {
       }
       this.#socket = socket;
       this.#pid = welcome.pid;
+      this.#makesTaps = welcome.makesTaps === true;
       return welcome;
     } catch (error) {
       socket.destroy();

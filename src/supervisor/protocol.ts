@@ -51,6 +51,8 @@ export interface StartRequest {
   timerSlackMilliseconds: number;
   /** File that its output is added to; the program has no terminal then. A supervisor of an older release gives it one all the same. */
   log?: string;
+  /** Names of TAPs that are made for it, as its descriptors from 3 on: only for a supervisor that says that it makes them. */
+  taps?: readonly string[];
   /** Kept with the terminal and told to the next daemon, word for word: all that it needs to take the program back. */
   record: object;
 }
@@ -76,6 +78,8 @@ export interface Welcome {
   /** Of the supervisor. */
   pid: number;
   terminals: ProgramState[];
+  /** It makes TAPs for programs; one of an older release does not. */
+  makesTaps?: true;
 }
 
 const HEADER_BYTES = 9;

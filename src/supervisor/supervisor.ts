@@ -146,7 +146,7 @@ export class Supervisor {
       ...{ id, pid, record },
       ...(exit ? { exit } : {}),
     }));
-    const welcome: Welcome = { protocol: PROTOCOL, pid: process.pid, terminals };
+    const welcome: Welcome = { protocol: PROTOCOL, pid: process.pid, terminals, makesTaps: true };
     this.#send(FRAME.welcome, 0, welcome);
   }
 

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { chooseFrames } from '../../src/compute/emulators/qemu/frames.ts';
 import { findProgram } from '../../src/host/programs.ts';
 import { type ProgramRun, runProgram } from '../../src/host/run-program.ts';
 import { type Lab, type Settings, startLab } from './support.ts';
@@ -13,6 +14,11 @@ export const noQemu: string | false =
   (await findProgram('qemu-system-x86_64')) === undefined || (await findProgram('qemu-img')) === undefined
     ? 'qemu-system-x86_64 and qemu-img are not both installed'
     : false;
+
+const { by, reason } = await chooseFrames('automatic', { server: 'self', makesTaps: true });
+
+/** Why frames of guests do not go by TAPs here. */
+export const noTaps: string | false = by === 'tap' ? false : `frames of guests cannot go by TAPs here: ${reason}`;
 
 /** The smallest machine that starts; its processor is emulated, wherever the test runs. */
 export const SMALL = { platform: 'x86_64', ram: 16, options: '-machine accel=tcg', process_priority: 'normal' };

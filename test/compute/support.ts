@@ -37,6 +37,8 @@ export interface Settings {
   vboxmanage_path?: string;
   vmrun_path?: string;
   iourc_path?: string;
+  /** How frames get to QEMU's machines and back. */
+  frames?: 'automatic' | 'tap' | 'udp';
   projects_path?: string;
   additional_images_path?: string;
   allowed_interfaces?: string;
@@ -137,6 +139,7 @@ export async function startLab(t: TestContext, settings: Settings = {}, state?: 
     ['VirtualBox', 'vboxmanage_path'],
     ['VMware', 'vmrun_path'],
     ['IOU', 'iourc_path'],
+    ['Qemu', 'frames'],
   ] as const) {
     const value = settings[key];
     if (value !== undefined) flags.push({ section: section as never, key, value, flag: key });

@@ -19,6 +19,7 @@ import {
   uniqueName,
 } from './namespaces.ts';
 import { ends, peerWithCable, settled, startFabric, until } from './peers.ts';
+import { recordedTcp } from './recorded.ts';
 
 const run = promisify(execFile);
 const skip = cannotMakeInterfaces;
@@ -108,31 +109,10 @@ test('a capture of super-frames holds frames that fit the cable, with right chec
   await transfer(a.namespace, b.namespace, '10.99.0.2', 4 * MEGABYTE);
   const { toCable, toDevice } = await a.port.statistics();
   await a.port.stopCapture();
-  // The checksum's status 1 is good.
-  const fields = ['frame.len', 'ip.checksum.status', 'tcp.checksum.status'];
-  const checks = ['ip.check_checksum:TRUE', 'tcp.check_checksum:TRUE'];
-  const { stdout } = await run(
-    'tshark',
-    [
-      '-n',
-      '-r',
-      file,
-      '-Y',
-      'tcp',
-      '-T',
-      'fields',
-      ...checks.flatMap((check) => ['-o', check]),
-      ...fields.flatMap((field) => ['-e', field]),
-    ],
-    { maxBuffer: 64 * MEGABYTE },
-  );
-  const frames = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split('\t'));
+  const frames = await recordedTcp(file);
   assert.ok(frames.length > (4 * MEGABYTE) / 1500 && frames.length <= toCable.frames + toDevice.frames);
   assert.deepEqual(
-    frames.filter(([length, ...status]) => Number(length) > 1514 || status[0] !== '1' || status[1] !== '1'),
+    frames.filter(({ bytes, intact }) => bytes > 1514 || !intact),
     [],
   );
 });

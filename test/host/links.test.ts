@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addAddress, changeLink, findLink, getLink, links } from '../../src/host/links.ts';
-import { cannotMakeInterfaces, ip, removeAfter, uniqueName } from '../fabric/namespaces.ts';
+import { addAddress, changeLink, findLink, getLink, keepFromHost, links } from '../../src/host/links.ts';
+import { cannotMakeInterfaces, ip, Namespace, removeAfter, uniqueName } from '../fabric/namespaces.ts';
 
 test('the interfaces of the host are listed as the kernel knows them', async () => {
   const told = JSON.parse(await ip('-json', 'link', 'show', 'dev', 'lo'));
@@ -69,4 +69,27 @@ test('a bridge is seen, brought up, and given an address and an interface', {
   assert.throws(() => changeLink(member, { bridge: 'lo' }), { code: 'conflict', message: /lo is no bridge/ });
   await ip('link', 'delete', bridge);
   assert.equal(findLink(bridge), undefined);
+});
+
+test('an interface that is kept from the host reaches none of its addresses, nor says anything by itself', {
+  skip: cannotMakeInterfaces,
+}, async (t) => {
+  const [outside, inside] = [uniqueName(), uniqueName()];
+  const namespace = await Namespace.create(t);
+  await ip('link', 'add', outside, 'type', 'veth', 'peer', 'name', inside);
+  removeAfter(t, outside);
+  await namespace.adopt(inside, '198.51.100.66/28');
+  try {
+    keepFromHost(outside);
+  } catch (error) {
+    return t.skip(`frames of guests cannot go by TAPs here: ${(error as Error).message}`);
+  }
+  keepFromHost(outside);
+  changeLink(outside, { up: true });
+  addAddress(outside, '198.51.100.65/28');
+  const told = await namespace.run('sh', '-c', 'ping -c 2 -i 0.2 -W 1 198.51.100.65; ip neighbour');
+  assert.match(told, /0 received/);
+  assert.doesNotMatch(told, /lladdr/);
+  assert.doesNotMatch(await ip('-6', 'address', 'show', 'dev', outside), /inet6/);
+  assert.ok((await namespace.received(inside)) === 0);
 });

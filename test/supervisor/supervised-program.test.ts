@@ -4,18 +4,20 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { findLink } from '../../src/host/links.ts';
 import { nextExit } from '../../src/host/spawn.ts';
 import { SupervisedProgram } from '../../src/supervisor/supervised-program.ts';
 import { until } from '../consoles/harness.ts';
+import { cannotMakeInterfaces, uniqueName } from '../fabric/namespaces.ts';
 
 const PLAIN = { directory: '/', environment: {}, columns: 80, rows: 24, timerSlackMilliseconds: 0, record: {} };
 
-function started(script: string) {
+function started(script: string, more: object = {}) {
   const heard = { text: '' };
   const output = (bytes: Buffer): void => {
     heard.text += bytes.toString('latin1');
   };
-  const request = { ...PLAIN, program: '/bin/sh', arguments: ['-c', script] };
+  const request = { ...PLAIN, program: '/bin/sh', arguments: ['-c', script], ...more };
   const program = new SupervisedProgram(request, { output, taken: () => {} });
   const end = async () => {
     await until('its end', () => {
@@ -74,4 +76,23 @@ test('a program with a log has no terminal, and adds its output and its errors t
   assert.deepEqual(await ended('echo more; exit 3'), { code: 3 });
   // The fourth descriptor is the directory that ls reads.
   assert.equal(readFileSync(log, 'utf8'), 'not a tty\nerror\n4\nmore\n');
+});
+
+test('a program has the TAPs that it is to have as its descriptors, and they go with it', {
+  skip: cannotMakeInterfaces,
+}, async () => {
+  const taps = Array.from({ length: 12 }, () => uniqueName());
+  const { program, end } = started('exec cat', { taps });
+  // From the moment at which it is the program that was asked for.
+  await until('the program', () => readFileSync(`/proc/${program.pid}/comm`, 'latin1') === 'cat\n');
+  const names = taps.map((_name, index) => readFileSync(`/proc/${program.pid}/fdinfo/${index + 3}`, 'latin1'));
+  assert.deepEqual(
+    names.map((information) => /^iff:\t(.*)$/m.exec(information)?.[1]),
+    taps,
+  );
+  assert.equal(readdirSync(`/proc/${program.pid}/fd`).length, 3 + taps.length);
+  assert.throws(() => started('exit', { taps: [taps[0]] }), { code: 'EBUSY' });
+  program.signal('SIGKILL');
+  await end();
+  await until('the end of the interfaces', () => taps.every((name) => findLink(name) === undefined));
 });

@@ -1,4 +1,5 @@
 // A port whose node hears of its cable while it runs: that one comes, is suspended, goes on, goes.
+import type { InterfaceChange } from '../../fabric/fabric.ts';
 import type { Nio } from './nio.ts';
 import { NodePort } from './port.ts';
 
@@ -24,6 +25,11 @@ export class LivePort extends NodePort {
   override async update(wanted: Nio): Promise<void> {
     await super.update(wanted);
     await this.#changed(wanted);
+  }
+
+  /** An interface that is gone went with the program, whose end is told. */
+  protected override interfaceChanged(change: InterfaceChange): void {
+    if (change.state !== 'gone') super.interfaceChanged(change);
   }
 
   override async detach(): Promise<void> {

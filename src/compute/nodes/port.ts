@@ -93,7 +93,11 @@ export class NodePort {
       await withExceptionName(this.#rules.exception, async () => {
         const cable = await cableOf(nio);
         await using undo = new AsyncDisposableStack();
-        const port = await this.#services.fabric.createPort(this.#device, this.#interfaceChanged, this.group);
+        const port = await this.#services.fabric.createPort(
+          this.#device,
+          (change) => this.interfaceChanged(change),
+          this.group,
+        );
         undo.defer(() => port.close());
         await port.connect(cable, impairments);
         if (this.#closed) throw this.#refusal('was removed meanwhile');
@@ -210,11 +214,11 @@ export class NodePort {
   }
 
   /** Told of an interface that the port leads to. */
-  readonly #interfaceChanged = ({ interface: name, state }: InterfaceChange): void => {
+  protected interfaceChanged({ interface: name, state }: InterfaceChange): void {
     const away = state === 'down' ? 'is down; bring it up' : 'is gone; frames are dropped until it is there again';
     const message = `Port ${this.#label} of ${this.#node.name}: interface ${name} ${state === 'open' ? 'is back' : away}.`;
     this.#services.events.emit(state === 'open' ? 'log.info' : 'log.warning', { message }, this.#node.project.id);
-  };
+  }
 
   #inTurn<T>(change: () => T | Promise<T>): Promise<T> {
     return this.#turns.run('port', change);

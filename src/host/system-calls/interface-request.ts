@@ -12,6 +12,8 @@ const ARPHRD_ETHER = 1;
 
 /** One struct ifreq. */
 export class InterfaceRequest {
+  /** Bytes of a slab that has room for one. */
+  static readonly BYTES = (IFREQ_BYTES + 15) & ~15;
   readonly #slab: Slab;
   readonly #at: number;
 

@@ -3,7 +3,7 @@
 import { constants } from 'node:os';
 import { type FrameMemory, OFFLOAD_BYTES } from './frame-memory.ts';
 import { InterfaceRequest } from './interface-request.ts';
-import { CLOEXEC, check, libc, NONBLOCK, resultOrErrno, SystemError } from './libc.ts';
+import { CLOEXEC, check, libc, NONBLOCK, resultOrErrno, Slab, SystemError } from './libc.ts';
 
 const DEVICE = '/dev/net/tun';
 const { EINVAL, ENODEV, EEXIST } = constants.errno;
@@ -19,6 +19,7 @@ const TUNSETVNETHDRSZ = 0x400454d8;
 const IFF_TAP = 0x0002;
 const IFF_NO_PI = 0x1000;
 const IFF_VNET_HDR = 0x4000;
+const IFF_TUN_EXCL = 0x8000;
 const TUN_F_CSUM = 0x01;
 const TUN_F_TSO4 = 0x02;
 const TUN_F_TSO6 = 0x04;
@@ -26,6 +27,32 @@ const TUN_F_TSO_ECN = 0x08;
 const TUN_F_USO4 = 0x20;
 const TUN_F_USO6 = 0x40;
 const TCP_OFFLOADS = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
+
+/** fcntl.h */
+const F_DUPFD_CLOEXEC = 1030;
+
+let programRequest: InterfaceRequest | undefined;
+
+/**
+ * A new TAP whose frames have virtio-net headers, for a program that sets up the rest of it. It is gone with its last descriptor.
+ * @param lowest no number below this one is the descriptor's
+ * @throws SystemError by `call`: `open` (`ENOENT`, `EACCES`), `TUNSETIFF` (`EPERM`, `EBUSY` for a name that is taken)
+ */
+export function makeProgramTap(name: string, lowest = 0): number {
+  programRequest ??= new InterfaceRequest(new Slab(InterfaceRequest.BYTES));
+  const tap = check('open', libc().open(DEVICE, O_RDWR | NONBLOCK | CLOEXEC));
+  try {
+    programRequest.prepare(name, IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | IFF_TUN_EXCL);
+    programRequest.send(tap, TUNSETIFF, 'TUNSETIFF');
+    if (tap >= lowest) return tap;
+    const higher = check('fcntl', libc().fcntl(tap, F_DUPFD_CLOEXEC, lowest));
+    libc().close(tap);
+    return higher;
+  } catch (error) {
+    libc().close(tap);
+    throw error;
+  }
+}
 
 export interface TapOptions {
   /** `if-missing` (when not given), `always`: there must be none of that name, or `never`: there must be one. */

@@ -2,6 +2,7 @@
 // no default devices, control by QMP on a Unix socket, the serial port on another one, and the sandbox.
 import type { CustomAdapter } from '../../../store/vocabulary.ts';
 import type { Disk } from './disks.ts';
+import type { KeptAdapter } from './kept.ts';
 import { type HiddenSettings, type Images, macOf, type Settings } from './settings.ts';
 import { QMP_SOCKET, SERIAL_SOCKET } from './sockets.ts';
 import { escaped } from './words.ts';
@@ -9,6 +10,8 @@ import { escaped } from './words.ts';
 /** A slot each: the host bridge, the ISA bridge with IDE and USB, the display, one to spare. */
 const BASE_SLOTS = 4;
 const SLOTS = 32;
+/** The descriptor of a program's first TAP. */
+const FIRST_TAP = 3;
 /** Neither a process nor rights are what a machine needs. */
 const SANDBOX = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny';
 
@@ -24,8 +27,10 @@ export interface MachineCommand {
   /** KVM runs it. */
   accelerated: boolean;
   console: { type: string; host: string; port: number | null };
-  /** UDP ports of each adapter: the machine's, and the one of its cable's end. */
-  adapters: readonly { program_port: number; cable_port: number }[];
+  /** What frames go by at each adapter. TAPs are descriptors from 3 on, in this order. */
+  adapters: readonly KeptAdapter[];
+  /** The kernel serves virtio adapters that have a TAP. */
+  vhost: boolean;
   /** Firmware by UEFI: its code, and the node's own variables. */
   uefi?: { code: string; variables: string };
   /** Socket of the TPM. */
@@ -145,12 +150,12 @@ const AGENT = [
   ...['-device', 'virtserialport,chardev=charchannel0,id=channel0,name=org.spice-space.webdav.0'],
 ];
 
-function adapterWords({ settings, hidden, disks, adapters }: MachineCommand): string[] {
+function adapterWords({ settings, hidden, disks, adapters, vhost }: MachineCommand): string[] {
   const ownSlots = disks.filter(({ drive }) => !['ide', 'none'].includes(settings[`${drive}_disk_interface`])).length;
   const first = BASE_SLOTS + ownSlots;
   const bridges = Math.floor((first + adapters.length - 1) / SLOTS);
   const words = Array.from({ length: Math.max(0, bridges) }, (_none, index) => bridgeWords(index + 1)).flat();
-  for (const [number, { program_port, cable_port }] of adapters.entries()) {
+  for (const [number, adapter] of adapters.entries()) {
     const custom: CustomAdapter | undefined = hidden.custom_adapters.find(({ adapter_number: at }) => at === number);
     const type = custom?.adapter_type ?? settings.adapter_type;
     const slot = first + number;
@@ -163,9 +168,15 @@ function adapterWords({ settings, hidden, disks, adapters }: MachineCommand): st
       '-device',
       `${escaped(type)},mac=${macOf(settings, number, custom)}${speed}${place},netdev=gns3-${number}`,
     );
-    words.push('-netdev', `socket,id=gns3-${number},udp=127.0.0.1:${cable_port},localaddr=127.0.0.1:${program_port}`);
+    words.push('-netdev', backend(number, adapter, vhost && type.startsWith('virtio')));
   }
   return words;
+}
+
+function backend(number: number, adapter: KeptAdapter, vhost: boolean): string {
+  const id = `id=gns3-${number}`;
+  if ('tap' in adapter) return `tap,${id},fd=${FIRST_TAP + number}${vhost ? ',vhost=on' : ''}`;
+  return `socket,${id},udp=127.0.0.1:${adapter.cable_port},localaddr=127.0.0.1:${adapter.program_port}`;
 }
 
 function bridgeWords(number: number): string[] {

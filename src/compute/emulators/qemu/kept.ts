@@ -3,11 +3,19 @@ import * as v from 'valibot';
 
 const UdpPort = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
+const Adapter = v.union([
+  /** The machine's UDP port, and the one of its cable's end. */
+  v.object({ program_port: UdpPort, cable_port: UdpPort }),
+  /** Name of the TAP whose descriptor the machine has. */
+  v.object({ tap: v.string() }),
+]);
+
+export type KeptAdapter = v.InferOutput<typeof Adapter>;
+
 export const KEPT = {
   version: 1,
   schema: v.object({
-    /** Of each adapter: the machine's UDP port, and the one of its cable's end. */
-    adapters: v.array(v.object({ program_port: UdpPort, cable_port: UdpPort })),
+    adapters: v.array(Adapter),
     /** Its console is its first serial port. */
     serial: v.boolean(),
   }),

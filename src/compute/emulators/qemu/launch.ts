@@ -8,6 +8,7 @@ import { machineWords } from './command.ts';
 import { DiskTool } from './disk-tool.ts';
 import { type Disk, type DiskOptions, forgetState, judge, prepareDisks, SAVED_STATE, savedIn } from './disks.ts';
 import { prepareFirmware } from './firmware.ts';
+import { reserveAdapters } from './frames.ts';
 import { optionWords } from './options.ts';
 import { type MachineNode, QemuRuntime } from './runtime.ts';
 import { DRIVES } from './schema.ts';
@@ -48,11 +49,11 @@ export async function launchMachine(
   const disks = await prepareDisks(images, DRIVES, diskOptions(node, machine, tool));
   const uefi = settings.uefi ? await prepareFirmware(node.directory, services.images.folder('qemu')) : undefined;
   const isSaved = await takeSavedState(settings, disks, tool);
-  const adapters = await reserveAdapters(node, settings.adapters, resources);
+  const { adapters, frames } = await reserveAdapters(node, settings.adapters, resources);
   if (settings.tpm) await startTpm(node, resources);
   const words = machineWords({
     ...{ emulator: emulator.path, platform: emulator.platform, name: node.name, nodeId: node.id },
-    ...{ settings, hidden, images, disks, accelerated, adapters, options },
+    ...{ settings, hidden, images, disks, accelerated, adapters, options, vhost: frames.vhost },
     console: { ...console, host: consoleHost(services.config) },
     ...(uefi ? { uefi } : {}),
     ...(settings.tpm ? { tpm: TPM_SOCKET } : {}),
@@ -61,7 +62,8 @@ export async function launchMachine(
   const start = {
     ...{ emulator: emulator.path, words, priority: settings.process_priority },
     kept: { adapters, serial: console.type === 'telnet' },
-    udpPorts: adapters.flatMap(({ program_port, cable_port }) => [program_port, cable_port]),
+    udpPorts: adapters.flatMap((each) => ('tap' in each ? [] : [each.program_port, each.cable_port])),
+    taps: adapters.flatMap((each) => ('tap' in each ? [each.tap] : [])),
   };
   return QemuRuntime.start(node, start, resources);
 }
@@ -100,22 +102,4 @@ async function takeSavedState(settings: Settings, disks: readonly Disk[], tool: 
   if (settings.on_close === 'save_vm_state') return (await savedIn(writable, tool)).length > 0;
   await forgetState(writable, tool);
   return false;
-}
-
-async function reserveAdapters(
-  { services, project }: MachineNode,
-  count: number,
-  resources: AsyncDisposableStack,
-): Promise<{ program_port: number; cable_port: number }[]> {
-  const { udp } = services.ports;
-  const reserve = async (): Promise<number> => {
-    const port = await udp.reserve(project.id);
-    resources.defer(() => udp.release(project.id, port));
-    return port;
-  };
-  const adapters = [];
-  for (let number = 0; number < count; number += 1) {
-    adapters.push({ program_port: await reserve(), cable_port: await reserve() });
-  }
-  return adapters;
 }

@@ -13,6 +13,7 @@ import type { Services } from '../../services.ts';
 import { type Emulator, findEmulator } from './binary.ts';
 import { DiskTool } from './disk-tool.ts';
 import { growDisk } from './disks.ts';
+import { adapterDevice } from './frames.ts';
 import { findImage } from './image-references.ts';
 import { KEPT } from './kept.ts';
 import { diskOptions, launchMachine } from './launch.ts';
@@ -35,7 +36,6 @@ export const PORT_RULES: PortRules = { exception: 'QemuError', nios: new Set(['n
 const { exception } = PORT_RULES;
 
 const NO_IMAGES = Object.fromEntries(IMAGE_MEMBERS.map((member) => [member, NO_IMAGE])) as Images;
-const LOOPBACK = '127.0.0.1';
 
 interface State {
   emulator: Emulator;
@@ -195,10 +195,10 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
 
   /** Joins the machine's adapters with their cables. */
   async #join(runtime: QemuRuntime, resources: AsyncDisposableStack): Promise<void> {
-    for (const [adapter, { program_port: remotePort, cable_port: localPort }] of runtime.kept.adapters.entries()) {
+    for (const [adapter, kept] of runtime.kept.adapters.entries()) {
       const port = this.ports.all[adapter] as LivePort | undefined;
       if (port) {
-        await port.setDevice({ kind: 'udp', localPort, remoteHost: LOOPBACK, remotePort });
+        await port.setDevice(adapterDevice(kept));
         resources.defer(() => port.setDevice(null));
       }
       if (this.#state.settings.replicate_network_connection_state) await runtime.setLink(adapter, port?.isUp ?? false);

@@ -55,6 +55,7 @@ export interface MachineStart {
   words: readonly string[];
   kept: QemuKept;
   udpPorts: readonly number[];
+  taps: readonly string[];
   priority: string;
 }
 
@@ -77,6 +78,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     commandLine: string,
     kept: QemuKept,
     record: object,
+    taps: readonly string[] = [],
   ) {
     super();
     const { supervisor, instance } = node.services;
@@ -87,6 +89,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     this.#serial = kept.serial ? new SerialConsole(node.name) : undefined;
     this.#terminal = new Terminal({
       ...{ supervisor, program, arguments: words, directory: node.directory, record, log: join(node.directory, LOG) },
+      ...(taps.length === 0 ? {} : { taps }),
       environment: childEnvironment(processToken(instance, node.id)),
     });
     this.#terminal.on('exit', (exit) => this.#end(exit));
@@ -115,7 +118,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       ...{ kind: 'qemu', version: KEPT.version, project_id: node.project.id, node_id: node.id, node_name: node.name },
       ...{ command_line: line, udp_ports: [...start.udpPorts], data: start.kept },
     };
-    const runtime = new QemuRuntime(node, command, line, start.kept, record);
+    const runtime = new QemuRuntime(node, command, line, start.kept, record, start.taps);
     const { directory } = node;
     for (const name of [QMP_SOCKET, SERIAL_SOCKET, LOG]) {
       await rm(join(directory, name), { force: true });

@@ -1,0 +1,141 @@
+// How frames get from a machine to the fabric and back: by a TAP whose descriptor QEMU has, with a packet socket of the fabric's at
+// the interface, or by a pair of UDP sockets on loopback.
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, readFileSync } from 'node:fs';
+import { access } from 'node:fs/promises';
+import type { Sections } from '../../../config/schema.ts';
+import type { Device } from '../../../fabric/fabric.ts';
+import { Failure, messageOf, systemCode } from '../../../failures.ts';
+import { type Capability, capabilitiesIn, holds } from '../../../host/capabilities.ts';
+import { guestTapName } from '../../../host/interfaces.ts';
+import { changeLink, keepFromHost } from '../../../host/links.ts';
+import { makeProgramTap } from '../../../host/system-calls.ts';
+import type { Services } from '../../services.ts';
+import type { KeptAdapter } from './kept.ts';
+
+const TUN = '/dev/net/tun';
+const VHOST = '/dev/vhost-net';
+const LOOPBACK = '127.0.0.1';
+/** The most that a TAP takes: guests may have what MTU they like. */
+const MTU = 65_521;
+
+export interface Frames {
+  by: 'tap' | 'udp';
+  /** Virtio adapters are served by the kernel (vhost-net). */
+  vhost: boolean;
+  /** Why not by TAPs. */
+  reason?: string;
+}
+
+/** The processes that need rights. */
+export interface Makers {
+  /** Process id of the server, which listens at TAPs; `self` for this process. */
+  server: number | 'self';
+  /** Of the one that makes them and starts programs; without it the server is to start one. */
+  supervisor?: number | undefined;
+  /** Whether that one can. */
+  makesTaps: boolean;
+}
+
+/**
+ * What this host gives to new machines. May make a TAP for a moment, the first time.
+ * @throws Failure `conflict` (`QemuError`) when the configuration wants TAPs and there can be none; the message says why
+ */
+export async function chooseFrames(wanted: Sections['Qemu']['frames'], makers: Makers): Promise<Frames> {
+  if (wanted === 'udp') return { by: 'udp', vhost: false, reason: 'frames = udp in section [Qemu]' };
+  const reason = await hindrance(makers);
+  if (reason === undefined) return { by: 'tap', vhost: (await opens(VHOST)) === undefined };
+  if (wanted === 'automatic') return { by: 'udp', vhost: false, reason };
+  const message = `Frames cannot go by TAPs: ${reason}; mend that, or set frames = automatic in section [Qemu].`;
+  throw new Failure('conflict', message, { exception: 'QemuError' });
+}
+
+/** What goes to and fro at the adapters of a machine that is to be started. */
+export async function reserveAdapters(
+  { services, project }: { services: Services; project: { id: string } },
+  count: number,
+  resources: AsyncDisposableStack,
+): Promise<{ adapters: KeptAdapter[]; frames: Frames }> {
+  const { supervisor, ports, config } = services;
+  const { pid, makesTaps } = supervisor;
+  const frames = await chooseFrames(config.Qemu.frames, { server: 'self', supervisor: pid, makesTaps });
+  if (frames.by === 'tap') {
+    const machine = randomBytes(4).toString('hex');
+    const adapters = Array.from({ length: count }, (_none, number) => ({ tap: guestTapName(machine, number) }));
+    return { adapters, frames };
+  }
+  const reserve = async (): Promise<number> => {
+    const port = await ports.udp.reserve(project.id);
+    resources.defer(() => ports.udp.release(project.id, port));
+    return port;
+  };
+  const adapters = [];
+  for (let number = 0; number < count; number += 1) {
+    adapters.push({ program_port: await reserve(), cable_port: await reserve() });
+  }
+  return { adapters, frames };
+}
+
+/**
+ * The adapter of a machine that runs, as the fabric reaches it. A TAP is made ready for that, unless it is.
+ * @throws Failure when somebody has taken the TAP away
+ */
+export function adapterDevice(adapter: KeptAdapter): Device {
+  if (!('tap' in adapter)) {
+    const { cable_port: localPort, program_port: remotePort } = adapter;
+    return { kind: 'udp', localPort, remoteHost: LOOPBACK, remotePort };
+  }
+  const { tap } = adapter;
+  keepFromHost(tap);
+  changeLink(tap, { up: true, mtu: MTU });
+  return { kind: 'packet', interface: tap };
+}
+
+async function hindrance({ server, supervisor, makesTaps }: Makers): Promise<string | undefined> {
+  const error = await opens(TUN);
+  if (error !== undefined) return `${TUN} cannot be opened (${error})`;
+  const lacking = lackedBy(server, ['CAP_NET_ADMIN', 'CAP_NET_RAW']);
+  if (lacking.length > 0) return `the server lacks ${lacking.join(' and ')}`;
+  const old = 'until all programs have ended, the process that keeps them';
+  if (!makesTaps) return `${old} is of an older release`;
+  if (supervisor !== undefined && lackedBy(supervisor, ['CAP_NET_ADMIN']).length > 0)
+    return `${old} lacks CAP_NET_ADMIN`;
+  return kernelLacks();
+}
+
+/** Whether this user may open a device: nothing, or the reason why not. */
+async function opens(device: string): Promise<string | undefined> {
+  return access(device, constants.R_OK | constants.W_OK).then(
+    () => undefined,
+    (thrown: unknown) => systemCode(thrown) ?? messageOf(thrown),
+  );
+}
+
+function lackedBy(pid: number | 'self', needed: readonly Capability[]): readonly Capability[] {
+  try {
+    const held = capabilitiesIn(readFileSync(`/proc/${pid}/status`, 'latin1'));
+    return needed.filter((name) => !held.includes(name));
+  } catch {
+    return needed;
+  }
+}
+
+let tried: { reason: string | undefined } | undefined;
+
+/** Why this kernel cannot keep frames of guests from the host's own network. Tried once, by who may, at a TAP that goes at once. */
+function kernelLacks(): string | undefined {
+  if (tried || !holds('CAP_NET_ADMIN')) return tried?.reason;
+  const name = guestTapName(randomBytes(4).toString('hex'), 0);
+  try {
+    const tap = makeProgramTap(name);
+    try {
+      keepFromHost(name);
+      tried = { reason: undefined };
+    } finally {
+      closeSync(tap);
+    }
+  } catch (error) {
+    tried = { reason: messageOf(error) };
+  }
+  return tried.reason;
+}

@@ -1,0 +1,113 @@
+// Two guests whose frames go by TAPs: what passes between them, and what of it the host sees.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { findLink, links } from '../../src/host/links.ts';
+import { ip } from '../fabric/namespaces.ts';
+import { recordedTcp } from '../fabric/recorded.ts';
+import { carrier, copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
+import { machines, noQemu, noTaps, SMALL } from './qemu-support.ts';
+import type { Lab } from './support.ts';
+
+const MEGABYTE = 2 ** 20;
+
+interface Guest {
+  node: string;
+  port: string;
+  nio: object;
+  /** Its interface on the host. */
+  tap: string;
+  shell: Typist;
+}
+
+async function twoGuests(t: TestContext): Promise<{ lab: Lab; first: Guest; second: Guest }> {
+  const { lab, project, images } = await machines(t, { frames: 'tap' });
+  await copyGuest(images);
+  const lports: number[] = [];
+  for (let count = 0; count < 2; count += 1)
+    lports.push((await lab.expect(201, 'POST', `${project}/ports/udp`)).udp_port);
+  const before = new Set(links().map(({ name }) => name));
+  const guest = async (index: 0 | 1): Promise<Guest> => {
+    const settings = { ...SMALL, ...guestSettings(`10.0.0.${index + 1}/24`) };
+    const node = await lab.node(project, 'qemu', { name: `G${index + 1}`, ...settings });
+    const nio = { type: 'nio_udp', lport: lports[index], rhost: '127.0.0.1', rport: lports[1 - index] };
+    const port = `${node}/adapters/0/ports/0`;
+    await lab.expect(201, 'POST', `${port}/nio`, nio);
+    const { console } = await lab.expect(200, 'POST', `${node}/start`);
+    const tap = links().find(({ name }) => /^lw.+-0$/.test(name) && !before.has(name))!.name;
+    before.add(tap);
+    return { node, port, nio, tap, shell: new Typist(t, console) };
+  };
+  const [first, second] = [await guest(0), await guest(1)];
+  await first.shell.until(/guest is ready/);
+  await second.shell.until(/guest is ready/);
+  return { lab, first, second };
+}
+
+/** Bytes of a frame as the kernel hands it over, on average. */
+async function frameBytes(tap: string, direction: 'rx' | 'tx'): Promise<number> {
+  const [{ stats64 }] = JSON.parse(await ip('-json', '-s', 'link', 'show', 'dev', tap));
+  return stats64[direction].bytes / stats64[direction].packets;
+}
+
+/** Sends a file of random bytes from one guest to the other; answers what both say of it. */
+async function transfer(first: Guest, second: Guest, megabytes: number): Promise<[string, string]> {
+  const sum = /[0-9a-f]{32}/;
+  // A listener of busybox whose own input ends would end the connection.
+  await second.shell.run('rm -f /tmp/got; (sleep 600 | (nc -l -p 99 >/tmp/got; touch /tmp/over)) & true');
+  await first.shell.run(`dd if=/dev/urandom of=/tmp/data bs=64k count=${megabytes * 16}`);
+  await first.shell.run('for i in $(seq 50); do nc 10.0.0.2 99 </tmp/data && break; sleep 0.2; done');
+  const sent = sum.exec(await first.shell.run('md5sum /tmp/data'))![0];
+  await second.shell.run('while [ ! -e /tmp/over ]; do sleep 0.1; done; rm /tmp/over');
+  return [sent, sum.exec(await second.shell.run('md5sum /tmp/got'))![0]];
+}
+
+test('guests on TAPs: super-frames pass uncut, a capture has real frames, cables are suspended, nothing stays', {
+  skip: noQemu || noGuest || noTaps,
+}, async (t) => {
+  const { lab, first, second } = await twoGuests(t);
+  assert.match(await first.shell.run('ping -c 3 -W 20 10.0.0.2'), /3 packets transmitted, 3 packets received/);
+
+  const [sent, got] = await transfer(first, second, 4);
+  assert.equal(got, sent);
+  for (const [tap, direction] of [
+    [first.tap, 'rx'],
+    [second.tap, 'tx'],
+  ] as const) {
+    const bytes = await frameBytes(tap, direction);
+    assert.ok(bytes > 3000, `${bytes} bytes a frame at the ${direction} of ${tap}`);
+  }
+
+  const capture = { capture_file_name: 'flow.pcap', data_link_type: 'DLT_EN10MB' };
+  const { pcap_file_path: file } = await lab.expect(200, 'POST', `${first.port}/start_capture`, capture);
+  const [again, gotAgain] = await transfer(first, second, 1);
+  assert.equal(gotAgain, again);
+  await lab.expect(204, 'POST', `${first.port}/stop_capture`);
+  const frames = await recordedTcp(file);
+  assert.ok(frames.length > MEGABYTE / 1500, `${frames.length} frames`);
+  assert.deepEqual(
+    frames.filter(({ bytes, intact }) => bytes > 1514 || !intact),
+    [],
+  );
+
+  await lab.expect(201, 'PUT', `${first.port}/nio`, { ...first.nio, suspend: true });
+  assert.match(await first.shell.run(carrier(0)), /\ncarrier 0\r/);
+  assert.match(await second.shell.run('ping -c 1 -W 1 10.0.0.1'), /0 packets received/);
+  await lab.expect(201, 'PUT', `${first.port}/nio`, { ...first.nio, suspend: false });
+  assert.match(await first.shell.run(carrier(1)), /\ncarrier 1\r/);
+  assert.match(await second.shell.run('ping -c 1 -W 20 10.0.0.1'), /1 packets received/);
+
+  // Filters work on real frames; TCP makes good what is lost.
+  await lab.expect(201, 'PUT', `${first.port}/nio`, { ...first.nio, filters: { frequency_drop: [50] } });
+  const [lossy, gotLossy] = await transfer(first, second, 1);
+  assert.equal(gotLossy, lossy);
+
+  assert.deepEqual(
+    (await lab.expect(200, 'GET', '/network/interfaces')).filter(({ name }: { name: string }) =>
+      [first.tap, second.tap].includes(name),
+    ),
+    [],
+  );
+  await lab.expect(204, 'POST', `${first.node}/stop`);
+  await lab.expect(204, 'DELETE', second.node);
+  assert.deepEqual([findLink(first.tap), findLink(second.tap)], [undefined, undefined]);
+});

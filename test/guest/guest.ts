@@ -1,0 +1,82 @@
+// The guest that make.sh makes, and somebody at its console.
+import { existsSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const MADE = join(import.meta.dirname, 'made');
+const FILES = ['vmlinuz', 'initrd.gz'] as const;
+
+/** Why tests that need it do not run here. */
+export const noGuest: string | false = existsSync(join(MADE, 'initrd.gz'))
+  ? false
+  : 'test/guest/make.sh has not made the guest';
+
+/** Where the kernel or the file system lies. */
+export function guestFile(name: (typeof FILES)[number]): string {
+  return join(MADE, name);
+}
+
+/** Puts its kernel and its file system into a folder of images. */
+export async function copyGuest(images: string): Promise<void> {
+  for (const name of FILES) await copyFile(guestFile(name), join(images, name));
+}
+
+/** The settings of a machine that boots it with an address, such as `10.0.0.1/24`. */
+export function guestSettings(address: string) {
+  return {
+    ...{ ram: 160, adapter_type: 'virtio-net-pci', kernel_image: FILES[0], initrd: FILES[1] },
+    kernel_command_line: `console=ttyS0 quiet panic=-1 guest_ip=${address}`,
+  };
+}
+
+/** Waits in the guest until its card sees the cable, or its end, and says what it sees. */
+export function carrier(wanted: 0 | 1): string {
+  const file = '/sys/class/net/eth0/carrier';
+  return `for i in $(seq 200); do [ $(cat ${file}) = ${wanted} ] && break; sleep 0.1; done; echo carrier $(cat ${file})`;
+}
+
+/** A test, or a bench, that cleans up when it ends. */
+interface Undoing {
+  after(undo: () => void): unknown;
+}
+
+/** Somebody at the console of a guest. */
+export class Typist {
+  readonly socket: Socket;
+  heard = '';
+
+  constructor(t: Undoing, port: number) {
+    this.socket = connect(port, '127.0.0.1');
+    this.socket.on('data', (bytes) => {
+      this.heard += bytes.toString('latin1');
+    });
+    this.socket.on('error', () => {});
+    t.after(() => void this.socket.destroy());
+  }
+
+  /** Waits until something was said since the last call; the guests take what a busy machine gives them. */
+  async until(what: RegExp): Promise<string> {
+    for (const end = performance.now() + 90_000; performance.now() < end; await sleep(50)) {
+      const found = what.exec(this.heard);
+      if (!found) continue;
+      this.heard = this.heard.slice(found.index + found[0].length);
+      return found[0];
+    }
+    throw new Error(`waited in vain for ${what}; heard: ${this.heard.slice(-2000)}`);
+  }
+
+  /** Runs a command; its answer ends with the words that the shell puts together. */
+  async run(command: string): Promise<string> {
+    this.heard = '';
+    this.socket.write(`${command}; echo do''ne $?\r`);
+    await this.until(/do''ne/);
+    let answer = '';
+    for (const end = performance.now() + 90_000; performance.now() < end; await sleep(50)) {
+      answer = this.heard;
+      if (/done \d+/.test(answer)) return answer;
+    }
+    throw new Error(`waited in vain for the end of ${command}; heard: ${answer}`);
+  }
+}
