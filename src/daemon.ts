@@ -143,7 +143,9 @@ async function consolesOfOpenLabs({ labs }: Store): Promise<Map<number, string>>
   const ports = new Map<number, string>();
   for (const { project_id: id } of await labs.list()) {
     for (const node of (await labs.load(id))?.nodes ?? []) {
-      if (node['compute_id'] === 'local' && typeof node['console'] === 'number') ports.set(node['console'], id);
+      if (node['compute_id'] !== 'local') continue;
+      const { aux } = (node['properties'] ?? {}) as Record<string, unknown>;
+      for (const port of [node['console'], aux]) if (typeof port === 'number') ports.set(port, id);
     }
   }
   return ports;

@@ -132,7 +132,7 @@ export class Controller {
     const exports = new Exports({ computes, writer, announcer, version });
     const imports = new Imports({ projects, computes, announcer, projectsPath, imagesPath, version });
     const duplicates = new Duplicates({ projects, writer, exports, imports, projectsPath, version });
-    const restores = new Restores({ projects, computes, projectsPath, version });
+    const restores = new Restores({ projects, computes, projectsPath, announcer, version });
     const snapshots = new Snapshots({ exports, restores, announcer });
     const countSnapshots = async (project: Project): Promise<number> => (await snapshots.list(project)).length;
     const load = new LoadMeter();

@@ -1,8 +1,9 @@
 // Who gets in: the account, and the first password.
 import { stat } from 'node:fs/promises';
 import { messageOf } from '../failures.ts';
+import { missing, ok, type Verdict, warning } from '../host/verdict.ts';
 import { AccountFile } from '../store/account.ts';
-import { type Check, missing, ok, type Patient, type Verdict, warning } from './check.ts';
+import type { Check, Patient } from './check.ts';
 
 const FOR_OTHERS = 0o077;
 

@@ -2,16 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadedConfig } from '../config/load.ts';
 import { messageOf } from '../failures.ts';
-
-/** `warning`: the server runs, but not as well as it could. `missing`: it does not start, or its nodes do not. */
-export type State = 'ok' | 'warning' | 'missing';
-
-export interface Verdict {
-  state: State;
-  detail: string;
-  /** What to do about it; for `warning` and `missing`. */
-  fix?: string;
-}
+import { type Verdict, warning } from '../host/verdict.ts';
 
 export interface Finding extends Verdict {
   subject: string;
@@ -31,10 +22,6 @@ export interface Check {
   /** Changes nothing on the host. Undefined when there is nothing to look at. */
   examine(patient: Patient): Verdict | undefined | Promise<Verdict | undefined>;
 }
-
-export const ok = (detail: string): Verdict => ({ state: 'ok', detail });
-export const warning = (detail: string, fix: string): Verdict => ({ state: 'warning', detail, fix });
-export const missing = (detail: string, fix: string): Verdict => ({ state: 'missing', detail, fix });
 
 /** Milliseconds that one check may take. They run side by side; a busy host needs more than one. */
 export const CHECK_MS = 5_000;

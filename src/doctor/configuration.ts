@@ -1,6 +1,7 @@
 // The configuration: which files were read, and what in them is odd.
 import { stat } from 'node:fs/promises';
-import { type Check, ok, type Patient, warning } from './check.ts';
+import { ok, warning } from '../host/verdict.ts';
+import type { Check, Patient } from './check.ts';
 
 const READABLE_BY_ALL = 0o004;
 

@@ -4,7 +4,8 @@ import { access, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf, systemCode } from '../failures.ts';
 import { isBelow } from '../host/below.ts';
-import { type Check, missing, ok, type Patient, type Verdict, warning } from './check.ts';
+import { missing, ok, type Verdict, warning } from '../host/verdict.ts';
+import type { Check, Patient } from './check.ts';
 import { textOf } from './kernel-files.ts';
 
 const MIB = 2 ** 20;

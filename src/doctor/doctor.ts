@@ -1,31 +1,39 @@
 // What is there and what is missing on this host. Looks only, changes nothing.
+import { KINDS } from '../compute/emulators/registry.ts';
+import type { HostCheck } from '../compute/nodes/kind.ts';
 import type { ProcessEnvironment } from '../config/environment.ts';
 import { type ConfigSources, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { Failure } from '../failures.ts';
+import { missing } from '../host/verdict.ts';
 import { version } from '../host/version.ts';
 import { account } from './access.ts';
-import { type Check, type Finding, missing, runChecks } from './check.ts';
+import { type Check, type Finding, runChecks } from './check.ts';
 import { configuration } from './configuration.ts';
 import { directories, logFile, stateDirectory } from './directories.ts';
-import { kernel, kvm, socketBuffers, terminalDevice, user } from './host.ts';
+import { kernel, socketBuffers, terminalDevice, user } from './host.ts';
 import { database, supervisor } from './kept.ts';
 import { fileWatches, memory, openFiles, processes, terminals } from './limits.ts';
 import { certificate, consoleAccess, listenAddress } from './listening.ts';
+import { addons, libpcap } from './native-code.ts';
 import { allowedInterfaces, capabilities, forwarding, forwardPolicy, nat, tun } from './networks.ts';
 import { cablePorts, consolePorts } from './port-ranges.ts';
-import { addons, frames, libpcap, qemu, vpcs } from './programs.ts';
 import { jsonReport, textReport, worst } from './report.ts';
 import { runningDaemon } from './running-daemon.ts';
+
+/** What a kind of node needs. */
+function checkOf({ subject, examine }: HostCheck): Check {
+  return { subject, examine: ({ loaded: { config }, daemon }) => examine(config, daemon) };
+}
 
 /** All there is to look at, in the order of the report. */
 const CHECKS: readonly Check[] = [
   ...[kernel, user, configuration],
   ...[listenAddress, account, certificate, consoleAccess, consolePorts, cablePorts],
   ...[stateDirectory, database, supervisor, ...directories, logFile],
-  ...[vpcs, qemu, frames, libpcap, addons],
+  ...KINDS.flatMap(({ doctor = [] }) => doctor).map(checkOf),
+  ...[libpcap, addons],
   ...[terminalDevice, terminals, openFiles, processes, fileWatches, memory, socketBuffers],
   ...[tun, capabilities, allowedInterfaces, nat, forwarding, forwardPolicy],
-  ...[kvm],
 ];
 
 /** What the command line says. */

@@ -1,9 +1,10 @@
-// The system itself: kernel, user, network buffers, devices.
+// The system itself: kernel, user, network buffers, terminals.
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { release, userInfo } from 'node:os';
 import { systemCode } from '../failures.ts';
-import { type Check, missing, ok, warning } from './check.ts';
+import { missing, ok, warning } from '../host/verdict.ts';
+import type { Check } from './check.ts';
 import { numberIn } from './kernel-files.ts';
 
 /** The oldest Linux on which Node 24 is supported (its BUILDING.md). */
@@ -54,21 +55,5 @@ export const terminalDevice: Check = {
     const error = await access('/dev/ptmx', constants.R_OK | constants.W_OK).catch(systemCode);
     if (error === undefined) return ok('can be opened: consoles have their terminals');
     return missing(`cannot be opened (${error}): no node gets a console`, 'mount devpts, or give the container one');
-  },
-};
-
-export const kvm: Check = {
-  subject: '/dev/kvm',
-  async examine({ loaded: { config } }) {
-    const error = await access('/dev/kvm', constants.R_OK | constants.W_OK).catch(systemCode);
-    if (error === undefined) return ok('there: QEMU machines run at the speed of this host');
-    const found = error === 'ENOENT' ? 'not there' : 'there, but not for this user';
-    const { require_kvm, require_hardware_acceleration, enable_kvm, enable_hardware_acceleration } = config.Qemu;
-    const isWanted = enable_kvm ?? enable_hardware_acceleration;
-    const isRequired = isWanted && (require_kvm ?? require_hardware_acceleration);
-    if (!isRequired) return ok(`${found}: QEMU machines are emulated`);
-    const way = error === 'ENOENT' ? 'switch virtualisation on in the firmware' : 'add this user to the group kvm';
-    const fix = `${way}, or set require_hardware_acceleration = false in section [Qemu]`;
-    return warning(`${found}: QEMU machines do not start unless their options say -machine accel=tcg`, fix);
   },
 };

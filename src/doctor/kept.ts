@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import sqlite3 from 'sqlite3';
 import { messageOf } from '../failures.ts';
+import { missing, ok, type Verdict, warning } from '../host/verdict.ts';
 import { settle } from '../store/database.ts';
 import { MIGRATIONS } from '../store/migrations.ts';
-import { type Check, missing, ok, type Patient, type Verdict, warning } from './check.ts';
+import type { Check, Patient } from './check.ts';
 
 const MIB = 2 ** 20;
 const FOR_OTHERS = 0o077;

@@ -2,7 +2,8 @@
 import { watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../failures.ts';
-import { type Check, missing, ok, type Patient, type Verdict, warning } from './check.ts';
+import { missing, ok, type Verdict, warning } from '../host/verdict.ts';
+import type { Check, Patient } from './check.ts';
 import { numberIn, softLimit, textOf } from './kernel-files.ts';
 
 // What one running, connected virtual PC takes (counted in /proc on a daemon with a lab), and the daemon by itself.

@@ -8,7 +8,8 @@ import { createSecureContext } from 'node:tls';
 import { BLOCKED_BY_BROWSERS, consoleHost } from '../compute/ports/ports.ts';
 import { messageOf, systemCode } from '../failures.ts';
 import { isLoopback } from '../host/loopback.ts';
-import { type Check, missing, ok, type Patient, type Verdict, warning } from './check.ts';
+import { missing, ok, type Verdict, warning } from '../host/verdict.ts';
+import type { Check, Patient } from './check.ts';
 import { sockets } from './kernel-files.ts';
 
 /** The error code of listening there, undefined if that works. */

@@ -9,7 +9,8 @@ import { type Capability, capabilitiesIn } from '../host/capabilities.ts';
 import { interfaceNames, isAllowedInterface } from '../host/interfaces.ts';
 import { formatSubnet } from '../host/ipv4.ts';
 import { runProgram } from '../host/run-program.ts';
-import { CHECK_MS, type Check, ok, type Patient, warning } from './check.ts';
+import { ok, warning } from '../host/verdict.ts';
+import { CHECK_MS, type Check, type Patient } from './check.ts';
 import { numberIn, textOf } from './kernel-files.ts';
 
 const DROP_IN = 'install systemd/interfaces.conf as docs/clouds.md says';

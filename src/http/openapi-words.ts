@@ -1,15 +1,8 @@
 // What the routes are for, in words, for the OpenAPI document: beside the route table, so that a daemon that is never asked for
-// the document does not hold it. Where routes are generated for several emulators, `{node_type}` and `{emulator}` stand for each.
+// the document does not hold it. Where routes are made for several kinds of node,
+// `{node_type}` stands for each, and `{emulator}` for those that have images. Routes of one kind alone bring their words along.
 
-export interface RouteWords {
-  summary: string;
-  /** Statuses of refusals beyond those that follow from the route's form. */
-  errors?: readonly number[];
-  /** Query parameters that are not members of the body. */
-  query?: Readonly<Record<string, string>>;
-  /** Type of the answer, where it is neither JSON nor, for a file, bytes; empty for an answer without content. */
-  answer?: string;
-}
+import type { RouteWords } from './route.ts';
 
 const EMPTY = '';
 const STREAM = 'application/json';
@@ -132,17 +125,9 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     answer: EMPTY,
   },
   'GET /v2/projects/{project_id}/nodes/{node_id}/links': { summary: 'List links of a node' },
-  'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc': {
-    summary: 'Search an idle value for a node',
-    errors: [408, 409],
-  },
-  'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals': {
-    summary: 'List idle values that may suit a node',
-    errors: [408, 409],
-  },
-  'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk': { summary: 'Extend a disk of a node', errors: [408] },
   'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset': { summary: 'Reset the console of a node' },
   'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws': { summary: 'Console of a node' },
+  'GET /v2/projects/{project_id}/nodes/{node_id}/aux/ws': { summary: 'Auxiliary console of a node (an extension)' },
   'GET /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}': { summary: 'Get a file of a node', errors: [409] },
   'POST /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}': {
     summary: 'Write a file of a node',
@@ -241,16 +226,6 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/compute/{emulator}/images': { summary: 'List images of an emulator' },
   'POST /v2/compute/{emulator}/images/{filename:.+}': { summary: 'Upload an image', errors: [408, 507] },
   'GET /v2/compute/{emulator}/images/{filename:.+}': { summary: 'Download an image', errors: [409] },
-  'GET /v2/compute/qemu/binaries': { summary: 'List emulators of QEMU' },
-  'GET /v2/compute/qemu/img-binaries': { summary: 'List qemu-img programs' },
-  'GET /v2/compute/qemu/capabilities': { summary: 'List guests that KVM runs on this host' },
-  'GET /v2/compute/virtualbox/vms': { summary: 'List machines of VirtualBox' },
-  'GET /v2/compute/vmware/vms': { summary: 'List machines of VMware' },
-  'POST /v2/compute/projects/{project_id}/vmware/nodes/{node_id}/interfaces/vmnet': {
-    summary: 'Give a node a network of VMware',
-  },
-  'POST /v2/compute/qemu/img': { summary: 'Create a disk image', errors: [404, 507], answer: EMPTY },
-  'PUT /v2/compute/qemu/img': { summary: 'Extend a disk image', errors: [404, 507], answer: EMPTY },
 
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes': { summary: 'Create a node' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}': { summary: 'Read a node' },
@@ -260,8 +235,14 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/stop': { summary: 'Stop a node' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/suspend': { summary: 'Suspend a node' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/resume': { summary: 'Resume a suspended node' },
-  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/resize_disk': {
-    summary: 'Grow a disk of a node',
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/state': {
+    summary: 'Keep what a running node is doing in its files, and have it stand still (an extension)',
+  },
+  'DELETE /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/state': {
+    summary: 'Drop what was kept of a running node, and have it go on (an extension)',
+  },
+  'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/state/start': {
+    summary: 'Start a node where it was kept (an extension)',
   },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/reload': { summary: 'Reload a node' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/duplicate': {
@@ -273,17 +254,6 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     { summary: 'Update filters and suspension of a NIO' },
   'DELETE /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio':
     { summary: 'Remove a NIO from a node' },
-  'GET /v2/compute/projects/{project_id}/ethernet_switch/nodes/{node_id}/mac_table': {
-    summary: 'List the MAC addresses that an Ethernet switch has learned',
-  },
-  'DELETE /v2/compute/projects/{project_id}/ethernet_switch/nodes/{node_id}/mac_table': {
-    summary: 'Have an Ethernet switch forget its MAC addresses',
-    answer: EMPTY,
-  },
-  'POST /v2/compute/projects/{project_id}/ethernet_hub/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio':
-    { summary: 'Add a NIO to an Ethernet hub instance' },
-  'DELETE /v2/compute/projects/{project_id}/ethernet_hub/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio':
-    { summary: 'Remove a NIO from an Ethernet hub instance' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/start_capture':
     { summary: 'Start capture on a port' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/stop_capture':

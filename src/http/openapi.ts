@@ -2,8 +2,7 @@
 // somebody asks for it the first time.
 import type { Json } from '../events/json.ts';
 import { answerText } from '../events/json.ts';
-import type { RouteWords } from './openapi-words.ts';
-import { type HttpRoute, type Route, route } from './route.ts';
+import { type HttpRoute, type Route, type RouteWords, route } from './route.ts';
 import type { Schema } from './validation.ts';
 
 type Node = { [member: string]: Json };
@@ -60,7 +59,7 @@ export async function openApiDocument(routes: readonly Route[], { version }: Ope
   const paths: Record<string, Node> = {};
   for (const each of routes) {
     const path = pathOf(each.pattern);
-    const described = operation(each, wordsOf(each.method, each.pattern), schemaOf);
+    const described = operation(each, ownWords(each) ?? wordsOf(each.method, each.pattern), schemaOf);
     paths[path] = { ...paths[path], [each.method.toLowerCase()]: described };
   }
   return {
@@ -121,6 +120,11 @@ function operation(each: Route, words: RouteWords | undefined, schemaOf: (schema
       ...Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/status${status}` }])),
     },
   };
+}
+
+/** What a route brings along. */
+function ownWords(each: Route): RouteWords | undefined {
+  return each.kind === 'http' ? each.options.words : each.words;
 }
 
 /** `{name:regex}` -> `{name}`. */

@@ -32,6 +32,17 @@ export interface RouteRequest<Pattern extends string = string, Body = unknown> {
 /** JSON, nothing, or a whole response where neither will do. */
 export type Answer = Json | object | undefined | Response;
 
+/** What the API document says of a route. */
+export interface RouteWords {
+  summary: string;
+  /** Statuses of refusals beyond those that follow from the route's form. */
+  errors?: readonly number[];
+  /** Query parameters that are not members of the body. */
+  query?: Readonly<Record<string, string>>;
+  /** Type of the answer, where it is neither JSON nor, for a file, bytes; empty for an answer without content. */
+  answer?: string;
+}
+
 export interface RouteOptions<S extends Schema | undefined> {
   /** Schema of the body after the query was merged in; without it any JSON will do. */
   body?: S;
@@ -39,6 +50,8 @@ export interface RouteOptions<S extends Schema | undefined> {
   status?: number;
   /** The body is not parsed: it is a file, or not there. */
   raw?: boolean;
+  /** For the API document, of routes that `openapi-words.ts` does not have: those of one kind of node. */
+  words?: RouteWords;
   /** Requests with a `node_id` run one at a time per node, unless this is set (streams that last). */
   concurrent?: boolean;
 }
@@ -59,6 +72,7 @@ export interface SocketRoute {
   kind: 'socket';
   method: 'GET';
   pattern: string;
+  words?: RouteWords;
   /** Runs before the upgrade, so that it can still refuse by throwing. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   accept: (request: RouteRequest<any, undefined>) => Connected | Promise<Connected>;
@@ -83,6 +97,7 @@ export function route<Spelling extends `${Method} /${string}`, S extends Schema 
 export function socketRoute<Pattern extends `/${string}`>(
   pattern: Pattern,
   accept: (request: RouteRequest<Pattern, undefined>) => Connected | Promise<Connected>,
+  words?: RouteWords,
 ): SocketRoute {
-  return { kind: 'socket', method: 'GET', pattern, accept };
+  return { kind: 'socket', method: 'GET', pattern, accept, ...(words && { words }) };
 }

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultLabel } from '../../src/controller/nodes/label.ts';
-import { addToMac, type PortSource, portsOf } from '../../src/controller/nodes/ports.ts';
+import type { PortSource } from '../../src/store/node-kinds/kind.ts';
+import { portsOf } from '../../src/store/node-kinds/kinds.ts';
+import { addToMac } from '../../src/store/node-kinds/ports.ts';
 
 function source(more: Partial<PortSource>): PortSource {
   return {

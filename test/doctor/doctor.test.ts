@@ -10,9 +10,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon.ts';
-import { type Check, type Finding, ok, type Patient, runChecks } from '../../src/doctor/check.ts';
+import { type Check, type Finding, type Patient, runChecks } from '../../src/doctor/check.ts';
 import { runDoctor } from '../../src/doctor/doctor.ts';
 import { textReport } from '../../src/doctor/report.ts';
+import { ok } from '../../src/host/verdict.ts';
 import { AccountFile } from '../../src/store/account.ts';
 import { Store } from '../../src/store/store.ts';
 

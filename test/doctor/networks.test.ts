@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
-import type { Check, Verdict } from '../../src/doctor/check.ts';
+import type { Check } from '../../src/doctor/check.ts';
 import { allowedInterfaces, capabilities, forwarding, forwardPolicy, nat, tun } from '../../src/doctor/networks.ts';
+import type { Verdict } from '../../src/host/verdict.ts';
 
 function examine(t: TestContext, check: Check, keys: Record<string, string> = {}) {
   const home = mkdtempSync(join(tmpdir(), 'labwire-doctor-'));

@@ -9,8 +9,9 @@ import { makeDirectory } from '../../host/directories.ts';
 import { eachOf } from '../../host/each-of.ts';
 import { removeLeftovers } from '../../host/leftovers.ts';
 import { log } from '../../host/log.ts';
+import { HEAD_BYTES } from '../../store/node-kinds/kind.ts';
+import { IMAGE_KINDS, type ImageKind } from '../../store/node-kinds/kinds.ts';
 import { ImageChecksums, SIDECAR } from './checksums.ts';
-import { FOLDERS, HEAD_BYTES, IMAGE_KINDS, type ImageKind } from './kinds.ts';
 
 export interface ImageEntry {
   filename: string;
@@ -46,7 +47,7 @@ export class Images {
   /** Removes what uploads have left behind that a former life of the server did not finish. */
   async start(): Promise<void> {
     for (const kind of IMAGE_KINDS) {
-      const folder = this.folder(kind.emulator);
+      const folder = this.folder(kind);
       const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
       const below = entries
         .filter((entry) => entry.isDirectory())
@@ -59,16 +60,16 @@ export class Images {
     }
   }
 
-  /** Where images for an emulator are put. */
-  folder(emulator: ImageKind['emulator']): string {
-    return join(this.#imagesPath, FOLDERS[emulator]);
+  /** Where images of a kind are put. */
+  folder(kind: ImageKind): string {
+    return join(this.#imagesPath, kind.folder);
   }
 
   /** Images of a kind, sorted by name; of two with one name the first in the order of the folders. */
   async list(kind: ImageKind): Promise<ImageEntry[]> {
     const places = new Map<string, ImagePlace>();
     for (const root of this.folders(kind)) {
-      const flat = root === this.#imagesPath || root === this.folder(kind.emulator);
+      const flat = root === this.#imagesPath || root === this.folder(kind);
       for await (const { path } of filesBelow(root, flat ? () => false : undefined)) {
         const name = posix.basename(path);
         if (name.startsWith('.') || name.endsWith(SIDECAR) || places.has(name)) continue;
@@ -132,7 +133,7 @@ export class Images {
 
   /** Where an image that is uploaded goes, and how it is written: its checksum is beside it as soon as it is there. */
   async incoming(kind: ImageKind, filename: string): Promise<ImagePlace & { options: WriteOptions }> {
-    const root = this.folder(kind.emulator);
+    const root = this.folder(kind);
     const path = posix.normalize(filename);
     if (path.endsWith(SIDECAR)) {
       throw new Failure(
@@ -150,7 +151,7 @@ export class Images {
 
   /** Where images of a kind are looked for, in this order. */
   folders(kind: ImageKind): string[] {
-    return [this.folder(kind.emulator), ...this.#additional, this.#imagesPath];
+    return [this.folder(kind), ...this.#additional, this.#imagesPath];
   }
 
   /** Undefined for a file that is no image of this kind. */
@@ -161,7 +162,7 @@ export class Images {
     if (bytesRead < HEAD_BYTES || !kind.accepts(buffer)) return undefined;
     return {
       filename: posix.basename(path),
-      path: root === this.folder(kind.emulator) ? path : join(root, path),
+      path: root === this.folder(kind) ? path : join(root, path),
       md5sum: await this.#checksums.of(root, path, file),
       filesize: stat.size,
     };

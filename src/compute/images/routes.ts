@@ -1,13 +1,13 @@
-// /v2/compute/{emulator}/images: images of an emulator, listed, uploaded and downloaded (as in release 2.2.57).
+// /v2/compute/{node_type}/images: images of a kind of node, listed, uploaded and downloaded (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
 import { downloadFile, uploadFile } from '../../http/files.ts';
 import { type Route, route } from '../../http/route.ts';
+import { IMAGE_KINDS, type ImageKind } from '../../store/node-kinds/kinds.ts';
 import type { Images } from './images.ts';
-import { IMAGE_KINDS, type ImageKind } from './kinds.ts';
 
 export function imageRoutes(images: Images): Route[] {
   return IMAGE_KINDS.flatMap((kind) => {
-    const collection = `/v2/compute/${kind.emulator}/images` as const;
+    const collection = `/v2/compute/${kind.type}/images` as const;
     const image = `${collection}/{filename:.+}` as const;
     return [
       route(`GET ${collection}`, {}, () => images.list(kind)),
@@ -27,9 +27,8 @@ export function imageRoutes(images: Images): Route[] {
   });
 }
 
-/** The release answers 409 for all kinds; for IOU images the governing document wants the 404 of everything that is missing. */
-function missing({ emulator }: ImageKind, name: string): Failure {
-  const message = `filename: this compute has no ${emulator} image ${name}; upload it with POST to this address.`;
-  const code = emulator === 'iou' ? 'not-found' : 'image-missing';
+/** The release answers 409 for most kinds. */
+function missing({ type, missing: code = 'image-missing' }: ImageKind, name: string): Failure {
+  const message = `filename: this compute has no ${type} image ${name}; upload it with POST to this address.`;
   return new Failure(code, message, { image: name });
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { MemoryDevice } from '../../fabric/fabric.ts';
 import type { Settings } from '../../fabric/model.ts';
 import { Failure } from '../../failures.ts';
-import { AnyObject, Text, Uuid } from '../../store/vocabulary.ts';
+import { AnyObject, type NodeType, Text, Uuid } from '../../store/vocabulary.ts';
 import type { Services } from '../services.ts';
 import { defineKind, type NodeKind } from './kind.ts';
 import { MemoryPorts } from './memory-ports.ts';
@@ -20,7 +20,7 @@ type Mappings = Readonly<Record<string, unknown>>;
 
 export interface CircuitSwitchRules<Name extends DeviceName> {
   /** Name of the node's type in the API. */
-  readonly type: string;
+  readonly type: NodeType;
   readonly device: Name;
   /** How an end is written, for messages: `"<port>:<DLCI>"`. */
   readonly form: string;

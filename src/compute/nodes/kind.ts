@@ -1,7 +1,11 @@
-// The definition of a kind of node: what its folder registers, and what the common routes are generated from.
+// The definition of a kind of node: what its folder registers, and what the common routes are generated from. What the controller and
+// the files know of a kind is in src/store/node-kinds.
 import type * as v from 'valibot';
+import type { Config } from '../../config/schema.ts';
+import type { Verdict } from '../../host/verdict.ts';
 import type { Connected, Route } from '../../http/route.ts';
 import type { Schema } from '../../http/validation.ts';
+import type { NodeType } from '../../store/vocabulary.ts';
 import type { Services } from '../services.ts';
 import type { Node, NodeIdentity } from './node.ts';
 import type { PortRules } from './port.ts';
@@ -16,11 +20,25 @@ export interface StartingWith<Kind extends Node, Body extends Schema = Schema> {
   start(node: Kind, body: v.InferOutput<Body>): Promise<void>;
 }
 
+/** Something on this host that a kind of node needs. */
+export interface HostCheck {
+  /** The program or device, as the report calls it. */
+  readonly subject: string;
+  /**
+   * Changes nothing, and takes less than `PROBE_MS`. Undefined when there is nothing to look at.
+   * @param daemon process id of the server that runs with this configuration, if one does
+   */
+  examine(config: Config, daemon: number | undefined): Verdict | undefined | Promise<Verdict | undefined>;
+}
+
+/** Milliseconds that a program may take to answer a check, so that one that hangs is named. */
+export const PROBE_MS = 4_700;
+
 /** An ability that is not there has no route. */
 export interface NodeKind<Create extends Schema = Schema, Update extends Schema = Schema, Kind extends Node = Node>
   extends PortRules {
-  /** Name in the API: `vpcs`. */
-  readonly type: string;
+  /** Name in the API: `vpcs`. What the controller must know of it is in `store/node-kinds`. */
+  readonly type: NodeType;
   /** Folder below `project-files` in which its nodes have their directories; undefined if they have none. */
   readonly module: string | undefined;
   /** Body of creation; the output has `name` and may have `node_id`. */
@@ -39,15 +57,26 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
   readonly starting?: StartingWith<Kind>;
   reload?(node: Kind): Promise<void>;
   resume?(node: Kind): Promise<void>;
+  /** For snapshots of running labs: the state of a node that runs is kept in its files, dropped from them, and started from. */
+  readonly runningState?: {
+    /** The node stands still afterwards, until it is dropped. @throws Failure `conflict` for a node that cannot, with the reason */
+    keep(node: Kind): Promise<void>;
+    drop(node: Kind): Promise<void>;
+    start(node: Kind): Promise<void>;
+  };
   /** What it keeps with its programs, to know them again; undefined if none of them outlives the server. */
   readonly kept?: KeptData;
-  /** Routes of this kind alone; `find` answers the node that a path names. */
+  /** What `labwired doctor` looks at for it, in the order of the report. */
+  readonly doctor?: readonly HostCheck[];
+  /** Routes of this kind alone, with their words for the API document; `find` answers the node that a path names. */
   routes?(find: FindNode<Kind>): Route[];
-  /** Routes of this kind that are about no node: its programs and files on this host. */
+  /** The same, of routes that are about no node: its programs and files on this host. */
   hostRoutes?(services: Services): Route[];
   readonly console?: {
     /** @throws Failure `conflict` if there is no console to connect to */
     connect(node: Kind): Connected;
+    /** To the second console, of kinds that have one. @throws Failure as `connect` */
+    connectAuxiliary?(node: Kind): Connected;
     reset(node: Kind): Promise<void>;
   };
 }

@@ -14,6 +14,8 @@ export interface ExitInfo {
 export interface NodeRuntime extends EventEmitter<{ end: [ExitInfo] }> {
   /** Undefined when there is none, or the program serves it on its port by itself (VNC, SPICE). */
   readonly console: Console | undefined;
+  /** The second console, of kinds that have one. */
+  readonly auxiliaryConsole?: Console | undefined;
   /** It stands still, as its user has asked for. */
   readonly isSuspended?: boolean;
   /** How it ended, once it has: `end` may have been announced before anybody listened. */

@@ -40,6 +40,8 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
   protected readonly exception: string;
   protected readonly ports: AdapterPorts;
   protected readonly console: ConsoleEndpoint;
+  /** A second console, by telnet. It has neither port nor clients until the kind gives it the type `telnet`, with `change`. */
+  protected readonly auxiliaryConsole: ConsoleEndpoint;
   protected commandLine = '';
   /** Starting, stopping, changing and closing wait for each other, whoever asks: a request, the project, the program that ended. */
   readonly #turns = new KeyedLock();
@@ -57,6 +59,7 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
       ...{ node: this, exception, services, type },
       ...(listener ? { listener } : {}),
     });
+    this.auxiliaryConsole = new ConsoleEndpoint({ node: this, exception, services, type: 'none' });
   }
 
   /**
@@ -104,12 +107,20 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     });
   }
 
+  /** Both consoles: their clients are disconnected, and may come again. */
   resetConsole(): Promise<void> {
-    return this.inTurn(() => this.console.reset());
+    return this.inTurn(async () => {
+      await this.console.reset();
+      await this.auxiliaryConsole.reset();
+    });
   }
 
   connectConsole(): Connected {
     return this.console.connect();
+  }
+
+  connectAuxiliaryConsole(): Connected {
+    return this.auxiliaryConsole.connect();
   }
 
   /** What runs, if anything does. */
@@ -120,6 +131,7 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
   /** Registers what a node that is closed gives back, in the opposite order. */
   protected releaseAll(rest: AsyncDisposableStack): void {
     rest.defer(() => this.console.release());
+    rest.defer(() => this.auxiliaryConsole.release());
     rest.defer(() => this.ports.close());
   }
 
@@ -181,6 +193,12 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
       if (!end.expected) void this.inTurn(() => this.#endedByItself(runtime, end));
     });
     await this.console.serve(runtime.console);
+    try {
+      await this.auxiliaryConsole.serve(runtime.auxiliaryConsole);
+    } catch (error) {
+      await this.console.stop(`${this.name} did not start`);
+      throw error;
+    }
     this.#running = { runtime, resources: resources.move() };
     this.commandLine = runtime.commandLine;
     // It may have ended before anybody listened.
@@ -192,7 +210,7 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     const running = this.#running;
     this.#running = undefined;
     try {
-      await this.console.stop(`${this.name} was stopped`);
+      for (const console of [this.console, this.auxiliaryConsole]) await console.stop(`${this.name} was stopped`);
     } finally {
       await running?.resources.disposeAsync();
     }

@@ -80,7 +80,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
     );
   }
 
-  const { duplicate, reload, resume, console } = kind;
+  const { duplicate, reload, resume, runningState, console } = kind;
   if (duplicate) {
     routes.push(
       route(`POST ${node}/duplicate`, { body: NodeDuplicate, status: 201 }, async ({ params, body }) => {
@@ -96,11 +96,24 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
   if (resume) {
     routes.push(route(`POST ${node}/resume`, { status: 204 }, ({ params }) => resume(find(params))));
   }
+  if (runningState) {
+    const { keep, drop, start } = runningState;
+    routes.push(
+      route(`POST ${node}/state`, { status: 204 }, ({ params }) => keep(find(params))),
+      route(`DELETE ${node}/state`, { status: 204 }, ({ params }) => drop(find(params))),
+      route(`POST ${node}/state/start`, { status: 204 }, ({ params }) => start(find(params))),
+    );
+  }
   if (console) {
     routes.push(
       route(`POST ${node}/console/reset`, { status: 204 }, ({ params }) => console.reset(find(params))),
       socketRoute(`${node}/console/ws`, ({ params }) => console.connect(find(params))),
     );
+    const { connectAuxiliary } = console;
+    if (connectAuxiliary) {
+      const words = { summary: 'Auxiliary console of a node (an extension)' };
+      routes.push(socketRoute(`${node}/aux/ws`, ({ params }) => connectAuxiliary(find(params)), words));
+    }
   }
   return kind.routes ? [...routes, ...kind.routes(find)] : routes;
 }

@@ -7,6 +7,7 @@ import { log } from '../../host/log.ts';
 import { readRegularFile } from '../../host/regular-file.ts';
 import { type Route, route } from '../../http/route.ts';
 import { parseJsonBounded } from '../../store/json.ts';
+import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
 import { defaultSymbols } from '../symbols/catalogue.ts';
 
 type Document = Record<string, unknown>;
@@ -40,8 +41,8 @@ function symbolOf(document: Document, theme: Readonly<Record<string, string>>): 
   const own = document['symbol'];
   if (typeof own === 'string' && !own.startsWith(':/symbols/')) return own;
   const category = String(document['category']);
-  const guest = 'docker' in document ? 'docker_guest' : 'qemu' in document ? 'qemu_guest' : 'computer';
-  return theme[category === 'guest' ? guest : category] ?? own ?? null;
+  const guest = NODE_KINDS.find(({ type, template }) => type in document && template.category === 'guest');
+  return theme[category === 'guest' ? (guest?.template.symbol ?? 'computer') : category] ?? own ?? null;
 }
 
 export function applianceRoutes({ directory }: { directory: string }): Route[] {

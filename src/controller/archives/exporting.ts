@@ -7,6 +7,7 @@ import { log } from '../../host/log.ts';
 import { sorted } from '../../host/sorted.ts';
 import { nameProblem } from '../../store/archive/names.ts';
 import { type ArchiveSink, type Compression, packArchive } from '../../store/archive/writer.ts';
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Topology, TopologyNode } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -15,10 +16,11 @@ import type { Announcer } from '../events.ts';
 import { PRESENCE } from '../lab/claims.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
+import type { NodeStatus } from '../nodes/node.ts';
 import { isStaging } from '../staging.ts';
 import { isExcluded, isExcludedFolder, isTopologyFile } from './exclusions.ts';
 import { fetchFile, filePath, hostMeanwhile, remoteFiles } from './remote-files.ts';
-import { baseName, IMAGE_FOLDERS, imageReferences, portableTopology, withoutMacAddresses } from './topology.ts';
+import { baseName, imageReferences, portableTopology, withoutMacAddresses, withStatuses } from './topology.ts';
 
 export interface ExportOptions {
   snapshots: boolean;
@@ -27,6 +29,8 @@ export interface ExportOptions {
   keepComputeIds: boolean;
   /** Also virtual machines that another program keeps: for archives that stay on this host. */
   anyType: boolean;
+  /** Of nodes that may run while they are exported; the archive says of them that they did. */
+  running?: ReadonlyMap<string, NodeStatus>;
 }
 
 interface RemoteImage {
@@ -66,7 +70,7 @@ export class Exports {
    */
   async prepare(project: Project, options: ExportOptions): Promise<(archive: ArchiveSink) => Promise<void>> {
     project.requirePresent();
-    refuseRunning(project);
+    if (options.running === undefined) refuseRunning(project);
     await using held = new AsyncDisposableStack();
     const topology = await this.#topologyOf(project);
     refuseTypes(topology, options.anyType);
@@ -113,7 +117,7 @@ export class Exports {
     for (const node of topology.topology.nodes) {
       for (const { image } of imageReferences(node)) {
         const file = baseName(image);
-        const name = `images/${IMAGE_FOLDERS[node.node_type]}/${file}`;
+        const name = `images/${nodeKind(node.node_type).images?.folder}/${file}`;
         const path = `/${node.node_type}/images/${encodeURIComponent(file)}`;
         if (!images.has(name)) images.set(name, { compute: this.#compute(node.compute_id), name, path });
       }
@@ -189,9 +193,10 @@ export class Exports {
   }
 }
 
-function exported(topology: Topology, { keepComputeIds, resetMacAddresses }: ExportOptions): Topology {
+function exported(topology: Topology, { keepComputeIds, resetMacAddresses, running }: ExportOptions): Topology {
   const portable = keepComputeIds ? topology : portableTopology(topology);
-  return resetMacAddresses ? withoutMacAddresses(portable) : portable;
+  const told = running === undefined ? portable : withStatuses(portable, running);
+  return resetMacAddresses ? withoutMacAddresses(told) : told;
 }
 
 /** @throws Failure `conflict` while a node of an emulator does not rest: its files would be halves */
@@ -205,10 +210,11 @@ export function refuseRunning(project: Project): void {
 
 function refuseTypes({ topology }: Topology, anyType: boolean): void {
   for (const { name, node_type: type, properties } of topology.nodes) {
-    if (type === 'virtualbox' && properties?.['linked_clone'] === true) {
-      throw new Failure('conflict', `The node "${name}" is a linked clone of VirtualBox, which no archive can hold.`);
+    const { staysOnHost } = nodeKind(type);
+    if (staysOnHost?.linkedClones && properties?.['linked_clone'] === true) {
+      throw new Failure('conflict', `The node "${name}" is a linked clone of ${type}, which no archive can hold.`);
     }
-    if (!anyType && (type === 'virtualbox' || type === 'vmware')) {
+    if (!anyType && staysOnHost) {
       throw new Failure('conflict', `The node "${name}" is a virtual machine of ${type}, which stays where it is.`);
     }
   }

@@ -6,11 +6,13 @@ import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
 import { WORTH_SHARING_BYTES } from '../../host/share-blocks.ts';
 import type { ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
+import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 /** Files of containers: absolute links in them mean places within the container, and this host never follows them. */
-const CONTAINER_FILES = /^project-files\/docker\/[^/]+\/./;
+const CONTAINERS = NODE_KINDS.filter(({ linksLeadInside }) => linksLeadInside).map(({ type }) => type);
+const CONTAINER_FILES = new RegExp(`^project-files/(${CONTAINERS.join('|')})/[^/]+/.`);
 
 export function isContainerFile(name: string): boolean {
   return CONTAINER_FILES.test(name);

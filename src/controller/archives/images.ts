@@ -8,9 +8,10 @@ import { pipeline } from 'node:stream/promises';
 import { systemCode } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
 import { namesIn } from '../../host/directories.ts';
-import { IMAGE_FOLDERS } from './topology.ts';
+import { IMAGE_KINDS } from '../../store/node-kinds/kinds.ts';
 
-const PLACES = new RegExp(`^images/(${Object.values(IMAGE_FOLDERS).join('|')})/([^/]+)$`);
+const FOLDERS = IMAGE_KINDS.map(({ folder }) => folder);
+const PLACES = new RegExp(`^images/(${FOLDERS.join('|')})/([^/]+)$`);
 /** Computes believe a checksum that stands beside an image: one of a stranger would vouch for anything. */
 const CHECKSUM = '.md5sum';
 /** Emulators run some images as programs. */
@@ -39,7 +40,7 @@ export async function placeImages(
   undo: AsyncDisposableStack,
 ): Promise<Map<string, string>> {
   const renamed = new Map<string, string>();
-  for (const folder of Object.values(IMAGE_FOLDERS)) {
+  for (const folder of FOLDERS) {
     for (const file of await namesIn(join(from, folder))) {
       const name = await placeImage(join(from, folder, file), join(images, folder), file, undo);
       if (name !== file) renamed.set(`${folder}/${file}`, name);

@@ -6,6 +6,7 @@ import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
 import { log } from '../../host/log.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import { writeTopologyFile } from '../../store/topology/file.ts';
 import type { Topology } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -24,7 +25,7 @@ import { moveNodeFolders, renameNodeFolders } from './node-files.ts';
 import { PROJECT_FILE, readProject, takeTopology } from './project-file.ts';
 import { hostMeanwhile } from './remote-files.ts';
 import { isSnapshot, repackSnapshots, sizeOfSnapshots } from './repacking.ts';
-import { baseName, IMAGE_FOLDERS, type NewIdentity, renewed, withImages } from './topology.ts';
+import { baseName, type NewIdentity, renewed, withImages } from './topology.ts';
 
 export interface ImportsOptions {
   projects: Projects;
@@ -178,7 +179,7 @@ function placeOf({ name, kind }: ArchiveEntry): string | undefined {
 
 function withPlacedImages(topology: Topology, renames: ReadonlyMap<string, string>): Topology {
   return withImages(topology, ({ node_type: type, compute_id: compute }, image) => {
-    const renamed = renames.get(`${IMAGE_FOLDERS[type]}/${baseName(image)}`);
+    const renamed = renames.get(`${nodeKind(type).images?.folder}/${baseName(image)}`);
     return compute === 'local' && renamed !== undefined ? renamed : image;
   });
 }

@@ -2,11 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import { Failure } from '../../failures.ts';
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Topology, TopologyCompute, TopologyNode } from '../../store/topology/schema.ts';
-import type { NodeType } from '../../store/vocabulary.ts';
-
-/** Folder of the images path, and of an archive's `images`, by the type of the nodes that use the images. */
-export const IMAGE_FOLDERS: Partial<Record<NodeType, string>> = { qemu: 'QEMU', iou: 'IOU', dynamips: 'IOS' };
+import type { NodeStatus } from '../nodes/node.ts';
 
 export interface ImageReference {
   /** The node's property that names the image. */
@@ -17,11 +15,10 @@ export interface ImageReference {
 
 /** The images that a node names in its properties. */
 export function imageReferences({ node_type: type, properties = {} }: TopologyNode): ImageReference[] {
-  if (IMAGE_FOLDERS[type] === undefined) return [];
-  const isReference = (property: string): boolean =>
-    type === 'iou' ? property === 'path' : property.endsWith('image');
+  const { images } = nodeKind(type);
+  if (images === undefined) return [];
   return Object.entries(properties)
-    .filter((entry): entry is [string, string] => isReference(entry[0]) && typeof entry[1] === 'string')
+    .filter((entry): entry is [string, string] => images.isReference(entry[0]) && typeof entry[1] === 'string')
     .filter(([, image]) => image !== '')
     .map(([property, image]) => ({ property, image }));
 }
@@ -44,6 +41,24 @@ export function withImages(topology: Topology, rename: (node: TopologyNode, imag
 export function portableTopology(topology: Topology): Topology {
   const local = mapNodes(topology, (node) => ({ ...node, compute_id: 'local' }));
   return withImages({ ...local, topology: { ...local.topology, computes: [] } }, (_node, image) => baseName(image));
+}
+
+/** With what nodes were doing: the format knows the member, and nobody else writes it. */
+export function withStatuses(topology: Topology, statuses: ReadonlyMap<string, NodeStatus>): Topology {
+  return mapNodes(topology, (node) => {
+    const status = statuses.get(node.node_id ?? '');
+    return status === undefined ? node : { ...node, status };
+  });
+}
+
+/** The topology without that, and what it said, by the nodes' identifiers. */
+export function takeStatuses(topology: Topology): { topology: Topology; statuses: Map<string, NodeStatus> } {
+  const statuses = new Map<string, NodeStatus>();
+  const plain = mapNodes(topology, ({ status, ...node }) => {
+    if (status !== undefined && node.node_id !== undefined) statuses.set(node.node_id, status);
+    return node;
+  });
+  return { topology: plain, statuses };
 }
 
 /** Without the MAC addresses of nodes: each gets new ones where it is opened. */

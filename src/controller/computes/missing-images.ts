@@ -1,14 +1,13 @@
 // Images that a compute misses and this server has: sent there when a node needs them (as in release 2.2.57).
 import { posix } from 'node:path';
 import { log } from '../../host/log.ts';
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { NodeType } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import { answerJson, ComputeRefusal } from './answers.ts';
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
 
-/** Types of nodes whose computes take images. */
-const TYPES: readonly NodeType[] = ['dynamips', 'iou', 'qemu'];
 /** Images that one node may miss: a machine has four disks, a CD and a kernel. */
 const ROUNDS = 6;
 
@@ -52,7 +51,7 @@ export class MissingImages {
   async #send({ compute, type, projectId }: Need, missing: string): Promise<boolean> {
     const name = posix.basename(missing.replaceAll('\\', '/'));
     const ours = this.#computes.list().find(({ id }) => id === 'local');
-    if (!ours || ours === compute || !TYPES.includes(type) || name === '') return false;
+    if (!ours || ours === compute || nodeKind(type).images === undefined || name === '') return false;
     const path = `/${type}/images/${encodeURIComponent(name)}`;
     const image = await ours.pass('GET', path);
     if (image.status !== 200) return false;

@@ -1,4 +1,6 @@
-// Starting, stopping and the like: one node, or all of a project, at most three at a time (as in release 2.2.57).
+// Starting, stopping and the like: one node, or all of a project, at most three at a time (as in release 2.2.57), starts in the order
+// and with the delays that nodes ask for.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../failures.ts';
 import { eachOf } from '../../host/each-of.ts';
 import { ComputeUnreachable } from '../computes/transport.ts';
@@ -26,29 +28,53 @@ export async function act(node: Node, action: Action, body: object = {}): Promis
   }
 }
 
-/** Runs a task for all nodes in their order; all are tried, then one of the failures is reported. */
-async function forAll(nodes: readonly Node[], task: (node: Node) => Promise<void>): Promise<void> {
+/** Runs a task for all nodes, one group after the other and in their order; all are tried, then one of the failures is reported. */
+async function forAll(
+  groups: readonly (readonly Node[])[],
+  task: (node: Node, begun: number) => Promise<void>,
+): Promise<void> {
   const failures: unknown[] = [];
-  await eachOf(nodes, AT_ONCE, async (node) => {
-    try {
-      await task(node);
-    } catch (error) {
-      failures.push(error);
-    }
-  });
+  for (const nodes of groups) {
+    const begun = performance.now();
+    await eachOf(nodes, AT_ONCE, async (node) => {
+      try {
+        await task(node, begun);
+      } catch (error) {
+        failures.push(error);
+      }
+    });
+  }
   if (failures.length > 0) throw failures[0];
+}
+
+const delayOf = ({ record }: Node): number => (record.start_delay ?? 0) * 1000;
+
+/** The nodes by their `start_order`, those of one order by their delay. */
+function startGroups(nodes: readonly Node[]): Node[][] {
+  const groups = Map.groupBy(nodes, ({ record }) => record.start_order ?? 0);
+  const inOrder = [...groups].sort(([one], [other]) => one - other);
+  return inOrder.map(([, group]) => group.sort((one, other) => delayOf(one) - delayOf(other)));
+}
+
+/** Until it is time for a node whose group has begun at a moment, or nothing is to be started any more. */
+async function untilDue(node: Node, begun: number, cancelled: AbortSignal): Promise<void> {
+  const left = begun + delayOf(node) - performance.now();
+  // Nobody waits for it when the server ends.
+  if (left > 0) await sleep(left, undefined, { signal: cancelled, ref: false }).catch(() => {});
 }
 
 /** Does some actions to all nodes, each node when its turn comes; nodes that go meanwhile are left alone. */
 async function round(project: Project, actions: readonly Action[]): Promise<void> {
   await project.rounds.run(async (cancelled) => {
     for (const action of actions) {
-      await forAll([...project.nodes.values()], (node) =>
-        project.changes.run(nodeRun(node.id), async () => {
+      const nodes = [...project.nodes.values()];
+      await forAll(action === 'start' ? startGroups(nodes) : [nodes], async (node, begun) => {
+        if (action === 'start') await untilDue(node, begun, cancelled);
+        await project.changes.run(nodeRun(node.id), async () => {
           if (cancelled.aborted || project.nodes.get(node.id) !== node) return;
           await act(node, action);
-        }),
-      );
+        });
+      });
     }
   });
 }
@@ -65,7 +91,7 @@ export async function stopAll(project: Project): Promise<void> {
 
 /** Stops all nodes of a project to which nothing else happens at this time. */
 export function stopAllAtOnce(project: Project): Promise<void> {
-  return forAll([...project.nodes.values()], (node) => act(node, 'stop'));
+  return forAll([[...project.nodes.values()]], (node) => act(node, 'stop'));
 }
 
 export async function resetConsole(node: Node): Promise<void> {
@@ -75,5 +101,5 @@ export async function resetConsole(node: Node): Promise<void> {
 /** Only telnet consoles can be reset. */
 export function resetAllConsoles(project: Project): Promise<void> {
   const nodes = [...project.nodes.values()].filter(({ record }) => record.console_type === 'telnet');
-  return forAll(nodes, resetConsole);
+  return forAll([nodes], resetConsole);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Announcer } from '../events.ts';
 import { followingName } from '../links/capture-names.ts';
@@ -18,9 +19,6 @@ import type { Node } from '../nodes/node.ts';
 import { newLink, wholeLink } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { Project } from './project.ts';
-
-/** Node types whose captures are preferred: they run as long as they exist. */
-const CLOUDS: readonly string[] = ['cloud', 'nat'];
 
 /** Below the project's directory. */
 const CAPTURES = 'project-files/captures';
@@ -125,7 +123,7 @@ export class Links {
     if (other) {
       if (other.node === node)
         throw new Failure('conflict', `nodes: both ends are ${node.name}; a link joins two nodes.`);
-      if (CLOUDS.includes(node.type) && CLOUDS.includes(other.node.type)) {
+      if (nodeKind(node.type).leadsOut && nodeKind(other.node.type).leadsOut) {
         throw new Failure('conflict', 'nodes: a cloud or NAT cannot be joined to another one.');
       }
       if (other.port.link_type !== port.link_type) {

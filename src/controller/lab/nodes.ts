@@ -4,6 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { Failure, messageOf } from '../../failures.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import type { LabChange } from '../../store/labs.ts';
+import { nodeKind, portsOf } from '../../store/node-kinds/kinds.ts';
+import { plainLabel } from '../../store/topology/start-order.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { Compute, ComputeMessage } from '../computes/compute.ts';
 import type { MissingImages } from '../computes/missing-images.ts';
@@ -12,7 +14,6 @@ import { type ConfigsPlace, takeBaseConfigs } from '../nodes/base-configs.ts';
 import { nodeRecord, type SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
 import { computeBody, lastingProperties, Node, type NodeRecord, withComputeState, withName } from '../nodes/node.ts';
-import { portsOf } from '../nodes/ports.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../nodes/schema.ts';
 import { nodeCopy, nodeRecord as nodeRecordClaim, wholeNode } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
@@ -32,6 +33,8 @@ const OWN_MEMBERS = [
   'first_port_name',
   'port_segment_size',
   'console_auto_start',
+  'start_order',
+  'start_delay',
 ] as const;
 /** Members that are kept and told the compute. */
 const SHARED_MEMBERS = ['console', 'console_type', 'custom_adapters', 'template_id'] as const;
@@ -46,8 +49,8 @@ const FIXED_MEMBERS = [
   'node_directory',
   'command_line',
 ] as const;
-/** Members of a record that a copy does not take over. */
-const NOT_COPIED = ['node_id', 'name', 'mac_addr', 'mac_address', 'compute_id', 'application_id', 'dynamips_id'];
+/** Members of a record, and of its properties, that a copy does not take over. */
+const NOT_COPIED = ['node_id', 'name', 'mac_addr', 'mac_address', 'compute_id'];
 
 export interface NodesOptions {
   announcer: Announcer;
@@ -152,7 +155,7 @@ export class Nodes {
     const { compute, type } = node;
     await hostProject(project, compute);
     const body = { ...node.computeBody(properties), node_id: node.id };
-    const limit = type === 'docker' ? 0 : CREATION_LIMIT_MS;
+    const limit = nodeKind(type).creationLimit ?? CREATION_LIMIT_MS;
     const path = `/projects/${project.id}/${type}/nodes`;
     try {
       const need = { compute, type, projectId: project.id };
@@ -196,7 +199,7 @@ export class Nodes {
       const node = project.node(id);
       refuseFixed(node, given);
       const isRenamed = given.name !== undefined && given.name !== node.name;
-      if (isRenamed && node.type === 'dynamips' && node.status !== 'stopped') {
+      if (isRenamed && nodeKind(node.type).fixedNameWhileRunning && node.status !== 'stopped') {
         throw new Failure('conflict', 'name: a started router cannot be renamed; stop it first.');
       }
       const renaming = new Renaming(project.names, node.name);
@@ -272,7 +275,7 @@ export class Nodes {
     }
     if (given.symbol !== undefined) Object.assign(next, this.#options.symbols.forNode(given.symbol));
     const renamed = name === next.name ? next : withName(next, name);
-    return given.label === undefined ? renamed : { ...renamed, label: { ...given.label, text: name } };
+    return given.label === undefined ? renamed : { ...renamed, label: { ...plainLabel(given.label), text: name } };
   }
 
   /** @throws Failure `conflict` for a locked node */
@@ -320,8 +323,9 @@ export class Nodes {
       if (source.status !== 'stopped' && !source.alwaysRunning) {
         throw new Failure('conflict', `The node "${source.name}" is running: stop it before duplicating it.`);
       }
+      const left = [...NOT_COPIED, ...(nodeKind(source.type).ownNumbers ?? [])];
       const keep = <T extends object>(members: T): T =>
-        Object.fromEntries(Object.entries(members).filter(([member]) => !NOT_COPIED.includes(member))) as T;
+        Object.fromEntries(Object.entries(members).filter(([member]) => !left.includes(member))) as T;
       const { width: _width, height: _height, ...record } = keep(source.record);
       const given = {
         ...record,

@@ -182,6 +182,7 @@ export class ProjectLife {
     project.leftOpen = false;
     project.unended = false;
     if (project.state !== 'opened') return;
+    project.rounds.cancel();
     project.become('closing');
     await stopAllAtOnce(project).catch(() => {});
     await closeOnComputes(project);

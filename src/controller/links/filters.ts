@@ -1,7 +1,6 @@
 // Filters of a link: what there is, and how what a client sends becomes what is stored (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
 import { FILTER_VALUES, type FilterValue } from '../../store/impairments.ts';
-import type { NodeType } from '../../store/vocabulary.ts';
 
 /** Type -> its values: numbers, or one text for `bpf`. */
 export type Filters = Record<string, (number | string)[]>;
@@ -56,20 +55,6 @@ export const FILTERS: readonly FilterDescription[] = [
     description: 'Drops the packets that match one of the expressions, one on each line.',
     parameters: [{ name: 'Filters', type: 'text' }],
   },
-];
-
-/** Types of nodes at whose end filters can work. */
-export const FILTERING: readonly NodeType[] = [
-  'vpcs',
-  'traceng',
-  'vmware',
-  'dynamips',
-  'qemu',
-  'iou',
-  'cloud',
-  'nat',
-  'virtualbox',
-  'docker',
 ];
 
 /** Every type drops nothing when its first value is 0 or empty: such filters are not kept. */

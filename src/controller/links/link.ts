@@ -1,8 +1,10 @@
 // A link of a project: its ends, what it does to frames, whether it is captured, and the object that clients see.
+
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
+import type { Port } from '../../store/node-kinds/port.ts';
 import type { Label } from '../../store/vocabulary.ts';
 import type { Node } from '../nodes/node.ts';
-import type { Port } from '../nodes/port.ts';
-import { FILTERING, type Filters, knownFilters } from './filters.ts';
+import { type Filters, knownFilters } from './filters.ts';
 import { impairs, type LinkImpairments, NO_IMPAIRMENTS, styleWith } from './impairments.ts';
 import type { LinkCapture } from './schema.ts';
 
@@ -105,7 +107,7 @@ export class Link {
 
   /** The end at which filters work: the first whose type can; undefined when none can. */
   get filteringEnd(): LinkEnd | undefined {
-    return this.ends.find(({ node }) => FILTERING.includes(node.type));
+    return this.ends.find(({ node }) => !nodeKind(node.type).withoutFilters);
   }
 
   /** What the filtering end is told: the filters, or that everything is dropped while the link is suspended. */

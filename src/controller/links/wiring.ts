@@ -1,12 +1,12 @@
 // The wires of a link: the NIOs at both of its ends, made and taken away on the computes (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Node } from '../nodes/node.ts';
 import { commonAddresses } from './addresses.ts';
 import type { Link, LinkEnd } from './link.ts';
 
-/** Types whose computes have no route to change a NIO; those of frame relay and ATM switches in the release have none either. */
-const FIXED_NIO: readonly string[] = ['ethernet_switch', 'ethernet_hub'];
+/** What computes answer that have no route to change a NIO, as those of the release for Frame Relay and ATM switches. */
 const NO_SUCH_METHOD = 405;
 
 /** Milliseconds that an update of the second end may take, as in the release. */
@@ -25,7 +25,7 @@ function nio(link: Link, end: LinkEnd, other: LinkEnd): object {
     type: 'nio_udp',
     filters: link.filteringEnd === end ? link.activeFilters : {},
     // An end that cannot be told otherwise later would stay suspended for good.
-    suspend: link.suspended && !FIXED_NIO.includes(end.node.type),
+    suspend: link.suspended && !nodeKind(end.node.type).fixedNios,
   };
 }
 
@@ -101,7 +101,7 @@ export async function rewire(link: Link): Promise<void> {
 }
 
 async function changeNio(end: LinkEnd, options: { body: object; limit?: number }): Promise<void> {
-  if (FIXED_NIO.includes(end.node.type)) return;
+  if (nodeKind(end.node.type).fixedNios) return;
   try {
     await end.node.compute.put(nioPath(end), options);
   } catch (error) {

@@ -1,9 +1,13 @@
 // From a request, or from a topology file, to the record of a node.
 import { randomUUID } from 'node:crypto';
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { TopologyNode } from '../../store/topology/schema.ts';
+import { carriedStart, plainLabel, type StartMembers } from '../../store/topology/start-order.ts';
 import { defaultLabel } from './label.ts';
 import type { NodeRecord } from './node.ts';
 import type { NodeCreate } from './schema.ts';
+
+const USUAL_PORT_NAMES = { format: 'Ethernet{0}', segmentSize: 0 };
 
 /** Where symbols come from: the id to keep and its size, in pixels. */
 export interface SymbolSource {
@@ -13,7 +17,7 @@ export interface SymbolSource {
 /** The record of a node that does not exist yet. `name` was taken from the project's pool. */
 export function nodeRecord(given: NodeCreate | TopologyNode, name: string, symbols: SymbolSource): NodeRecord {
   const { symbol, width, height } = symbols.forNode(given.symbol);
-  const iou = given.node_type === 'iou';
+  const names = nodeKind(given.node_type).portNames ?? USUAL_PORT_NAMES;
   return {
     node_id: given.node_id ?? randomUUID(),
     node_type: given.node_type,
@@ -24,7 +28,7 @@ export function nodeRecord(given: NodeCreate | TopologyNode, name: string, symbo
     console_type: given.console_type ?? null,
     console_auto_start: given.console_auto_start ?? false,
     properties: { ...given.properties },
-    label: given.label ? { ...given.label, text: name } : defaultLabel(name, height),
+    label: given.label ? { ...plainLabel(given.label), text: name } : defaultLabel(name, height),
     x: given.x ?? 0,
     y: given.y ?? 0,
     z: given.z ?? 1,
@@ -32,9 +36,17 @@ export function nodeRecord(given: NodeCreate | TopologyNode, name: string, symbo
     width,
     height,
     symbol,
-    port_name_format: given.port_name_format ?? (iou ? 'Ethernet{segment0}/{port0}' : 'Ethernet{0}'),
-    port_segment_size: given.port_segment_size ?? (iou ? 4 : 0),
+    port_name_format: given.port_name_format ?? names.format,
+    port_segment_size: given.port_segment_size ?? names.segmentSize,
     first_port_name: given.first_port_name ?? null,
     custom_adapters: given.custom_adapters ?? [],
+    ...carriedStart(given.label),
+    ...givenStart(given),
   };
+}
+
+/** What a request says of the start of its node; a file has it in the label. */
+function givenStart(given: NodeCreate | TopologyNode): StartMembers {
+  const { start_order, start_delay } = given as NodeCreate;
+  return { ...(start_order !== undefined && { start_order }), ...(start_delay !== undefined && { start_delay }) };
 }

@@ -1,9 +1,9 @@
 // A node of a project: what is stored of it, what its compute says of it, and the object that clients see.
 import { frozen } from '../../host/frozen.ts';
+import { nodeKind, portsOf } from '../../store/node-kinds/kinds.ts';
+import type { Port } from '../../store/node-kinds/port.ts';
 import type { CustomAdapter, Label, NodeType } from '../../store/vocabulary.ts';
 import type { Compute } from '../computes/compute.ts';
-import type { Port } from './port.ts';
-import { portsOf } from './ports.ts';
 
 const STATUSES = ['stopped', 'started', 'suspended'] as const;
 export type NodeStatus = (typeof STATUSES)[number];
@@ -31,17 +31,10 @@ export interface NodeRecord {
   port_segment_size: number;
   first_port_name: string | null;
   custom_adapters: CustomAdapter[];
+  /** Beyond the release: see `store/topology/start-order.ts`. */
+  start_order?: number;
+  start_delay?: number;
 }
-
-/** Types whose nodes run as long as they exist; they never block an export or a duplication. */
-const ALWAYS_RUNNING: readonly NodeType[] = [
-  'cloud',
-  'nat',
-  'ethernet_hub',
-  'ethernet_switch',
-  'frame_relay_switch',
-  'atm_switch',
-];
 
 /** Texts that a node is created with; from then on they are its compute's files. */
 const CREATION_TEXTS = ['startup_config_content', 'private_config_content', 'startup_script'];
@@ -68,9 +61,6 @@ const CONTROLLER_ONLY = new Set([
   'category',
   'console_auto_start',
 ]);
-
-/** Types whose computes take no `console_type`. */
-const WITHOUT_CONSOLE_TYPE: readonly NodeType[] = ['cloud', 'nat', 'ethernet_hub', 'frame_relay_switch', 'atm_switch'];
 
 export class Node {
   readonly projectId: string;
@@ -119,8 +109,9 @@ export class Node {
     return this.record.node_type;
   }
 
+  /** It runs as long as it exists, and hinders no export and no duplication. */
   get alwaysRunning(): boolean {
-    return ALWAYS_RUNNING.includes(this.type);
+    return nodeKind(this.type).alwaysRuns === true;
   }
 
   /** Path of this node's routes below /v2/compute. */
@@ -208,7 +199,7 @@ export function computeBody(
 ): Record<string, unknown> {
   const body: Record<string, unknown> = { ...properties, name: record.name };
   if (record.console !== null) body['console'] = record.console;
-  if (record.console_type !== null && !WITHOUT_CONSOLE_TYPE.includes(record.node_type)) {
+  if (record.console_type !== null && !nodeKind(record.node_type).withoutConsoleType) {
     body['console_type'] = record.console_type;
   }
   if (record.custom_adapters.length > 0) body['custom_adapters'] = record.custom_adapters;

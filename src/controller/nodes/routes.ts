@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { type Route, type RouteRequest, route, socketRoute } from '../../http/route.ts';
 import { joinSockets } from '../../http/sockets.ts';
+import { NODE_KINDS, nodeKind } from '../../store/node-kinds/kinds.ts';
 import { refusalOf } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
 import {
@@ -21,7 +22,7 @@ import type { Nodes } from '../lab/nodes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Node } from './node.ts';
-import { NodeCreate, NodeDuplicate, NodeUpdate, QemuResize } from './schema.ts';
+import { NodeCreate, NodeDuplicate, NodeUpdate } from './schema.ts';
 
 const ALL: Record<Action, (project: Project) => Promise<void>> = {
   start: startAll,
@@ -31,10 +32,6 @@ const ALL: Record<Action, (project: Project) => Promise<void>> = {
 };
 
 const ACTIONS = Object.keys(ALL) as Action[];
-
-/** Milliseconds that an idle-PC search, and resizing a disk, may take. */
-const IDLE_PC_LIMIT_MS = 240_000;
-const RESIZE_LIMIT_MS = 120_000;
 
 type NodePath = Record<'project_id' | 'node_id', string>;
 
@@ -130,24 +127,22 @@ export function nodeRoutes({
       return undefined;
     }),
 
-    ...(['auto_idlepc', 'idlepc_proposals'] as const).map((search) =>
-      route(`GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/${search}`, {}, async ({ params }) => {
-        return inTurn(params, nodeRun, async (node) => {
-          const path = `${node.path}/${search}`;
-          return (await node.compute.get(path, { limit: IDLE_PC_LIMIT_MS })) as object;
-        });
-      }),
-    ),
-
-    route(
-      'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
-      { body: QemuResize, status: 201 },
-      async ({ params, body }) => {
-        await inTurn(params, nodeRun, (node) =>
-          node.compute.post(`${node.path}/resize_disk`, { body, limit: RESIZE_LIMIT_MS }),
-        );
-        return undefined;
-      },
+    ...NODE_KINDS.flatMap(({ passes = [] }) => passes).map(({ method, path, to, limit, status, ...described }) =>
+      route(
+        `${method} /v2/projects/{project_id}/nodes/{node_id}/${path}`,
+        {
+          words: { summary: described.summary, errors: described.errors },
+          ...(described.body && { body: described.body }),
+          ...(status && { status }),
+        },
+        async ({ params, body }) =>
+          inTurn(params, nodeRun, async (node) => {
+            const place = `${node.path}/${to}`;
+            if (method === 'GET') return (await node.compute.get(place, { limit })) as object;
+            await node.compute.post(place, { body: body as object, limit });
+            return undefined;
+          }),
+      ),
     ),
 
     route('POST /v2/projects/{project_id}/nodes/{node_id}/console/reset', { status: 204 }, async ({ params }) => {
@@ -158,6 +153,12 @@ export function nodeRoutes({
     socketRoute('/v2/projects/{project_id}/nodes/{node_id}/console/ws', async ({ params }) => {
       const { node } = await find(params);
       const remote = await node.compute.openSocket(`${node.path}/console/ws`);
+      return (socket) => joinSockets(socket, remote);
+    }),
+
+    socketRoute('/v2/projects/{project_id}/nodes/{node_id}/aux/ws', async ({ params }) => {
+      const { node } = await find(params);
+      const remote = await node.compute.openSocket(`${node.path}/aux/ws`);
       return (socket) => joinSockets(socket, remote);
     }),
 
@@ -189,10 +190,11 @@ export function nodeRoutes({
   ];
 }
 
-/** @throws Failure `conflict` for a node that is no switch */
+/** @throws Failure `conflict` for a node that learns no addresses */
 function macTablePath(node: Node): string {
-  if (node.type === 'ethernet_switch') return `${node.path}/mac_table`;
-  throw new Failure('conflict', `${node.name} has no table of MAC addresses: it is no ethernet_switch.`);
+  if (nodeKind(node.type).learnsAddresses) return `${node.path}/mac_table`;
+  const switches = NODE_KINDS.filter(({ learnsAddresses }) => learnsAddresses).map(({ type }) => type);
+  throw new Failure('conflict', `${node.name} has no table of MAC addresses: it is no ${switches.join(' or ')}.`);
 }
 
 async function writeFile(node: Node, { params, stream, signal }: RouteRequest<'/{path:.+}'>): Promise<undefined> {

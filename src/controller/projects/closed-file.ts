@@ -5,10 +5,11 @@ import { parseJsonBounded } from '../../store/json.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { topologyOf } from '../../store/topology/document.ts';
 import { hasTopologyFile, LARGEST_FILE_BYTES, readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
-import type { Topology, TopologyLink } from '../../store/topology/schema.ts';
+import type { Topology, TopologyLink, TopologyNode } from '../../store/topology/schema.ts';
+import { carriedStart, plainLabel } from '../../store/topology/start-order.ts';
 import { carriedImpairments, impairs, plainStyle } from '../links/impairments.ts';
 
-/** Nodes, links or drawings, word for word as the file has them, but for impairments of links; `version` is written into a file that is upgraded. */
+/** Nodes, links or drawings, word for word as the file has them, but for what is beyond the format; `version` is written into a file that is upgraded. */
 export async function storedContent(
   record: ProjectRecord,
   kind: 'nodes' | 'links' | 'drawings',
@@ -19,7 +20,8 @@ export async function storedContent(
   // Reading it as an opening would checks the file, and brings one of an older revision up to date.
   await readTopologyFile(path, { version });
   const document = parseJsonBounded((await readRegularFile(path, LARGEST_FILE_BYTES)).toString('utf8')) as Topology;
-  return kind === 'links' ? document.topology.links.map(shownLink) : document.topology[kind];
+  const { links, nodes, drawings } = document.topology;
+  return { links: links.map(shownLink), nodes: nodes.map(shownNode), drawings }[kind];
 }
 
 /** A link with its impairments where clients look for them. */
@@ -28,6 +30,11 @@ function shownLink(link: TopologyLink): object {
   if (style === undefined) return link;
   const { impairments } = carriedImpairments(style);
   return { ...link, link_style: plainStyle(style), ...(impairs(impairments) && { impairments }) };
+}
+
+/** A node with its start where clients look for it. */
+function shownNode(node: TopologyNode): object {
+  return node.label === undefined ? node : { ...node, label: plainLabel(node.label), ...carriedStart(node.label) };
 }
 
 /** Writes the settings of `record` into its file; the content stays. */

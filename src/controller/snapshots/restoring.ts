@@ -14,20 +14,23 @@ import { extract, isContainerFile } from '../archives/extraction.ts';
 import { moveNodeFolders, renameNodeFolders } from '../archives/node-files.ts';
 import { PROJECT_FILE, takeTopology } from '../archives/project-file.ts';
 import { SNAPSHOTS } from '../archives/repacking.ts';
-import { renewed } from '../archives/topology.ts';
+import { renewed, takeStatuses } from '../archives/topology.ts';
 import type { Computes } from '../computes/computes.ts';
 import { computesOf, describeCompute } from '../computes/of-topology.ts';
+import type { Announcer } from '../events.ts';
 import { hostProject } from '../lab/nodes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Projects } from '../projects/projects.ts';
 import { makeStaging } from '../staging.ts';
 import { exchangeFiles, NEW, TOPOLOGY } from './exchange.ts';
+import { startKept } from './running.ts';
 
 export interface RestoresOptions {
   projects: Projects;
   computes: Computes;
   projectsPath: string;
+  announcer: Announcer;
   version: string;
 }
 
@@ -42,7 +45,7 @@ export class Restores {
   async restore(project: Project, archive: string): Promise<void> {
     await using held = new AsyncDisposableStack();
     const staging = await makeStaging(await this.#stagingPlace(project.record.path), held);
-    const topology = await this.#prepare(project, archive, staging);
+    const { topology, statuses } = takeStatuses(await this.#prepare(project, archive, staging));
     const computes = computesOf(this.#options.computes, topology);
     // Their nodes have new identifiers, so that nothing there is overwritten.
     for (const compute of computes.values()) await hostProject(project, compute);
@@ -56,6 +59,7 @@ export class Restores {
       await renew(path, archive);
     });
     for (const node of gone) await removeElsewhere(project, node);
+    await startKept(project, statuses, this.#options.announcer);
   }
 
   /** Unpacks the archive as `new`; answers the topology that the project is to have. */

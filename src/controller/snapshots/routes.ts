@@ -12,7 +12,7 @@ export function snapshotRoutes({ projects, snapshots }: { projects: Projects; sn
     ),
 
     route('POST /v2/projects/{project_id}/snapshots', { body: SnapshotCreate, status: 201 }, async ({ params, body }) =>
-      snapshotJson(await snapshots.create(await projects.settled(params.project_id), body.name)),
+      snapshotJson(await snapshots.create(await projects.settled(params.project_id), body)),
     ),
 
     route('DELETE /v2/projects/{project_id}/snapshots/{snapshot_id}', { status: 204 }, async ({ params }) => {

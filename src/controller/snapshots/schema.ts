@@ -2,4 +2,6 @@
 import * as v from 'valibot';
 import { Text } from '../../store/vocabulary.ts';
 
-export const SnapshotCreate = v.strictObject({ name: Text });
+/** `running`, an extension: nodes may run, and are kept with what they are doing. */
+export const SnapshotCreate = v.strictObject({ name: Text, running: v.optional(v.boolean(), false) });
+export type SnapshotCreate = v.InferOutput<typeof SnapshotCreate>;

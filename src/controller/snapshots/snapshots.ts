@@ -13,6 +13,8 @@ import type { Announcer } from '../events.ts';
 import { NODES_AT_REST, PRESENCE } from '../lab/claims.ts';
 import type { Project } from '../lab/project.ts';
 import type { Restores } from './restoring.ts';
+import { keepRunning } from './running.ts';
+import type { SnapshotCreate } from './schema.ts';
 import { isIdOf, type Snapshot, snapshotFileName, snapshotJson, snapshotOf } from './snapshot.ts';
 
 export interface SnapshotsOptions {
@@ -49,26 +51,29 @@ export class Snapshots {
 
   /**
    * Keeps the lab as it is now.
-   * @throws Failure `forbidden` for a closed project, `conflict` for a taken name and running nodes
+   * @throws Failure `forbidden` for a closed project, `conflict` for a taken name and, unless `running`, running nodes
    */
-  async create(project: Project, name: string): Promise<Snapshot> {
+  async create(project: Project, wanted: SnapshotCreate): Promise<Snapshot> {
     project.requireOpen();
-    return this.#lock.run(project.id, () => project.changes.run(NODES_AT_REST, () => this.#createNow(project, name)));
+    return this.#lock.run(project.id, () => project.changes.run(NODES_AT_REST, () => this.#createNow(project, wanted)));
   }
 
-  async #createNow(project: Project, name: string): Promise<Snapshot> {
+  async #createNow(project: Project, { name, running }: SnapshotCreate): Promise<Snapshot> {
     project.requireOpen();
     {
       const isTaken = (await this.list(project)).some((snapshot) => snapshot.name === name);
       if (isTaken) throw new Failure('conflict', `name: there is already a snapshot "${name}"; choose another name.`);
-      refuseRunning(project);
+      if (!running) refuseRunning(project);
       const fileName = snapshotFileName(name, new Date());
+      await using kept = new AsyncDisposableStack();
+      const statuses = running ? await keepRunning(project, kept) : undefined;
       const fill = await this.#options.exports.prepare(project, {
         snapshots: false,
         images: false,
         keepComputeIds: true,
         resetMacAddresses: false,
         anyType: true,
+        ...(statuses && { running: statuses }),
       });
       await writeContained(project.record.path, `${SNAPSHOTS}/${fileName}`, '', {
         createParents: true,

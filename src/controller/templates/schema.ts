@@ -1,41 +1,17 @@
 // What every template has, whatever its type (as in release 2.2.57), and what instantiation takes.
 import * as v from 'valibot';
-import { AnyObject, Integer, Text, Uuid } from '../../store/vocabulary.ts';
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
+import { AnyCategory, type Category } from '../../store/node-kinds/template-members.ts';
+import { AnyObject, Integer, NODE_TYPES, Text, Uuid } from '../../store/vocabulary.ts';
 
-/** Types that a template can be made of; Frame Relay and ATM switches come as built-in templates only. */
-export const TEMPLATE_TYPES = [
-  'cloud',
-  'nat',
-  'ethernet_hub',
-  'ethernet_switch',
-  'docker',
-  'dynamips',
-  'vpcs',
-  'traceng',
-  'virtualbox',
-  'vmware',
-  'iou',
-  'qemu',
-] as const;
-
-/** Position is the number by which old clients name the category. */
-export const CATEGORIES = ['router', 'switch', 'guest', 'firewall'] as const;
-
-export const Category = v.union([
-  v.picklist(CATEGORIES),
-  v.pipe(
-    Integer,
-    v.minValue(0),
-    v.maxValue(CATEGORIES.length - 1),
-    v.transform((number) => CATEGORIES[number]!),
-  ),
-]);
+/** Types that a template can be made of. */
+const TEMPLATE_TYPES = NODE_TYPES.filter((type) => !nodeKind(type).template.builtinOnly);
 
 const members = {
   template_id: v.optional(Uuid),
   default_name_format: v.optional(Text),
   symbol: v.optional(Text),
-  category: v.optional(Category),
+  category: v.optional(AnyCategory),
   builtin: v.optional(v.boolean()),
 };
 
@@ -76,7 +52,7 @@ export interface Template {
   /** With `{name}` for the template's name and `{0}` for a number. */
   readonly default_name_format: string;
   readonly symbol: string;
-  readonly category: (typeof CATEGORIES)[number];
+  readonly category: Category;
   readonly builtin: boolean;
   readonly [setting: string]: unknown;
 }

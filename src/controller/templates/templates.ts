@@ -6,6 +6,7 @@ import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
 import { validated } from '../../http/validation.ts';
 import type { Documents } from '../../store/documents.ts';
+import { findNodeKind } from '../../store/node-kinds/kinds.ts';
 import { BUILTIN_TEMPLATES } from './builtins.ts';
 import { type Template, TemplateCreate, type TemplateUpdate } from './schema.ts';
 import { partialTypeSchema, typeSchema } from './type-schemas.ts';
@@ -143,8 +144,7 @@ function complete(request: Record<string, unknown>): Template {
     delete settings[old];
   }
   const type = String(settings['template_type']);
-  // Old clients repeat the path of the image under this name.
-  if (type === 'iou') delete settings['image'];
+  for (const member of findNodeKind(type)?.template.ignored ?? []) delete settings[member];
   const schema = typeSchema({ ...settings, template_type: type });
   if (schema === undefined) {
     throw new Failure('invalid', `template_type: ${type} has no settings to keep; use the built-in template`);

@@ -4,8 +4,11 @@ import { Failure } from '../../failures.ts';
 import { describeIssue } from '../issues.ts';
 import { formatJson, isObject, type JsonObject, parseJsonBounded } from '../json.ts';
 import type { LabContents } from '../labs.ts';
+import { nodeKind } from '../node-kinds/kinds.ts';
 import type { ProjectRecord } from '../projects.ts';
+import type { Label } from '../vocabulary.ts';
 import { PROJECT_SETTINGS, REVISION, Topology } from './schema.ts';
+import { labelWith, type StartMembers } from './start-order.ts';
 import { knownMembers } from './unknown-members.ts';
 import { type DynamipsFiles, upgradeTopology } from './upgrade.ts';
 
@@ -62,7 +65,7 @@ export function parseTopology(text: string, { strict = false }: ParseOptions = {
   const { document: known, unknown } = knownMembers(upgraded);
   const isForeign = from === REVISION && unknown.length > 0 && isOfKnownRelease(upgraded['version']);
   const topology = checkTopology(strict && isForeign ? upgraded : known);
-  if (strict) checkRouters(topology);
+  if (strict) checkRequired(topology);
   return { topology, revision: from, unknown, ...files };
 }
 
@@ -100,16 +103,23 @@ export function topologyOf(project: ProjectRecord, lab: LabContents, version: st
         .map((compute) => pick(compute, MEMBERS.compute)),
       drawings: lab.drawings.map((drawing) => pick(drawing, MEMBERS.drawing)),
       links: lab.links.map((link) => pick(link, MEMBERS.link)),
-      nodes: lab.nodes.map((node) => pick(node, MEMBERS.node)),
+      nodes: lab.nodes.map(nodeOf),
     },
   } as Topology;
 }
 
-function checkRouters({ topology }: Topology): void {
+/** As the file has it: what is beyond the format stands in the style of the label. */
+function nodeOf(node: { node_id: string } & StartMembers): JsonObject {
+  const picked = pick(node, MEMBERS.node);
+  return isObject(picked['label']) ? { ...picked, label: { ...labelWith(picked['label'] as Label, node) } } : picked;
+}
+
+function checkRequired({ topology }: Topology): void {
   topology.nodes.forEach(({ node_type, properties }, index) => {
-    if (node_type !== 'dynamips' || typeof properties?.['image'] === 'string') return;
-    const place = `topology.nodes[${index}].properties.image`;
-    throw new Failure('conflict', `${place}: is required (the name of a router's image)`);
+    for (const [name, meaning] of Object.entries(nodeKind(node_type).required ?? {})) {
+      if (typeof properties?.[name] === 'string') continue;
+      throw new Failure('conflict', `topology.nodes[${index}].properties.${name}: is required (${meaning})`);
+    }
   });
 }
 

@@ -1,6 +1,5 @@
 // The console of an Ethernet switch: a small command line by telnet. All who are connected share it.
 import { Console } from '../../../consoles/console.ts';
-import { TelnetServer } from '../../../consoles/telnet-server.ts';
 import { messageOf } from '../../../failures.ts';
 import { LineEditor } from '../../../pc/shell/line-editor.ts';
 import { table } from './console-table.ts';
@@ -24,8 +23,7 @@ interface Command {
 
 export class SwitchConsole {
   readonly #switch: ConsoleSwitch;
-  readonly #console: Console;
-  readonly #server: TelnetServer;
+  readonly console: Console;
   readonly #editor: LineEditor;
   #name: string;
   /** Lines run one after the other. */
@@ -53,16 +51,16 @@ export class SwitchConsole {
     exit: {
       help: 'Disconnect',
       run: () => {
-        this.#console.closeClients('exit');
+        this.console.closeClients('exit');
         return '';
       },
     },
   };
 
-  constructor(node: ConsoleSwitch, host: string, port: number) {
+  constructor(node: ConsoleSwitch) {
     this.#switch = node;
     this.#name = node.name;
-    this.#console = new Console({
+    this.console = new Console({
       name: node.name,
       write: (input) => {
         this.#type(input);
@@ -77,18 +75,7 @@ export class SwitchConsole {
         return fitting.map((name) => name.slice(before.lastIndexOf(' ') + 1));
       },
     });
-    this.#server = new TelnetServer({ console: this.#console, host, port });
-  }
-
-  /** @throws Failure `conflict` when the port cannot be had */
-  async start(): Promise<void> {
-    await this.#server.start();
     this.#print(`\n${this.#name}: Ethernet switch. Type help for the commands.\n\n${this.#prompt}`);
-  }
-
-  async stop(): Promise<void> {
-    this.#console.closeClients('the console was closed');
-    await this.#server.stop();
   }
 
   /** The name that the next prompt shows. */
@@ -139,7 +126,7 @@ export class SwitchConsole {
   }
 
   #print(text: string): void {
-    if (text !== '') this.#console.output(Buffer.from(text.replaceAll('\n', '\r\n')));
+    if (text !== '') this.console.output(Buffer.from(text.replaceAll('\n', '\r\n')));
   }
 }
 

@@ -3,12 +3,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
+import { ConsoleEndpoint } from '../../nodes/console-endpoint.ts';
 import { MemoryPorts } from '../../nodes/memory-ports.ts';
 import { SWITCH_NIOS } from '../../nodes/nio.ts';
 import { Node, type NodeIdentity } from '../../nodes/node.ts';
 import type { NodePort, PortRules } from '../../nodes/port.ts';
 import { defaultPorts, numbered, stillConnected } from '../../nodes/ports-mapping.ts';
-import { consoleHost } from '../../ports/ports.ts';
 import type { Services } from '../../services.ts';
 import { SwitchConsole } from './console.ts';
 import type { MacTableRow, PortRow } from './rows.ts';
@@ -43,24 +43,25 @@ function macAddress(address: number): string {
 interface SwitchParts {
   mapping: SwitchPort[];
   device: MemoryDevice<'ethernet-switch'>;
-  consolePort: number;
 }
 
 export class SwitchNode extends Node {
   readonly type = 'ethernet_switch';
   readonly #device: MemoryDevice<'ethernet-switch'>;
   readonly #ports: MemoryPorts;
-  readonly #consolePort: number;
+  /** Its port is taken whatever the type, and served while the type is telnet. */
+  readonly #endpoint: ConsoleEndpoint;
   #mapping: SwitchPort[];
   #consoleType: ConsoleType = 'none';
   #console: SwitchConsole | undefined;
 
-  private constructor(identity: NodeIdentity, services: Services, { mapping, device, consolePort }: SwitchParts) {
+  private constructor(identity: NodeIdentity, services: Services, { mapping, device }: SwitchParts) {
     super(identity, services, 'started');
     this.#device = device;
     this.#ports = new MemoryPorts(this, PORT_RULES, services, device);
     this.#mapping = mapping;
-    this.#consolePort = consolePort;
+    const { exception } = PORT_RULES;
+    this.#endpoint = new ConsoleEndpoint({ node: this, exception, services, type: 'telnet' });
   }
 
   /** A mapping that is given is taken as it is. */
@@ -68,15 +69,15 @@ export class SwitchNode extends Node {
     const mapping = body.ports_mapping ?? defaultPorts({ type: 'access' as const, vlan: DEFAULT_VLAN });
     const { id: projectId } = identity.project;
     await using undo = new AsyncDisposableStack();
-    const consolePort = await services.ports.console.reserve(projectId, body.console ?? undefined);
-    undo.defer(() => services.ports.console.release(projectId, consolePort));
     const full = (): void => {
       const message = `The MAC table of ${node.name} is full: addresses that it cannot learn are flooded.`;
       services.events.emit('log.warning', { message }, projectId);
     };
     const device = await services.fabric.createDevice('ethernet-switch', settingsOf(mapping), full, projectId);
     undo.defer(() => device.close());
-    const node = new SwitchNode(identity, services, { mapping, device, consolePort });
+    const node = new SwitchNode(identity, services, { mapping, device });
+    undo.defer(() => node.#endpoint.release());
+    await node.#endpoint.change('telnet', body.console ?? undefined);
     await node.#changeConsole(body.console_type);
     undo.move();
     return node;
@@ -89,7 +90,7 @@ export class SwitchNode extends Node {
       project_id: this.project.id,
       ports_mapping: this.#mapping,
       status: this.status,
-      console: this.#consolePort,
+      console: this.#endpoint.port,
       console_type: this.#consoleType,
     };
   }
@@ -140,11 +141,10 @@ export class SwitchNode extends Node {
   }
 
   override async close(): Promise<void> {
-    await this.#console?.stop();
-    this.#console = undefined;
+    await this.#changeConsole('none');
     await this.#ports.close();
     await this.#device.close();
-    this.services.ports.console.release(this.project.id, this.#consolePort);
+    this.#endpoint.release();
   }
 
   #portName(number: number): string {
@@ -161,12 +161,12 @@ export class SwitchNode extends Node {
 
   async #changeConsole(type: ConsoleType): Promise<void> {
     if (type === 'none') {
-      await this.#console?.stop();
+      await this.#endpoint.stop('the console was closed');
       this.#console = undefined;
     } else if (this.#console === undefined) {
-      const console = new SwitchConsole(this, consoleHost(this.services.config), this.#consolePort);
-      await console.start();
-      this.#console = console;
+      const shell = new SwitchConsole(this);
+      await this.#endpoint.serve(shell.console);
+      this.#console = shell;
     }
     this.#consoleType = type;
   }

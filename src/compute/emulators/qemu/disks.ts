@@ -2,9 +2,10 @@
 import { lstat, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure, messageOf } from '../../../failures.ts';
+import { DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { readDiskHeader } from '../../images/disk-header.ts';
 import type { DiskTool } from './disk-tool.ts';
-import { DRIVES, type Drive } from './schema.ts';
+import type { Drive } from './schema.ts';
 import type { Images } from './settings.ts';
 
 /** Under this name a machine's state is saved in its disks. */
@@ -124,20 +125,20 @@ async function check(drive: Drive, image: string, tool: DiskTool, warn: (message
   }
 }
 
-/** The drives that hold a saved state. */
-export async function savedIn(disks: readonly Disk[], tool: DiskTool): Promise<Disk[]> {
+/** The drives that hold a saved state of this name. */
+export async function savedIn(disks: readonly Disk[], tool: DiskTool, name: string): Promise<Disk[]> {
   const found: Disk[] = [];
   for (const disk of disks) {
     const { snapshots } = await tool.describe(disk.path).catch((error: unknown) => {
       throw refusal(`${disk.drive}: ${messageOf(error)}`);
     });
-    if (snapshots.includes(SAVED_STATE)) found.push(disk);
+    if (snapshots.includes(name)) found.push(disk);
   }
   return found;
 }
 
-export async function forgetState(disks: readonly Disk[], tool: DiskTool): Promise<void> {
-  for (const { path } of await savedIn(disks, tool)) await tool.run(['snapshot', '-d', SAVED_STATE, path]);
+export async function forgetState(disks: readonly Disk[], tool: DiskTool, name: string): Promise<void> {
+  for (const { path } of await savedIn(disks, tool, name)) await tool.run(['snapshot', '-d', name, path]);
 }
 
 function refusal(message: string): Failure {

@@ -4,11 +4,11 @@ import { basename, isAbsolute, join, posix } from 'node:path';
 import { Failure } from '../../../failures.ts';
 import { wayBelow } from '../../../host/below.ts';
 import { openContainedForRead } from '../../../host/contained.ts';
+import { imageKind } from '../../../store/node-kinds/kinds.ts';
 import type { ImagePlace, Images } from '../../images/images.ts';
-import { IMAGE_KINDS } from '../../images/kinds.ts';
 import { type Image, NO_IMAGE } from './settings.ts';
 
-const KIND = IMAGE_KINDS.find(({ emulator }) => emulator === 'qemu')!;
+export const IMAGE_KIND = imageKind('qemu');
 
 export interface ReferenceOptions {
   images: Images;
@@ -42,7 +42,7 @@ export async function findImage(
 }
 
 async function atPath(member: string, path: string, options: ReferenceOptions): Promise<ImagePlace | undefined> {
-  const roots = [...options.images.folders(KIND), options.project];
+  const roots = [...options.images.folders(IMAGE_KIND), options.project];
   const wanted = posix.normalize(path);
   for (const root of roots) {
     const way = wayBelow(root, wanted);
@@ -59,19 +59,19 @@ async function atPath(member: string, path: string, options: ReferenceOptions): 
 async function byName(reference: string, { images, project }: ReferenceOptions): Promise<ImagePlace | undefined> {
   const path = posix.normalize(reference.replaceAll('\\', '/'));
   if (path.startsWith('../') || path === '..' || path === '.') return undefined;
-  for (const root of [...images.folders(KIND), project]) {
+  for (const root of [...images.folders(IMAGE_KIND), project]) {
     const exact = await checked({ root, path });
     if (exact) return exact;
   }
-  return images.search(KIND, path, project);
+  return images.search(IMAGE_KIND, path, project);
 }
 
 async function byChecksum(md5sum: string, { images }: ReferenceOptions): Promise<ImagePlace | undefined> {
-  const found = (await images.list(KIND)).find((entry) => entry.md5sum === md5sum.toLowerCase());
+  const found = (await images.list(IMAGE_KIND)).find((entry) => entry.md5sum === md5sum.toLowerCase());
   if (!found) return undefined;
   return isAbsolute(found.path)
     ? { root: '/', path: found.path.slice(1) }
-    : { root: images.folder('qemu'), path: found.path };
+    : { root: images.folder(IMAGE_KIND), path: found.path };
 }
 
 /** The place, if there is something; what is no regular file is refused. */
@@ -90,7 +90,7 @@ async function checked(place: ImagePlace): Promise<ImagePlace | undefined> {
 
 async function describe(place: ImagePlace, { images }: ReferenceOptions): Promise<Image> {
   const path = join(place.root, place.path);
-  const own = images.folder('qemu');
+  const own = images.folder(IMAGE_KIND);
   const isPlain = !place.path.includes('/') && place.root !== '/';
   const shown = wayBelow(own, path) ?? (isPlain ? place.path : path);
   return { path, shown, md5sum: await images.checksum(place) };

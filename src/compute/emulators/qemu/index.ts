@@ -1,5 +1,7 @@
 // Registers QEMU machines: adapters, disks, a console of several types, suspension.
 import { defineKind } from '../../nodes/kind.ts';
+import { frames, kvm, programs } from './doctor.ts';
+import { IMAGE_KIND } from './image-references.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, QemuNode } from './node.ts';
 import { machineRoutes, qemuRoutes } from './routes.ts';
@@ -14,16 +16,22 @@ export const qemu = defineKind({
   startAnswersNode: true,
   updatesNio: true,
   kept: KEPT,
+  doctor: [programs, frames, kvm],
 
   make: QemuNode.create,
   change: (node: QemuNode, body) => node.change(body),
   duplicate: (source, destination) => destination.copyFilesOf(source),
   reload: (node) => node.reload(),
   resume: (node) => node.resume(),
+  runningState: {
+    keep: (node) => node.keepState(),
+    drop: (node) => node.dropState(),
+    start: (node) => node.startKept(),
+  },
   console: {
     connect: (node) => node.connectConsole(),
     reset: (node) => node.resetConsole(),
   },
   routes: machineRoutes,
-  hostRoutes: ({ images, config }) => qemuRoutes({ folder: images.folder('qemu'), local: config.Server.local }),
+  hostRoutes: ({ images, config }) => qemuRoutes({ folder: images.folder(IMAGE_KIND), local: config.Server.local }),
 });

@@ -1,6 +1,7 @@
 // From a node to its running machine: what is looked at, made and reserved before QEMU is started.
 import { freemem } from 'node:os';
 import { Failure } from '../../../failures.ts';
+import { DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import { isAccelerated } from './acceleration.ts';
 import type { Emulator } from './binary.ts';
@@ -9,9 +10,10 @@ import { DiskTool } from './disk-tool.ts';
 import { type Disk, type DiskOptions, forgetState, judge, prepareDisks, SAVED_STATE, savedIn } from './disks.ts';
 import { prepareFirmware } from './firmware.ts';
 import { reserveAdapters } from './frames.ts';
+import { IMAGE_KIND } from './image-references.ts';
 import { optionWords } from './options.ts';
+import { RUNNING_STATE } from './running-state.ts';
 import { type MachineNode, QemuRuntime } from './runtime.ts';
-import { DRIVES } from './schema.ts';
 import type { HiddenSettings, Images, Settings } from './settings.ts';
 import { reserveCid } from './shared.ts';
 import { startTpm, TPM_SOCKET } from './tpm.ts';
@@ -25,6 +27,8 @@ export interface Machine {
   hidden: HiddenSettings;
   images: Images;
   console: { type: string; port: number | null };
+  /** It goes on from its `RUNNING_STATE`. */
+  goesOn?: boolean;
 }
 
 /** @throws Failure `conflict` (`QemuError`) that says what hinders the start; nothing runs then */
@@ -47,8 +51,8 @@ export async function launchMachine(
   const tool = await DiskTool.beside(emulator.path);
   if (images.cdrom_image.path !== '') await judge('cdrom_image', images.cdrom_image.path);
   const disks = await prepareDisks(images, DRIVES, diskOptions(node, machine, tool));
-  const uefi = settings.uefi ? await prepareFirmware(node.directory, services.images.folder('qemu')) : undefined;
-  const isSaved = await takeSavedState(settings, disks, tool);
+  const uefi = settings.uefi ? await prepareFirmware(node.directory, services.images.folder(IMAGE_KIND)) : undefined;
+  const savedState = await takeSavedState(machine, disks, tool);
   const { adapters, frames } = await reserveAdapters(node, settings.adapters, resources);
   if (settings.tpm) await startTpm(node, resources);
   const words = machineWords({
@@ -57,7 +61,7 @@ export async function launchMachine(
     console: { ...console, host: consoleHost(services.config) },
     ...(uefi ? { uefi } : {}),
     ...(settings.tpm ? { tpm: TPM_SOCKET } : {}),
-    ...(isSaved ? { savedState: SAVED_STATE } : {}),
+    ...(savedState === undefined ? {} : { savedState }),
   });
   const start = {
     ...{ emulator: emulator.path, words, priority: settings.process_priority },
@@ -96,10 +100,21 @@ function warnOfMemory({ services, name, project }: MachineNode, mebibytes: numbe
   services.events.emit('log.warning', { message }, project.id);
 }
 
-/** Whether a state is there that the machine goes on with; one that it does not go on with is forgotten. */
-async function takeSavedState(settings: Settings, disks: readonly Disk[], tool: DiskTool): Promise<boolean> {
+/** The state that the machine goes on with, if there is one; one that it does not go on with is forgotten. */
+async function takeSavedState(
+  { settings, goesOn = false }: Machine,
+  disks: readonly Disk[],
+  tool: DiskTool,
+): Promise<string | undefined> {
   const writable = disks.filter(({ path }) => path !== '');
-  if (settings.on_close === 'save_vm_state') return (await savedIn(writable, tool)).length > 0;
-  await forgetState(writable, tool);
-  return false;
+  if (goesOn) {
+    if ((await savedIn(writable, tool, RUNNING_STATE)).length > 0) return RUNNING_STATE;
+    throw new Failure('conflict', 'No state of the running machine is kept in its disks.', { exception: 'QemuError' });
+  }
+  await forgetState(writable, tool, RUNNING_STATE);
+  if (settings.on_close === 'save_vm_state') {
+    return (await savedIn(writable, tool, SAVED_STATE)).length > 0 ? SAVED_STATE : undefined;
+  }
+  await forgetState(writable, tool, SAVED_STATE);
+  return undefined;
 }

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
+import { type DiskResize, DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { LivePort } from '../../nodes/live-port.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
@@ -17,8 +18,9 @@ import { adapterDevice } from './frames.ts';
 import { findImage } from './image-references.ts';
 import { KEPT } from './kept.ts';
 import { diskOptions, launchMachine } from './launch.ts';
+import { dropRunningState, forgetRunningState, keepRunningState } from './running-state.ts';
 import { type MachineNode, QemuRuntime } from './runtime.ts';
-import { DRIVES, type QemuCreate, type QemuResize, type QemuUpdate } from './schema.ts';
+import type { QemuCreate, QemuUpdate } from './schema.ts';
 import {
   changedSettings,
   defaultSettings,
@@ -50,6 +52,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
   /** Something was changed since the last start: a reload starts the machine again then. */
   #isChanged = false;
   #isClosing = false;
+  #goesOn = false;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
     super(identity, services, {
@@ -118,6 +121,39 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     });
   }
 
+  /** Keeps memory and disks of this moment in the disks; the machine stands still until `dropState`. @throws Failure `conflict` */
+  keepState(): Promise<void> {
+    return this.inTurn(async () => {
+      const refuse = (why: string): never => {
+        throw new Failure('conflict', `${this.name} ${why}.`, { exception });
+      };
+      if (!this.runtime) return refuse('is not started');
+      if (!this.#state.hidden.linked_clone) {
+        return refuse('writes to its images themselves (linked_clone is off), which lie outside of the project');
+      }
+      await keepRunningState(this.runtime, this.name);
+    });
+  }
+
+  /** The machine goes on as before `keepState`. One that is off forgets the state when it starts. */
+  dropState(): Promise<void> {
+    return this.inTurn(async () => {
+      if (this.runtime) await dropRunningState(this.runtime);
+    });
+  }
+
+  /** Starts where `keepState` has kept it. @throws Failure as `start`, and `conflict` when nothing is kept */
+  startKept(): Promise<void> {
+    return this.inTurn(async () => {
+      this.#goesOn = true;
+      try {
+        await this.startNow();
+      } finally {
+        this.#goesOn = false;
+      }
+    });
+  }
+
   override reload(): Promise<void> {
     return this.inTurn(async () => {
       if (!this.#isChanged) return void (await this.runtime?.reset());
@@ -126,7 +162,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     });
   }
 
-  resizeDisk({ drive_name: drive, extend }: QemuResize): Promise<void> {
+  resizeDisk({ drive_name: drive, extend }: DiskResize): Promise<void> {
     return this.inTurn(async () => {
       if (this.runtime)
         throw new Failure('conflict', `${this.name} is running; stop it before its disks grow.`, { exception });
@@ -164,9 +200,10 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<QemuRuntime> {
     await this.makeDirectory(undo);
     const { type, port } = this.console;
-    const machine = { ...this.#state, console: { type, port } };
+    const machine = { ...this.#state, console: { type, port }, goesOn: this.#goesOn };
     const runtime = await launchMachine(this.#machineNode, machine, resources);
     await this.#join(runtime, resources);
+    if (this.#goesOn) await forgetRunningState(runtime);
     await runtime.resume();
     return runtime;
   }

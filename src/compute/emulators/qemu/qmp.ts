@@ -63,13 +63,13 @@ export class Qmp extends EventEmitter<QmpEvents> {
   }
 
   /** @throws Failure `conflict` (`QemuError`) with the machine's own words when it refuses, or does not answer */
-  async run(command: string, given: object = {}): Promise<unknown> {
+  async run(command: string, given: object = {}, milliseconds = ANSWER_MS): Promise<unknown> {
     const id = this.#next++;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     if (this.#socket.destroyed) throw failure(command, 'its control connection was closed');
     this.#waiting.set(id, { resolve, reject });
     this.#socket.write(`${JSON.stringify({ execute: command, arguments: given, id })}\n`);
-    const late = setTimeout(() => reject(new Error('it does not answer')), ANSWER_MS);
+    const late = setTimeout(() => reject(new Error('it does not answer')), milliseconds);
     try {
       return await promise;
     } catch (error) {
@@ -81,8 +81,8 @@ export class Qmp extends EventEmitter<QmpEvents> {
   }
 
   /** A command of the monitor for people, for what the protocol has no command for. Answers what it prints. */
-  async monitor(line: string): Promise<string> {
-    return String(await this.run('human-monitor-command', { 'command-line': line }));
+  async monitor(line: string, milliseconds?: number): Promise<string> {
+    return String(await this.run('human-monitor-command', { 'command-line': line }, milliseconds));
   }
 
   close(): void {

@@ -1,34 +1,58 @@
 // /v2/compute/qemu: the programs of QEMU on this host and the disk images that they make (as in release 2.2.57).
 import { type Route, route } from '../../../http/route.ts';
+import { DiskResize } from '../../../store/node-kinds/qemu.ts';
 import type { FindNode } from '../../nodes/kind.ts';
 import { DiskImages, type DiskImagesOptions } from './disk-images.ts';
 import type { QemuNode } from './node.ts';
 import { acceleratedPlatforms, diskTools, emulators } from './programs.ts';
-import { BinaryFilter, DiskImageCreate, DiskImageUpdate, QemuResize } from './schema.ts';
+import { BinaryFilter, DiskImageCreate, DiskImageUpdate } from './schema.ts';
+
+/** Of routes that write an image and answer nothing. */
+const IMAGE_WORDS = { errors: [404, 507], answer: '' };
 
 export function qemuRoutes(options: DiskImagesOptions): Route[] {
   const disks = new DiskImages(options);
   return [
-    route('GET /v2/compute/qemu/binaries', { body: BinaryFilter }, ({ body }) => emulators(body.archs)),
-    route('GET /v2/compute/qemu/img-binaries', {}, () => diskTools()),
-    route('GET /v2/compute/qemu/capabilities', {}, async () => ({ kvm: await acceleratedPlatforms() })),
-    route('POST /v2/compute/qemu/img', { body: DiskImageCreate, status: 201 }, async ({ body, signal }) => {
-      await disks.create(body, signal);
-      return undefined;
-    }),
-    route('PUT /v2/compute/qemu/img', { body: DiskImageUpdate, status: 201 }, async ({ body, signal }) => {
-      await disks.extend(body, signal);
-      return undefined;
-    }),
+    route(
+      'GET /v2/compute/qemu/binaries',
+      { body: BinaryFilter, words: { summary: 'List emulators of QEMU' } },
+      ({ body }) => emulators(body.archs),
+    ),
+    route('GET /v2/compute/qemu/img-binaries', { words: { summary: 'List qemu-img programs' } }, () => diskTools()),
+    route(
+      'GET /v2/compute/qemu/capabilities',
+      { words: { summary: 'List guests that KVM runs on this host' } },
+      async () => ({ kvm: await acceleratedPlatforms() }),
+    ),
+    route(
+      'POST /v2/compute/qemu/img',
+      { body: DiskImageCreate, status: 201, words: { summary: 'Create a disk image', ...IMAGE_WORDS } },
+      async ({ body, signal }) => {
+        await disks.create(body, signal);
+        return undefined;
+      },
+    ),
+    route(
+      'PUT /v2/compute/qemu/img',
+      { body: DiskImageUpdate, status: 201, words: { summary: 'Extend a disk image', ...IMAGE_WORDS } },
+      async ({ body, signal }) => {
+        await disks.extend(body, signal);
+        return undefined;
+      },
+    ),
   ];
 }
 
 export function machineRoutes(find: FindNode<QemuNode>): Route[] {
   const path = '/v2/compute/projects/{project_id}/qemu/nodes/{node_id}/resize_disk';
   return [
-    route(`POST ${path}`, { body: QemuResize, status: 201 }, async ({ params, body }) => {
-      await find(params).resizeDisk(body);
-      return undefined;
-    }),
+    route(
+      `POST ${path}`,
+      { body: DiskResize, status: 201, words: { summary: 'Grow a disk of a node' } },
+      async ({ params, body }) => {
+        await find(params).resizeDisk(body);
+        return undefined;
+      },
+    ),
   ];
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { ConsolePort, CustomAdapter, Integer, Text } from '../../../store/vocabulary.ts';
 import { NodeIdOrNumber } from '../../nodes/schema.ts';
 
@@ -77,7 +78,6 @@ export const DiskImageUpdate = v.strictObject({
 });
 export type DiskImageUpdate = v.InferOutput<typeof DiskImageUpdate>;
 
-export const DRIVES = ['hda', 'hdb', 'hdc', 'hdd'] as const;
 export type Drive = (typeof DRIVES)[number];
 
 export const ConsoleType = v.picklist(['telnet', 'vnc', 'spice', 'spice+agent', 'none']);
@@ -157,9 +157,6 @@ export const QemuUpdate = v.strictObject({
   ...MACHINE,
 });
 export type QemuUpdate = v.InferOutput<typeof QemuUpdate>;
-
-export const QemuResize = v.strictObject({ drive_name: v.picklist(DRIVES), extend: Integer });
-export type QemuResize = v.InferOutput<typeof QemuResize>;
 
 /** Platforms that an emulator's name may end with. */
 export function isPlatform(word: string): boolean {

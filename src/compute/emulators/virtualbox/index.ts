@@ -23,7 +23,7 @@ export const virtualbox = defineKind({
     reset: (node) => node.resetConsole(),
   },
   hostRoutes: ({ config }) => [
-    route('GET /v2/compute/virtualbox/vms', {}, async () =>
+    route('GET /v2/compute/virtualbox/vms', { words: { summary: 'List machines of VirtualBox' } }, async () =>
       (await VBoxManage.find(config.VirtualBox.vboxmanage_path)).machines(),
     ),
   ],

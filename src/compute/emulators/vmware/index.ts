@@ -26,11 +26,13 @@ export const vmware = defineKind({
   routes: (find) => [
     route(
       'POST /v2/compute/projects/{project_id}/vmware/nodes/{node_id}/interfaces/vmnet',
-      { status: 201 },
+      { status: 201, words: { summary: 'Give a node a network of VMware' } },
       async ({ params }) => ({ vmnet: await find(params).allocateNetwork() }),
     ),
   ],
   hostRoutes: ({ config }) => [
-    route('GET /v2/compute/vmware/vms', {}, async () => machines(await Vmrun.find(config.VMware.vmrun_path))),
+    route('GET /v2/compute/vmware/vms', { words: { summary: 'List machines of VMware' } }, async () =>
+      machines(await Vmrun.find(config.VMware.vmrun_path)),
+    ),
   ],
 });

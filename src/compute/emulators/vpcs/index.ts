@@ -1,5 +1,6 @@
 // Registers the virtual PC: one Ethernet port, a start-up script, a console.
 import { defineKind } from '../../nodes/kind.ts';
+import { program } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, VpcsNode } from './node.ts';
 import { VpcsCreate, VpcsUpdate } from './schema.ts';
@@ -13,6 +14,7 @@ export const vpcs = defineKind({
   startAnswersNode: true,
   updatesNio: true,
   kept: KEPT,
+  doctor: [program],
 
   make: VpcsNode.create,
   change: (node: VpcsNode, body) => node.change(body),

@@ -1,4 +1,5 @@
 // Ports of dynamips routers: what each adapter in a slot and each WIC brings (as in release 2.2.57).
+import type { PortSource } from './kind.ts';
 import { type Kind, type Port, port } from './port.ts';
 
 const ADAPTERS: Record<string, [Kind, number]> = {
@@ -35,7 +36,7 @@ const WICS: Record<string, [Kind, number]> = {
 };
 
 /** Ports by slot, then by WIC; WIC interfaces count over all WICs and sit on adapter 0 from port 16 x (WIC + 1) on. */
-export function dynamipsPorts(properties: Readonly<Record<string, unknown>>): Port[] {
+export function routerPorts({ properties }: PortSource): Port[] {
   const ports: Port[] = [];
   let wicInterface = 0;
   for (const [name, value] of Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1))) {

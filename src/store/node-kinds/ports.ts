@@ -1,17 +1,7 @@
-// Which ports a node has, by its type and properties (as in release 2.2.57). Pure: the same input gives the same ports.
+// The rules by which kinds of nodes have their ports (as in release 2.2.57). Pure: the same input gives the same ports.
 import { Failure } from '../../failures.ts';
-import type { CustomAdapter, NodeType } from '../../store/vocabulary.ts';
-import { type Port, port } from './port.ts';
-import { dynamipsPorts } from './ports-dynamips.ts';
-
-export interface PortSource {
-  node_type: NodeType;
-  properties: Readonly<Record<string, unknown>>;
-  port_name_format: string;
-  port_segment_size: number;
-  first_port_name: string | null;
-  custom_adapters: readonly CustomAdapter[];
-}
+import type { PortSource } from './kind.ts';
+import { type Kind, type Port, port } from './port.ts';
 
 function count(value: unknown, fallback: number): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : fallback;
@@ -47,7 +37,8 @@ export function addToMac(base: string, offset: number): string {
     .replaceAll(/(..)(?!$)/g, '$1:');
 }
 
-function dockerPorts({ properties, custom_adapters }: PortSource): Port[] {
+/** `eth0`, `eth1` ...: the interfaces of a Linux container. */
+export function containerPorts({ properties, custom_adapters }: PortSource): Port[] {
   const base = properties['mac_address'];
   return Array.from({ length: count(properties['adapters'], 1) }, (_unused, adapter) => {
     const custom = custom_adapters.find(({ adapter_number: number }) => number === adapter);
@@ -72,10 +63,9 @@ function expand(format: string, at: { interface: number; segment: number; adapte
   });
 }
 
-/** The standard rule: qemu, virtualbox, vmware, iou. */
-function standardPorts(source: PortSource): Port[] {
+/** The standard rule: named by the node's format, with one or several ports on each adapter. */
+export function adapterPorts(source: PortSource, perAdapter = 1): Port[] {
   const { properties, custom_adapters, first_port_name: first, port_segment_size: size } = source;
-  const perAdapter = source.node_type === 'iou' ? 4 : 1;
   const ethernetAdapters = count(properties['ethernet_adapters'] ?? properties['adapters'], 1);
   const ports: Port[] = [];
   const at = { interface: 0, segment: 0, adapter: 0 };
@@ -113,38 +103,26 @@ function standardPorts(source: PortSource): Port[] {
   return ports;
 }
 
-/** All ports of a node. */
-export function portsOf(source: PortSource): Port[] {
-  const { node_type: type, properties } = source;
-  switch (type) {
-    case 'vpcs':
-    case 'traceng':
-      return [port('Ethernet', { name: 'Ethernet0', adapter: 0, port: 0 })];
-    case 'ethernet_switch':
-    case 'ethernet_hub':
-      return mapping(properties).map(({ name }, index) =>
-        port('Ethernet', { name: String(name), short: `e${index}`, adapter: 0, port: index }),
-      );
-    case 'cloud':
-    case 'nat':
-      return mapping(properties).map(({ name }, index) =>
-        port('Ethernet', { name: String(name), short: String(name), adapter: 0, port: index }),
-      );
-    case 'frame_relay_switch':
-    case 'atm_switch':
-      return mappedNumbers(properties['mappings']).map((number) =>
-        port(type === 'atm_switch' ? 'ATM' : 'FrameRelay', {
-          name: String(number),
-          short: String(number),
-          adapter: 0,
-          port: number,
-        }),
-      );
-    case 'docker':
-      return dockerPorts(source);
-    case 'dynamips':
-      return dynamipsPorts(properties);
-    default:
-      return standardPorts(source);
-  }
+/** One Ethernet port. */
+export function onePort(): Port[] {
+  return [port('Ethernet', { name: 'Ethernet0', adapter: 0, port: 0 })];
+}
+
+/** The ports that `ports_mapping` lists, called by their names there, or for short by their places. */
+export function mappedPorts({ properties }: PortSource, short: 'by name' | 'by place'): Port[] {
+  return mapping(properties).map(({ name }, index) =>
+    port('Ethernet', {
+      name: String(name),
+      short: short === 'by name' ? String(name) : `e${index}`,
+      adapter: 0,
+      port: index,
+    }),
+  );
+}
+
+/** The ports that the circuits in `mappings` lead through. */
+export function circuitPorts({ properties }: PortSource, kind: Kind): Port[] {
+  return mappedNumbers(properties['mappings']).map((number) =>
+    port(kind, { name: String(number), short: String(number), adapter: 0, port: number }),
+  );
 }

@@ -1,20 +1,18 @@
-// Dynamips router templates: what all platforms have, and each platform's own (as in release 2.2.57).
+// Routers that Dynamips emulates. What their templates hold depends on the platform.
 import * as v from 'valibot';
-import { Integer, Text } from '../../store/vocabulary.ts';
-import { commonMembers, consoleMembers, flag, integer, text } from './members.ts';
-
-const PLATFORMS = ['c7200', 'c3745', 'c3725', 'c3600', 'c2691', 'c2600', 'c1700'] as const;
-
-export const Platform = v.looseObject({ platform: v.picklist(PLATFORMS) });
+import { Integer, Text } from '../vocabulary.ts';
+import { isRouterProgram } from './image-heads.ts';
+import type { NodeKindFacts, PassedRoute } from './kind.ts';
+import { routerPorts } from './router-ports.ts';
+import { consoleMembers, flag, integer, text } from './template-members.ts';
 
 // biome-ignore format: one list
 const slot = v.optional(v.picklist(['C7200-IO-2FE', 'C7200-IO-FE', 'C7200-IO-GE-E', 'NM-16ESW', 'NM-1E', 'NM-1FE-TX', 'NM-4E', 'NM-4T', 'PA-2FE-TX', 'PA-4E', 'PA-4T+', 'PA-8E', 'PA-8T', 'PA-A1', 'PA-FE-TX', 'PA-GE', 'PA-POS-OC3', 'C2600-MB-2FE', 'C2600-MB-1E', 'C1700-MB-1FE', 'C2600-MB-2E', 'C2600-MB-1FE', 'C1700-MB-WIC1', 'GT96100-FE', 'Leopard-2FE', '']));
 const wic = v.optional(v.picklist(['WIC-1ENET', 'WIC-1T', 'WIC-2T', '']));
 
 const routerMembers = {
-  ...commonMembers('R{0}', ':/symbols/router.svg', 'router'),
   ...consoleMembers,
-  platform: v.picklist(PLATFORMS),
+  platform: Text,
   image: Text,
   usage: text(),
   mmap: flag(true),
@@ -53,8 +51,8 @@ const memory = (ram: number, nvram: number, sparsemem = true) => ({
 const iomem = (percent: number) => v.optional(v.pipe(Integer, v.minValue(0), v.maxValue(100)), percent);
 
 /** A platform of several chassis has no preferred one: it must be said. */
-export const DYNAMIPS_PLATFORMS = {
-  c7200: v.strictObject({
+const PLATFORMS = {
+  c7200: {
     ...routerMembers,
     ...memory(512, 512),
     npe: v.optional(
@@ -62,26 +60,50 @@ export const DYNAMIPS_PLATFORMS = {
       'npe-400',
     ),
     midplane: v.optional(v.picklist(['std', 'vxr']), 'vxr'),
-  }),
-  c3745: v.strictObject({ ...routerMembers, ...memory(256, 256), iomem: iomem(5) }),
-  c3725: v.strictObject({ ...routerMembers, ...memory(128, 256), iomem: iomem(5) }),
-  c3600: v.strictObject({
+  },
+  c3745: { ...routerMembers, ...memory(256, 256), iomem: iomem(5) },
+  c3725: { ...routerMembers, ...memory(128, 256), iomem: iomem(5) },
+  c3600: {
     ...routerMembers,
     ...memory(192, 128),
     iomem: iomem(5),
     chassis: v.picklist(['3620', '3640', '3660']),
-  }),
-  c2691: v.strictObject({ ...routerMembers, ...memory(192, 256), iomem: iomem(5) }),
-  c2600: v.strictObject({
+  },
+  c2691: { ...routerMembers, ...memory(192, 256), iomem: iomem(5) },
+  c2600: {
     ...routerMembers,
     ...memory(160, 128),
     iomem: iomem(15),
     chassis: v.picklist(['2610', '2620', '2610XM', '2620XM', '2650XM', '2621', '2611XM', '2621XM', '2651XM']),
-  }),
-  c1700: v.strictObject({
+  },
+  c1700: {
     ...routerMembers,
     ...memory(160, 128, false),
     iomem: iomem(15),
     chassis: v.picklist(['1720', '1721', '1750', '1751', '1760']),
-  }),
+  },
+};
+
+/** A search for the value at which a router idles runs the router for a while. */
+function idlePcRoute(action: 'auto_idlepc' | 'idlepc_proposals', summary: string): PassedRoute {
+  return { method: 'GET', path: `dynamips/${action}`, to: action, limit: 240_000, summary, errors: [408, 409] };
+}
+
+export const dynamips: NodeKindFacts = {
+  type: 'dynamips',
+  ports: routerPorts,
+  fixedNameWhileRunning: true,
+  ownNumbers: ['dynamips_id'],
+  required: { image: "the name of a router's image" },
+  images: { folder: 'IOS', isReference: (property) => property.endsWith('image'), accepts: isRouterProgram },
+  passes: [
+    idlePcRoute('auto_idlepc', 'Search an idle value for a node'),
+    idlePcRoute('idlepc_proposals', 'List idle values that may suit a node'),
+  ],
+  template: {
+    nameFormat: 'R{0}',
+    symbol: 'router',
+    category: 'router',
+    variants: { by: 'platform', members: PLATFORMS },
+  },
 };

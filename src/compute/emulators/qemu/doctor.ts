@@ -1,0 +1,55 @@
+// What of this host QEMU machines need.
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Failure, systemCode } from '../../../failures.ts';
+import { findProgram } from '../../../host/programs.ts';
+import { missing, ok, warning } from '../../../host/verdict.ts';
+import type { HostCheck } from '../../nodes/kind.ts';
+import { chooseFrames } from './frames.ts';
+
+export const programs: HostCheck = {
+  subject: 'QEMU',
+  async examine() {
+    // Where it is, not what it says: QEMU takes its time to start on a busy host.
+    const program = await findProgram('qemu-system-x86_64');
+    if (program === undefined) return ok('not installed: for QEMU machines, apt install qemu-system-x86 qemu-utils');
+    const tool = join(dirname(program), 'qemu-img');
+    if ((await findProgram(tool)) !== undefined) return ok(`QEMU machines are run by ${program}`);
+    return warning(`${program}, but no qemu-img beside it: machines do not start`, 'apt install qemu-utils');
+  },
+};
+
+/** By what frames of QEMU's guests come and go. */
+export const frames: HostCheck = {
+  subject: 'QEMU frames',
+  async examine(config, daemon) {
+    if ((await findProgram('qemu-system-x86_64')) === undefined) return undefined;
+    try {
+      const makers = { server: daemon ?? 'self', makesTaps: true } as const;
+      const { by, vhost, reason } = await chooseFrames(config.Qemu.frames, makers);
+      if (by === 'udp') return ok(`between guests and cables go by UDP: ${reason}`);
+      return ok(`between guests and cables go by TAPs, ${vhost ? 'with' : 'without'} vhost-net`);
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown;
+      const [problem = '', fix = ''] = thrown.message.split('; ');
+      return missing(problem, fix);
+    }
+  },
+};
+
+export const kvm: HostCheck = {
+  subject: '/dev/kvm',
+  async examine(config) {
+    const error = await access('/dev/kvm', constants.R_OK | constants.W_OK).catch(systemCode);
+    if (error === undefined) return ok('there: QEMU machines run at the speed of this host');
+    const found = error === 'ENOENT' ? 'not there' : 'there, but not for this user';
+    const { require_kvm, require_hardware_acceleration, enable_kvm, enable_hardware_acceleration } = config.Qemu;
+    const isWanted = enable_kvm ?? enable_hardware_acceleration;
+    const isRequired = isWanted && (require_kvm ?? require_hardware_acceleration);
+    if (!isRequired) return ok(`${found}: QEMU machines are emulated`);
+    const way = error === 'ENOENT' ? 'switch virtualisation on in the firmware' : 'add this user to the group kvm';
+    const fix = `${way}, or set require_hardware_acceleration = false in section [Qemu]`;
+    return warning(`${found}: QEMU machines do not start unless their options say -machine accel=tcg`, fix);
+  },
+};

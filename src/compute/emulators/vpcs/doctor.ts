@@ -1,0 +1,22 @@
+// What of this host virtual PCs need.
+import { Failure } from '../../../failures.ts';
+import { missing, ok } from '../../../host/verdict.ts';
+import { type HostCheck, PROBE_MS } from '../../nodes/kind.ts';
+import { chooseEngine } from './engine.ts';
+import { VpcsPrograms } from './program.ts';
+
+export const program: HostCheck = {
+  subject: 'vpcs',
+  async examine(config) {
+    try {
+      const program = await chooseEngine(config.VPCS, new VpcsPrograms(undefined, PROBE_MS));
+      if (program === undefined) return ok('virtual PCs are the built-in ones');
+      return ok(`virtual PCs are run by ${program.path}, version ${program.version}`);
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown;
+      const [problem = '', fix = 'apt install vpcs, or set engine = built-in in section [VPCS]'] =
+        thrown.message.split('; ');
+      return missing(problem, fix);
+    }
+  },
+};

@@ -1,0 +1,37 @@
+// The native code that is loaded while the server runs.
+import { messageOf } from '../failures.ts';
+import { useAddonDirectory } from '../host/addons.ts';
+import { isPackaged } from '../host/assets.ts';
+import { loadKoffi } from '../host/koffi.ts';
+import { compileFilter } from '../host/libpcap.ts';
+import { missing, ok, warning } from '../host/verdict.ts';
+import type { Check } from './check.ts';
+
+export const libpcap: Check = {
+  subject: 'libpcap',
+  async examine() {
+    try {
+      await compileFilter('icmp');
+      return ok('links can filter packets by BPF expressions');
+    } catch (thrown) {
+      return warning(`links cannot filter packets by BPF expressions: ${messageOf(thrown)}`, 'apt install libpcap0.8');
+    }
+  },
+};
+
+export const addons: Check = {
+  subject: 'native addons',
+  async examine({ addonDirectory }) {
+    if (addonDirectory) useAddonDirectory(addonDirectory);
+    try {
+      loadKoffi();
+      await Promise.all([import('sqlite3'), import('node-pty')]);
+      return ok(`koffi, node-pty and sqlite3 load${isPackaged() ? ' from this executable' : ''}`);
+    } catch (thrown) {
+      const fix = isPackaged()
+        ? 'set LABWIRE_ADDON_DIR to a directory that can be written and is not mounted noexec'
+        : 'npm ci, then npm run addons';
+      return missing(messageOf(thrown).split('\n', 1)[0]!, fix);
+    }
+  },
+};

@@ -1,0 +1,88 @@
+// What is special about a kind of node is said in two places, and nowhere else is one asked for by its name.
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { KINDS } from '../src/compute/emulators/registry.ts';
+import { IMAGE_KINDS, NODE_KINDS, portsOf } from '../src/store/node-kinds/kinds.ts';
+import { NODE_TYPES } from '../src/store/vocabulary.ts';
+import { LabServer } from './controller/lab-server.ts';
+
+const source = join(import.meta.dirname, '../src');
+
+/** Where the names of types stand for a reason. */
+const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
+  [/^store\/node-kinds\//, 'the facts themselves'],
+  [/^compute\/emulators\//, 'the kinds themselves'],
+  [/^store\/vocabulary\.ts$/, 'the list of the types'],
+  [
+    /^store\/topology\/(upgrade[^/]*|dynamips-files)\.ts$/,
+    'what earlier releases wrote, which does not change any more',
+  ],
+  [
+    /^(fabric|compute\/nat-network)\//,
+    'the segment of a NAT network is a device of the fabric that is called nat as well',
+  ],
+  [/^demo\//, 'a client of the API: it asks for the nodes of its lab'],
+  [/^config\/schema\.ts$/, 'default names of programs'],
+  [/^controller\/symbols\//, 'names of pictures'],
+  [/^controller\/server\/settings(-routes)?\.ts$/, 'programs that may run a virtual machine for a compute'],
+  [/^controller\/projects\/idle-pc\.ts$/, 'a route of the API about routers: it makes one'],
+  [/^host\/interfaces\.ts$/, 'beginnings of the names of interfaces'],
+];
+
+/** A type as a word of its own in quotes, or as a part of an address. */
+const NAMED = new RegExp(`['"\`](${NODE_TYPES.join('|')})['"\`]|/(${NODE_TYPES.join('|')})/`);
+
+/** Lines, by number, that name a type outside of comments. */
+function naming(text: string): string[] {
+  const isCode = (line: string): boolean => !/^\s*(\/\/|\/?\*)/.test(line);
+  return text.split('\n').flatMap((line, index) => {
+    const code = line.replace(/^\s*(import|export)\b.*\bfrom '.*$/, '').replace(/\bimport\('.*?'\)/, '');
+    return isCode(code) && NAMED.test(code) ? [`${index + 1}: ${line.trim()}`] : [];
+  });
+}
+
+test('no file asks for a type of node by its name, but those that are to', async () => {
+  const paths = (await readdir(source, { recursive: true })).filter((path) => path.endsWith('.ts'));
+  const used = new Set<RegExp>();
+  const found: string[] = [];
+  for (const path of paths) {
+    const lines = naming(await readFile(join(source, path), 'utf8'));
+    if (lines.length === 0) continue;
+    const exception = EXCEPTIONS.find(([place]) => place.test(path));
+    if (exception) used.add(exception[0]);
+    else found.push(...lines.map((line) => `src/${path}:${line}`));
+  }
+  assert.deepEqual(found, [], 'say it in src/store/node-kinds or in the NodeKind of src/compute/emulators');
+  const idle = EXCEPTIONS.filter(([place]) => !used.has(place)).map(([place]) => String(place));
+  assert.deepEqual(idle, [], 'exceptions that nobody needs any more');
+});
+
+test('the search for names finds what it looks for, and nothing else', () => {
+  assert.equal(naming("if (type === 'docker') return 0;").length, 1);
+  assert.equal(naming('const path = `/v2/compute/qemu/binaries`;').length, 1);
+  assert.deepEqual(naming("import { qemu } from './qemu/index.ts';\n// 'qemu'\nconst word = 'cloudy';"), []);
+});
+
+test('every type of the API has its facts, once', () => {
+  assert.deepEqual(NODE_KINDS.map(({ type }) => type).sort(), [...NODE_TYPES].sort());
+  const plain = { port_name_format: 'Ethernet{0}', port_segment_size: 0, first_port_name: null, custom_adapters: [] };
+  for (const node_type of NODE_TYPES)
+    assert.ok(Array.isArray(portsOf({ node_type, properties: {}, ...plain })), node_type);
+  assert.deepEqual(IMAGE_KINDS.map(({ type, folder }) => [type, folder]).sort(), [
+    ['dynamips', 'IOS'],
+    ['iou', 'IOU'],
+    ['qemu', 'QEMU'],
+  ]);
+});
+
+test('the capabilities are the kinds that this build registers', async (t) => {
+  const server = await LabServer.start(t);
+  const answer = await fetch(`http://127.0.0.1:${server.port}/v2/compute/capabilities`);
+  const { node_types: types } = (await answer.json()) as { node_types: string[] };
+  assert.deepEqual(
+    types,
+    KINDS.map(({ type }) => type),
+  );
+});
