@@ -3,17 +3,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, symlink, truncate } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findOurs } from '../../src/host/processes.ts';
-import { until } from '../consoles/harness.ts';
 import { freePort } from '../fabric/peers.ts';
-import { disk, machines, noQemu, qemuImg, rubbish, SMALL } from './qemu-support.ts';
+import { disk, machines, noQemu, programsOf, qemuImg, rubbish, SMALL } from './qemu-support.ts';
 
 const skip = noQemu;
-
-const programsOf = (instance: string) => findOurs(instance).filter(({ nodeId }) => nodeId !== '');
 
 test('a machine is created stopped, with what it has by default', { skip }, async (t) => {
   const { lab, project } = await machines(t);
@@ -209,20 +204,6 @@ test('a guest sees of its cables what happens to them', { skip }, async (t) => {
   assert.equal(programsOf(instance).length, 1);
   const log = join(directory, 'project-files/qemu', node.split('/').at(-1)!, 'qemu.log');
   assert.match(await readFile(log, 'utf8'), /^Start QEMU with: .*virtio-net-pci/);
-});
-
-test('VNC shows the picture of the BIOS on the console port', { skip }, async (t) => {
-  const { lab, project } = await machines(t);
-  const node = await lab.node(project, 'qemu', { ...SMALL, console_type: 'vnc' });
-  const { console } = await lab.expect(200, 'POST', `${node}/start`);
-  const socket = connect(console, '127.0.0.1');
-  t.after(() => socket.destroy());
-  let heard = '';
-  socket.on('data', (bytes) => {
-    heard += bytes.toString('latin1');
-  });
-  await until('the greeting', () => heard.startsWith('RFB 003.008\n'));
-  assert.equal((await lab.request('GET', `${node}/console/ws`)).status, 400);
 });
 
 test('40 adapters and four disks find their places', { skip }, async (t) => {

@@ -1,10 +1,12 @@
 // Machines of a compute, with the real QEMU. Without a guest a machine stays in its BIOS, which is enough for most of its life.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { chooseFrames } from '../../src/compute/emulators/qemu/frames.ts';
+import { findOurs } from '../../src/host/processes.ts';
 import { findProgram } from '../../src/host/programs.ts';
 import { type ProgramRun, runProgram } from '../../src/host/run-program.ts';
 import { type Lab, type Settings, startLab } from './support.ts';
@@ -48,6 +50,32 @@ export async function qemuImg(...words: string[]): Promise<ProgramRun> {
   const run = await runProgram('/usr/bin/qemu-img', words);
   assert.equal(run.code, 0, run.errors);
   return run;
+}
+
+/** Images of a boot sector with the given code, in x86 machine language of 16 bits. */
+export async function bootSector(folder: string, name: string, ...code: number[]): Promise<void> {
+  const image = Buffer.alloc(1024 * 1024);
+  Buffer.from(code).copy(image);
+  image.writeUInt16LE(0xaa55, 510);
+  await writeFile(join(folder, name), image);
+}
+
+/** `jmp $`: all that a processor gives. */
+export const BUSY = [0xeb, 0xfe];
+/** Clears the screen at the first key, and shows those that follow (BIOS interrupts 16h and 10h). */
+export const TYPEWRITER = [
+  ...[0xb4, 0x00, 0xcd, 0x16, 0xb8, 0x03, 0x00, 0xcd, 0x10],
+  ...[0xb4, 0x00, 0xcd, 0x16, 0xb4, 0x0e, 0xcd, 0x10, 0xeb, 0xf6],
+];
+
+/** Processes of the nodes of this run. */
+export const programsOf = (instance: string) => findOurs(instance).filter(({ nodeId }) => nodeId !== '');
+
+/** The one of a machine, among those beside it. */
+export function machineOf(instance: string): number {
+  const found = programsOf(instance).filter(({ pid }) => readlinkSync(`/proc/${pid}/exe`).includes('qemu-system'));
+  assert.equal(found.length, 1);
+  return found[0]!.pid;
 }
 
 /** Makes images of 1 MiB. */

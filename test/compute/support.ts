@@ -104,8 +104,8 @@ export class Lab {
   }
 
   /** Waits for a message. */
-  async told(action: string, fits: (event: Body) => boolean = () => true): Promise<Body> {
-    for (const end = performance.now() + 10_000; performance.now() < end; await sleep(5)) {
+  async told(action: string, fits: (event: Body) => boolean = () => true, milliseconds = 10_000): Promise<Body> {
+    for (const end = performance.now() + milliseconds; performance.now() < end; await sleep(5)) {
       const found = this.messages.find((message) => message.action === action && fits(message.event));
       if (found) return found.event;
     }

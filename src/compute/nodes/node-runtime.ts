@@ -9,6 +9,8 @@ export interface ExitInfo {
   expected: boolean;
   /** What happened, when it was not the user who ended it: `with exit code 1`. */
   fault: string | undefined;
+  /** The last it has said, for one that ended without a fault. */
+  lastOutput?: string;
 }
 
 export interface NodeRuntime extends EventEmitter<{ end: [ExitInfo] }> {

@@ -223,10 +223,11 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     this.#tellEnd(end);
   }
 
-  #tellEnd({ fault }: ExitInfo): void {
+  #tellEnd({ fault, lastOutput = '' }: ExitInfo): void {
     const { events } = this.services;
     if (fault === undefined) {
-      events.emit('log.info', { message: `${this.name} has ended by itself.` }, this.project.id);
+      const words = lastOutput === '' ? '' : ` Last output: ${lastOutput}`;
+      events.emit('log.info', { message: `${this.name} has ended by itself.${words}` }, this.project.id);
     } else events.emit('log.error', { message: `${this.name} ended unexpectedly ${fault}` }, this.project.id);
   }
 }

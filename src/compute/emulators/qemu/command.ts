@@ -47,7 +47,7 @@ export function machineWords(machine: MachineCommand): string[] {
   const isPc = platform === 'x86_64' || platform === 'i386';
   const has = (word: string): boolean => options.includes(word) || options.includes(`-${word}`);
   return [
-    ...['-name', escaped(machine.name), '-m', `${settings.ram}M`, '-smp', `cpus=${settings.cpus},sockets=1`],
+    ...['-name', nameOf(machine.name), '-m', `${settings.ram}M`, '-smp', `cpus=${settings.cpus},sockets=1`],
     ...(machine.accelerated ? ['-enable-kvm', ...(platform === 'x86_64' ? ['-machine', 'smm=off'] : [])] : []),
     ...['-boot', `order=${settings.boot_priority}`],
     ...[
@@ -73,6 +73,11 @@ export function machineWords(machine: MachineCommand): string[] {
     ...options,
     ...(machine.console.type === 'vnc' ? ['-machine', 'usb=on', '-device', 'usb-tablet'] : []),
   ];
+}
+
+/** QEMU takes a word with `=` for a property, unless it is one. */
+function nameOf(name: string): string {
+  return `${name.includes('=') ? 'guest=' : ''}${escaped(name)}`;
 }
 
 function drawsItself({ console }: MachineCommand, options: readonly string[]): boolean {

@@ -6,16 +6,20 @@ import { consoleHost } from '../../ports/ports.ts';
 import { isAccelerated } from './acceleration.ts';
 import type { Emulator } from './binary.ts';
 import { machineWords } from './command.ts';
+import { packConfigDisk, prepareConfigDisk } from './config-disk.ts';
 import { DiskTool } from './disk-tool.ts';
 import { type Disk, type DiskOptions, forgetState, judge, prepareDisks, SAVED_STATE, savedIn } from './disks.ts';
 import { prepareFirmware } from './firmware.ts';
 import { reserveAdapters } from './frames.ts';
 import { IMAGE_KIND } from './image-references.ts';
+import type { MachineNode } from './machine-node.ts';
 import { optionWords } from './options.ts';
 import { RUNNING_STATE } from './running-state.ts';
-import { type MachineNode, QemuRuntime } from './runtime.ts';
+import { QemuRuntime } from './runtime.ts';
 import type { HiddenSettings, Images, Settings } from './settings.ts';
 import { reserveCid } from './shared.ts';
+import { mustHaveSpace, warnOfSpace } from './space.ts';
+import { throttleProgram } from './throttle.ts';
 import { startTpm, TPM_SOCKET } from './tpm.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -48,16 +52,30 @@ export async function launchMachine(
   };
   const options = optionWords(settings.options, placeholders, Qemu.allow_unsafe_options);
   warnOfMemory(node, settings.ram);
+  await mustHaveSpace(node);
   const tool = await DiskTool.beside(emulator.path);
   if (images.cdrom_image.path !== '') await judge('cdrom_image', images.cdrom_image.path);
-  const disks = await prepareDisks(images, DRIVES, diskOptions(node, machine, tool));
+  await throttleProgram(settings.cpu_throttling);
+  const own = settings.create_config_disk ? DRIVES.filter((drive) => drive !== 'hdd') : DRIVES;
+  const disks = await prepareDisks(images, own, diskOptions(node, machine, tool));
+  const configDisk = settings.create_config_disk ? await configDiskOf(node, machine, resources) : [];
+  await warnOfSpace(disks, settings, warnAbout(node));
   const uefi = settings.uefi ? await prepareFirmware(node.directory, services.images.folder(IMAGE_KIND)) : undefined;
   const savedState = await takeSavedState(machine, disks, tool);
   const { adapters, frames } = await reserveAdapters(node, settings.adapters, resources);
   if (settings.tpm) await startTpm(node, resources);
   const words = machineWords({
     ...{ emulator: emulator.path, platform: emulator.platform, name: node.name, nodeId: node.id },
-    ...{ settings, hidden, images, disks, accelerated, adapters, options, vhost: frames.vhost },
+    ...{
+      settings,
+      hidden,
+      images,
+      disks: [...disks, ...configDisk],
+      accelerated,
+      adapters,
+      options,
+      vhost: frames.vhost,
+    },
     console: { ...console, host: consoleHost(services.config) },
     ...(uefi ? { uefi } : {}),
     ...(settings.tpm ? { tpm: TPM_SOCKET } : {}),
@@ -65,6 +83,7 @@ export async function launchMachine(
   });
   const start = {
     ...{ emulator: emulator.path, words, priority: settings.process_priority },
+    ...{ throttling: settings.cpu_throttling, disks: disks.map(({ path }) => path) },
     kept: { adapters, serial: console.type === 'telnet' },
     udpPorts: adapters.flatMap((each) => ('tap' in each ? [] : [each.program_port, each.cable_port])),
     taps: adapters.flatMap((each) => ('tap' in each ? [each.tap] : [])),
@@ -72,11 +91,26 @@ export async function launchMachine(
   return QemuRuntime.start(node, start, resources);
 }
 
+/** The fourth drive, when it is the configuration disk; it is packed again when the machine has ended. */
+async function configDiskOf(node: MachineNode, { images }: Machine, resources: AsyncDisposableStack): Promise<Disk[]> {
+  const options = { directory: node.directory, warn: warnAbout(node) };
+  const path = await prepareConfigDisk(node.services.images.folder(IMAGE_KIND), images.hdd_disk_image.path, options);
+  if (path === undefined) return [];
+  packAfterwards(node, resources);
+  return [{ drive: 'hdd', index: DRIVES.indexOf('hdd'), path, format: 'raw' }];
+}
+
+/** Before the machine's own resources are given back, it has ended. */
+export function packAfterwards(node: MachineNode, resources: AsyncDisposableStack): void {
+  resources.defer(() => packConfigDisk({ directory: node.directory, warn: warnAbout(node) }));
+}
+
+function warnAbout({ services, project, name }: MachineNode): (message: string) => void {
+  return (message) => services.events.emit('log.warning', { message: `${name}: ${message}` }, project.id);
+}
+
 export function diskOptions(node: MachineNode, { hidden }: Pick<Machine, 'hidden'>, tool: DiskTool): DiskOptions {
-  const { services, project, name, directory } = node;
-  const warn = (message: string): void =>
-    services.events.emit('log.warning', { message: `${name}: ${message}` }, project.id);
-  return { tool, directory, linked: hidden.linked_clone, warn };
+  return { tool, directory: node.directory, linked: hidden.linked_clone, warn: warnAbout(node) };
 }
 
 function mustFitTogether({ settings, images, emulator }: Machine): void {

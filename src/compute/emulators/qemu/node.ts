@@ -1,4 +1,5 @@
 // A QEMU machine as a node: its settings, its images, its adapters, and what runs it.
+import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
@@ -13,13 +14,14 @@ import type { SurvivingProgram } from '../../nodes/surviving-programs.ts';
 import type { Services } from '../../services.ts';
 import { type Emulator, findEmulator } from './binary.ts';
 import { DiskTool } from './disk-tool.ts';
-import { growDisk } from './disks.ts';
+import { growDisk, imageOf } from './disks.ts';
 import { adapterDevice } from './frames.ts';
 import { findImage } from './image-references.ts';
 import { KEPT } from './kept.ts';
-import { diskOptions, launchMachine } from './launch.ts';
+import { diskOptions, launchMachine, packAfterwards } from './launch.ts';
+import type { MachineNode } from './machine-node.ts';
 import { dropRunningState, forgetRunningState, keepRunningState } from './running-state.ts';
-import { type MachineNode, QemuRuntime } from './runtime.ts';
+import { QemuRuntime } from './runtime.ts';
 import type { QemuCreate, QemuUpdate } from './schema.ts';
 import {
   changedSettings,
@@ -29,8 +31,9 @@ import {
   type Images,
   NO_IMAGE,
   type Settings,
+  withConfigDisk,
 } from './settings.ts';
-import { reserveImages } from './shared.ts';
+import { reserveImages, startSlot } from './shared.ts';
 import { reattachTpm } from './tpm.ts';
 
 export const MODULE = 'qemu';
@@ -198,10 +201,13 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
   }
 
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<QemuRuntime> {
+    using _slot = await startSlot(this.services);
     await this.makeDirectory(undo);
     const { type, port } = this.console;
-    const machine = { ...this.#state, console: { type, port }, goesOn: this.#goesOn };
+    const settings = withConfigDisk(this.#state.settings);
+    const machine = { ...this.#state, settings, console: { type, port }, goesOn: this.#goesOn };
     const runtime = await launchMachine(this.#machineNode, machine, resources);
+    this.#state = { ...this.#state, settings };
     await this.#join(runtime, resources);
     if (this.#goesOn) await forgetRunningState(runtime);
     await runtime.resume();
@@ -213,8 +219,15 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     resources: AsyncDisposableStack,
   ): Promise<QemuRuntime | ExitInfo> {
     const kept = v.parse(KEPT.schema, record.data);
+    const { settings, images, hidden } = this.#state;
     reattachTpm(this.#machineNode, resources);
-    const program = { handle, commandLine: record.command_line, kept };
+    if (settings.create_config_disk) packAfterwards(this.#machineNode, resources);
+    const program = {
+      ...{ handle, commandLine: record.command_line, kept, throttling: settings.cpu_throttling },
+      disks: DRIVES.map((drive) => imageOf(images, drive))
+        .filter((path) => path !== '')
+        .map((path) => (hidden.linked_clone ? join(this.directory, 'disk') : path)),
+    };
     const runtime = await QemuRuntime.reattach(this.#machineNode, program, resources);
     if (runtime instanceof QemuRuntime) await this.#join(runtime, resources);
     return runtime;
@@ -274,9 +287,11 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     this.#reserve(images, hidden);
     try {
       await this.console.change(body.console_type ?? type, body.console ?? undefined);
+      await this.#throttle(before.settings, settings);
       await this.#changeCd(images);
     } catch (error) {
       this.#reserve(before.images, before.hidden);
+      await this.#throttle(settings, before.settings);
       await this.console.change(type, port ?? undefined);
       throw error;
     }
@@ -288,6 +303,11 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
       await this.ports.resize(settings.adapters);
       this.#listenToPorts();
     }
+  }
+
+  /** Of a machine that runs, its share of the processor is changed at once. */
+  async #throttle(before: Settings, { cpu_throttling: percent }: Settings): Promise<void> {
+    if (percent !== before.cpu_throttling) await this.runtime?.throttle(percent);
   }
 
   /** Of a machine that runs, the CD is changed at once. */

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
 import { Failure, messageOf } from '../../../failures.ts';
@@ -11,15 +11,16 @@ import { log } from '../../../host/log.ts';
 import { childEnvironment, processToken } from '../../../host/processes.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
 import { type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/node-runtime.ts';
-import type { NodeProject } from '../../nodes/owner.ts';
 import { SerialConsole } from '../../nodes/serial-console.ts';
 import type { ProgramRecord } from '../../nodes/surviving-programs.ts';
 import { connectWhenThere } from '../../nodes/unix-sockets.ts';
-import type { Services } from '../../services.ts';
+import { DiskErrors } from './disk-errors.ts';
 import { SAVED_STATE } from './disks.ts';
 import { KEPT, type QemuKept } from './kept.ts';
+import type { MachineNode } from './machine-node.ts';
 import { Qmp } from './qmp.ts';
 import { QMP_SOCKET, SERIAL_SOCKET } from './sockets.ts';
+import { Throttle } from './throttle.ts';
 import { quoted } from './words.ts';
 
 const LOG = 'qemu.log';
@@ -41,15 +42,6 @@ const NICE: Readonly<Record<string, number>> = {
   'very low': 19,
 };
 
-/** The node as its machine knows it. */
-export interface MachineNode {
-  readonly id: string;
-  readonly name: string;
-  readonly project: NodeProject;
-  readonly services: Services;
-  readonly directory: string;
-}
-
 export interface MachineStart {
   emulator: string;
   words: readonly string[];
@@ -57,6 +49,19 @@ export interface MachineStart {
   udpPorts: readonly number[];
   taps: readonly string[];
   priority: string;
+  /** Per cent of one core; 0 for no limit. */
+  throttling: number;
+  /** Files that it writes to. */
+  disks: readonly string[];
+}
+
+/** A machine of a former life of the server. */
+export interface MachineLeft {
+  handle: ProgramHandle;
+  commandLine: string;
+  kept: QemuKept;
+  throttling: number;
+  disks: readonly string[];
 }
 
 export type OnClose = 'power_off' | 'shutdown_signal' | 'save_vm_state';
@@ -68,6 +73,8 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   readonly #node: MachineNode;
   readonly #terminal: Terminal;
   readonly #serial: SerialConsole | undefined;
+  readonly #throttle: Throttle;
+  #diskErrors: DiskErrors | undefined;
   #qmp: Qmp | undefined;
   #ended: ExitInfo | undefined;
   #isStopping = false;
@@ -93,6 +100,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       environment: childEnvironment(processToken(instance, node.id)),
     });
     this.#terminal.on('exit', (exit) => this.#end(exit));
+    this.#throttle = new Throttle({ node, pid: () => this.#terminal.pid });
   }
 
   get console() {
@@ -127,15 +135,17 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     await writeFile(join(directory, LOG), `Start QEMU with: ${line}\n\n${HEADING}\n`, { flag: 'wx', mode: 0o600 });
     await runtime.#terminal.start();
     resources.defer(() => runtime.#terminal.stop());
-    await runtime.#connect(resources);
+    await runtime.#connect(start.disks, resources);
     runtime.#prioritise(start.priority);
+    resources.use(runtime.#throttle);
+    await runtime.throttle(start.throttling);
     return runtime;
   }
 
   /** The machine has outlived the server. Answers how it ended, if it did meanwhile. */
   static async reattach(
     node: MachineNode,
-    { handle, commandLine, kept }: { handle: ProgramHandle; commandLine: string; kept: QemuKept },
+    { handle, commandLine, kept, throttling, disks }: MachineLeft,
     resources: AsyncDisposableStack,
   ): Promise<QemuRuntime | ExitInfo> {
     const runtime = new QemuRuntime(node, [], commandLine, kept, {});
@@ -149,10 +159,13 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     }
     runtime.#terminal.reattach(handle);
     resources.defer(() => runtime.#terminal.stop());
-    await runtime.#connect(resources);
+    resources.use(runtime.#throttle);
+    await runtime.#throttle.reattach(throttling);
+    await runtime.#connect(disks, resources);
     const { status } = (await runtime.qmp.run('query-status')) as { status: string };
     runtime.isSuspended = status === 'paused';
     if (status === 'prelaunch') await runtime.resume();
+    if (status === 'io-error') runtime.#diskErrors?.waitForSpace();
     return runtime;
   }
 
@@ -175,6 +188,11 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   async resume(): Promise<void> {
     await this.qmp.run('cont');
     this.isSuspended = false;
+  }
+
+  /** @param percent of one core; 0 for no limit. @throws Failure `conflict` (`QemuError`) when it cannot be held back */
+  async throttle(percent: number): Promise<void> {
+    await this.#throttle.set(percent);
   }
 
   /** As the button of a PC. */
@@ -214,7 +232,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     services.events.emit('log.warning', { message: `${name} ${what}` }, project.id);
   }
 
-  async #connect(resources: AsyncDisposableStack): Promise<void> {
+  async #connect(disks: readonly string[], resources: AsyncDisposableStack): Promise<void> {
     const { directory } = this.#node;
     const deadline = performance.now() + START_MS;
     const isOver = (): boolean => this.#ended !== undefined || performance.now() > deadline;
@@ -226,6 +244,11 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       throw this.#ended ? this.#doesNotStart() : error;
     });
     resources.defer(() => this.#qmp?.close());
+    this.#diskErrors = new DiskErrors({
+      ...{ node: this.#node, qmp: this.#qmp, directories: [...new Set(disks.map((path) => dirname(path)))] },
+      isOver: () => this.#ended !== undefined || this.#isStopping,
+      isSuspended: () => this.isSuspended,
+    });
     if (!this.#serial) return;
     const socket = await connectWhenThere(directory, SERIAL_SOCKET, isOver);
     if (!socket) throw this.#doesNotStart();
@@ -241,7 +264,8 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
 
   #end(exit: TerminalExit): void {
     const expected = exit.expected || this.#isStopping;
-    this.#ended = exitInfo({ ...exit, expected, lastOutput: ownWords(exit.lastOutput) });
+    const lastOutput = ownWords(exit.lastOutput);
+    this.#ended = { ...exitInfo({ ...exit, expected, lastOutput }), lastOutput };
     this.#qmp?.close();
     this.emit('end', this.#ended);
   }

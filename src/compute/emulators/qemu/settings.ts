@@ -103,6 +103,12 @@ export function changedSettings(before: Settings, body: QemuCreate | QemuUpdate,
   return settings as unknown as Settings;
 }
 
+/** The configuration disk is attached as the first disk is, unless the fourth drive has an interface of its own. */
+export function withConfigDisk(settings: Settings): Settings {
+  if (!settings.create_config_disk || settings.hdd_disk_interface !== 'none') return settings;
+  return { ...settings, hdd_disk_interface: settings.hda_disk_interface };
+}
+
 /** Old words for the ways of acceleration become today's. */
 export function normalisedOptions(options: string): string {
   return options

@@ -1,21 +1,35 @@
-// What machines of one compute must not have twice: images that they write to themselves, and numbers that guests are called by.
+// What machines of one compute share: how many start at the same time, and what they must not have twice: images that they write to themselves, and numbers that guests are called by.
+import { availableParallelism } from 'node:os';
 import { Failure } from '../../../failures.ts';
+import { Slots } from '../../../host/slots.ts';
 import type { Services } from '../../services.ts';
 
 const FIRST_CID = 3;
+/** A start runs qemu-img and QEMU: more at the same time end no sooner, and take memory. */
+const STARTS_A_CORE = 2;
 
 interface Shared {
   /** From the path of an image to the node that writes to it. */
   images: Map<string, { id: string; name: string }>;
   cids: Set<number>;
+  starts: Slots;
 }
 
 const known = new WeakMap<Services, Shared>();
 
 function of(services: Services): Shared {
-  const shared = known.get(services) ?? { images: new Map(), cids: new Set() };
+  const shared = known.get(services) ?? {
+    images: new Map(),
+    cids: new Set(),
+    starts: new Slots(STARTS_A_CORE * availableParallelism()),
+  };
   known.set(services, shared);
   return shared;
+}
+
+/** A place among the machines that start at this time. */
+export function startSlot(services: Services): Promise<Disposable> {
+  return of(services).starts.take();
 }
 
 /**

@@ -6,7 +6,7 @@ import { Failure } from '../../../failures.ts';
 import { findProgram } from '../../../host/programs.ts';
 import { type CompanionOptions, reattachCompanion, startCompanion } from '../../nodes/companion.ts';
 import { KEPT } from './kept.ts';
-import type { MachineNode } from './runtime.ts';
+import type { MachineNode } from './machine-node.ts';
 
 /** Relative to the node's directory, which the machine works in. */
 export const TPM_SOCKET = 'swtpm.sock';

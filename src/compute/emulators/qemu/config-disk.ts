@@ -1,0 +1,182 @@
+// The configuration disk of a machine: a small FAT disk, made of config.zip before a start and packed into it again after the stop
+// (facts of release 2.2.57). mtools (Debian: mtools) write and read its file system, as npm has no kept library for FAT.
+import { constants, copyFile, lstat, mkdir, open, readdir, rename, truncate, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { messageOf } from '../../../failures.ts';
+import { createTemporaryDirectory, writeFileAtomically } from '../../../host/atomic-file.ts';
+import { openContainedForRead } from '../../../host/contained.ts';
+import { childEnvironment } from '../../../host/processes.ts';
+import { findProgram } from '../../../host/programs.ts';
+import { type ProgramRun, runProgram } from '../../../host/run-program.ts';
+import { nameProblem } from '../../../store/archive/names.ts';
+import { ArchiveReader } from '../../../store/archive/reader.ts';
+import { packArchive } from '../../../store/archive/writer.ts';
+
+const DISK = 'config.img';
+const ARCHIVE = 'config.zip';
+const TOOL_MS = 30_000;
+
+const SECTOR = 512;
+/** The disk when nobody has put another `config.img` among the images: 1 MiB with one active partition, in sectors. */
+const SECTORS = 2048;
+const FIRST_SECTOR = 8;
+/** In the table of partitions of the first sector. */
+const PARTITION = 446;
+const SIGNATURE = 510;
+const ACTIVE = 0x80;
+/** Types of partition that are FAT of some size. */
+const FAT_TYPES = new Set([1, 4, 6, 11, 12, 14]);
+
+/** What a machine may put on it, unpacked; it is for texts. */
+const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_FILES = 1000;
+
+export interface ConfigDiskOptions {
+  /** The node's directory. */
+  directory: string;
+  /** Takes the failures: a machine starts and stops without its configuration, too. */
+  warn(message: string): void;
+}
+
+/**
+ * Makes the disk ready for a start; undefined, with a warning, when there can be none.
+ * @param images folder of images, which may have a `config.img` to begin with
+ * @param hdd image of the fourth drive: a `.zip` becomes the configuration of a node that has none
+ */
+export async function prepareConfigDisk(
+  images: string,
+  hdd: string,
+  { directory, warn }: ConfigDiskOptions,
+): Promise<string | undefined> {
+  const path = join(directory, DISK);
+  try {
+    const isThere = await isFile(path);
+    if (hdd.endsWith('.zip') && !isThere && !(await isFile(join(directory, ARCHIVE)))) {
+      await copyFile(hdd, join(directory, ARCHIVE), constants.COPYFILE_EXCL);
+    }
+    if (isThere && !(await isFile(join(directory, ARCHIVE)))) return path;
+    await makeDisk(directory, images);
+    return path;
+  } catch (error) {
+    warn(`create_config_disk: the machine has no configuration disk: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+/** Packs what is on the disk into `config.zip`; nothing when there is no disk. */
+export async function packConfigDisk({ directory, warn }: ConfigDiskOptions): Promise<void> {
+  const disk = join(directory, DISK);
+  try {
+    if (!(await isFile(disk))) return;
+    const volume = await volumeOf(disk);
+    await using workshop = await createTemporaryDirectory(directory);
+    const files = await filesOn(volume);
+    let left = MOST_BYTES;
+    for (const [number, file] of files.entries()) {
+      // Each under a name of ours: those on the disk are the guest's.
+      const copy = join(workshop.path, `${number}`);
+      await mtool('mcopy', ['-m', '-n', '-i', volume, '--', `::/${file}`, copy]);
+      left -= (await lstat(copy)).size;
+      if (left < 0) throw new Error(`it has more than ${MOST_BYTES} bytes`);
+    }
+    const content = packArchive('deflated', async (archive) => {
+      for (const [number, file] of files.entries()) {
+        const handle = await open(join(workshop.path, `${number}`), 'r');
+        await archive.addOpenFile(file, { handle, stat: await handle.stat() });
+      }
+    });
+    await writeFileAtomically(join(directory, ARCHIVE), content);
+  } catch (error) {
+    warn(`create_config_disk: ${ARCHIVE} is as it was before: ${messageOf(error)}`);
+  }
+}
+
+async function makeDisk(directory: string, images: string): Promise<void> {
+  await using workshop = await createTemporaryDirectory(directory);
+  const fresh = join(workshop.path, DISK);
+  const given = join(images, DISK);
+  if (await isFile(given)) await copyFile(given, fresh);
+  else await makeEmpty(fresh);
+  const files = join(workshop.path, 'files');
+  await mkdir(files);
+  await unpack(directory, files);
+  const names = await readdir(files);
+  if (names.length > 0) {
+    await mtool('mcopy', [
+      '-s',
+      '-m',
+      '-o',
+      '-i',
+      await volumeOf(fresh),
+      '--',
+      ...names.map((name) => join(files, name)),
+      '::/',
+    ]);
+  }
+  await rename(fresh, join(directory, DISK));
+}
+
+/** A table of partitions with one, and an empty FAT in that. */
+async function makeEmpty(path: string): Promise<void> {
+  const first = Buffer.alloc(SECTOR);
+  first.writeUInt8(ACTIVE, PARTITION);
+  first.writeUInt8(1, PARTITION + 4);
+  first.writeUInt32LE(FIRST_SECTOR, PARTITION + 8);
+  first.writeUInt32LE(SECTORS - FIRST_SECTOR, PARTITION + 12);
+  first.writeUInt16LE(0xaa55, SIGNATURE);
+  await writeFileAtomically(path, first);
+  await truncate(path, SECTORS * SECTOR);
+  const size = ['-T', `${SECTORS - FIRST_SECTOR}`, '-h', '16', '-s', '63', '-H', `${FIRST_SECTOR}`];
+  await mtool('mformat', [...size, '-c', '1', '-r', '32', '-i', await volumeOf(path), '::']);
+}
+
+/** The files of `config.zip`, if there is one. */
+async function unpack(directory: string, to: string): Promise<void> {
+  if (!(await isFile(join(directory, ARCHIVE)))) return;
+  const { handle } = await openContainedForRead(directory, ARCHIVE);
+  await using _ = handle;
+  const archive = await ArchiveReader.open(handle);
+  if (archive.size > MOST_BYTES) throw new Error(`${ARCHIVE} has more than ${MOST_BYTES} bytes`);
+  for (const entry of archive.entries.values()) {
+    if (entry.kind !== 'file') continue;
+    const path = join(to, entry.name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFileAtomically(path, archive.content(entry));
+    await utimes(path, entry.modified, entry.modified);
+  }
+}
+
+/** Paths below the root of a disk, those whose names an archive cannot have left out. */
+async function filesOn(volume: string): Promise<string[]> {
+  const { output } = await mtool('mdir', ['-/', '-b', '-i', volume, '::/']);
+  const files = Buffer.from(output, 'latin1')
+    .toString('utf8')
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith('::/') && !line.endsWith('/'))
+    .map((line) => line.slice('::/'.length))
+    .filter((name) => nameProblem(name) === undefined);
+  if (files.length > MOST_FILES) throw new Error(`it has more than ${MOST_FILES} files`);
+  return files;
+}
+
+/** As mtools name the first partition of a disk. */
+async function volumeOf(path: string): Promise<string> {
+  await using handle = await open(path, 'r');
+  const { buffer } = await handle.read(Buffer.alloc(SECTOR), 0, SECTOR, 0);
+  const type = buffer.readUInt8(PARTITION + 4);
+  if (!FAT_TYPES.has(type)) throw new Error(`${DISK} has no partition of type FAT, but one of type ${type}`);
+  return `${path}@@${buffer.readUInt32LE(PARTITION + 8) * SECTOR}`;
+}
+
+async function mtool(name: string, words: readonly string[]): Promise<ProgramRun> {
+  const path = await findProgram(name);
+  if (path === undefined) throw new Error(`there is no ${name} on this host (Debian: apt install mtools)`);
+  const environment = { ...childEnvironment(), LC_ALL: 'C.UTF-8', MTOOLS_SKIP_CHECK: '1' };
+  const run = await runProgram(path, words, { environment, limit: TOOL_MS });
+  if (run.code === 0) return run;
+  throw new Error(`${name}: ${run.errors.trim().split('\n').at(-1) || `it ended with code ${run.code}`}`);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined))?.isFile() ?? false;
+}

@@ -1,0 +1,87 @@
+// What befalls the disks of a running machine. QEMU halts a machine that finds no space for what it writes; it goes on when there is.
+import { statfs } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../../failures.ts';
+import { log } from '../../../host/log.ts';
+import { DRIVES } from '../../../store/node-kinds/qemu.ts';
+import type { MachineNode } from './machine-node.ts';
+import type { Qmp } from './qmp.ts';
+
+const POLL_MS = 1000;
+/** A machine goes on when so much has become free. */
+const ENOUGH_BYTES = 16 * 1024 * 1024;
+
+export interface DiskErrorsOptions {
+  node: MachineNode;
+  qmp: Qmp;
+  /** Directories of all files that the machine writes to. */
+  directories: readonly string[];
+  isOver(): boolean;
+  /** Its user has suspended it: then it is not for us to let it go on. */
+  isSuspended(): boolean;
+}
+
+export class DiskErrors {
+  readonly #options: DiskErrorsOptions;
+  #isWaiting = false;
+  #isReported = false;
+
+  constructor(options: DiskErrorsOptions) {
+    this.#options = options;
+    options.qmp.on('event', (name, data) => {
+      if (name === 'BLOCK_IO_ERROR') this.#hear(data);
+    });
+  }
+
+  /** The machine stands still for want of space, since before the server came back perhaps. */
+  waitForSpace(drive = 'a disk'): void {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    const { directories } = this.#options;
+    this.#tell(
+      'log.error',
+      `stands still, as there is no space for ${drive} in ${directories.join(' and ')}; make room, and it goes on by itself`,
+    );
+    void this.#goOn().catch((error: unknown) => {
+      log.warn('a machine is not watched any more', { node: this.#options.node.id, reason: messageOf(error) });
+    });
+  }
+
+  #hear({ device, action, nospace, operation, reason }: Record<string, unknown>): void {
+    const number = /^drive([0-3])$/.exec(String(device))?.[1];
+    const drive = number === undefined ? 'a disk' : DRIVES[Number(number)]!;
+    if (nospace === true && action === 'stop') this.waitForSpace(drive);
+    else if (!this.#isReported) {
+      // A disk that fails once fails again and again.
+      this.#isReported = true;
+      const words = String(reason ?? 'without a reason').slice(0, 200);
+      this.#tell('log.error', `has an error of ${drive} on this host (${String(operation)}): ${words}`);
+    }
+  }
+
+  async #goOn(): Promise<void> {
+    const { qmp, isOver, isSuspended } = this.#options;
+    while (!isOver()) {
+      await sleep(POLL_MS);
+      if (!(await this.#hasSpace()) || isOver()) continue;
+      this.#isWaiting = false;
+      if (!isSuspended()) await qmp.run('cont');
+      return this.#tell('log.info', 'goes on: there is space for its disks again');
+    }
+  }
+
+  async #hasSpace(): Promise<boolean> {
+    const free = await Promise.all(
+      this.#options.directories.map(async (path) => {
+        const found = await statfs(path).catch(() => undefined);
+        return found ? found.bavail * found.bsize : 0;
+      }),
+    );
+    return free.every((bytes) => bytes >= ENOUGH_BYTES);
+  }
+
+  #tell(action: 'log.error' | 'log.info', what: string): void {
+    const { services, name, project } = this.#options.node;
+    services.events.emit(action, { message: `${name} ${what}.` }, project.id);
+  }
+}

@@ -1,0 +1,61 @@
+// The space that a machine needs on the disks of this host: looked at before it starts.
+import { lstat, open, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Failure } from '../../../failures.ts';
+import type { Disk } from './disks.ts';
+import type { MachineNode } from './machine-node.ts';
+import type { Settings } from './settings.ts';
+
+const MEBIBYTE = 1024 * 1024;
+/** Copies of disks that are new, variables of the firmware, the configuration disk, logs. */
+const START_BYTES = 4 * MEBIBYTE;
+/** Disks seldom grow to their full size: so much is enough for a while. */
+const ENOUGH_BYTES = 512 * MEBIBYTE;
+/** A qcow2 header: its magic, and where the size of the disk stands in it. */
+const MAGIC = 'QFI\u00fb';
+const SIZE_AT = 24;
+
+/** @throws Failure `conflict` (`QemuError`) when there is not even the space to start */
+export async function mustHaveSpace({ name, directory }: MachineNode): Promise<void> {
+  const free = await freeBytes(directory);
+  if (free >= START_BYTES) return;
+  const message = `${name} needs ${mebibytes(START_BYTES)} MB in ${directory} to start, but only ${mebibytes(free)} MB are free; make room.`;
+  throw new Failure('conflict', message, { exception: 'QemuError' });
+}
+
+/** It starts all the same: a machine whose disk finds no space stands still until there is some. */
+export async function warnOfSpace(
+  disks: readonly Disk[],
+  { on_close, ram }: Settings,
+  warn: (message: string) => void,
+): Promise<void> {
+  const growth = new Map<string, number>();
+  for (const { path } of disks) growth.set(dirname(path), (growth.get(dirname(path)) ?? 0) + (await growthOf(path)));
+  for (const [directory, disk] of growth) {
+    const saved = on_close === 'save_vm_state' ? ram * MEBIBYTE : 0;
+    const free = await freeBytes(directory);
+    if (free >= Math.min(disk, ENOUGH_BYTES) + saved) continue;
+    const state = saved > 0 ? `, and its saved state takes up to ${ram} MB` : '';
+    warn(
+      `its disks may grow by ${mebibytes(disk)} MB${state}, but only ${mebibytes(free)} MB are free in ${directory}.`,
+    );
+  }
+}
+
+async function freeBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
+}
+
+/** What a qcow2 disk has not taken yet of its size; other formats have their space, or nobody knows. */
+async function growthOf(path: string): Promise<number> {
+  const { blocks } = await lstat(path);
+  await using file = await open(path, 'r');
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(SIZE_AT + 8), 0, SIZE_AT + 8, 0);
+  if (bytesRead < buffer.length || buffer.toString('latin1', 0, MAGIC.length) !== MAGIC) return 0;
+  return Math.max(0, Number(buffer.readBigUInt64BE(SIZE_AT)) - blocks * 512);
+}
+
+function mebibytes(bytes: number): number {
+  return Math.floor(bytes / MEBIBYTE);
+}

@@ -1,0 +1,111 @@
+// The share of the processor that a machine may have: cpulimit beside it, as in release 2.2.57. It needs no rights, and goes on while
+// the server is away.
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '../../../failures.ts';
+import { findProgram } from '../../../host/programs.ts';
+import { type CompanionOptions, reattachCompanion, startCompanion } from '../../nodes/companion.ts';
+import { KEPT } from './kept.ts';
+import type { MachineNode } from './machine-node.ts';
+
+const PROGRAM = 'cpulimit';
+/** In which a machine that ends is known to have ended. */
+const END_MS = 1000;
+
+/**
+ * The program that holds a machine back; undefined when nothing is to be held back.
+ * @param percent of one core; 0 for no limit
+ * @throws Failure `conflict` (`QemuError`) when it is not installed
+ */
+export async function throttleProgram(percent: number): Promise<string | undefined> {
+  if (percent === 0 || percent >= availableParallelism() * 100) return undefined;
+  const path = await findProgram(PROGRAM);
+  if (path !== undefined) return path;
+  const message = `cpu_throttling: there is no ${PROGRAM} on this host (Debian: apt install ${PROGRAM}); install it, or set 0.`;
+  throw new Failure('conflict', message, { exception: 'QemuError' });
+}
+
+export interface ThrottleOptions {
+  node: MachineNode;
+  /** The machine's process, while it runs. */
+  pid(): number | undefined;
+}
+
+export class Throttle implements AsyncDisposable {
+  readonly #options: ThrottleOptions;
+  #running: AsyncDisposableStack | undefined;
+
+  constructor(options: ThrottleOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Failure `conflict` (`QemuError`); the limit is as it was then */
+  async set(percent: number): Promise<void> {
+    const program = await throttleProgram(percent);
+    await this[Symbol.asyncDispose]();
+    const pid = this.#options.pid();
+    if (program === undefined || pid === undefined) return;
+    await using resources = new AsyncDisposableStack();
+    const words = ['--lazy', `--pid=${pid}`, `--limit=${percent}`];
+    const terminal = await startCompanion({ ...this.#companion, program, arguments: words }, resources);
+    this.#watch(terminal);
+    this.#running = resources.move();
+  }
+
+  /** The one of a former life of the server goes on; if it is gone, another one begins. */
+  async reattach(percent: number): Promise<void> {
+    await using resources = new AsyncDisposableStack();
+    const terminal = reattachCompanion(this.#companion, resources);
+    if (!terminal) {
+      this.#wake();
+      return this.set(percent);
+    }
+    this.#watch(terminal);
+    this.#running = resources.move();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    await running?.disposeAsync();
+    if (running) this.#wake();
+  }
+
+  get #companion(): Omit<CompanionOptions, 'program' | 'arguments'> {
+    const { node } = this.#options;
+    return {
+      kind: 'qemu',
+      version: KEPT.version,
+      role: 'throttle',
+      node,
+      services: node.services,
+      log: 'cpulimit.log',
+    };
+  }
+
+  #watch(terminal: Awaited<ReturnType<typeof startCompanion>>): void {
+    terminal.once('exit', ({ expected }) => {
+      if (!expected) void this.#missed();
+    });
+  }
+
+  /** It has ended by itself: the machine must not stand still for ever. */
+  async #missed(): Promise<void> {
+    this.#wake();
+    await sleep(END_MS);
+    const { node, pid } = this.#options;
+    if (pid() === undefined) return;
+    const message = `${node.name} is not throttled any more: ${PROGRAM} has ended; set cpu_throttling again.`;
+    node.services.events.emit('log.warning', { message }, node.project.id);
+  }
+
+  /** cpulimit stops and continues the machine in turn, and may have left it stopped. */
+  #wake(): void {
+    const pid = this.#options.pid();
+    try {
+      if (pid !== undefined) process.kill(pid, 'SIGCONT');
+    } catch {
+      // it has ended
+    }
+  }
+}

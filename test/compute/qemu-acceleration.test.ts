@@ -1,0 +1,60 @@
+// Whether KVM runs a machine, on hosts that have /dev/kvm, have none, or forbid it: each is a mount namespace of its own.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { cannotUnshare } from '../host/missing.ts';
+
+const skip = cannotUnshare('mount namespaces', '--mount', 'true');
+const module = join(import.meta.dirname, '../../src/compute/emulators/qemu/acceleration.ts');
+
+interface Question {
+  /** Shell commands that make `/dev/kvm`, in an empty `/dev`. */
+  device: string;
+  options?: string;
+  emulator?: string;
+  /** Members of section `[Qemu]`. */
+  config?: object;
+}
+
+/** What a user without rights is answered. */
+function answer({ device, options = '', emulator = 'qemu-system-x86_64', config = {} }: Question): string {
+  const all = { enable_hardware_acceleration: true, require_hardware_acceleration: true, ...config };
+  const given = [emulator, options, all].map((value) => JSON.stringify(value)).join(', ');
+  const script = `
+    const { isAccelerated } = await import(${JSON.stringify(module)});
+    process.setgroups([]); process.setgid(65534); process.setuid(65534);
+    const told = await isAccelerated(${given}).catch(({ code, exception, message }) => [code, exception, message].join(' '));
+    console.log(String(told));`;
+  const shell = `mount -t tmpfs tmpfs /dev && { ${device}; } && exec "$0" --input-type=module -e "$1"`;
+  const words = ['--mount', 'sh', '-c', shell, process.execPath, script];
+  const { status, stdout, stderr } = spawnSync('unshare', words, { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  return stdout.trim();
+}
+
+const ALLOWED = 'touch /dev/kvm && chmod 666 /dev/kvm';
+const FORBIDDEN = 'touch /dev/kvm && chmod 600 /dev/kvm';
+const ABSENT = 'true';
+
+test('KVM runs a machine where it may', { skip }, () => {
+  assert.equal(answer({ device: ALLOWED }), 'true');
+  assert.equal(answer({ device: ALLOWED, options: '-machine accel=tcg' }), 'false');
+  assert.equal(answer({ device: ALLOWED, config: { enable_hardware_acceleration: false } }), 'false');
+});
+
+test('where it may not, a start is refused with the reason and the way out', { skip }, () => {
+  const refused = /^conflict QemuError KVM cannot be used: (.*); set the node's options to "-machine accel=tcg"/;
+  const reason = (question: Question): string => refused.exec(answer(question))![1]!;
+  assert.equal(reason({ device: FORBIDDEN }), 'this user may not use /dev/kvm');
+  assert.equal(reason({ device: ABSENT }), 'this host has no /dev/kvm');
+  assert.match(reason({ device: ALLOWED, emulator: 'qemu-system-aarch64' }), /is not for this host's processor/);
+});
+
+test('where the settings allow it, the processor is emulated instead', { skip }, () => {
+  for (const device of [FORBIDDEN, ABSENT]) {
+    assert.equal(answer({ device, config: { require_hardware_acceleration: false } }), 'false');
+    assert.equal(answer({ device, config: { require_kvm: false } }), 'false');
+    assert.equal(answer({ device, options: '-machine accel=tcg' }), 'false');
+  }
+});

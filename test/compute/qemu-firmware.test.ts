@@ -1,0 +1,31 @@
+// A guest of Linux that starts by UEFI and has a TPM, with the real firmware of Debian and the real swtpm; the processor is emulated.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { findProgram } from '../../src/host/programs.ts';
+import { copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
+import { machines, noQemu, programsOf, SMALL } from './qemu-support.ts';
+
+const skip =
+  noQemu ||
+  noGuest ||
+  (existsSync('/usr/share/OVMF/OVMF_CODE_4M.fd') ? false : 'ovmf is not installed') ||
+  ((await findProgram('swtpm')) === undefined ? 'swtpm is not installed' : false);
+
+test('a guest is started by UEFI, and finds its TPM', { skip }, async (t) => {
+  const { lab, project, images, directory, instance } = await machines(t);
+  await copyGuest(images);
+  const body = { ...SMALL, ...guestSettings(''), ram: 256, uefi: true, tpm: true, adapters: 0 };
+  const node = await lab.node(project, 'qemu', body);
+  const { console } = await lab.expect(200, 'POST', `${node}/start`);
+  const typist = new Typist(t, console);
+  await typist.until(/guest is ready/);
+  assert.match(await typist.run('ls /sys/firmware/efi'), /fw_platform_size/);
+  assert.match(await typist.run('ls /sys/firmware/acpi/tables'), /TPM2/);
+  assert.equal(programsOf(instance).length, 2, 'QEMU and swtpm');
+  await lab.expect(204, 'POST', `${node}/stop`);
+  assert.deepEqual(programsOf(instance), []);
+  const own = readdirSync(join(directory, 'project-files/qemu', node.split('/').at(-1)!)).sort();
+  assert.deepEqual(own, ['OVMF_VARS_4M.fd', 'qemu.log', 'swtpm.log', 'tpm']);
+});

@@ -1,0 +1,103 @@
+// A client of the remote framebuffer protocol (VNC), as much of it as it takes to see a picture and press a key: RFC 6143.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+
+const VERSION = 'RFB 003.008\n';
+const NO_PASSWORD = 1;
+const RAW = 0;
+
+export class RfbClient {
+  readonly #socket: Socket;
+  readonly #chunks: Buffer[] = [];
+  /** Something has come, or nothing will any more. */
+  #more = Promise.withResolvers<void>();
+  width = 0;
+  height = 0;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (bytes) => {
+      this.#chunks.push(bytes);
+      this.#more.resolve();
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => this.#more.resolve());
+  }
+
+  static async open(t: TestContext, port: number): Promise<RfbClient> {
+    const socket = connect(port, '127.0.0.1');
+    t.after(() => socket.destroy());
+    await once(socket, 'connect');
+    const client = new RfbClient(socket);
+    await client.#greet();
+    return client;
+  }
+
+  /** The whole picture as it is now: 4 bytes a pixel. */
+  async picture(): Promise<Buffer> {
+    const request = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    request.writeUInt16BE(this.width, 6);
+    request.writeUInt16BE(this.height, 8);
+    this.#socket.write(request);
+    const head = await this.#read(4);
+    if (head[0] !== 0) throw new Error(`message ${head[0]} instead of a picture`);
+    const picture = Buffer.alloc(this.width * this.height * 4);
+    for (let left = head.readUInt16BE(2); left > 0; left--) {
+      const place = await this.#read(12);
+      const [x, y, width, height] = [0, 2, 4, 6].map((at) => place.readUInt16BE(at)) as [
+        number,
+        number,
+        number,
+        number,
+      ];
+      if (place.readInt32BE(8) !== RAW) throw new Error('another encoding than the one that was asked for');
+      const pixels = await this.#read(width * height * 4);
+      for (let row = 0; row < height; row++) {
+        pixels.copy(picture, ((y + row) * this.width + x) * 4, row * width * 4, (row + 1) * width * 4);
+      }
+    }
+    return picture;
+  }
+
+  /** Presses a key and lets it go. */
+  press(character: string): void {
+    for (const down of [1, 0]) {
+      const event = Buffer.from([4, down, 0, 0, 0, 0, 0, 0]);
+      event.writeUInt32BE(character.charCodeAt(0), 4);
+      this.#socket.write(event);
+    }
+  }
+
+  async #greet(): Promise<void> {
+    const greeting = (await this.#read(12)).toString('latin1');
+    if (greeting !== VERSION) throw new Error(`greeted by ${JSON.stringify(greeting)}`);
+    this.#socket.write(VERSION);
+    const [count = 0] = await this.#read(1);
+    const ways = await this.#read(count);
+    if (!ways.includes(NO_PASSWORD)) throw new Error(`ways to log in: ${[...ways]}`);
+    this.#socket.write(Buffer.from([NO_PASSWORD]));
+    if ((await this.#read(4)).readUInt32BE(0) !== 0) throw new Error('the login was refused');
+    this.#socket.write(Buffer.from([1])); // others may look, too
+    const screen = await this.#read(24);
+    [this.width, this.height] = [screen.readUInt16BE(0), screen.readUInt16BE(2)];
+    await this.#read(screen.readUInt32BE(20));
+    // 32 bits a pixel, 24 of them colour, little-endian.
+    this.#socket.write(Buffer.from([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0]));
+    this.#socket.write(Buffer.from([2, 0, 0, 1, 0, 0, 0, RAW]));
+  }
+
+  async #read(length: number): Promise<Buffer> {
+    for (;;) {
+      const all = Buffer.concat(this.#chunks.splice(0));
+      if (all.length >= length) {
+        if (all.length > length) this.#chunks.push(all.subarray(length));
+        return all.subarray(0, length);
+      }
+      if (all.length > 0) this.#chunks.push(all);
+      if (this.#socket.closed) throw new Error('the connection was closed');
+      this.#more = Promise.withResolvers();
+      await this.#more.promise;
+    }
+  }
+}
