@@ -23,6 +23,7 @@ const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
     /^(fabric|compute\/nat-network)\//,
     'the segment of a NAT network is a device of the fabric that is called nat as well',
   ],
+  [/^controller\/appliances\/(document|matching|template)\.ts$/, 'members of the files that describe appliances'],
   [/^demo\//, 'a client of the API: it asks for the nodes of its lab'],
   [/^config\/schema\.ts$/, 'default names of programs'],
   [/^controller\/symbols\//, 'names of pictures'],

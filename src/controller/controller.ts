@@ -7,7 +7,8 @@ import type { Metric } from '../host/metrics.ts';
 import { LoadMeter } from '../host/statistics.ts';
 import type { Route } from '../http/route.ts';
 import type { Store } from '../store/store.ts';
-import { applianceRoutes } from './appliances/appliances.ts';
+import { Appliances } from './appliances/appliances.ts';
+import { applianceRoutes } from './appliances/routes.ts';
 import { Duplicates } from './archives/duplicate.ts';
 import { duplicateRoutes } from './archives/duplicate-routes.ts';
 import { Exports } from './archives/exporting.ts';
@@ -154,7 +155,15 @@ export class Controller {
           }),
       }),
       ...settingsRoutes(this.#settings),
-      ...applianceRoutes({ directory: config.Server.appliances_path }),
+      ...applianceRoutes({
+        appliances: new Appliances({
+          directory: config.Server.appliances_path,
+          builtins: config.Server.install_builtin_appliances,
+        }),
+        symbols: this.#symbols,
+        templates: this.#templates,
+        computes: this.#computes,
+      }),
       ...computeRoutes(this.#computes, new IdlePcSearches({ projects, nodes: this.#nodes })),
       ...projectRoutes({ projects: this.#projects, writer, announcer, usage, local, snapshots: countSnapshots }),
       ...archiveRoutes({ projects, exports, imports }),

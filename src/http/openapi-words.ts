@@ -29,6 +29,15 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     errors: [404, 409],
     query: { update: 'yes: fetch the list again (refused)', symbol_theme: 'Theme that symbols are taken from' },
   },
+  'GET /v2/appliances/matches': {
+    summary: 'List versions of appliances that the images of a compute are for',
+    errors: [404, 409],
+    query: {
+      compute_id: 'Compute whose images are looked at; local by default',
+      complete: 'yes: only those that miss nothing',
+    },
+  },
+  'POST /v2/appliances/{appliance_id}/template': { summary: 'Create a template of an appliance', errors: [404, 409] },
 
   'POST /v2/computes': { summary: 'Create a compute' },
   'GET /v2/computes': { summary: 'List computes' },

@@ -57,6 +57,18 @@ test('old words for acceleration become new ones', () => {
   assert.equal(normalisedOptions('-enable-hax'), '');
 });
 
+test('a serial port on a terminal that nobody sits at leads nowhere', () => {
+  assert.deepEqual(words('-serial mon:stdio -nographic --serial stdio'), [
+    '-serial',
+    'null',
+    '-nographic',
+    '--serial',
+    'null',
+  ]);
+  assert.deepEqual(words('-serial mon:stdio', true), ['-serial', 'mon:stdio']);
+  assert.throws(() => words('-serial file:/etc/x'), { code: 'conflict' });
+});
+
 const HARMLESS = [
   ...['-nographic', '-machine accel=tcg -nographic', '-cpu host,+vmx', '--cpu max', '-smp 2,sockets=1', '-vga std'],
   ...[
@@ -157,14 +169,7 @@ const REFUSED = [
     '-icount rr=record,rrfile=/tmp/x',
   ],
   // Sockets and the network.
-  ...[
-    '-serial tcp::4444,server',
-    '-serial file:/tmp/x',
-    '-serial /dev/ttyS0',
-    '-serial pty',
-    '-serial stdio',
-    '-parallel file:/tmp/x',
-  ],
+  ...['-serial tcp::4444,server', '-serial file:/tmp/x', '-serial /dev/ttyS0', '-serial pty', '-parallel file:/tmp/x'],
   ...[
     '-monitor stdio',
     '-monitor tcp:127.0.0.1:1,server',

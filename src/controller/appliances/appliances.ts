@@ -1,68 +1,101 @@
-// Appliances: documents that describe devices and how to make templates of them (as in release 2.2.57).
-// None are shipped; those of the custom folder are offered.
+// Appliances: documents that describe devices and how to make templates of them. Those of the catalogue come with the server;
+// those of the user's folder are offered beside them.
+import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Failure, messageOf } from '../../failures.ts';
+import { asset } from '../../host/assets.ts';
+import { eachOf } from '../../host/each-of.ts';
 import { log } from '../../host/log.ts';
 import { readRegularFile } from '../../host/regular-file.ts';
-import { type Route, route } from '../../http/route.ts';
 import { parseJsonBounded } from '../../store/json.ts';
-import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
-import { defaultSymbols } from '../symbols/catalogue.ts';
+import { type Appliance, type ApplianceDocument, describe, isObject, usageOf } from './document.ts';
 
-type Document = Record<string, unknown>;
+export interface AppliancesOptions {
+  /** The user's folder. */
+  directory: string;
+  /** `install_builtin_appliances` of the configuration. */
+  builtins: boolean;
+}
 
 /** A hundred times what the longest known one has. */
 const LARGEST_BYTES = 4 * 1024 * 1024;
+const FILES_AT_ONCE = 4;
 const ENDINGS = ['.gns3a', '.gns3appliance'];
+/** The namespace of identifiers that are made of addresses (RFC 9562, appendix C). */
+const URL_NAMESPACE = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex');
 
-async function documents(directory: string): Promise<Document[]> {
-  const names = (await readdir(directory).catch(() => [])).filter((name) =>
-    ENDINGS.some((ending) => name.endsWith(ending)),
-  );
-  const read = async (name: string): Promise<Document | undefined> => {
-    try {
-      const document = parseJsonBounded(
-        (await readRegularFile(join(directory, name), LARGEST_BYTES, name)).toString('utf8'),
-      );
-      if (typeof document === 'object' && document !== null && 'name' in document) return document as Document;
-      throw new Error('it has no name');
-    } catch (error) {
-      log.warn('an appliance cannot be read', { file: join(directory, name), reason: messageOf(error) });
-      return undefined;
-    }
-  };
-  const found = await Promise.all(names.sort().map(read));
-  return found.filter((document) => document !== undefined && document['status'] !== 'broken') as Document[];
-}
+export class Appliances {
+  readonly directory: string;
+  readonly #builtins: boolean;
 
-/** The symbol of an appliance that has none of its own: the theme's for its category. */
-function symbolOf(document: Document, theme: Readonly<Record<string, string>>): unknown {
-  const own = document['symbol'];
-  if (typeof own === 'string' && !own.startsWith(':/symbols/')) return own;
-  const category = String(document['category']);
-  const guest = NODE_KINDS.find(({ type, template }) => type in document && template.category === 'guest');
-  return theme[category === 'guest' ? (guest?.template.symbol ?? 'computer') : category] ?? own ?? null;
-}
+  constructor({ directory, builtins }: AppliancesOptions) {
+    this.directory = directory;
+    this.#builtins = builtins;
+  }
 
-export function applianceRoutes({ directory }: { directory: string }): Route[] {
-  return [
-    route('GET /v2/appliances', {}, async ({ query }) => {
-      if (query['update'] === 'yes') {
-        throw new Failure(
-          'conflict',
-          `update: this server fetches nothing from the Internet; put .gns3a files into ${directory}.`,
-        );
+  /** Built-in ones first, each part sorted; those that are known to be broken are left out. Kept by nobody: few ask, and rarely. */
+  async list(): Promise<Appliance[]> {
+    const custom = await this.#custom();
+    return [...(this.#builtins ? catalogue() : []), ...custom].filter(
+      ({ document }) => document['status'] !== 'broken',
+    );
+  }
+
+  /** @throws Failure `not-found` */
+  async get(id: string): Promise<Appliance> {
+    const found = (await this.list()).find((appliance) => appliance.id === id);
+    if (found) return found;
+    throw new Failure(
+      'not-found',
+      `appliance_id: there is no appliance ${id}; GET /v2/appliances/matches tells the ids.`,
+    );
+  }
+
+  async #custom(): Promise<Appliance[]> {
+    const names = (await readdir(this.directory).catch(() => [])).filter((name) =>
+      ENDINGS.some((ending) => name.endsWith(ending)),
+    );
+    const found = new Map<string, Appliance>();
+    await eachOf(names, FILES_AT_ONCE, async (name) => {
+      const file = join(this.directory, name);
+      try {
+        const document = parseJsonBounded((await readRegularFile(file, LARGEST_BYTES, name)).toString('utf8'));
+        if (!isObject(document) || typeof document['name'] !== 'string') throw new Error('it has no name');
+        const id = idOfFile(file);
+        found.set(name, { id, builtin: false, document: { ...document, appliance_id: id, name: document['name'] } });
+      } catch (error) {
+        log.warn('an appliance cannot be read', { file, reason: messageOf(error) });
       }
-      const name = query['symbol_theme'] ?? 'Classic';
-      const theme = defaultSymbols()[name];
-      if (!theme) throw new Failure('not-found', `symbol_theme: there is no theme "${name}".`);
-      const found = await documents(directory);
-      return found.map(({ appliance_id: _id, ...document }) => ({
-        ...document,
-        symbol: symbolOf(document, theme),
-        builtin: false,
-      }));
-    }),
-  ];
+    });
+    return names
+      .sort()
+      .map((name) => found.get(name))
+      .filter((appliance) => appliance !== undefined);
+  }
+}
+
+/** The facts that come with the server, in the form that clients read: what they ask for beyond the facts is generated. */
+function catalogue(): Appliance[] {
+  const facts = JSON.parse(asset('appliances/catalogue.json')!.toString('utf8')) as ApplianceDocument[];
+  return facts.map((document) => ({
+    id: document.appliance_id,
+    builtin: true,
+    document: {
+      ...document,
+      description: describe(document),
+      usage: usageOf(document),
+      maintainer: 'Labwire',
+      maintainer_email: 'labwire@localhost',
+    },
+  }));
+}
+
+/** The same file has the same id always: a UUID of version 3 over its address (RFC 9562, section 5.3). */
+function idOfFile(file: string): string {
+  const bytes = createHash('md5').update(URL_NAMESPACE).update(pathToFileURL(file).href).digest();
+  bytes[6] = (bytes[6]! & 0x0f) | 0x30;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

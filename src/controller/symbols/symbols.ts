@@ -69,6 +69,11 @@ export class Symbols {
     return 'builtin' in found ? found.builtin.size : this.#folder.size(found.custom, found.stat);
   }
 
+  /** Whether there is a picture of exactly this id. */
+  has(id: string): boolean {
+    return this.#exact(id) !== undefined;
+  }
+
   /** The picture that stands for this id; for an unknown one that is the computer. */
   read(id: string): Picture {
     const found = this.#find(id);

@@ -61,8 +61,20 @@ export interface Placeholders {
  */
 export function optionWords(options: string, given: Placeholders, unsafe: boolean): string[] {
   const words = splitWords(filledIn(options, given));
-  if (!unsafe) judge(words);
+  if (unsafe) return words;
+  withoutTerminal(words);
+  judge(words);
   return words;
+}
+
+/**
+ * Templates for a QEMU that somebody sits in front of give the guest a second serial port on that terminal. Here is none: the port
+ * stays, and leads nowhere.
+ */
+function withoutTerminal(words: string[]): void {
+  for (const [at, word] of words.entries()) {
+    if (/^--?serial$/.test(words[at - 1] ?? '') && /^(?:mon:)?stdio$/.test(word)) words[at] = 'null';
+  }
 }
 
 /** In double quotes, so that a name with blanks stays one word, and commas as QEMU reads them. */
