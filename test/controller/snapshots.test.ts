@@ -261,8 +261,9 @@ function projectOf(nodes: readonly object[]): string {
 const UNOPENABLE = {
   node_id: '11111111-2222-4333-8444-555555555556',
   name: 'V',
-  node_type: 'vmware',
+  node_type: 'qemu',
   compute_id: 'local',
+  properties: { platform: 'x86_64', hda_disk_image: 'absent.qcow2' },
 };
 
 test('a restoration that fails, early or late, leaves the lab and its files as they were', async (t) => {

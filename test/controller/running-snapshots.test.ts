@@ -1,0 +1,142 @@
+// Snapshots of a lab that runs: an extension of the release's interface. A real guest, its processor emulated.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { noQemu, qemuImg, SMALL } from '../compute/qemu-support.ts';
+import { guestFile, guestSettings, noGuest, Typist } from '../guest/guest.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+import { LabServer, until } from './lab-server.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
+type Body = any;
+
+interface Subject {
+  server: LabServer;
+  project: Body;
+  path: string;
+}
+
+async function subject(t: TestContext): Promise<Subject> {
+  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const project = await server.project('lab', { auto_close: false });
+  return { server, project, path: `/v2/projects/${project.project_id}` };
+}
+
+async function upload(server: LabServer, name: string, content: Buffer<ArrayBuffer>): Promise<void> {
+  const answer = await server.request(`/v2/compute/qemu/images/${name}`, { method: 'POST', body: content });
+  assert.equal(answer.status, 204, await answer.text());
+}
+
+/** An empty disk, as an image that machines have copies of. */
+async function disk(t: TestContext, server: LabServer, name: string): Promise<void> {
+  const file = join(await scratchDirectory(t), name);
+  await qemuImg('create', '-q', '-f', 'qcow2', file, '1M');
+  await upload(server, name, await readFile(file));
+}
+
+function node({ server, path }: Subject, type: string, name: string, properties: object, more = {}): Promise<Body> {
+  const body = { name, node_type: type, compute_id: 'local', properties, ...more };
+  return server.expect(201, 'POST', `${path}/nodes`, body);
+}
+
+async function found({ server, path }: Subject, name: string): Promise<Body> {
+  const nodes: Body[] = await server.expect(200, 'GET', `${path}/nodes`);
+  return nodes.find((each) => each.name === name);
+}
+
+const start = ({ server, path }: Subject, { node_id: id }: Body): Promise<Body> =>
+  server.expect(200, 'POST', `${path}/nodes/${id}/start`);
+
+test('a lab that runs is kept with what is in the memory of its guests, and comes back running', {
+  skip: noQemu || noGuest,
+}, async (t) => {
+  const lab = await subject(t);
+  const { server, path, project } = lab;
+  for (const name of ['vmlinuz', 'initrd.gz'] as const) await upload(server, name, await readFile(guestFile(name)));
+  await disk(t, server, 'empty.qcow2');
+  const guest = await node(lab, 'qemu', 'guest', {
+    ...SMALL,
+    ...guestSettings('10.0.0.1/24'),
+    hda_disk_image: 'empty.qcow2',
+  });
+  const pc = await node(lab, 'vpcs', 'PC', {}, { console_type: 'none' });
+  const idle = await node(lab, 'vpcs', 'idle', {}, { console_type: 'none' });
+  for (const each of [guest, pc]) await start(lab, each);
+  assert.equal(idle.status, 'stopped');
+  const typist = new Typist(t, guest.console);
+  await typist.until(/guest is ready/);
+  await typist.run('kept=in-a-variable; echo in-a-file > /tmp/kept');
+
+  const refused = await server.expect(409, 'POST', `${path}/snapshots`, { name: 'at rest' });
+  assert.match(refused.message, /is running/);
+
+  const other = await node(lab, 'qemu', 'diskless', SMALL, { console_type: 'none' });
+  await start(lab, other);
+  await server.expect(409, 'POST', `${path}/snapshots`, { name: 'running', running: true });
+  assert.match(
+    await typist.run('echo $kept'),
+    /in-a-variable/,
+    'the guest does not go on when another machine refuses',
+  );
+  await server.expect(204, 'DELETE', `${path}/nodes/${other.node_id}`);
+
+  const snapshot = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'running', running: true });
+  assert.match(await typist.run('echo $kept'), /in-a-variable/, 'the guest does not go on');
+  await typist.run('kept=lost; rm /tmp/kept');
+  const copy = join(project.path, 'project-files/qemu', guest.node_id, 'hda_disk.qcow2');
+  assert.doesNotMatch((await qemuImg('snapshot', '-U', '-l', copy)).output, /LABWIRE/, 'the memory stays in the disk');
+
+  await server.expect(201, 'POST', `${path}/snapshots/${snapshot.snapshot_id}/restore`);
+  const [again, pcAgain, idleAgain] = await Promise.all(['guest', 'PC', 'idle'].map((name) => found(lab, name)));
+  assert.notEqual(again.node_id, guest.node_id);
+  assert.deepEqual([again.status, pcAgain.status, idleAgain.status], ['started', 'started', 'stopped']);
+  const next = new Typist(t, again.console);
+  assert.match(await next.run('echo $kept $(cat /tmp/kept)'), /in-a-variable in-a-file/);
+  const file = JSON.parse(await readFile(join(project.path, 'lab.gns3'), 'utf8'));
+  assert.ok(
+    file.topology.nodes.every((each: Body) => each.status === undefined),
+    'the lab itself says what ran',
+  );
+
+  // The memory is used up: whoever starts the machine again starts it afresh.
+  await server.expect(200, 'POST', `${path}/nodes/${again.node_id}/stop`);
+  const kept = join(project.path, 'project-files/qemu', again.node_id, 'hda_disk.qcow2');
+  assert.doesNotMatch((await qemuImg('snapshot', '-l', kept)).output, /LABWIRE/);
+});
+
+test('a machine that cannot keep its memory is named with the reason, and nothing is kept', {
+  skip: noQemu,
+}, async (t) => {
+  const lab = await subject(t);
+  const { server, path } = lab;
+  await disk(t, server, 'own.qcow2');
+  const cases: [name: string, properties: object, reason: RegExp][] = [
+    ['diskless', {}, /diskless.*qcow2/s],
+    ['unlinked', { hda_disk_image: 'own.qcow2', linked_clone: false }, /unlinked.*linked_clone/s],
+  ];
+  for (const [name, properties, reason] of cases) {
+    const machine = await node(lab, 'qemu', name, { ...SMALL, ...properties }, { console_type: 'none' });
+    await start(lab, machine);
+    await until(async () => (await found(lab, name)).status === 'started', 'the machine to run');
+    const { message } = await server.expect(409, 'POST', `${path}/snapshots`, { name: 'S', running: true });
+    assert.match(message, reason);
+    assert.deepEqual(await server.expect(200, 'GET', `${path}/snapshots`), []);
+    assert.equal((await found(lab, name)).status, 'started');
+    await server.expect(200, 'POST', `${path}/nodes/${machine.node_id}/stop`);
+  }
+});
+
+test('a suspended machine stays suspended, while it is kept and when it comes back', { skip: noQemu }, async (t) => {
+  const lab = await subject(t);
+  const { server, path } = lab;
+  await disk(t, server, 'empty.qcow2');
+  const machine = await node(lab, 'qemu', 'M', { ...SMALL, hda_disk_image: 'empty.qcow2' }, { console_type: 'none' });
+  await start(lab, machine);
+  await server.expect(200, 'POST', `${path}/nodes/${machine.node_id}/suspend`);
+  await until(async () => (await found(lab, 'M')).status === 'suspended', 'the machine to stand still');
+  const snapshot = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'S', running: true });
+  assert.equal((await found(lab, 'M')).status, 'suspended');
+  await server.expect(201, 'POST', `${path}/snapshots/${snapshot.snapshot_id}/restore`);
+  assert.equal((await found(lab, 'M')).status, 'suspended');
+});
