@@ -358,7 +358,7 @@ export class Nodes {
       node.inbox.push(event);
       if (isSeen) this.#announce('node.updated', node);
     } else await this.#follow(project, node, [event]);
-    if (isSeen) this.#options.links.nodeChanged(project, node);
+    if (isSeen) this.#options.links.captures.nodeChanged(project, node);
   }
 
   /** Takes over what a compute has said of a node. */
@@ -375,7 +375,7 @@ export class Nodes {
     const isStored = await this.#write(project, node, (record, rename) => withComputeState(record, object, rename));
     if (!isSeen && !isStored) return;
     this.#announce('node.updated', node);
-    this.#options.links.nodeChanged(project, node);
+    this.#options.links.captures.nodeChanged(project, node);
   }
 }
 

@@ -61,7 +61,7 @@ export async function openLab(project: Project, parts: OpeningParts, undo: Async
   noteCaptures(project, former);
   for (const drawing of file.topology.topology.drawings) await parts.drawings.recreate(project, drawing);
   await keep(project, file, parts);
-  for (const link of project.links.values()) await parts.links.resumeCapture(project, link);
+  for (const link of project.links.values()) await parts.links.captures.resume(project, link);
   return true;
 }
 
@@ -123,12 +123,13 @@ async function buildLink(project: Project, id: string, plan: LinkPlan, parts: Op
     if (!(error instanceof ComputeRefusal && error.code === 'conflict') || Object.keys(plan.filters).length === 0)
       throw error;
     await build({});
-    project.link(id).filters = plan.filters;
+    const built = project.link(id);
+    built.settings = { ...built.settings, filters: plan.filters };
     warn(project, parts, `The filters of the link ${id} have no effect. ${error.message}`);
   }
   const link = project.link(id);
-  link.impairments = plan.impairments;
-  await impairLine(link).catch((error: unknown) => {
+  link.settings = { ...link.settings, impairments: plan.impairments };
+  await impairLine(link, plan.impairments).catch((error: unknown) => {
     if (!(error instanceof Failure && error.code === 'conflict')) throw error;
     warn(project, parts, `The impairments of the link ${id} have no effect. ${error.message}`);
   });

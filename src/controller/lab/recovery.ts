@@ -100,7 +100,7 @@ export class Recovery {
     const loose: Link[] = [];
     for (const link of project.links.values()) {
       if (!link.created || link.leaving || !link.ends.some(({ node }) => node.compute === compute)) continue;
-      const cut = !link.wired || link.ends.some(({ node }) => lost.has(node));
+      const cut = !link.wired || link.uncertain || link.ends.some(({ node }) => lost.has(node));
       if (cut || (await hasMoved(link).catch(() => false))) loose.push(link);
     }
     return loose;

@@ -3,7 +3,7 @@
 import { Failure } from '../../failures.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { CallOptions } from '../computes/compute.ts';
-import { changesOf, impairs, type LinkSchedule } from './impairments.ts';
+import { changesOf, impairs, type LinkImpairments, type LinkSchedule } from './impairments.ts';
 import type { Link, LinkEnd } from './link.ts';
 
 /** What computes without these routes answer. */
@@ -56,11 +56,11 @@ async function atLineEnd<Answer>(link: Link, task: (end: LinkEnd) => Promise<Ans
   );
 }
 
-/** Has the computes do what the link's impairments say; nothing is asked of them as long as there never were any. */
-export async function impairLine(link: Link): Promise<void> {
-  if (link.lineEnd === undefined && !impairs(link.impairments)) return;
+/** Has the computes do what these impairments say; nothing is asked of them as long as there never were any. */
+export async function impairLine(link: Link, impairments: LinkImpairments): Promise<void> {
+  if (link.lineEnd === undefined && !impairs(impairments)) return;
   if (link.ends.length < 2) return;
-  await atLineEnd(link, (end) => ask(end, 'put', 'impairments', { body: sidesOf(link, end, link.impairments) }));
+  await atLineEnd(link, (end) => ask(end, 'put', 'impairments', { body: sidesOf(link, end, impairments) }));
 }
 
 /** What was seen of each direction at the end that impairs, and of both ends by themselves, where their computes tell. */

@@ -26,13 +26,20 @@ export interface LinkRecord {
   suspend: boolean;
 }
 
+export type KeptLink = LinkRecord & { capture?: LinkCapture };
+
+export function keptLink(record: LinkRecord, capture: LinkCapture | undefined): KeptLink {
+  return { ...record, ...(capture ? { capture } : {}) };
+}
+
+/** Replaced as a whole, as the settings are. */
 export interface Capture {
-  fileName: string;
-  filePath: string;
+  readonly fileName: string;
+  readonly filePath: string;
   /** What was asked for; the database keeps it while the capture runs, so that another life of this server can go on with it. */
-  request: LinkCapture;
+  readonly request: LinkCapture;
   /** The end at which the compute captures, while it does. */
-  end: LinkEnd | undefined;
+  readonly end: LinkEnd | undefined;
 }
 
 /** Text and style of an end that was given no label, as clients show them. */
@@ -42,14 +49,24 @@ export function defaultEndLabel(port: Port): Label {
   return { text: `${port.adapter_number}/${port.port_number}`, style: DEFAULT_STYLE };
 }
 
+/** What a link does to frames, and how it looks. Replaced as a whole, and only once the computes and the disk have agreed. */
+export interface LinkSettings {
+  readonly filters: Filters;
+  readonly style: Record<string, unknown>;
+  readonly suspended: boolean;
+  readonly impairments: LinkImpairments;
+}
+
+/** What the filtering end is told: the filters, or that everything is dropped while the link is suspended. */
+export function activeFilters({ filters, suspended }: LinkSettings): Filters {
+  return suspended ? { frequency_drop: [-1] } : knownFilters(filters);
+}
+
 export class Link {
   readonly id: string;
   readonly projectId: string;
   ends: LinkEnd[] = [];
-  filters: Filters = {};
-  style: Record<string, unknown> = {};
-  suspended = false;
-  impairments: LinkImpairments = NO_IMPAIRMENTS;
+  settings: LinkSettings = { filters: {}, style: {}, suspended: false, impairments: NO_IMPAIRMENTS };
   /** The end that impairs and counts, once it was asked to. */
   lineEnd: LinkEnd | undefined;
   capture: Capture | undefined;
@@ -59,6 +76,8 @@ export class Link {
   created = false;
   /** It is being deleted: nobody wires it again. */
   leaving = false;
+  /** A change failed and a compute could not be told so: its wires may not be as the settings say. */
+  uncertain = false;
 
   constructor(projectId: string, id: string) {
     this.projectId = projectId;
@@ -70,32 +89,41 @@ export class Link {
   }
 
   get record(): LinkRecord {
+    return this.recordWith(this.settings);
+  }
+
+  /** The record as it is with other settings, and other labels of ends. */
+  recordWith({ filters, style, suspended, impairments }: LinkSettings, labels?: ReadonlyMap<LinkEnd, Label>): LinkRecord {
     return {
       link_id: this.id,
-      nodes: this.ends.map(({ node, port, label }) => ({
-        node_id: node.id,
-        adapter_number: port.adapter_number,
-        port_number: port.port_number,
-        label,
+      nodes: this.ends.map((end) => ({
+        node_id: end.node.id,
+        adapter_number: end.port.adapter_number,
+        port_number: end.port.port_number,
+        label: labels?.get(end) ?? end.label,
       })),
-      filters: this.filters,
-      link_style: styleWith(this.style, this.impairments),
-      suspend: this.suspended,
+      filters,
+      link_style: styleWith(style, impairments),
+      suspend: suspended,
     };
   }
 
+  /** What was asked of the capture that runs, or of the one that is to go on. */
+  get keptCapture(): LinkCapture | undefined {
+    return this.capture?.end ? this.capture.request : this.formerCapture;
+  }
+
   /** What the database keeps while the lab is open. */
-  get kept(): LinkRecord & { capture?: LinkCapture } {
-    const capture = this.capture?.end ? this.capture.request : this.formerCapture;
-    return { ...this.record, ...(capture ? { capture } : {}) };
+  get kept(): KeptLink {
+    return keptLink(this.record, this.keptCapture);
   }
 
   /** The object that clients see (`Link`). */
   json(): object {
     return {
       ...this.record,
-      link_style: this.style,
-      ...(impairs(this.impairments) && { impairments: this.impairments }),
+      link_style: this.settings.style,
+      ...(impairs(this.settings.impairments) && { impairments: this.settings.impairments }),
       project_id: this.projectId,
       link_type: this.ends.at(-1)?.port.link_type ?? 'ethernet',
       capturing: this.capturing,
@@ -108,11 +136,6 @@ export class Link {
   /** The end at which filters work: the first whose type can; undefined when none can. */
   get filteringEnd(): LinkEnd | undefined {
     return this.ends.find(({ node }) => !nodeKind(node.type).withoutFilters);
-  }
-
-  /** What the filtering end is told: the filters, or that everything is dropped while the link is suspended. */
-  get activeFilters(): Filters {
-    return this.suspended ? { frequency_drop: [-1] } : knownFilters(this.filters);
   }
 
   /** Both of the ends that are wired are so. */

@@ -1,6 +1,7 @@
 // Links over HTTP.
 import { type Route, route } from '../../http/route.ts';
 import { refusalOf } from '../computes/answers.ts';
+import { changeLink } from '../lab/link-changes.ts';
 import type { Links } from '../lab/links.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
@@ -59,13 +60,13 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
       { body: LinkCapture, status: 201 },
       async ({ params, body }) => {
         const { project, link } = await find(params);
-        return (await links.startCapture(project, link.id, body)).json();
+        return (await links.captures.start(project, link.id, body)).json();
       },
     ),
 
     route('POST /v2/projects/{project_id}/links/{link_id}/stop_capture', { status: 201 }, async ({ params }) => {
       const { project, link } = await find(params);
-      return (await links.stopCapture(project, link.id)).json();
+      return (await links.captures.stop(project, link.id)).json();
     }),
 
     route('GET /v2/impairments/presets', {}, () => [...PRESETS]),
@@ -76,7 +77,7 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
 
     route('POST /v2/projects/{project_id}/links/{link_id}/statistics/reset', { status: 204 }, async ({ params }) => {
       const { project, link } = await find(params);
-      await links.change(project, link.id, resetLineStatistics);
+      await changeLink(project, link.id, resetLineStatistics);
       return undefined;
     }),
 
@@ -89,18 +90,18 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
       { body: LinkSchedule, status: 201 },
       async ({ params, body }) => {
         const { project, link } = await find(params);
-        return links.change(project, link.id, (found) => startLineSchedule(found, body));
+        return changeLink(project, link.id, (found) => startLineSchedule(found, body));
       },
     ),
 
     route('DELETE /v2/projects/{project_id}/links/{link_id}/schedule', { status: 204 }, async ({ params }) => {
       const { project, link } = await find(params);
-      await links.change(project, link.id, cancelLineSchedule);
+      await changeLink(project, link.id, cancelLineSchedule);
       return undefined;
     }),
 
     route('GET /v2/projects/{project_id}/links/{link_id}/pcap', {}, async ({ params, signal }) => {
-      const answer = await links.pcap((await find(params)).link, signal);
+      const answer = await links.captures.pcap((await find(params)).link, signal);
       if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), 'GET pcap');
       // As the release says it, unless it is of a format that the release does not have.
       const pcapng = answer.headers.get('content-type')?.startsWith(PCAPNG);

@@ -4,7 +4,7 @@ import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Node } from '../nodes/node.ts';
 import { commonAddresses } from './addresses.ts';
-import type { Link, LinkEnd } from './link.ts';
+import { activeFilters, type Link, type LinkEnd, type LinkSettings } from './link.ts';
 
 /** What computes answer that have no route to change a NIO, as those of the release for Frame Relay and ATM switches. */
 const NO_SUCH_METHOD = 405;
@@ -17,15 +17,15 @@ function nioPath({ node, port }: LinkEnd): string {
 }
 
 /** What one end's compute is told: where the other end is, and what to do to frames if this is the filtering end. */
-function nio(link: Link, end: LinkEnd, other: LinkEnd): object {
+function nio(link: Link, end: LinkEnd, other: LinkEnd, settings: LinkSettings = link.settings): object {
   return {
     lport: end.wire?.port,
     rhost: other.wire?.host,
     rport: other.wire?.port,
     type: 'nio_udp',
-    filters: link.filteringEnd === end ? link.activeFilters : {},
+    filters: link.filteringEnd === end ? activeFilters(settings) : {},
     // An end that cannot be told otherwise later would stay suspended for good.
-    suspend: link.suspended && !nodeKind(end.node.type).fixedNios,
+    suspend: settings.suspended && !nodeKind(end.node.type).fixedNios,
   };
 }
 
@@ -92,12 +92,12 @@ export async function loosen(link: Link): Promise<void> {
     if (end.node.compute.id !== 'local') await removeNio(end, { connect: false }).catch(noop);
 }
 
-/** Tells both ends of changed filters, or of a suspension. */
-export async function rewire(link: Link): Promise<void> {
+/** Tells both ends of the filters, or of a suspension, that the link has or is to have. */
+export async function rewire(link: Link, settings: LinkSettings): Promise<void> {
   const [one, other] = link.ends;
   if (!one?.wire || !other?.wire) return;
-  await changeNio(one, { body: nio(link, one, other) });
-  await changeNio(other, { body: nio(link, other, one), limit: SECOND_UPDATE_LIMIT_MS });
+  await changeNio(one, { body: nio(link, one, other, settings) });
+  await changeNio(other, { body: nio(link, other, one, settings), limit: SECOND_UPDATE_LIMIT_MS });
 }
 
 async function changeNio(end: LinkEnd, options: { body: object; limit?: number }): Promise<void> {
@@ -113,19 +113,31 @@ function removeNio(end: LinkEnd, options: { connect?: boolean } = {}): Promise<v
   return end.node.compute.remove(nioPath(end), options);
 }
 
-/** Takes both NIOs away; one that is not there is not missed. What fails can be tried again. */
+/** Takes both NIOs away; one that is not there is not missed. When one stays, the other one is made again if it can be. */
 export async function unwire(link: Link): Promise<void> {
-  const failures: unknown[] = [];
+  const removed: [end: LinkEnd, wire: LinkEnd['wire']][] = [];
+  let failure: { error: unknown } | undefined;
   for (const end of link.ends) {
     if (!end.wire) continue;
+    const { wire } = end;
     try {
       await removeNio(end);
       end.wire = undefined;
+      removed.push([end, wire]);
     } catch (error) {
-      failures.push(error);
+      failure ??= { error };
     }
   }
-  if (failures.length > 0) throw failures[0];
+  if (failure === undefined) return;
+  for (const [end, wire] of removed) {
+    const far = link.ends.find((other) => other !== end && other.wire);
+    if (!far) continue;
+    end.wire = wire;
+    await end.node.compute.post(nioPath(end), { body: nio(link, end, far), connect: false }).catch(() => {
+      end.wire = undefined;
+    });
+  }
+  throw failure.error;
 }
 
 /** Wires the link anew, `lost` being nodes that were made anew and know nothing of it. */
