@@ -34,6 +34,8 @@ export interface LabState {
   fingerprint: string | undefined;
   /** Of the file that was about to take its place, if that is not known to have happened. */
   coming: string | undefined;
+  /** It is being closed, or was when a former life of this server ended. */
+  closing: boolean;
 }
 
 export interface Lab extends LabState {
@@ -57,6 +59,7 @@ interface LabRow {
   written: number;
   fingerprint: string | null;
   coming: string | null;
+  closing: number;
 }
 
 /**
@@ -67,7 +70,7 @@ const PUT = `INSERT INTO lab_record (project_id, kind, id, body)
   ON CONFLICT (project_id, kind, id) DO UPDATE SET body = excluded.body`;
 const DELETE = `DELETE FROM lab_record WHERE project_id = ?1
   AND (kind, id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?2))`;
-const STATE = 'SELECT project_id, changes, written, fingerprint, coming FROM lab';
+const STATE = 'SELECT project_id, changes, written, fingerprint, coming, closing FROM lab';
 
 /**
  * Open labs. Every call is one small transaction whose cost does not depend on the size of the lab (except `begin`,
@@ -183,6 +186,13 @@ export class Labs {
     );
   }
 
+  /** From now on the lab is to be closed, whatever happens to this process. */
+  async recordClosing(projectId: string): Promise<void> {
+    await this.#database.makingRoom(() =>
+      this.#database.run('UPDATE lab SET closing = 1 WHERE project_id = ?', projectId),
+    );
+  }
+
   /** Forgets a lab: it is closed and its .gns3 file says all. */
   async end(projectId: string): Promise<void> {
     await this.#database.makingRoom(() => this.#database.run('DELETE FROM lab WHERE project_id = ?', projectId));
@@ -196,6 +206,7 @@ function stateOf(row: LabRow): LabState {
     changes: row.changes,
     fingerprint: row.fingerprint ?? undefined,
     coming: row.coming ?? undefined,
+    closing: row.closing !== 0,
   };
 }
 

@@ -53,4 +53,6 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // The file that is about to take the place of the .gns3 file: should it have done so when we died, it is ours.
   'ALTER TABLE lab ADD COLUMN coming TEXT',
+  // The lab is being closed: should we die meanwhile, the next start closes it.
+  'ALTER TABLE lab ADD COLUMN closing INTEGER NOT NULL DEFAULT 0',
 ];

@@ -169,7 +169,7 @@ export const threads = new Set<FabricThread>();
 export async function failAwaits(): Promise<void> {
   failBefore(
     Labs.prototype,
-    ['begin', 'apply', 'load', 'texts', 'state', 'recordComing', 'recordWritten', 'end'],
+    ['begin', 'apply', 'load', 'texts', 'state', 'recordClosing', 'recordComing', 'recordWritten', 'end'],
     'labs',
     () => STORE,
   );

@@ -5,6 +5,7 @@ import { Failure } from '../../failures.ts';
 import { openContainedForRead, removeContained, writeContained } from '../../host/contained.ts';
 import { defined } from '../../host/defined.ts';
 import { readBounded } from '../../host/regular-file.ts';
+import type { ProjectRecord } from '../../store/projects.ts';
 import type { TopologyDrawing } from '../../store/topology/schema.ts';
 import { Drawing, type DrawingRecord } from '../drawings/drawing.ts';
 import { isPictureName, keptPicture, shownPicture } from '../drawings/pictures.ts';
@@ -121,11 +122,19 @@ export class Drawings {
 
   /** Removes the picture files that no drawing uses, and that are not the supplier's logo. */
   async removeUnused(project: Project): Promise<void> {
-    const used = new Set([...project.drawings.values()].map(({ record }) => record.svg));
-    used.add(project.record.supplier?.logo ?? '');
-    const names = await readdir(`${project.record.path}/${IMAGES}`).catch(() => []);
+    await this.removeUnusedBy(
+      project.record,
+      [...project.drawings.values()].map(({ record }) => record),
+    );
+  }
+
+  /** The same of a project whose lab is in the database alone. */
+  async removeUnusedBy({ path, supplier }: ProjectRecord, drawings: readonly { svg?: unknown }[]): Promise<void> {
+    const used = new Set<unknown>(drawings.map(({ svg }) => svg));
+    used.add(supplier?.logo ?? '');
+    const names = await readdir(`${path}/${IMAGES}`).catch(() => []);
     for (const name of names) {
-      if (!used.has(name)) await removeContained(project.record.path, `${IMAGES}/${name}`).catch(() => {});
+      if (!used.has(name)) await removeContained(path, `${IMAGES}/${name}`).catch(() => {});
     }
   }
 }

@@ -183,6 +183,8 @@ export class ProjectLife {
     project.unended = false;
     if (project.state !== 'opened') return;
     project.rounds.cancel();
+    // From here on it is closed, be it by the next start.
+    if (!forDeletion) await this.#parts.store.labs.recordClosing(project.id);
     project.become('closing');
     await stopAllAtOnce(project).catch(() => {});
     await closeOnComputes(project);
@@ -196,6 +198,17 @@ export class ProjectLife {
       this.#announce('project.closed', project);
       project.clear();
     }
+  }
+
+  /** Ends the closing that a former life of this server had begun. */
+  async endClosing(project: Project): Promise<void> {
+    const { store, drawings, writer } = this.#parts;
+    // Closing it once more tries again.
+    project.unended = true;
+    const lab = await store.labs.load(project.id);
+    if (lab && lab.damaged.length === 0) await drawings.removeUnusedBy(project.record, lab.drawings);
+    await writer.end(project.id);
+    project.unended = false;
   }
 
   /** A listener of the project's notifications left: without any other, a project with `auto_close` is closed a little later. */

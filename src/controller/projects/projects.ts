@@ -66,20 +66,25 @@ export class Projects {
     const { store, writer, config } = this.#options;
     await makeDirectory(config.Server.projects_path);
     await settleMoves(store.projects);
-    const leftOpen = (await store.labs.list()).map(({ project_id: id }) => id);
-    this.#formerlyOpen = new Set(leftOpen);
+    const labs = await store.labs.list();
+    const recorded = labs.map(({ project_id: id }) => id);
+    const leftOpen = labs.filter(({ closing }) => !closing).map(({ project_id: id }) => id);
+    this.#formerlyOpen = new Set(recorded);
     const unwritten = (id: string) => (error: unknown) =>
       log.error('the lab of the last run cannot be written to its file; it is kept in the database', {
         project: id,
         error: messageOf(error),
       });
-    for (const id of leftOpen) await writer.flush(id).catch(unwritten(id));
-    await this.#scan(new Set(leftOpen));
+    for (const id of recorded) await writer.flush(id).catch(unwritten(id));
+    await this.#scan(new Set(recorded));
     for (const project of this.list()) {
       project.leftOpen = leftOpen.includes(project.id) && project.damaged === undefined;
     }
-    for (const id of leftOpen.filter((id) => !this.#projects.get(id)?.leftOpen)) {
-      await writer.end(id).catch(unwritten(id));
+    for (const id of recorded) {
+      const project = this.#projects.get(id);
+      if (project?.leftOpen) continue;
+      const isClosing = project?.damaged === undefined && !leftOpen.includes(id);
+      await (project && isClosing ? this.#life.endClosing(project) : writer.end(id)).catch(unwritten(id));
     }
     await forgetDeleted(store, { root: config.Server.projects_path, found: new Set(this.#projects.keys()) });
   }
