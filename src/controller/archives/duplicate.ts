@@ -53,7 +53,8 @@ export class Duplicates {
   async duplicate(project: Project, plan: DuplicatePlan): Promise<Project> {
     const { projects, writer, version } = this.#options;
     const id = randomUUID();
-    const place = await projects.vacantPlace(id, plan.path);
+    await using held = new AsyncDisposableStack();
+    const place = await projects.takeVacantPlace({ id, name: plan.name, path: plan.path }, held);
     const { topology } = await project.changes.run(PRESENCE, async () => {
       project.requirePresent();
       if (project.state !== 'closed') await writer.flush(project.id);
@@ -61,8 +62,8 @@ export class Duplicates {
     });
     const isHere = topology.topology.nodes.every(({ compute_id: compute }) => compute === 'local');
     return isHere
-      ? project.changes.run(PRESENCE, () => this.#copyHere(project, plan, { id, place }))
-      : this.#throughArchive(project, plan, { id, place });
+      ? await project.changes.run(PRESENCE, () => this.#copyHere(project, plan, { id, place }))
+      : await this.#throughArchive(project, plan, { id, place });
   }
 
   async #copyHere(

@@ -75,8 +75,8 @@ export class Imports {
         if (content instanceof ReadableStream) await content.cancel();
         return known;
       }
-      const place = await this.#options.projects.vacantPlace(id, path);
       await using held = new AsyncDisposableStack();
+      const place = await this.#options.projects.takeVacantPlace({ id, name: name ?? id, path }, held);
       const staging = await makeStaging(this.#options.projectsPath, held);
       const archive = join(staging, 'archive');
       await spool(content, archive, signal);

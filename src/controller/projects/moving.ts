@@ -5,21 +5,21 @@ import { Failure, messageOf } from '../../failures.ts';
 import { areApart } from '../../host/apart.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../host/directories.ts';
 import { log } from '../../host/log.ts';
-import type { ProjectRecord, Projects as StoredProjects } from '../../store/projects.ts';
+import type { Projects as StoredProjects } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';
 import type { Project } from '../lab/project.ts';
 import { moveFolder, stagingsLeft } from '../staging.ts';
-import { mustBeVacant, refuseShared } from './places.ts';
+import { mustBeVacant } from './places.ts';
 import { hasFile } from './scan.ts';
 
 /**
  * Moves a project with all its files; answers where it is then. That it is there is noted by the caller; `undo` moves it back.
- * @throws Failure `conflict` for a project that is not closed, and for a place that is taken or another project's
+ * @throws Failure `conflict` for a project that is not closed, and for a place that is taken
  */
 export async function moveProject(
   project: Project,
   target: string,
-  { store, others }: { store: Store; others: readonly ProjectRecord[] },
+  store: Store,
   undo: AsyncDisposableStack,
 ): Promise<string> {
   const { record } = project;
@@ -28,7 +28,6 @@ export async function moveProject(
     const fix = project.damaged === undefined ? 'close it first' : 'correct its file first';
     throw new Failure('conflict', `path: "${record.name}" cannot be moved as it is; ${fix}.`);
   }
-  await refuseShared(target, others);
   if (!(await areApart(record.path, target))) {
     throw new Failure('conflict', 'path: a project cannot be moved into itself, or to a folder around it.');
   }

@@ -44,7 +44,10 @@ async function apart(one: string, other: string): Promise<boolean> {
 }
 
 /** @throws Failure `conflict` when a place is, holds or is in the directory of one of the other projects */
-export async function refuseShared(place: string, others: Iterable<ProjectRecord>): Promise<void> {
+export async function refuseShared(
+  place: string,
+  others: Iterable<Pick<ProjectRecord, 'name' | 'path'>>,
+): Promise<void> {
   for (const { name, path } of others) {
     if (await apart(place, path)) continue;
     throw new Failure('conflict', `path: ${place} belongs to the project "${name}" in ${path}; name another folder.`);

@@ -1,13 +1,11 @@
-// What can be done with projects: create, change, open, close, delete, load; and the projects that there are.
+// What can be done with projects: create, change, open, close, delete, load.
 import { randomUUID } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/directories.ts';
-import { eachOf } from '../../host/each-of.ts';
-import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
@@ -19,11 +17,13 @@ import type { OpeningParts } from '../lab/opening.ts';
 import { Project } from '../lab/project.ts';
 import { type Exchange, ProjectLife } from '../lab/project-life.ts';
 import { type GivenSettings, givenSettings, newSettings } from '../lab/settings.ts';
+import { Catalogue } from './catalogue.ts';
 import { rewriteSettings, storedContent } from './closed-file.ts';
-import { moveProject, settleMoves } from './moving.ts';
-import { exists, fileNameOf, liesBelow, mustBeVacant, type PlaceRules, placeFor, refuseShared } from './places.ts';
-import { deleteOnComputes, forgetDeleted, removeFiles } from './removal.ts';
-import { hasFile, scanProjects } from './scan.ts';
+import { moveProject } from './moving.ts';
+import { exists, fileNameOf, liesBelow, refuseShared } from './places.ts';
+import { deleteOnComputes, removeFiles } from './removal.ts';
+import { Restart } from './restart.ts';
+import { hasFile } from './scan.ts';
 import type { ProjectCreate, ProjectUpdate } from './schema.ts';
 
 export interface ProjectsOptions extends Omit<OpeningParts, 'version'> {
@@ -31,118 +31,31 @@ export interface ProjectsOptions extends Omit<OpeningParts, 'version'> {
   writer: LabWriter;
 }
 
-export class Projects {
+export class Projects extends Catalogue {
   readonly #options: ProjectsOptions;
-  readonly #projects = new Map<string, Project>();
-  /** Projects that were open when a former life of this server ended, whether they can be found or not. */
-  #formerlyOpen: ReadonlySet<string> = new Set();
-  /** Names of projects that are being made or renamed. */
-  readonly #reserved = new Set<string>();
-  /** Projects of one id come one after the other. */
-  readonly #arrivals = new KeyedLock();
   readonly #life: ProjectLife;
+  readonly #restart: Restart;
 
   constructor(options: ProjectsOptions) {
+    super(options);
     this.#options = options;
     const { version, auto_close_grace } = options.config.Server;
     this.#life = new ProjectLife({ ...options, version }, auto_close_grace);
+    this.#restart = new Restart({ ...options, catalogue: this, life: this.#life });
   }
 
   get #version(): string {
     return this.#options.config.Server.version;
   }
 
-  get #rules(): PlaceRules {
-    const { projects_path: root, local } = this.#options.config.Server;
-    return { root, local };
+  /** Takes up what a former life of this server has left, see `Restart`. */
+  start(): Promise<void> {
+    return this.#restart.start();
   }
 
-  #announce(action: string, project: Project): void {
-    this.#options.announcer.controller.emit(action as 'project.created', project.json());
-  }
-
-  /** Writes what a crash left unwritten, and finds the projects that there are; those that were open are open again with `reopenAll`. */
-  async start(): Promise<void> {
-    const { store, writer, config } = this.#options;
-    await makeDirectory(config.Server.projects_path);
-    await settleMoves(store.projects);
-    const labs = await store.labs.list();
-    const recorded = labs.map(({ project_id: id }) => id);
-    const leftOpen = labs.filter(({ closing }) => !closing).map(({ project_id: id }) => id);
-    this.#formerlyOpen = new Set(recorded);
-    const unwritten = (id: string) => (error: unknown) =>
-      log.error('the lab of the last run cannot be written to its file; it is kept in the database', {
-        project: id,
-        error: messageOf(error),
-      });
-    for (const id of recorded) await writer.flush(id).catch(unwritten(id));
-    await this.#scan(new Set(recorded));
-    for (const project of this.list()) {
-      project.leftOpen = leftOpen.includes(project.id) && project.damaged === undefined;
-    }
-    for (const id of recorded) {
-      const project = this.#projects.get(id);
-      if (project?.leftOpen) continue;
-      const isClosing = project?.damaged === undefined && !leftOpen.includes(id);
-      await (project && isClosing ? this.#life.endClosing(project) : writer.end(id)).catch(unwritten(id));
-    }
-    await forgetDeleted(store, { root: config.Server.projects_path, found: new Set(this.#projects.keys()) });
-  }
-
-  /**
-   * Opens the labs that were open when a former life of this server ended without closing them: nodes that run on are taken back, and
-   * their cables and captures made anew. Never rejects.
-   */
-  async reopenAll(): Promise<void> {
-    const { announcer } = this.#options;
-    const begin = performance.now();
-    const left = this.list().filter(({ leftOpen }) => leftOpen);
-    await eachOf(left, left.length, async (project) => {
-      try {
-        await this.open(project);
-      } catch (error) {
-        const message = `The project "${project.record.name}" was open and does not open again: ${messageOf(error)}`;
-        log.error(message, { project: project.id });
-        announcer.project.emit('log.error', { message }, project.id);
-      }
-    });
-    if (left.length > 0) {
-      log.info('labs are open again', { labs: left.length, milliseconds: Math.round(performance.now() - begin) });
-    }
-  }
-
-  /** The database says of labs that were `leftOpen` what their files are to say: those are recorded when they are open. */
-  async #scan(leftOpen: ReadonlySet<string> = new Set()): Promise<void> {
-    const { store, config } = this.#options;
-    const found = await scanProjects(config.Server.projects_path, this.#version, await store.projects.list());
-    const ids = new Set(found.map(({ record }) => record.project_id));
-    for (const project of this.list().filter(({ id, damaged }) => damaged !== undefined && !ids.has(id))) {
-      this.#remove(project);
-    }
-    for (const { record, damaged, foreign = false } of found) {
-      const known = this.#projects.get(record.project_id);
-      if (known && known.state !== 'closed') continue;
-      const project = known ?? this.#register(record);
-      project.damaged = damaged;
-      project.foreign = foreign;
-      if (damaged === undefined && !leftOpen.has(record.project_id)) await store.projects.put(record);
-    }
-  }
-
-  /** Nobody finds it from now on; who waits for a turn is told that it is gone. */
-  #remove(project: Project): void {
-    project.become('deleted');
-    this.#projects.delete(project.id);
-    this.#announce('project.deleted', project);
-  }
-
-  #register(record: ProjectRecord): Project {
-    const project = this.#projects.get(record.project_id) ?? new Project(record);
-    if (!this.#projects.has(project.id)) {
-      this.#projects.set(project.id, project);
-      this.#announce('project.created', project);
-    }
-    return project;
+  /** Opens the labs that were open when a former life of this server ended, see `Restart`. Never rejects. */
+  reopenAll(): Promise<void> {
+    return this.#restart.reopenAll();
   }
 
   /** Forgets projects whose directory has vanished, finds new ones, opens those that open by themselves. */
@@ -152,10 +65,10 @@ export class Projects {
         if (project.state === 'deleted' || (await hasFile(project.record))) return;
         await this.#life.closeNow(project);
         await this.#options.writer.forget(project.id);
-        this.#remove(project);
+        this.remove(project);
       });
     }
-    await this.#scan();
+    await this.#restart.scan();
     await this.openAutomatic();
   }
 
@@ -174,38 +87,9 @@ export class Projects {
     await this.#options.writer.stop();
   }
 
-  /** In the order of registration. */
-  list(): Project[] {
-    return [...this.#projects.values()];
-  }
-
   /** Whether it is this server that opens the project on its computes, and no other one. */
   isOurs(id: string): boolean {
-    return this.#projects.has(id) || this.#formerlyOpen.has(id);
-  }
-
-  find(id: string): Project | undefined {
-    return this.#projects.get(id);
-  }
-
-  get(id: string): Project {
-    const project = this.#projects.get(id);
-    if (!project) throw new Failure('not-found', `project_id: there is no project ${id}.`);
-    return project;
-  }
-
-  /** A project whose content is there, waiting for an opening under way; closed ones are the caller's matter. */
-  async settled(id: string): Promise<Project> {
-    const project = this.get(id);
-    await project.settled();
-    return project;
-  }
-
-  /** The same, refusing a closed one. */
-  async opened(id: string): Promise<Project> {
-    const project = await this.settled(id);
-    project.requireOpen();
-    return project;
+    return this.find(id) !== undefined || this.#restart.wasOpen(id);
   }
 
   /** Creates an empty, open project; a known `project_id` gives the one that there is. */
@@ -214,12 +98,12 @@ export class Projects {
     const id = given.project_id ?? randomUUID();
     const name = given.name;
     return this.arriving(id, async () => {
-      const known = this.#projects.get(id);
+      const known = this.find(id);
       if (known) return known;
       await using held = new AsyncDisposableStack();
-      this.#takeName(name, held);
+      this.takeName(name, held);
       await using undo = new AsyncDisposableStack();
-      const path = await this.#newPlace(given, id);
+      const path = await this.#newPlace(given, { id, name }, held);
       const record: ProjectRecord = {
         ...newSettings(name, given as GivenSettings),
         project_id: id,
@@ -235,69 +119,26 @@ export class Projects {
       if (made !== undefined) undo.defer(() => rm(made, { recursive: true, force: true }));
       await this.#options.writer.flush(id);
       undo.move();
-      this.#projects.set(id, project);
-      this.#announce('project.created', project);
-      return project;
+      return this.register(project);
     });
   }
 
-  /** Runs what may register a project of this id when nothing else may: the second one finds the first one's. */
-  arriving<T>(id: string, task: () => Promise<T>): Promise<T> {
-    return this.#arrivals.run(id, task);
-  }
-
-  #isTaken(name: string): boolean {
-    return this.#reserved.has(name) || this.list().some(({ record }) => record.name === name);
-  }
-
-  /** Keeps a name for a project while `held` lasts. @throws Failure `conflict` when it is taken */
-  #takeName(name: string, held: AsyncDisposableStack): void {
-    if (this.#isTaken(name))
-      throw new Failure('conflict', `name: there is already a project "${name}"; choose another name.`);
-    this.#reserved.add(name);
-    held.defer(() => void this.#reserved.delete(name));
-  }
-
-  /** The directory of a new project; it must lie below the projects directory unless clients may name paths. */
-  async #newPlace(given: ProjectCreate, id: string): Promise<string> {
-    const path = await placeFor(id, given.path, this.#rules);
-    if (given.path && !given.project_id && (await exists(path))) {
+  /** The directory of a new project, kept for it; it must lie below the projects directory unless clients may name paths. */
+  async #newPlace(
+    { path: wanted, project_id: given }: ProjectCreate,
+    project: { id: string; name: string },
+    held: AsyncDisposableStack,
+  ): Promise<string> {
+    const path = await this.placeOf(project.id, wanted);
+    await this.keepPlace({ name: project.name, path }, held);
+    if (wanted && !given && (await exists(path))) {
       throw new Failure(
         'forbidden',
         `path: ${path} exists already; name a folder that does not, or load the project in it.`,
       );
     }
-    if (given.path) await refuseShared(path, this.#others());
+    if (wanted) await refuseShared(path, this.others());
     return path;
-  }
-
-  /** The records of all projects that have a directory of their own, but for one of them. */
-  #others(but?: Project): ProjectRecord[] {
-    return this.list().flatMap((project) => (project === but || project.foreign ? [] : [project.record]));
-  }
-
-  /** Where a project that comes from elsewhere may be put; nothing is there yet. @throws Failure `forbidden`, `conflict` */
-  async vacantPlace(id: string, path: string | undefined): Promise<string> {
-    const place = await placeFor(id, path, this.#rules);
-    if (path !== undefined) await refuseShared(place, this.#others());
-    await mustBeVacant(place);
-    return place;
-  }
-
-  /** The name, or with a number behind it if a project or something in the projects directory is called so; kept while `held` lasts. */
-  async reserveName(wanted: string, held: AsyncDisposableStack): Promise<string> {
-    const names = new Set(await readdir(this.#options.config.Server.projects_path).catch(() => []));
-    let name = wanted;
-    for (let number = 1; names.has(name) || this.#isTaken(name); number += 1) name = `${wanted}-${number}`;
-    this.#reserved.add(name);
-    held.defer(() => void this.#reserved.delete(name));
-    return name;
-  }
-
-  /** Takes up a closed project whose directory is in its place. */
-  async adopt(record: ProjectRecord): Promise<Project> {
-    await this.#options.store.projects.put(record);
-    return this.#register(record);
   }
 
   /** Changes settings; without a real change nothing happens. */
@@ -308,17 +149,12 @@ export class Projects {
   async #updateNow(project: Project, given: ProjectUpdate): Promise<Project> {
     project.requirePresent();
     await using held = new AsyncDisposableStack();
-    if (given.name != null && given.name !== project.record.name) this.#takeName(given.name, held);
+    if (given.name != null && given.name !== project.record.name) this.takeName(given.name, held);
     const record = { ...project.record, ...givenSettings(given as GivenSettings) };
     await using undo = new AsyncDisposableStack();
     if (given.path) {
-      const target = await placeFor(project.id, given.path, this.#rules);
-      record.path = await moveProject(
-        project,
-        target,
-        { store: this.#options.store, others: this.#others(project) },
-        undo,
-      );
+      const target = await this.takePlace({ id: project.id, name: record.name, path: given.path }, held);
+      record.path = await moveProject(project, target, this.#options.store, undo);
     }
     if (isDeepStrictEqual(record, project.record)) return project;
     if (project.state === 'closed' && project.damaged === undefined) {
@@ -328,7 +164,7 @@ export class Projects {
     await this.#options.writer.putProject(record);
     undo.move();
     project.record = record;
-    this.#announce('project.updated', project);
+    this.announce('project.updated', project);
     const body = { variables: record.variables };
     for (const compute of project.hosts) {
       // One that does not take them is told them when the project is opened there the next time.
@@ -400,14 +236,14 @@ export class Projects {
       );
     }
     // All that is in the directory goes with it.
-    await refuseShared(path, this.#others(project));
+    await refuseShared(path, this.others(project));
     const { computes } = this.#options;
     await deleteOnComputes(project, { computes, version: this.#version, abandon });
     const wasOpen = project.state !== 'closed';
     await this.#life
       .closeNow(project, { forDeletion: true })
       .catch((error: unknown) => log.warn('closing before deletion', { project: project.id, error: messageOf(error) }));
-    if (!wasOpen) this.#announce('project.closed', project);
+    if (!wasOpen) this.announce('project.closed', project);
     const { projects_path: root } = this.#options.config.Server;
     try {
       await removeFiles(path, root, () => this.#options.writer.forget(project.id));
@@ -416,8 +252,8 @@ export class Projects {
       if (wasOpen) await this.#life.openAgain(project);
       throw error;
     }
-    this.#remove(project);
-    for (const other of this.list().filter((one) => one.foreign && one.record.path === path)) this.#remove(other);
+    this.remove(project);
+    for (const other of this.list().filter((one) => one.foreign && one.record.path === path)) this.remove(other);
   }
 
   /** Registers a topology file of this machine, or takes the project that is known under its id, and opens it. */
@@ -432,11 +268,12 @@ export class Projects {
       filename: basename(path),
     };
     const project = await this.arriving(record.project_id, async () => {
-      const known = this.#projects.get(record.project_id);
+      const known = this.find(record.project_id);
       if (known) return known;
-      await refuseShared(record.path, this.#others());
-      await this.#options.store.projects.put(record);
-      return this.#register(record);
+      await using held = new AsyncDisposableStack();
+      await this.keepPlace(record, held);
+      await refuseShared(record.path, this.others());
+      return this.adopt(record);
     });
     return this.open(project);
   }
