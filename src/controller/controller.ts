@@ -27,6 +27,7 @@ import { Links } from './lab/links.ts';
 import { Nodes } from './lab/nodes.ts';
 import type { Project } from './lab/project.ts';
 import { Recovery } from './lab/recovery.ts';
+import { Traces } from './lab/traces.ts';
 import { linkRoutes } from './links/routes.ts';
 import { controllerMetrics } from './metrics.ts';
 import { nodeRoutes } from './nodes/routes.ts';
@@ -82,6 +83,7 @@ export class Controller {
       version: config.Server.version,
       warn: (projectId, message) => announcer.project.emit('log.warning', { message }, projectId),
     });
+    const traces = new Traces(store.remoteObjects);
     const links = new Links({ announcer, writer });
     const drawings = new Drawings({ announcer, writer });
     this.#computes = new Computes({
@@ -114,6 +116,7 @@ export class Controller {
       nodes: this.#nodes,
       links,
       announcer,
+      traces,
       open: (project) => this.#projects.open(project),
     });
     this.#projects = new Projects({
@@ -125,6 +128,7 @@ export class Controller {
       drawings,
       nodes: this.#nodes,
       computes: this.#computes,
+      traces,
     });
     const { version, local, projects_path: projectsPath, images_path: imagesPath } = config.Server;
     const projects = this.#projects;

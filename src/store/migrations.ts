@@ -55,4 +55,12 @@ export const MIGRATIONS: readonly string[] = [
   'ALTER TABLE lab ADD COLUMN coming TEXT',
   // The lab is being closed: should we die meanwhile, the next start closes it.
   'ALTER TABLE lab ADD COLUMN closing INTEGER NOT NULL DEFAULT 0',
+  // What other computes may have of a project, until it is known what became of it there.
+  `CREATE TABLE remote_object (
+    position INTEGER PRIMARY KEY,
+    compute_id TEXT NOT NULL,
+    project_id TEXT NOT NULL,
+    path TEXT NOT NULL,
+    UNIQUE (compute_id, path)
+  )`,
 ];

@@ -13,6 +13,7 @@ import { Labs } from './labs.ts';
 import { lockStateDirectory } from './lock.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { Projects } from './projects.ts';
+import { RemoteObjects } from './remote-objects.ts';
 import { Reserve } from './reserve.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -29,6 +30,7 @@ export class Store implements AsyncDisposable {
   readonly projects: Projects;
   readonly labs: Labs;
   readonly documents: Documents;
+  readonly remoteObjects: RemoteObjects;
   readonly #database: Database;
   /** What is open, to be closed in the other order. */
   readonly #opened: AsyncDisposable;
@@ -41,6 +43,7 @@ export class Store implements AsyncDisposable {
     this.projects = new Projects(database);
     this.labs = new Labs(database);
     this.documents = new Documents(database);
+    this.remoteObjects = new RemoteObjects(database);
   }
 
   /**

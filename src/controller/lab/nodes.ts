@@ -13,7 +13,7 @@ import type { Announcer } from '../events.ts';
 import { type ConfigsPlace, takeBaseConfigs } from '../nodes/base-configs.ts';
 import { nodeRecord, type SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
-import { computeBody, lastingProperties, Node, type NodeRecord, withComputeState, withName } from '../nodes/node.ts';
+import { computeBody, lastingProperties, Node, type NodeRecord, nodePath, withComputeState, withName } from '../nodes/node.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../nodes/schema.ts';
 import { nodeCopy, nodeRecord as nodeRecordClaim, wholeNode } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
@@ -105,13 +105,21 @@ export class Nodes {
   }
 
   async #createFrom(project: Project, compute: Compute, given: NodeCreate): Promise<Node> {
+    const path = nodePath(project.id, given.node_type, String(given.node_id));
+    using trace = await project.traces.begin(compute, project.id, path);
     await using undo = new AsyncDisposableStack();
-    const node = await this.#onCompute(project, compute, given, undo);
-    await this.#options.writer.apply(project.record, [{ node: node.record }, ...computeChange(compute)]);
-    undo.move();
-    project.nodes.set(node.id, node);
-    this.#announce('node.created', node);
-    return node;
+    try {
+      const node = await this.#onCompute(project, compute, given, undo);
+      await this.#options.writer.apply(project.record, [{ node: node.record }, ...computeChange(compute)]);
+      undo.move();
+      project.nodes.set(node.id, node);
+      this.#announce('node.created', node);
+      await trace.settle();
+      return node;
+    } catch (error) {
+      await trace.failed(error);
+      throw error;
+    }
   }
 
   /** Makes the node of a topology file again; the lab's own record of it is written by the opening as a whole. */
@@ -293,6 +301,7 @@ export class Nodes {
     undo.defer(() => {
       for (const part of [node, ...own]) part.leaving = false;
     });
+    using trace = await project.traces.begin(node.compute, project.id, node.path);
     // First on the disk, all together: when that fails nothing has happened.
     const ends = own.map((link): LabChange => ({ delete: 'link', id: link.id }));
     await writer.apply(project.record, [...ends, { delete: 'node', id: node.id }]);
@@ -300,12 +309,15 @@ export class Nodes {
     let failure: unknown;
     try {
       await node.compute.remove(node.path);
+      await trace.settle();
     } catch (error) {
       // One that refuses has the node still, without its cables: so has the lab.
       if (error instanceof ComputeRefusal) {
         await writer.apply(project.record, [{ node: node.record }]);
+        await trace.settle();
         throw error;
       }
+      // Otherwise it goes when the compute is there again.
       failure = error;
     }
     undo.move();
@@ -388,6 +400,7 @@ export async function hostProject(project: Project, compute: Compute): Promise<v
   const body: Record<string, unknown> = { name: record.name, project_id: record.project_id };
   if (compute.id === 'local') body['path'] = record.path;
   if (record.variables?.length) body['variables'] = record.variables;
+  await project.traces.hosting(compute, project.id);
   // One that has the project open already answers the same.
   await compute.insist((connect) => compute.post('/projects', { body, connect }));
   project.hosts.add(compute);

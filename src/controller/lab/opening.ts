@@ -23,6 +23,7 @@ import type { LinkPlan, Links } from './links.ts';
 import type { Nodes } from './nodes.ts';
 import type { Project } from './project.ts';
 import { type GivenSettings, givenSettings } from './settings.ts';
+import type { Traces } from './traces.ts';
 
 export interface OpeningParts {
   store: Store;
@@ -32,6 +33,7 @@ export interface OpeningParts {
   drawings: Drawings;
   announcer: Announcer;
   writer: LabWriter;
+  traces: Traces;
   version: string;
 }
 
@@ -172,6 +174,7 @@ export async function closeOnComputes(project: Project): Promise<void> {
     await compute.insist(close).catch((error: unknown) => {
       log.debug('a compute did not close a project', { compute: compute.id, error: messageOf(error) });
     });
+    await project.traces.left(compute, project.id);
   }
   project.hosts.clear();
 }

@@ -9,6 +9,7 @@ import type { Node } from '../nodes/node.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { Rounds } from './rounds.ts';
 import { isWay, type ProjectState } from './state.ts';
+import type { Traces } from './traces.ts';
 
 export class Project {
   record: ProjectRecord;
@@ -31,13 +32,15 @@ export class Project {
   names = new NamePool();
   /** Computes that have been told of this project since it was opened. */
   readonly hosts = new Set<Compute>();
+  readonly traces: Traces;
   #state: ProjectState;
   #passing: Promise<unknown> | undefined;
   readonly #linksByPort = new Map<string, Link>();
   readonly #linksByNode = new Map<string, Set<Link>>();
 
-  constructor(record: ProjectRecord, state: 'closed' | 'opened' = 'closed') {
+  constructor(record: ProjectRecord, traces: Traces, state: 'closed' | 'opened' = 'closed') {
     this.record = record;
+    this.traces = traces;
     this.#state = state;
     this.recorded = state === 'opened';
   }

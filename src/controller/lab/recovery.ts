@@ -13,6 +13,7 @@ import type { Node } from '../nodes/node.ts';
 import type { Links } from './links.ts';
 import type { Nodes } from './nodes.ts';
 import type { Project } from './project.ts';
+import type { Traces } from './traces.ts';
 
 /** Nodes that a compute is asked for at the same time. */
 const AT_ONCE = 8;
@@ -25,6 +26,7 @@ export interface RecoveryOptions {
   nodes: Nodes;
   links: Links;
   announcer: Announcer;
+  traces: Traces;
   /** Opens a project. */
   open(project: Project): Promise<unknown>;
 }
@@ -34,12 +36,14 @@ export class Recovery {
   readonly #nodes: Nodes;
   readonly #links: Links;
   readonly #announcer: Announcer;
+  readonly #traces: Traces;
 
-  constructor({ nodes, links, announcer, open }: RecoveryOptions) {
+  constructor({ nodes, links, announcer, traces, open }: RecoveryOptions) {
     this.#open = open;
     this.#nodes = nodes;
     this.#links = links;
     this.#announcer = announcer;
+    this.#traces = traces;
   }
 
   /** Brings the projects that use a compute and what it knows of them together again. Never rejects. */
@@ -48,10 +52,12 @@ export class Recovery {
     // Those that could not be opened for want of this compute.
     const leftOpen = projects.filter((project) => project.leftOpen && project.state === 'closed');
     // The one of this process ends with it.
-    if (compute.id === 'local' || (open.length === 0 && leftOpen.length === 0)) return;
+    if (compute.id === 'local') return;
     try {
+      if (open.length === 0 && leftOpen.length === 0 && !(await this.#traces.concern(compute))) return;
       const list = mustBeList(await compute.get('/projects'), 'GET /projects');
       const known = new Set(list.map((entry) => entry['project_id']));
+      await this.#traces.joined(compute, known, projects);
       for (const project of leftOpen.filter(({ id }) => known.has(id))) {
         log.info('a project of a former run is still open on a compute', { project: project.id, compute: compute.id });
         // Not waited for: a change of the project that is under way may wait for this compute.

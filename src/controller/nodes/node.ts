@@ -36,6 +36,11 @@ export interface NodeRecord {
   start_delay?: number;
 }
 
+/** Path of a node on its compute, below /v2/compute. */
+export function nodePath(projectId: string, type: string, id: string): string {
+  return `/projects/${projectId}/${type}/nodes/${id}`;
+}
+
 /** Texts that a node is created with; from then on they are its compute's files. */
 const CREATION_TEXTS = ['startup_config_content', 'private_config_content', 'startup_script'];
 
@@ -116,7 +121,7 @@ export class Node {
 
   /** Path of this node's routes below /v2/compute. */
   get path(): string {
-    return `/projects/${this.projectId}/${this.type}/nodes/${this.id}`;
+    return nodePath(this.projectId, this.type, this.id);
   }
 
   /** The object that clients see (`Node`). */

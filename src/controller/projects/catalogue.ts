@@ -7,12 +7,14 @@ import type { ProjectRecord } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';
 import type { Announcer } from '../events.ts';
 import { Project } from '../lab/project.ts';
+import type { Traces } from '../lab/traces.ts';
 import { mustBeVacant, placeFor, refuseShared } from './places.ts';
 
 export interface CatalogueOptions {
   config: Config;
   store: Store;
   announcer: Announcer;
+  traces: Traces;
 }
 
 /** A directory that is some project's. */
@@ -78,7 +80,7 @@ export class Catalogue {
   /** Takes up a closed project whose directory is in its place. */
   async adopt(record: ProjectRecord): Promise<Project> {
     await this.#options.store.projects.put(record);
-    return this.register(new Project(record));
+    return this.register(new Project(record, this.#options.traces));
   }
 
   /** Nobody finds it from now on; who waits for a turn is told that it is gone. */

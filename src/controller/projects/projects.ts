@@ -110,7 +110,7 @@ export class Projects extends Catalogue {
         path,
         filename: fileNameOf(name),
       };
-      const project = new Project(record, 'opened');
+      const project = new Project(record, this.#options.traces, 'opened');
       const contents = { nodes: [], links: [], drawings: [], computes: [] };
       // From this step on it is there: a server that is killed now makes the rest at its next start.
       undo.defer(() => this.#options.writer.forget(id));

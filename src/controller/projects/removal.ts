@@ -51,6 +51,7 @@ export async function deleteOnComputes(
       if (!abandon && !gone) throw error;
     }
     project.hosts.delete(compute);
+    await project.traces.left(compute, project.id);
   }
 }
 

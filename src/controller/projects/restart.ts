@@ -95,7 +95,7 @@ export class Restart {
     for (const { record, damaged, foreign = false } of found) {
       const known = this.#catalogue.find(record.project_id);
       if (known && known.state !== 'closed') continue;
-      const project = known ?? this.#catalogue.register(new Project(record));
+      const project = known ?? this.#catalogue.register(new Project(record, this.#options.traces));
       project.damaged = damaged;
       project.foreign = foreign;
       if (damaged === undefined && !leftOpen.has(record.project_id)) await store.projects.put(record);

@@ -1,0 +1,38 @@
+// What other computes have, or may have, of our projects: noted before they are asked for it, so that a server that is killed meanwhile
+// finds it again.
+import type { Database } from './database.ts';
+
+export interface RemoteObject {
+  compute_id: string;
+  project_id: string;
+  /** Its path on the compute, below /v2/compute: of a node, or of the project itself. */
+  path: string;
+}
+
+export class RemoteObjects {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** It may be there from now on; no error if that is known already. */
+  async note({ compute_id, project_id, path }: RemoteObject): Promise<void> {
+    const sql = 'INSERT INTO remote_object (compute_id, project_id, path) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+    await this.#database.run(sql, compute_id, project_id, path);
+  }
+
+  /** It need not be looked for any more. */
+  async settle({ compute_id, path }: RemoteObject): Promise<void> {
+    await this.#database.makingRoom(() =>
+      this.#database.run('DELETE FROM remote_object WHERE compute_id = ? AND path = ?', compute_id, path),
+    );
+  }
+
+  /** In the order in which they were noted. */
+  async list(): Promise<RemoteObject[]> {
+    return this.#database.all<RemoteObject>(
+      'SELECT compute_id, project_id, path FROM remote_object ORDER BY position',
+    );
+  }
+}
