@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto';
 import { read } from 'node:fs';
 import { promisify } from 'node:util';
-import { parentPort } from 'node:worker_threads';
-import { messageOf } from '../failures.ts';
-import type { ChecksumAnswer, ChecksumRequest } from './checksum.ts';
+import type { ChecksumRequest } from './checksum.ts';
+import { serveTasks } from './task-thread.ts';
 
 const PIECE_BYTES = 256 * 1024;
 const readAt = promisify(read);
@@ -38,23 +37,16 @@ class Job {
 
 const jobs = new Map<number, Job>();
 
-function answer(message: ChecksumAnswer): void {
-  jobs.delete(message.id);
-  parentPort!.postMessage(message);
-}
-
-parentPort!.on('message', (request: ChecksumRequest) => {
+serveTasks(async (request: ChecksumRequest): Promise<string | undefined> => {
   const { id } = request;
   if ('forget' in request) {
     jobs.delete(id);
-    return;
+    return undefined;
   }
   const job = jobs.get(id) ?? new Job();
   jobs.set(id, job);
-  job.advance(request.descriptor, request.length).then(
-    () => {
-      if (request.last) answer({ id, md5sum: job.digest() });
-    },
-    (thrown: unknown) => answer({ id, failure: messageOf(thrown) }),
-  );
+  await job.advance(request.descriptor, request.length);
+  if (!request.last) return undefined;
+  jobs.delete(id);
+  return job.digest();
 });

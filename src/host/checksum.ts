@@ -1,121 +1,92 @@
 // Checksums of files, made in a thread of their own: a large image takes seconds of a processor, and the main thread has consoles
 // and clients to serve. The thread reads by descriptor, so that it reads the very file that was opened here; no content passes
-// between the threads. It starts with the first file and ends when there has been none for a while.
-import type { Worker } from 'node:worker_threads';
-import { startWorker } from './workers.ts';
+// between the threads.
+import { messageOf } from '../failures.ts';
+import { log } from './log.ts';
+import { TaskThread, ThreadEnded } from './task-thread.ts';
 
 export type ChecksumRequest =
-  /** Bytes up to `length` may be read; `last`: those are all. */
+  /** Bytes up to `length` may be read; `last`: those are all, and the checksum is wanted. */
   | { id: number; descriptor: number; length: number; last: boolean }
   /** The file will not be completed. */
   | { id: number; forget: true };
 
-export type ChecksumAnswer = { id: number; md5sum: string } | { id: number; failure: string };
+/** Bytes that have to have come in before the thread is told of them: a client may send them one by one. */
+const STEP_BYTES = 256 * 1024;
 
-/** Milliseconds without work after which the thread ends and gives back its memory. */
-const IDLE_MS = 2000;
-const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
+const thread = new TaskThread<ChecksumRequest, string | undefined>({
+  name: 'checksum',
+  source: new URL('./checksum-worker.ts', import.meta.url),
+  resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 },
+  idleMs: 2_000,
+});
 
-class ChecksumThread {
-  readonly #worker: Worker;
-  readonly #waiting = new Map<number, PromiseWithResolvers<string>>();
-  #lastId = 0;
-  #idle: NodeJS.Timeout | undefined;
-
-  constructor() {
-    this.#worker = startWorker('checksum', {
-      source: new URL('./checksum-worker.ts', import.meta.url),
-      resourceLimits: LIMITS,
-    });
-    this.#worker.on('message', (answer: ChecksumAnswer) => this.#receive(answer));
-    this.#worker.on('error', (error) => this.#ended(error));
-    this.#worker.on('exit', () => this.#ended(new Error('the thread has ended')));
-  }
-
-  begin(): { id: number; md5sum: Promise<string> } {
-    clearTimeout(this.#idle);
-    // It holds up the end of the process only as long as somebody waits.
-    this.#worker.ref();
-    const id = ++this.#lastId;
-    const result = Promise.withResolvers<string>();
-    this.#waiting.set(id, result);
-    return { id, md5sum: result.promise };
-  }
-
-  post(request: ChecksumRequest): void {
-    this.#worker.postMessage(request);
-  }
-
-  forget(id: number): void {
-    if (!this.#waiting.delete(id)) return;
-    this.post({ id, forget: true });
-    this.#rest();
-  }
-
-  #receive(answer: ChecksumAnswer): void {
-    const waiting = this.#waiting.get(answer.id);
-    this.#waiting.delete(answer.id);
-    if ('md5sum' in answer) waiting?.resolve(answer.md5sum);
-    else waiting?.reject(new Error(`No checksum could be made: ${answer.failure}`));
-    this.#rest();
-  }
-
-  #rest(): void {
-    if (this.#waiting.size > 0) return;
-    this.#worker.unref();
-    this.#idle = setTimeout(() => {
-      if (thread === this) thread = undefined;
-      void this.#worker.terminate();
-    }, IDLE_MS).unref();
-  }
-
-  #ended(reason: Error): void {
-    clearTimeout(this.#idle);
-    if (thread === this) thread = undefined;
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
-    for (const { reject } of waiting) reject(new Error(`No checksum could be made: ${reason.message}`));
-  }
-}
-
-let thread: ChecksumThread | undefined;
+let lastId = 0;
 
 /** The MD5 of a file that is being written; to be disposed of before the file is closed. */
 export class RunningChecksum implements Disposable {
-  readonly #thread: ChecksumThread;
   readonly #descriptor: number;
-  readonly #id: number;
-  readonly #md5sum: Promise<string>;
+  readonly #id = ++lastId;
+  readonly #hold = thread.hold();
+  /** The thread is at work on what it was told. */
+  #isAtWork = false;
+  /** The thread remembers what it has read so far. */
+  #isRemembered = false;
+  /** Bytes that it was told of, and those that there are. */
+  #told = 0;
+  #length = 0;
 
   /** @param descriptor of a regular file, open for reading */
   constructor(descriptor: number) {
-    thread ??= new ChecksumThread();
-    this.#thread = thread;
     this.#descriptor = descriptor;
-    const { id, md5sum } = thread.begin();
-    this.#id = id;
-    this.#md5sum = md5sum;
-    // Whoever gives up does not wait for it.
-    md5sum.catch(() => {});
   }
 
   /** The first `length` bytes of the file are as they will stay. */
   advance(length: number): void {
-    this.#post(length, false);
+    this.#length = length;
+    if (this.#isAtWork || length - this.#told < STEP_BYTES) return;
+    this.#isAtWork = true;
+    this.#isRemembered = true;
+    this.#told = length;
+    void thread
+      .run({ id: this.#id, descriptor: this.#descriptor, length, last: false })
+      // What failed fails again, and is told, at the end.
+      .catch(() => {})
+      .then(() => {
+        this.#isAtWork = false;
+        this.advance(this.#length);
+      });
   }
 
-  /** The checksum of the whole file, which is as it will stay, in hexadecimal. */
-  finish(): Promise<string> {
-    this.#post(Number.MAX_SAFE_INTEGER, true);
-    return this.#md5sum;
+  /** The checksum of the whole file, which is as it will stay, in hexadecimal. @throws Error with the reason when it cannot be read */
+  async finish(): Promise<string> {
+    this.#told = Number.POSITIVE_INFINITY;
+    const request = { id: this.#id, descriptor: this.#descriptor, length: Number.MAX_SAFE_INTEGER, last: true };
+    this.#isRemembered = true;
+    try {
+      const md5sum = await this.#asked(request);
+      this.#isRemembered = false;
+      return md5sum ?? '';
+    } catch (error) {
+      throw new Error(`No checksum could be made: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  /** A thread that has ended has lost what it had read, and nothing else: another one begins anew. */
+  async #asked(request: ChecksumRequest): Promise<string | undefined> {
+    try {
+      return await thread.run(request);
+    } catch (error) {
+      if (!(error instanceof ThreadEnded)) throw error;
+      log.warn('the thread that makes checksums has ended; another one begins anew', { reason: error.message });
+      return thread.run(request);
+    }
   }
 
   [Symbol.dispose](): void {
-    this.#thread.forget(this.#id);
-  }
-
-  #post(length: number, last: boolean): void {
-    this.#thread.post({ id: this.#id, descriptor: this.#descriptor, length, last });
+    this.#told = Number.POSITIVE_INFINITY;
+    this.#hold[Symbol.dispose]();
+    if (this.#isRemembered) thread.run({ id: this.#id, forget: true }).catch(() => {});
   }
 }
 

@@ -27,10 +27,23 @@ export class TaskThread<Request, Result> {
   #worker: Worker | undefined;
   #waiting = new Map<number, PromiseWithResolvers<Result>>();
   #lastId = 0;
+  #holds = 0;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(options: TaskThreadOptions) {
     this.#options = options;
+  }
+
+  /** Keeps the thread, with what it remembers between tasks, until it is disposed of; the process may end all the same. */
+  hold(): Disposable {
+    this.#holds += 1;
+    clearTimeout(this.#idle);
+    return {
+      [Symbol.dispose]: () => {
+        this.#holds -= 1;
+        this.#rest();
+      },
+    };
   }
 
   /** @throws Failure as the task does, ThreadEnded */
@@ -63,8 +76,16 @@ export class TaskThread<Request, Result> {
     if ('answer' in answer) task?.resolve(answer.answer as Result);
     else if (answer.code) task?.reject(new Failure(answer.code, answer.message));
     else task?.reject(new Error(answer.message));
-    if (this.#waiting.size > 0 || this.#worker !== worker) return;
+    if (this.#worker === worker) this.#rest();
+  }
+
+  /** Nobody waits for the thread any more, perhaps: then it ends soon. */
+  #rest(): void {
+    const worker = this.#worker;
+    if (worker === undefined || this.#waiting.size > 0) return;
     worker.unref();
+    clearTimeout(this.#idle);
+    if (this.#holds > 0) return;
     this.#idle = setTimeout(() => {
       this.#worker = undefined;
       void worker.terminate();
@@ -81,14 +102,17 @@ export class TaskThread<Request, Result> {
   }
 }
 
-/** Within such a thread: answers its tasks, one after the other. `transfer` names what goes over to the other thread without a copy. */
+/**
+ * Within such a thread: answers its tasks, begun in the order in which they came. `transfer` names what goes over to the other thread
+ * without a copy.
+ */
 export function serveTasks<Request, Result>(
-  task: (request: Request) => Result,
+  task: (request: Request) => Result | Promise<Result>,
   transfer: (result: Result) => Transferable[] = () => [],
 ): void {
-  parentPort?.on('message', ({ id, request }: Task) => {
+  parentPort?.on('message', async ({ id, request }: Task) => {
     try {
-      const answer = task(request as Request);
+      const answer = await task(request as Request);
       parentPort?.postMessage({ id, answer } satisfies Answer, transfer(answer));
     } catch (error) {
       const code = error instanceof Failure ? { code: error.code } : {};

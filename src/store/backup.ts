@@ -17,6 +17,7 @@ import { dirname, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { createTemporaryDirectory, fileFailure } from '../host/atomic-file.ts';
 import { isBelow, whereItWouldBe } from '../host/below.ts';
+import { exists } from '../host/exists.ts';
 import { isReservedName } from '../host/reserved-names.ts';
 import { connect, settle } from './database.ts';
 
@@ -131,11 +132,4 @@ async function keepAttributes(path: string, status: Awaited<ReturnType<typeof ls
 async function sync(path: string): Promise<void> {
   await using handle = await open(path, constants.O_RDONLY);
   await handle.sync();
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    (thrown: unknown) => systemCode(thrown) !== 'ENOENT',
-  );
 }

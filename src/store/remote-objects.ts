@@ -31,8 +31,6 @@ export class RemoteObjects {
 
   /** In the order in which they were noted. */
   async list(): Promise<RemoteObject[]> {
-    return this.#database.all<RemoteObject>(
-      'SELECT compute_id, project_id, path FROM remote_object ORDER BY position',
-    );
+    return this.#database.all<RemoteObject>('SELECT compute_id, project_id, path FROM remote_object ORDER BY position');
   }
 }

@@ -1,9 +1,10 @@
 // A damaged state database, rebuilt from what can still be read of it. The damaged files are kept beside it.
-import { rename, stat } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type sqlite3 from 'sqlite3';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/atomic-file.ts';
+import { exists } from '../host/exists.ts';
 import { connect, Database, settle } from './database.ts';
 import { formatJson } from './json.ts';
 import { lockStateDirectory } from './lock.ts';
@@ -91,13 +92,6 @@ export async function removeDamagedRecords(
     await transaction.run(`DELETE FROM document WHERE ${damaged}`);
   });
   return { records, keptAs };
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Opens it as the server does; a later release's is refused by that, and damage is what we are here for. */

@@ -15,6 +15,7 @@ import { App, type RequestOptions } from '../../src/http/app.ts';
 import { Documents } from '../../src/store/documents.ts';
 import { Labs } from '../../src/store/labs.ts';
 import { Projects } from '../../src/store/projects.ts';
+import { RemoteObjects } from '../../src/store/remote-objects.ts';
 
 const SOURCES = join(import.meta.dirname, '../../src/');
 const STORE = new Failure('conflict', 'injected: the database does not answer');
@@ -174,6 +175,7 @@ export async function failAwaits(): Promise<void> {
     () => STORE,
   );
   failBefore(Projects.prototype, ['put', 'delete', 'get', 'list'], 'projects', () => STORE);
+  failBefore(RemoteObjects.prototype, ['note', 'settle', 'list'], 'notes of computes', () => STORE);
   failBefore(Documents.prototype, ['put', 'delete', 'list'], 'documents', () => STORE);
   failBefore(PortPool.prototype, ['reserve', 'claim'], 'ports', () => systemError('bind'));
   failRequests(App.prototype, (target) => /^\/v2\/compute\//.test(target));

@@ -16,7 +16,9 @@ const PCS: StandIn['answers'] = {
   'POST /projects/[^/]+/ports/udp': { udp_port: 20_000 },
   'POST /projects/[^/]+/close': {},
   'POST /projects/.*/nio': {},
-  'POST /projects/.*/(start|stop)_capture': {},
+  'POST /projects/.*/start_capture': {},
+  'POST /projects/.*/stop_capture': {},
+  'DELETE /projects/.*/nio': {},
   'DELETE /projects.*': {},
   [NIO]: {},
 };
@@ -98,7 +100,8 @@ test('while a compute has not agreed to a change, the link is what it was', asyn
   assert.deepEqual(await link(), after);
 });
 
-for (const answers of [['refuse'], ['agree', 'refuse'], ['vanish'], ['agree', 'vanish']] as const) {
+// On a connection that was used before, what had no answer is asked once more.
+for (const answers of [['refuse'], ['agree', 'refuse'], ['vanish', 'vanish'], ['agree', 'vanish', 'vanish']] as const) {
   test(`a change at which the computes ${answers.join(', then ')} is taken back at both ends, and nobody hears of it`, async (t) => {
     const { it, server, url, path, nodes, link } = await lab(t);
     const before = await link();
@@ -162,7 +165,7 @@ test('a link that is being made is in no list before both ends are wired, and it
 test('a link whose second end does not go has its first end again', async (t) => {
   const { it, server, path, link } = await lab(t);
   const before = await link();
-  const removals = inTurn(it, 'DELETE /projects/.*/nio', ['agree', 'refuse']);
+  const removals = inTurn(it, 'DELETE /projects/.*/nio', ['agree', 'refuse', 'refuse']);
   await server.expect(409, 'DELETE', path);
   assert.deepEqual(await link(), before);
   const [first] = removals;

@@ -64,3 +64,14 @@ test('a process ends that has made checksums', () => {
     'd41d8cd98f00b204e9800998ecf8427e',
   );
 });
+
+test('a file that comes in byte by byte is summed up, however slow the thread is', async (t) => {
+  const directory = await scratchDirectory(t);
+  const content = randomBytes(2_000_000);
+  await using handle = await open(join(directory, 'file'), 'w+');
+  await handle.writeFile(content);
+  using checksum = new RunningChecksum(handle.fd);
+  // As fast as a client's bytes can come at most: the thread is told of them only as it can follow.
+  for (let length = 1; length <= content.length; length++) checksum.advance(length);
+  assert.equal(await checksum.finish(), md5(content));
+});

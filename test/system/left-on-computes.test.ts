@@ -134,9 +134,17 @@ test('a node that was being made on another compute is not there after a kill', 
   between.holds = 'answers';
   const node = make();
   node.made.catch(() => {});
-  await eventually('the compute to have made it', () => there(node.id), (status) => status === 200);
+  await eventually(
+    'the compute to have made it',
+    () => there(node.id),
+    (status) => status === 200,
+  );
   await killed(both);
-  await eventually('the node to be gone', () => there(node.id), (status) => status === 404);
+  await eventually(
+    'the node to be gone',
+    () => there(node.id),
+    (status) => status === 404,
+  );
   assert.deepEqual(await nodesOf(both), [kept.id]);
   assert.equal(await there(kept.id), 200);
 });
@@ -147,7 +155,6 @@ test('nor is the project, where that was its only node there', async (t) => {
   between.holds = 'answers';
   const node = make();
   node.made.catch(() => {});
-  // Its project first: that answer is let through.
   await eventually('the project to be known', openThere);
   await killed(both);
   await eventually('the project to be closed there', async () => !(await openThere()));
@@ -164,7 +171,11 @@ test('a node that was being removed on another compute is gone after a kill', as
   controller.delete(`${url}/nodes/${node.id}`).catch(() => {});
   await eventually('the compute to be asked', () => between.asked.includes(`DELETE `));
   await killed(both);
-  await eventually('the node to be gone', () => there(node.id), (status) => status === 404);
+  await eventually(
+    'the node to be gone',
+    () => there(node.id),
+    (status) => status === 404,
+  );
   assert.deepEqual(await nodesOf(both), [kept.id]);
   assert.equal(await there(kept.id), 200);
 });
@@ -194,11 +205,20 @@ test('a node whose making failed because the compute was cut off goes when it is
   between.holds = 'answers';
   const node = make();
   const failed = assert.rejects(node.made);
-  await eventually('the compute to have made it', () => there(node.id), (status) => status === 200);
+  await eventually(
+    'the compute to have made it',
+    () => there(node.id),
+    (status) => status === 200,
+  );
   await between.cut();
   await failed;
   await between.listen();
-  await eventually('the node to be gone', () => there(node.id), (status) => status === 404, 60_000);
+  await eventually(
+    'the node to be gone',
+    () => there(node.id),
+    (status) => status === 404,
+    60_000,
+  );
   assert.deepEqual(await nodesOf(both), [kept.id]);
   assert.equal(await there(kept.id), 200);
 });

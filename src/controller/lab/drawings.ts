@@ -129,8 +129,8 @@ export class Drawings {
   }
 
   /** The same of a project whose lab is in the database alone. */
-  async removeUnusedBy({ path, supplier }: ProjectRecord, drawings: readonly { svg?: unknown }[]): Promise<void> {
-    const used = new Set<unknown>(drawings.map(({ svg }) => svg));
+  async removeUnusedBy({ path, supplier }: ProjectRecord, drawings: readonly object[]): Promise<void> {
+    const used = new Set<unknown>(drawings.map((drawing) => ('svg' in drawing ? drawing.svg : undefined)));
     used.add(supplier?.logo ?? '');
     const names = await readdir(`${path}/${IMAGES}`).catch(() => []);
     for (const name of names) {

@@ -13,7 +13,15 @@ import type { Announcer } from '../events.ts';
 import { type ConfigsPlace, takeBaseConfigs } from '../nodes/base-configs.ts';
 import { nodeRecord, type SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
-import { computeBody, lastingProperties, Node, type NodeRecord, nodePath, withComputeState, withName } from '../nodes/node.ts';
+import {
+  computeBody,
+  lastingProperties,
+  Node,
+  type NodeRecord,
+  nodePath,
+  withComputeState,
+  withName,
+} from '../nodes/node.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../nodes/schema.ts';
 import { nodeCopy, nodeRecord as nodeRecordClaim, wholeNode } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
@@ -114,7 +122,7 @@ export class Nodes {
       undo.move();
       project.nodes.set(node.id, node);
       this.#announce('node.created', node);
-      await trace.settle();
+      void trace.settle();
       return node;
     } catch (error) {
       await trace.failed(error);
@@ -309,7 +317,7 @@ export class Nodes {
     let failure: unknown;
     try {
       await node.compute.remove(node.path);
-      await trace.settle();
+      void trace.settle();
     } catch (error) {
       // One that refuses has the node still, without its cables: so has the lab.
       if (error instanceof ComputeRefusal) {

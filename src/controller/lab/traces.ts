@@ -1,6 +1,9 @@
-// What this server may have left on other computes when it was killed, or when they vanished, in the middle of a change: nodes that were
-// being made or removed, projects that were open. It is noted on the disk before the compute is asked, struck out once it is known how it
-// ended, and otherwise put in order when the compute is there again and the project is open, or closed for good.
+// What this server may have left on computes when it was killed, or when they vanished, in the middle of a change: nodes that were being
+// made or removed, projects that were open. It is noted on the disk before the compute is asked, struck out once it is known how it
+// ended, and otherwise put in order when the compute is there again and the project is open, or closed for good. Of the compute of this
+// process, which ends with it, only the folders of nodes can be left.
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { RemoteObject, RemoteObjects } from '../../store/remote-objects.ts';
@@ -11,6 +14,7 @@ import type { ProjectState } from './state.ts';
 /** What of a project decides over what its computes have. */
 interface Project {
   id: string;
+  record: { path: string };
   state: ProjectState;
   isOpen: boolean;
   leftOpen: boolean;
@@ -26,9 +30,6 @@ export interface Trace extends Disposable {
   failed(error: unknown): Promise<void>;
 }
 
-/** What this process has is gone with this process. */
-const NO_TRACE: Trace = { settle: async () => {}, failed: async () => {}, [Symbol.dispose]: () => {} };
-
 export class Traces {
   readonly #objects: RemoteObjects;
   /** Changes under way know better than anybody else what becomes of theirs. */
@@ -40,7 +41,6 @@ export class Traces {
 
   /** Before a compute is asked to make or remove a node; nobody else looks after that before it is disposed of. */
   async begin({ id: compute }: Compute, projectId: string, path: string): Promise<Trace> {
-    if (compute === 'local') return NO_TRACE;
     const object: RemoteObject = { compute_id: compute, project_id: projectId, path };
     const key = keyOf(object);
     this.#busy.add(key);
@@ -92,7 +92,7 @@ export class Traces {
       (object) => object.project_id === project.id && !isProject(object),
       async (object) => {
         const compute = computes.find(({ id }) => id === object.compute_id);
-        if (compute?.connected) await this.#lookAfter(project, compute, object);
+        if (compute?.id === 'local' || compute?.connected) await this.#lookAfter(project, compute, object);
         else if (!compute) await this.#settle(object);
       },
     );
@@ -113,7 +113,10 @@ export class Traces {
     );
   }
 
-  async #each(isMeant: (object: RemoteObject) => boolean, work: (object: RemoteObject) => Promise<void>): Promise<void> {
+  async #each(
+    isMeant: (object: RemoteObject) => boolean,
+    work: (object: RemoteObject) => Promise<void>,
+  ): Promise<void> {
     try {
       for (const object of await this.#left(isMeant)) await work(object);
     } catch (error) {
@@ -125,11 +128,13 @@ export class Traces {
   async #lookAfter(project: Project, compute: Compute, object: RemoteObject): Promise<void> {
     if (isProject(object)) return;
     if (!project.nodes.has(nodeOf(object))) {
-      log.info('a node that the lab does not have is removed from a compute', { ...object });
-      await compute.remove(object.path);
+      log.info('what a compute has of a node that the lab does not have is removed', { ...object });
+      if (compute.id === 'local') await removeFolders(project.record.path, nodeOf(object));
+      else await compute.remove(object.path);
     }
     await this.#settle(object);
-    if (!project.hosts.has(compute)) await this.#leave(compute, hosted(compute.id, project.id));
+    if (compute.id !== 'local' && !project.hosts.has(compute))
+      await this.#leave(compute, hosted(compute.id, project.id));
   }
 
   /** Closes a project that is not open here. */
@@ -138,6 +143,14 @@ export class Traces {
       if (!(error instanceof ComputeRefusal)) throw error;
     });
     await this.#settle(object);
+  }
+}
+
+/** Of a node, in a project's directory. */
+async function removeFolders(path: string, nodeId: string): Promise<void> {
+  const files = join(path, 'project-files');
+  for (const folder of await readdir(files, { withFileTypes: true }).catch(() => [])) {
+    if (folder.isDirectory()) await rm(join(files, folder.name, nodeId), { recursive: true, force: true });
   }
 }
 

@@ -93,7 +93,10 @@ export class Link {
   }
 
   /** The record as it is with other settings, and other labels of ends. */
-  recordWith({ filters, style, suspended, impairments }: LinkSettings, labels?: ReadonlyMap<LinkEnd, Label>): LinkRecord {
+  recordWith(
+    { filters, style, suspended, impairments }: LinkSettings,
+    labels?: ReadonlyMap<LinkEnd, Label>,
+  ): LinkRecord {
     return {
       link_id: this.id,
       nodes: this.ends.map((end) => ({

@@ -1,5 +1,5 @@
 // Where projects are on this disk, and where they may be.
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
 import { areApart } from '../../host/apart.ts';
@@ -67,13 +67,6 @@ export async function mustBeVacant(place: string): Promise<void> {
 /** File name of a new project; a slash in the name must not lead elsewhere. */
 export function fileNameOf(name: string): string {
   return `${name.replaceAll(/[/\\\0]/g, '-')}.gns3`;
-}
-
-export async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Whether `path`, links resolved as far as it exists, lies strictly below `root`. */

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/directories.ts';
+import { exists } from '../../host/exists.ts';
 import { log } from '../../host/log.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
@@ -20,7 +21,7 @@ import { type GivenSettings, givenSettings, newSettings } from '../lab/settings.
 import { Catalogue } from './catalogue.ts';
 import { rewriteSettings, storedContent } from './closed-file.ts';
 import { moveProject } from './moving.ts';
-import { exists, fileNameOf, liesBelow, refuseShared } from './places.ts';
+import { fileNameOf, liesBelow, refuseShared } from './places.ts';
 import { deleteOnComputes, removeFiles } from './removal.ts';
 import { Restart } from './restart.ts';
 import { hasFile } from './scan.ts';

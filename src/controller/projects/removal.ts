@@ -1,7 +1,8 @@
 // Removing the files of a project, here and on its other computes (as in release 2.2.57).
-import { lstat, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { exists } from '../../host/exists.ts';
 import { log } from '../../host/log.ts';
 import type { Store } from '../../store/store.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
@@ -65,17 +66,10 @@ export async function forgetDeleted(
 ): Promise<void> {
   for (const { project_id: id, path } of await projects.list()) {
     if (found.has(id) || dirname(path) !== root || (await labs.state(id)) !== undefined) continue;
-    if (!(await isMissing(path))) continue;
+    if (await exists(path)) continue;
     await projects.delete(id);
     log.info('a project without a directory is forgotten', { project: id, path });
   }
-}
-
-async function isMissing(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => false,
-    (error: unknown) => systemCode(error) === 'ENOENT',
-  );
 }
 
 /**

@@ -59,7 +59,10 @@ export class Restart {
       const isClosing = project?.damaged === undefined && !leftOpen.includes(id);
       await (project && isClosing ? this.#options.life.endClosing(project) : writer.end(id)).catch(unwritten(id));
     }
-    await forgetDeleted(store, { root: config.Server.projects_path, found: new Set(this.#catalogue.list().map(({ id }) => id)) });
+    await forgetDeleted(store, {
+      root: config.Server.projects_path,
+      found: new Set(this.#catalogue.list().map(({ id }) => id)),
+    });
   }
 
   /**

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { messageOf } from '../../failures.ts';
 import { fileFailure, writeFileAtomically } from '../../host/atomic-file.ts';
+import { exists } from '../../host/exists.ts';
 import { log } from '../../host/log.ts';
 import { stagingsLeft } from '../staging.ts';
 
@@ -139,13 +140,6 @@ async function putAside(path: string, aside: string): Promise<void> {
   if (!(await exists(path))) return;
   await mkdir(dirname(aside), { recursive: true });
   await rename(path, aside);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -1,11 +1,12 @@
 // Disk images made and extended by qemu-img. A new image is made in a directory of its own and put in its place when it is
 // whole, with all files that it consists of (some formats have several).
-import { link, lstat, readdir, unlink } from 'node:fs/promises';
+import { link, readdir, unlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../../../failures.ts';
 import { createTemporaryDirectory, fileFailure, isTemporaryName } from '../../../host/atomic-file.ts';
 import { openContainedForRead } from '../../../host/contained.ts';
 import { makeDirectory } from '../../../host/directories.ts';
+import { exists } from '../../../host/exists.ts';
 import { runProgram } from '../../../host/run-program.ts';
 import { SIDECAR } from '../../images/checksums.ts';
 import { linkDiskFiles } from '../../images/disk-files.ts';
@@ -101,10 +102,6 @@ async function run(wanted: string, args: string[], folder: string, signal: Abort
   if (code === 0) return;
   const words = errors.replaceAll(`${folder}/`, '').trim() || `it ended with code ${code}`;
   throw new Failure('conflict', `${tool} ${args[0]}: ${words}`, EXCEPTION);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined)) !== undefined;
 }
 
 /** All files of a directory under their names in another one, or none of them. */
