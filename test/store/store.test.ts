@@ -106,7 +106,7 @@ test('the file of a lab lacks a change until it is confirmed that this very chan
   assert.equal(await dirty(), true);
   await store.labs.recordWritten(ID, 'written again', (await store.labs.load(ID))!.changes);
   assert.deepEqual(await store.labs.list(), [
-    { project_id: ID, dirty: false, changes: 2, fingerprint: 'written again', coming: undefined },
+    { project_id: ID, dirty: false, changes: 2, fingerprint: 'written again', coming: undefined, closing: false },
   ]);
   await store.projects.put({ ...project(), zoom: 80 });
   assert.equal(await dirty(), true, 'settings of the project are in its file, too');
@@ -114,7 +114,7 @@ test('the file of a lab lacks a change until it is confirmed that this very chan
 
 test('a new lab has yet to be written, an ended one is gone, a project takes its lab along', async (t) => {
   const { store } = await withLab(t);
-  const fresh = { project_id: ID, dirty: true, changes: 0, fingerprint: undefined, coming: undefined };
+  const fresh = { project_id: ID, dirty: true, changes: 0, fingerprint: undefined, coming: undefined, closing: false };
   assert.deepEqual(await store.labs.state(ID), fresh);
   await store.labs.apply(ID, [{ node: node('old') }]);
   await store.labs.begin(ID, { ...EMPTY, nodes: [node('b'), node('a')] }, { fingerprint: 'file' });
