@@ -18,7 +18,6 @@ import { LinkCaptures } from './link-captures.ts';
 import { changeLink, LinkRecords } from './link-changes.ts';
 import type { Project } from './project.ts';
 
-
 /** What a link is to become. */
 export interface LinkPlan extends LinkSettings {
   ends: readonly LinkEndBody[];
