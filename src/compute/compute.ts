@@ -31,6 +31,7 @@ import { projectRoutes } from './projects/routes.ts';
 import { debugReport } from './server/debug-report.ts';
 import { serverRoutes } from './server/routes.ts';
 import type { Services } from './services.ts';
+import { endUnclaimed } from './unclaimed.ts';
 
 export interface ComputeOptions {
   config: Config;
@@ -118,8 +119,7 @@ export class Compute {
 
   /** Ends the programs of a former life that no node has taken back, in the projects that are given. */
   async endUnclaimed(isOver: (projectId: string) => boolean): Promise<void> {
-    await this.#services.switchedOn.forgetUnclaimed(isOver);
-    await this.#services.survivingPrograms.endUnclaimed(isOver);
+    await endUnclaimed(this.#services, isOver);
   }
 
   /**

@@ -110,6 +110,13 @@ const Dynamips = v.strictObject({
   allocate_aux_console_ports: v.optional(flag, 'false'),
 });
 const Iou = v.strictObject({ iourc_path: v.optional(text, ''), license_check: v.optional(flag, 'true') });
+const Docker = v.strictObject({
+  socket_path: v.optional(
+    v.pipe(text, v.startsWith('/', 'name the socket by its absolute path')),
+    '/var/run/docker.sock',
+  ),
+  privileged: v.optional(v.picklist(['automatic', 'always', 'never'], 'use automatic, always or never'), 'automatic'),
+});
 const Qemu = v.strictObject({
   enable_hardware_acceleration: v.optional(flag, 'true'),
   require_hardware_acceleration: v.optional(flag, 'true'),
@@ -128,7 +135,9 @@ const VMware = v.strictObject({
 });
 
 /** Section name of the file -> its schema. */
-export const SECTIONS = { Server, VPCS: Vpcs, TraceNG: TraceNg, Dynamips, IOU: Iou, Qemu, VirtualBox, VMware } as const;
+export const SECTIONS = {
+  ...{ Server, VPCS: Vpcs, TraceNG: TraceNg, Dynamips, IOU: Iou, Docker, Qemu, VirtualBox, VMware },
+} as const;
 
 export type SectionName = keyof typeof SECTIONS;
 export type Sections = { readonly [Name in SectionName]: Readonly<v.InferOutput<(typeof SECTIONS)[Name]>> };

@@ -23,6 +23,8 @@ export interface TapAddress {
   owner?: number;
   /** Brings the interface up. A TAP that is down takes no frames. */
   up?: boolean;
+  /** Number of the process in whose network namespace the interface is; that of this one when not given. Needs CAP_SYS_ADMIN. */
+  process?: number;
 }
 
 /** A packet socket on an Ethernet interface that the host has already, beside the host's own use of it. Needs CAP_NET_RAW. */

@@ -70,9 +70,18 @@ const MACHINES: Rows = [
   ['POST', '/resize_disk', 'router'],
 ];
 
+/** Of containers. */
+const CONTAINERS: Rows = [
+  ...PROGRAMS.filter(([, suffix]) => suffix !== '/pause'),
+  ['POST', '/pause', 'route'],
+  ['POST', '/unpause', 'route'],
+  ['POST', '/resume', 'router'],
+];
+
 const TABLE: Record<string, Rows> = {
   atm_switch: SWITCHES,
   cloud: OUTSIDE,
+  docker: CONTAINERS,
   ethernet_hub: SWITCHES,
   ethernet_switch: SWITCHES,
   frame_relay_switch: SWITCHES,

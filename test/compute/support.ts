@@ -44,6 +44,8 @@ export interface Settings {
   allowed_interfaces?: string;
   default_nat_interface?: string;
   nat_network?: string;
+  /** Of section [Docker]. */
+  docker?: { socket_path: string; privileged?: 'automatic' | 'always' | 'never' };
   console?: [number, number];
   udp?: [number, number];
 }
@@ -143,6 +145,9 @@ export async function startLab(t: TestContext, settings: Settings = {}, state?: 
   ] as const) {
     const value = settings[key];
     if (value !== undefined) flags.push({ section: section as never, key, value, flag: key });
+  }
+  for (const [key, value] of Object.entries(settings.docker ?? {})) {
+    flags.push({ section: 'Docker' as never, key, value, flag: key });
   }
   const { config } = loadConfig({
     flags,

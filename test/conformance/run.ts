@@ -3,14 +3,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { parseArgs } from 'node:util';
+import { tryEngine } from '../compute/docker-engine.ts';
 import { Daemon } from '../system/daemon.ts';
 import { executable, FROM_SOURCE } from '../system/executable.ts';
 import { type Gap, judge, type Played } from './judge.ts';
 
 /** What this server is meant to have: a scenario that misses it has failed. */
 const REQUIRED = 'loopback,local,vpcs,qemu,qemu-img';
+
+/** For containers, where one runs. */
+const docker = await tryEngine();
+if (typeof docker === 'string') process.stdout.write(`no docker: ${docker}\n`);
 
 /** Areas whose scenarios name fixed UDP ports or emulators that want the host for themselves: one after the other. */
 const EMULATORS =
@@ -38,12 +43,13 @@ interface Lane {
 /** Plays areas on a daemon of their own. */
 async function play({ areas, engine: usual, consolePort, udpPort }: Lane): Promise<Played[]> {
   if (areas.length === 0) return [];
-  const engine = (options.engine ?? usual) as Engine;
+  const engineOfPcs = (options.engine ?? usual) as Engine;
   await using daemon = new Daemon({
     program: options['from-source'] ? FROM_SOURCE : executable(),
     flags: ['--local'],
     environment: {
-      LABWIRE_VPCS_ENGINE: engine,
+      LABWIRE_VPCS_ENGINE: engineOfPcs,
+      ...(typeof docker === 'string' ? {} : { LABWIRE_DOCKER_SOCKET_PATH: docker.socketPath }),
       LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: `${consolePort}`,
       LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: `${consolePort + 2400}`,
       LABWIRE_SERVER_UDP_START_PORT_RANGE: `${udpPort}`,
@@ -52,7 +58,14 @@ async function play({ areas, engine: usual, consolePort, udpPort }: Lane): Promi
   });
   await daemon.start();
   const result = join(daemon.directory, 'result.json');
-  const words = ['--url', daemon.url, '--require', REQUIRED, '--json', result];
+  const words = [
+    '--url',
+    daemon.url,
+    '--require',
+    typeof docker === 'string' ? REQUIRED : `${REQUIRED},docker`,
+    '--json',
+    result,
+  ];
   const selection = [...areas.map((area) => ['--area', area]), ...options.only.map((glob) => ['--only', glob])];
   const player = spawn(process.execPath, [join(import.meta.dirname, 'replay.mjs'), ...words, ...selection.flat()], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -62,7 +75,7 @@ async function play({ areas, engine: usual, consolePort, udpPort }: Lane): Promi
   if (code === 2 && options.only.length > 0) return [];
   if (code !== 0 && code !== 1) throw new Error(`the player failed with exit code ${code}\n${daemon.log}`);
   const { scenarios } = JSON.parse(readFileSync(result, 'utf8')) as { scenarios: Played[] };
-  return scenarios.map((scenario) => ({ ...scenario, engine }));
+  return scenarios.map((scenario) => ({ ...scenario, engine: engineOfPcs }));
 }
 
 /** What the installed vpcs says of itself. */
@@ -74,6 +87,10 @@ async function vpcsVersion(): Promise<string> {
 
 const areas = readdirSync(join(import.meta.dirname, 'scenarios')).sort();
 const gaps = JSON.parse(readFileSync(join(import.meta.dirname, 'expected-gaps.json'), 'utf8')) as Record<string, Gap>;
+if (typeof docker === 'string') {
+  for (const file of readdirSync(join(import.meta.dirname, 'scenarios/docker')))
+    gaps[`docker/${parse(file).name}`] = docker;
+}
 const others = areas.filter((area) => !EMULATORS.test(area));
 const emulators = areas.filter((area) => EMULATORS.test(area));
 const lanes: Lane[] = [
@@ -86,6 +103,7 @@ if (options.engine === undefined) {
   lanes.push({ areas: ['vpcs'], engine: 'built-in', consolePort: 12_500, udpPort: 27_500 });
 }
 const [played, vpcs] = await Promise.all([Promise.all(lanes.map(play)), vpcsVersion()]);
+if (typeof docker !== 'string') await docker[Symbol.asyncDispose]();
 const { lines, passed, failed, skipped } = judge(played.flat(), gaps, { vpcs, complete: options.only.length === 0 });
 process.stdout.write(`${lines.join('\n')}\n\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -2,6 +2,7 @@
 import type { NodeKind } from '../nodes/kind.ts';
 import { atmSwitch } from './atm_switch/index.ts';
 import { cloud } from './cloud/index.ts';
+import { docker } from './docker/index.ts';
 import { ethernetHub } from './ethernet_hub/index.ts';
 import { ethernetSwitch } from './ethernet_switch/index.ts';
 import { frameRelaySwitch } from './frame_relay_switch/index.ts';
@@ -15,6 +16,7 @@ import { vpcs } from './vpcs/index.ts';
 export const KINDS: readonly NodeKind[] = [
   atmSwitch,
   cloud,
+  docker,
   ethernetHub,
   ethernetSwitch,
   frameRelaySwitch,

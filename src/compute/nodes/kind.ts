@@ -72,6 +72,8 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
   routes?(find: FindNode<Kind>): Route[];
   /** The same, of routes that are about no node: its programs and files on this host. */
   hostRoutes?(services: Services): Route[];
+  /** Ends what a former life of the server has left outside of the supervisor, in projects in which no node has taken it back. */
+  endUnclaimed?(services: Services, isOver: (projectId: string) => boolean): Promise<void>;
   readonly console?: {
     /** @throws Failure `conflict` if there is no console to connect to */
     connect(node: Kind): Connected;

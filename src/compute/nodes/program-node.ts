@@ -161,12 +161,22 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
 
   /** Within the node's turn, while it is made. What hinders it is told, and ends the program. */
   protected async reattach(program: SurvivingProgram): Promise<void> {
-    await using resources = new AsyncDisposableStack();
     const { udp } = this.services.ports;
-    for (const port of program.record.udp_ports) resources.defer(() => udp.release(this.project.id, port));
+    await this.takeBack((resources) => {
+      for (const port of program.record.udp_ports) resources.defer(() => udp.release(this.project.id, port));
+      return this.reattachTo(program, resources);
+    });
+  }
+
+  /**
+   * The same, for what somebody else than the supervisor has kept.
+   * @param find takes it over, or answers how it ended meanwhile
+   */
+  protected async takeBack(find: (resources: AsyncDisposableStack) => Promise<Runtime | ExitInfo>): Promise<void> {
+    await using resources = new AsyncDisposableStack();
     try {
       await withExceptionName(this.exception, async () => {
-        const found = await this.reattachTo(program, resources);
+        const found = await find(resources);
         if ('expected' in found) {
           log.warn('a node ended while the server was away', { node: this.id, fault: found.fault });
           this.#tellEnd(found);

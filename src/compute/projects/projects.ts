@@ -14,6 +14,7 @@ import { refuseReservedNames } from '../../host/reserved-names.ts';
 import { diskUsage } from '../../host/statistics.ts';
 import { mustBeUuid } from '../identifiers.ts';
 import type { Services } from '../services.ts';
+import { endUnclaimed } from '../unclaimed.ts';
 import { Project } from './project.ts';
 import type { ProjectCreate } from './schema.ts';
 
@@ -84,9 +85,7 @@ export class Projects {
       // First of all it is not found any more, so that nothing new begins in it.
       this.#open.delete(id);
       await task(project);
-      const { survivingPrograms, switchedOn } = this.#services;
-      await switchedOn.forgetUnclaimed((projectId) => projectId === id);
-      await survivingPrograms.endUnclaimed((projectId) => projectId === id);
+      await endUnclaimed(this.#services, (projectId) => projectId === id);
     });
   }
 

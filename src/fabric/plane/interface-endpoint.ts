@@ -3,7 +3,7 @@
 import { constants } from 'node:os';
 import { Failure } from '../../failures.ts';
 import { changeLink, findLink } from '../../host/links.ts';
-import { EBADFD, type FrameCalls, SystemError } from '../../host/system-calls.ts';
+import { EBADFD, type FrameCalls, inNetworkOf, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceState, TapAddress } from '../model.ts';
 import { RunSender } from './run-sender.ts';
 import type { Segmentation } from './segmentation.ts';
@@ -78,6 +78,10 @@ export abstract class InterfaceEndpoint extends RunSender {
   protected abstract openDescriptor(): number;
   protected abstract reopenDescriptor(): number;
 
+  protected isUp(): boolean {
+    return findLink(this.interface)?.up === true;
+  }
+
   /** Hands on a frame that was received. */
   protected admit(slot: number, length: number): void {
     const { plane, drops, deliver } = this.parts;
@@ -133,7 +137,7 @@ export abstract class InterfaceEndpoint extends RunSender {
   #recover(): void {
     try {
       if (this.#state === 'gone') this.#use(this.reopenDescriptor());
-      if (this.#state === 'gone' || findLink(this.interface)?.up === true) this.become('open');
+      if (this.#state === 'gone' || this.isUp()) this.become('open');
     } catch (error) {
       // It is not there yet, or somebody else has it.
       if (!(error instanceof SystemError || error instanceof Failure)) throw error;
@@ -183,7 +187,21 @@ export class TapEndpoint extends InterfaceEndpoint {
     return this.#openTap({ ...this.#address, create: 'never' });
   }
 
+  protected override isUp(): boolean {
+    return this.#there(() => super.isUp());
+  }
+
+  /** Where the interface is. */
+  #there<T>(task: () => T): T {
+    const { process } = this.#address;
+    return process === undefined ? task() : inNetworkOf(process, task);
+  }
+
   #openTap(address: TapAddress): number {
+    return this.#there(() => this.#openHere(address));
+  }
+
+  #openHere(address: TapAddress): number {
     const { calls } = this.parts.plane;
     const tap = calls.taps.open(this.interface, address);
     try {

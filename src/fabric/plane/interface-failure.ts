@@ -31,6 +31,14 @@ function tapFailure({ code, call, message }: SystemError, name: string): [Failur
       return ['conflict', `${name} exists and is no TAP that can be opened once; use another name, or a packet socket`];
     case 'SIOCGIFINDEX EEXIST':
       return ['conflict', `There is an interface ${name} already; use another name`];
+    case 'namespace EACCES':
+    case 'setns EPERM':
+      return [
+        'forbidden',
+        `Interface ${name} is in another network namespace, which needs CAP_SYS_ADMIN and CAP_SYS_PTRACE: docs/docker.md says how`,
+      ];
+    case 'namespace ENOENT':
+      return ['conflict', `The network namespace of interface ${name} is gone: what ran in it has ended`];
     case 'SIOCGIFINDEX ENODEV':
       return [
         'conflict',

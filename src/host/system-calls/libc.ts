@@ -69,6 +69,7 @@ function declare() {
     writev: call('writev', 'int64_t', 'int', 'uintptr_t', 'int'),
     close: call('close', 'int', 'int'),
     fcntl: call('fcntl', 'int', 'int', 'int', 'int'),
+    setns: call('setns', 'int', 'int', 'int'),
     eventfd: call('eventfd', 'int', 'uint32_t', 'int'),
     epoll_create1: call('epoll_create1', 'int', 'int'),
     epoll_ctl: call('epoll_ctl', 'int', 'int', 'int', 'int', 'uintptr_t'),

@@ -54,6 +54,19 @@ export function makeProgramTap(name: string, lowest = 0): number {
   }
 }
 
+/**
+ * Makes a TAP, as `TapCalls.open` opens them later, that stays until it is removed or its network namespace goes. It has no carrier
+ * while nobody has it open. @throws SystemError `open`, `TUNSETIFF`, `TUNSETPERSIST`
+ */
+export function makeTap(name: string): void {
+  const tap = makeProgramTap(name);
+  try {
+    check('TUNSETPERSIST', libc().ioctl(tap, TUNSETPERSIST, 1));
+  } finally {
+    libc().close(tap);
+  }
+}
+
 export interface TapOptions {
   /** `if-missing` (when not given), `always`: there must be none of that name, or `never`: there must be one. */
   create?: 'if-missing' | 'always' | 'never' | undefined;

@@ -1,0 +1,129 @@
+// A container of a node, as the Engine knows it: made, found again, removed. It runs nothing yet.
+import { Failure } from '../../../failures.ts';
+import { log } from '../../../host/log.ts';
+import { splitWords } from '../../nodes/words.ts';
+import { type Engine, EngineFailure, exception } from './engine.ts';
+import type { Environment } from './environment.ts';
+import { type Level, rightsOf } from './rights.ts';
+import { type Labels, type Mount, removeVolumes } from './volumes.ts';
+
+export interface ImageInfo {
+  Id: string;
+  Config: {
+    Entrypoint?: string | string[] | null;
+    Cmd?: string | string[] | null;
+    User?: string;
+    Volumes?: Record<string, unknown> | null;
+    StopSignal?: string;
+  };
+}
+
+export interface ContainerInfo {
+  Id: string;
+  Created: string;
+  State: { Running: boolean; Paused: boolean; Pid: number; ExitCode: number };
+  Config: { Labels: Record<string, string> | null; StopSignal?: string };
+}
+
+/** Of the node's identity. */
+export const NODE_LABEL = 'labwire.node';
+/** Of the daemon's state directory. */
+export const INSTANCE_LABEL = 'labwire.instance';
+export const PROJECT_LABEL = 'labwire.project';
+export const LEVEL_LABEL = 'labwire.rights';
+/** Fingerprint of what it was made of. */
+export const MADE_LABEL = 'labwire.made';
+
+export interface ContainerOptions {
+  name: string;
+  nodeId: string;
+  projectId: string;
+  image: ImageInfo;
+  imageName: string;
+  startCommand: string | null;
+  environment: Environment;
+  mounts: readonly Mount[];
+  helpers: string;
+  level: Level;
+  labels: Labels;
+}
+
+/** As the release names them, as far as the Engine lets it. */
+function containerName({ name, projectId, nodeId }: ContainerOptions): string {
+  if (/^[\w.-]+$/.test(name)) return `GNS3.${name}.${projectId}`;
+  return `GNS3.${name.replace(/[^\w.-]/g, '_')}.${nodeId}`;
+}
+
+function hostName(name: string): string {
+  const plain = name.normalize('NFKD').replace(/[^A-Za-z0-9.-]+/g, '-');
+  return plain.replace(/^[-.]+|[-.]+$/g, '').slice(0, 63) || 'container';
+}
+
+const wordsOf = (given: string | string[] | null | undefined): string[] =>
+  given == null ? [] : typeof given === 'string' ? ['/bin/sh', '-c', given] : given;
+
+/** @throws Failure `conflict` (`DockerError`) for a start command with an open quote, and what the Engine refuses */
+export async function createContainer(engine: Engine, options: ContainerOptions): Promise<string> {
+  const { image, startCommand, environment, mounts, helpers, level, labels } = options;
+  const entry = wordsOf(image.Config.Entrypoint);
+  const own = wordsOf(image.Config.Cmd);
+  const given = startCommand === null ? [] : splitWords(startCommand, { member: 'start_command', exception });
+  const command = given.length > 0 ? given : own.length > 0 ? own : entry.length > 0 ? [] : ['/bin/sh'];
+  const body = {
+    ...{ Hostname: hostName(options.name), Image: options.imageName, Entrypoint: ['/gns3/init.sh', ...entry] },
+    ...{ Cmd: command, Env: environment.words, Labels: { ...labels, [LEVEL_LABEL]: level } },
+    ...{ NetworkDisabled: true, Tty: true, OpenStdin: true, StdinOnce: false },
+    ...(image.Config.User ? { User: '0' } : {}),
+    HostConfig: {
+      ...rightsOf(level),
+      UsernsMode: 'host',
+      // The console has its own memory of what was said; the Engine's is for what is said while nobody listens.
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
+      Mounts: [{ Type: 'bind', Source: helpers, Target: '/gns3', ReadOnly: true }, ...mounts],
+    },
+  };
+  const create = async (name: string): Promise<string> => {
+    const query = `name=${encodeURIComponent(name)}`;
+    return (await engine.call<{ Id: string }>('POST', `containers/create?${query}`, { body })).Id;
+  };
+  try {
+    return await create(containerName(options));
+  } catch (error) {
+    // Another server has a lab with these names.
+    if (!(error instanceof EngineFailure) || error.status !== 409) throw error;
+    return await create(`labwire-${options.nodeId}-${Date.now().toString(36)}`);
+  }
+}
+
+export function inspect(engine: Engine, id: string): Promise<ContainerInfo> {
+  return engine.call<ContainerInfo>('GET', `containers/${id}/json`);
+}
+
+/** Containers with all these labels, whatever state they are in. */
+export async function findContainers(
+  engine: Engine,
+  labels: readonly string[],
+): Promise<{ Id: string; Labels: Labels }[]> {
+  const filters = encodeURIComponent(JSON.stringify({ label: labels }));
+  return engine.call('GET', `containers/json?all=1&filters=${filters}`);
+}
+
+/** Removes the container, running or not, and the Engine's volumes of its node. What the Engine does not know any more is gone. */
+export async function removeContainer(engine: Engine, id: string, nodeId: string): Promise<void> {
+  await engine.call('DELETE', `containers/${id}?force=1&v=1`).catch((error: unknown) => {
+    if (!(error instanceof EngineFailure) || error.status !== 404) throw error;
+  });
+  await removeVolumes(engine, `${NODE_LABEL}=${nodeId}`).catch((error: unknown) => {
+    // They are names for directories of the node, no more.
+    log.warn('volumes of a container stay', { node: nodeId, reason: String(error) });
+  });
+}
+
+/** The image's facts. @throws EngineFailure with status 404 when the Engine does not have it */
+export async function imageInfo(engine: Engine, name: string): Promise<ImageInfo> {
+  if (!/^[\w./:@-]+$/.test(name)) {
+    const message = `image: ${JSON.stringify(name)} is no name of an image; use such as alpine:latest.`;
+    throw new Failure('conflict', message, { exception });
+  }
+  return engine.call<ImageInfo>('GET', `images/${name}/json`);
+}

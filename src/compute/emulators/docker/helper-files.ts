@@ -1,0 +1,81 @@
+// The folder that every container sees as /gns3: its entry point, a busybox that needs nothing of the image, a client of DHCP.
+import { chmod, open, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Failure } from '../../../failures.ts';
+import { asset, assetNames } from '../../../host/assets.ts';
+import { writeFileAtomically } from '../../../host/atomic-file.ts';
+import { makeDirectory } from '../../../host/directories.ts';
+import { findProgram } from '../../../host/programs.ts';
+import { exception } from './engine.ts';
+
+/** Names of busybox; Debian's package busybox-static has the last one, too, which others link with libraries of the host. */
+const NAMES = ['busybox-static', 'busybox.static', 'busybox'];
+const FOLDER = 'docker';
+const EXECUTABLE = 0o755;
+
+// <elf.h>: where a 64-bit header tells of the program headers, and the type of one that names an interpreter.
+const ELF_HEADER_BYTES = 64;
+const PROGRAM_HEADER_BYTES = 56;
+const PT_INTERP = 3;
+
+const known = new Map<string, Promise<string>>();
+
+/** The folder below `resources`, brought up to date once in the life of this process. @throws Failure `conflict` without a busybox */
+export function helperFolder(resources: string): Promise<string> {
+  const found =
+    known.get(resources) ??
+    install(join(resources, FOLDER)).catch((error: unknown) => {
+      known.delete(resources);
+      throw error;
+    });
+  known.set(resources, found);
+  return found;
+}
+
+/** A busybox of this host that runs in any container; undefined without one. */
+export async function findBusybox(): Promise<string | undefined> {
+  for (const name of NAMES) {
+    const path = await findProgram(name);
+    if (path !== undefined && (await isStatic(path))) return path;
+  }
+  return undefined;
+}
+
+async function install(folder: string): Promise<string> {
+  const busybox = await findBusybox();
+  if (busybox === undefined) {
+    const message = 'Containers need a busybox that is linked statically: apt install busybox-static.';
+    throw new Failure('conflict', message, { exception });
+  }
+  for (const name of assetNames(FOLDER)) {
+    const path = join(folder, name.slice(FOLDER.length + 1));
+    const content = asset(name)!;
+    await makeDirectory(dirname(path));
+    // The umask of a service may hide them from users of containers.
+    await chmod(dirname(path), EXECUTABLE);
+    const before = await readFile(path).catch(() => undefined);
+    if (!before?.equals(content)) await writeFileAtomically(path, content, { mode: EXECUTABLE });
+  }
+  await chmod(folder, EXECUTABLE);
+  const own = join(folder, 'bin/busybox');
+  const [there, wanted] = await Promise.all([stat(own).catch(() => undefined), stat(busybox)]);
+  if (there?.size === wanted.size && there.mtimeMs >= wanted.mtimeMs) return folder;
+  // Replaced as a whole: containers that run go on with the old one.
+  await writeFileAtomically(own, await readFile(busybox), { mode: EXECUTABLE });
+  return folder;
+}
+
+async function isStatic(path: string): Promise<boolean> {
+  await using file = await open(path);
+  const header = Buffer.alloc(ELF_HEADER_BYTES);
+  await file.read(header, 0, ELF_HEADER_BYTES, 0);
+  if (header.readUInt32BE(0) !== 0x7f454c46 || header[4] !== 2) return false;
+  const offset = Number(header.readBigUInt64LE(32));
+  const count = header.readUInt16LE(56);
+  const headers = Buffer.alloc(count * PROGRAM_HEADER_BYTES);
+  await file.read(headers, 0, headers.length, offset);
+  for (let at = 0; at < headers.length; at += PROGRAM_HEADER_BYTES) {
+    if (headers.readUInt32LE(at) === PT_INTERP) return false;
+  }
+  return true;
+}

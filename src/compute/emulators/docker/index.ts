@@ -1,0 +1,31 @@
+// Registers Docker containers: adapters, volumes, consoles of several types, suspension.
+import { defineKind } from '../../nodes/kind.ts';
+import { engineCheck } from './doctor.ts';
+import { DockerNode, MODULE, PORT_RULES } from './node.ts';
+import { containerRoutes, engineRoutes } from './routes.ts';
+import { DockerCreate, DockerUpdate } from './schema.ts';
+import { sharedBy } from './shared.ts';
+
+export const docker = defineKind({
+  type: 'docker',
+  module: MODULE,
+  ...PORT_RULES,
+  create: DockerCreate,
+  update: DockerUpdate,
+  startAnswersNode: false,
+  updatesNio: true,
+  doctor: [engineCheck],
+
+  make: DockerNode.create,
+  change: (node: DockerNode, body) => node.change(body),
+  duplicate: (source, destination) => destination.copyFilesOf(source),
+  reload: (node) => node.reload(),
+  console: {
+    connect: (node) => node.connectConsole(),
+    connectAuxiliary: (node) => node.connectAuxiliaryConsole(),
+    reset: (node) => node.resetConsole(),
+  },
+  routes: containerRoutes,
+  hostRoutes: engineRoutes,
+  endUnclaimed: (services, isOver) => sharedBy(services).unclaimed.end(isOver),
+});

@@ -1,0 +1,95 @@
+// From a node to its container: the image, which is brought where it is missing, the volumes, the environment.
+
+import type { NodeProject } from '../../nodes/owner.ts';
+import { splitWords } from '../../nodes/words.ts';
+import type { Services } from '../../services.ts';
+import { createContainer, type ImageInfo, INSTANCE_LABEL, imageInfo, NODE_LABEL, PROJECT_LABEL } from './container.ts';
+import { EngineFailure, exception } from './engine.ts';
+import { type Environment, environmentOf } from './environment.ts';
+import { helperFolder } from './helper-files.ts';
+import type { Level } from './rights.ts';
+import type { HiddenSettings, Settings } from './settings.ts';
+import type { Shared } from './shared.ts';
+import { makeVolumes, volumePaths } from './volumes.ts';
+
+/** All that a container is made of. */
+export interface Wanted {
+  settings: Settings;
+  hidden: HiddenSettings;
+  /** With its tag. */
+  image: string;
+  level: Level;
+}
+
+interface Identity {
+  id: string;
+  name: string;
+  project: NodeProject;
+  directory: string;
+}
+
+export interface Made {
+  id: string;
+  /** Paths in the container. */
+  volumes: readonly string[];
+  /** It was never started. */
+  isNew: boolean;
+}
+
+type Sound = Omit<Wanted, 'level'> & Identity;
+
+/** @throws Failure `conflict` (`DockerError`) for settings of which no container could be made */
+export function mustBeSound({ settings, ...of }: Sound): void {
+  if (settings.start_command !== null) splitWords(settings.start_command, { member: 'start_command', exception });
+  environment({ settings, ...of }, [], '');
+}
+
+/**
+ * Makes the container; nothing of it runs.
+ * @throws Failure `conflict` (`DockerError`, `DockerHttp404Error`) when there is no such image, and for whatever the Engine refuses
+ */
+export async function makeContainer(wanted: Wanted & Identity, services: Services, shared: Shared): Promise<Made> {
+  const { id, name, project, directory, settings, image: imageName, level } = wanted;
+  const { engine } = shared;
+  const image = await foundImage(wanted, services, shared);
+  const helpers = await helperFolder(services.config.Server.resources_path);
+  const volumes = volumePaths(Object.keys(image.Config.Volumes ?? {}), settings.extra_volumes);
+  const labels = {
+    [NODE_LABEL]: id,
+    [INSTANCE_LABEL]: services.instance,
+    [PROJECT_LABEL]: project.id,
+  };
+  const node = { id, name, directory, adapters: settings.adapters };
+  const mounts = await makeVolumes(engine, node, volumes, labels);
+  const { words, complaints } = environment(wanted, volumes, image.Config.User ?? '');
+  for (const complaint of complaints) {
+    services.events.emit('log.warning', { message: `${name}: ${complaint}` }, project.id);
+  }
+  const container = await createContainer(engine, {
+    ...{ name, nodeId: id, projectId: project.id, image, imageName, startCommand: settings.start_command },
+    ...{ environment: { words, complaints }, mounts, helpers, level, labels },
+  });
+  return { id: container, volumes, isNew: true };
+}
+
+function environment({ settings, id, name, project }: Sound, volumes: readonly string[], user: string): Environment {
+  return environmentOf({
+    ...{ name, nodeId: id, projectId: project.id, projectPath: project.path, adapters: settings.adapters },
+    ...{ volumes, user, variables: project.variables, environment: settings.environment },
+    extraHosts: settings.extra_hosts,
+  });
+}
+
+async function foundImage(
+  { image, project }: Wanted & Identity,
+  services: Services,
+  { engine, pulls }: Shared,
+): Promise<ImageInfo> {
+  try {
+    return await imageInfo(engine, image);
+  } catch (error) {
+    if (!(error instanceof EngineFailure) || error.status !== 404) throw error;
+  }
+  await pulls.pull(image, (message) => services.events.emit('log.info', { message }, project.id));
+  return imageInfo(engine, image);
+}

@@ -1,0 +1,108 @@
+// Images that are brought from a registry: one at a time, with progress for those who wait, until somebody cancels.
+import { once } from 'node:events';
+import { Failure } from '../../../failures.ts';
+import { type Engine, exception } from './engine.ts';
+
+/** Between two messages about one layer. */
+const PROGRESS_MILLISECONDS = 1000;
+
+export interface Pull {
+  readonly image: string;
+  /** What was told last. */
+  readonly progress: string;
+}
+
+interface Running {
+  image: string;
+  progress: string;
+  readonly cancel: AbortController;
+  readonly done: Promise<void>;
+}
+
+interface Line {
+  id?: string;
+  status?: string;
+  progress?: string;
+  error?: string;
+}
+
+export class Pulls {
+  readonly #engine: Engine;
+  readonly #running = new Map<string, Running>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  list(): Pull[] {
+    return [...this.#running.values()].map(({ image, progress }) => ({ image, progress }));
+  }
+
+  /**
+   * Brings the image; who asks for one that is being brought waits for it.
+   * @param tell is given each piece of progress
+   * @throws Failure `conflict` (`DockerError`) with the reason of the Engine, or that it was cancelled
+   */
+  async pull(image: string, tell: (message: string) => void): Promise<void> {
+    const before = this.#running.get(image);
+    if (before) return before.done;
+    const cancel = new AbortController();
+    const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+    const running: Running = { image, progress: 'waiting', cancel, done };
+    this.#running.set(image, running);
+    const turn = this.#last.then(() => this.#bring(running, tell));
+    this.#last = turn.catch(() => {});
+    turn.then(resolve, reject).finally(() => this.#running.delete(image));
+    await done;
+  }
+
+  /** @throws Failure `not-found` when the image is not being brought */
+  async cancel(image: string): Promise<void> {
+    const running = this.#running.get(image);
+    if (!running) throw new Failure('not-found', `image: ${image} is not being pulled.`);
+    running.cancel.abort();
+    await running.done.catch(() => {});
+  }
+
+  async #bring(running: Running, tell: (message: string) => void): Promise<void> {
+    const { image, cancel } = running;
+    const cancelled = (): Failure =>
+      new Failure('conflict', `Docker: the pull of ${image} was cancelled.`, { exception });
+    if (cancel.signal.aborted) throw cancelled();
+    try {
+      await this.#follow(running, tell);
+    } catch (error) {
+      throw cancel.signal.aborted ? cancelled() : error;
+    }
+  }
+
+  async #follow(running: Running, tell: (message: string) => void): Promise<void> {
+    const { image, cancel } = running;
+    tell(`Pulling image ${image} from its registry`);
+    const path = `images/create?fromImage=${encodeURIComponent(image)}`;
+    const answer = await this.#engine.stream('POST', path, { signal: cancel.signal });
+    const told = new Map<string, number>();
+    let rest = '';
+    let error: string | undefined;
+    answer.on('data', (bytes: Buffer) => {
+      const lines = `${rest}${bytes.toString()}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (line.trim() === '') continue;
+        const { id = '', progress, error: failed } = JSON.parse(line) as Line;
+        error ??= failed;
+        if (progress === undefined) continue;
+        running.progress = `${id}: ${progress}`;
+        const now = performance.now();
+        if (now - (told.get(id) ?? -Infinity) < PROGRESS_MILLISECONDS) continue;
+        told.set(id, now);
+        tell(`Pulling image ${image}: ${running.progress}`);
+      }
+    });
+    await once(answer, 'end', { signal: cancel.signal });
+    if (error !== undefined)
+      throw new Failure('conflict', `Docker: ${image} cannot be pulled: ${error}`, { exception });
+    tell(`Pulled image ${image}`);
+  }
+}

@@ -1,0 +1,51 @@
+// /v2/compute/docker: the images of the Engine, and those that are being brought; and what only containers can do.
+import * as v from 'valibot';
+import { type Route, route } from '../../../http/route.ts';
+import { Text } from '../../../store/vocabulary.ts';
+import type { FindNode } from '../../nodes/kind.ts';
+import type { Services } from '../../services.ts';
+import type { DockerNode } from './node.ts';
+import { fullImageName } from './settings.ts';
+import { sharedBy } from './shared.ts';
+
+const ImageName = v.strictObject({ image: Text });
+
+export function engineRoutes(services: Services): Route[] {
+  const { engine, pulls } = sharedBy(services);
+  return [
+    route(
+      'GET /v2/compute/docker/images',
+      { words: { summary: 'List images of the Docker Engine', errors: [409] } },
+      async () => {
+        const found = await engine.call<{ RepoTags: string[] | null }[]>('GET', 'images/json?all=0');
+        const names = found.flatMap(({ RepoTags }) => RepoTags ?? []).filter((name) => name !== '<none>:<none>');
+        return names.sort().map((image) => ({ image }));
+      },
+    ),
+    route(
+      'GET /v2/compute/docker/pulls',
+      { words: { summary: 'List images that are being pulled (an extension)' } },
+      () => pulls.list(),
+    ),
+    route(
+      'POST /v2/compute/docker/pulls/cancel',
+      { body: ImageName, status: 204, words: { summary: 'Cancel the pull of an image (an extension)', errors: [404] } },
+      async ({ body }) => {
+        await pulls.cancel(fullImageName(body.image));
+        return undefined;
+      },
+    ),
+  ];
+}
+
+export function containerRoutes(find: FindNode<DockerNode>): Route[] {
+  const path = '/v2/compute/projects/{project_id}/docker/nodes/{node_id}';
+  return [
+    route(`POST ${path}/pause`, { status: 204, words: { summary: 'Suspend a container' } }, ({ params }) =>
+      find(params).suspend(),
+    ),
+    route(`POST ${path}/unpause`, { status: 204, words: { summary: 'Resume a container' } }, ({ params }) =>
+      find(params).resume(),
+    ),
+  ];
+}

@@ -1,0 +1,240 @@
+// A container that runs: its first process, its interfaces, its terminal, and how it is found again when the server comes back.
+import { EventEmitter } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { text as streamed } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure, messageOf } from '../../../failures.ts';
+import { type ContainerInterface, giveInterfaces } from '../../../host/container-interfaces.ts';
+import { log } from '../../../host/log.ts';
+import type { ExitInfo, NodeRuntime } from '../../nodes/node-runtime.ts';
+import { AttachedConsole, ShellConsole } from './attached.ts';
+import { type ContainerInfo, inspect } from './container.ts';
+import { EngineFailure, exception } from './engine.ts';
+import type { ContainerEvent } from './engine-events.ts';
+import type { Shared } from './shared.ts';
+
+/** How long a first process that listens to signals may take to end. */
+const STOP_SECONDS = 5;
+/** Lines of the past that a console begins with after the server was away. */
+const REPLAYED_LINES = 200;
+const SIGTERM_BIT = 1n << 14n;
+
+export interface ContainerNode {
+  readonly name: string;
+  readonly id: string;
+}
+
+export interface ContainerStart {
+  container: string;
+  interfaces: readonly ContainerInterface[];
+  volumes: readonly string[];
+  /** Whether the terminal is offered to clients. */
+  offersTerminal: boolean;
+}
+
+export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
+  readonly commandLine = '';
+  readonly auxiliaryConsole: ShellConsole;
+  isSuspended = false;
+  readonly #node: ContainerNode;
+  readonly #shared: Shared;
+  readonly #start: ContainerStart;
+  readonly #terminal: AttachedConsole;
+  #pid = 0;
+  #ended: ExitInfo | undefined;
+  /** It is ended or started again by us: that it dies is no news. */
+  #isStopping = false;
+
+  private constructor(node: ContainerNode, shared: Shared, start: ContainerStart) {
+    super();
+    this.#node = node;
+    this.#shared = shared;
+    this.#start = start;
+    this.#terminal = new AttachedConsole(shared.engine, start.container, node.name);
+    this.auxiliaryConsole = new ShellConsole(shared.engine, start.container, `${node.name} (shell)`);
+  }
+
+  get console() {
+    return this.#start.offersTerminal ? this.#terminal.console : undefined;
+  }
+
+  get ended(): ExitInfo | undefined {
+    return this.#ended;
+  }
+
+  /** Of its first process. */
+  get pid(): number {
+    return this.#pid;
+  }
+
+  get lastOutput(): string {
+    return this.#terminal.lastOutput;
+  }
+
+  /** Starts the container; `resources` stop it. @throws Failure `conflict` with the reason of the Engine, or the container's last words */
+  static async start(
+    node: ContainerNode,
+    shared: Shared,
+    start: ContainerStart,
+    resources: AsyncDisposableStack,
+  ): Promise<DockerRuntime> {
+    const runtime = new DockerRuntime(node, shared, start);
+    await runtime.#follow(resources);
+    await runtime.#terminal.open();
+    resources.defer(() => runtime.#stop());
+    await shared.engine.call('POST', `containers/${start.container}/start`);
+    await runtime.#furnish();
+    return runtime;
+  }
+
+  /** The container has outlived the server: it is as it was. */
+  static async reattach(
+    node: ContainerNode,
+    shared: Shared,
+    start: ContainerStart,
+    resources: AsyncDisposableStack,
+  ): Promise<DockerRuntime> {
+    const runtime = new DockerRuntime(node, shared, start);
+    await runtime.#follow(resources);
+    await runtime.#terminal.replay(REPLAYED_LINES);
+    await runtime.#terminal.open();
+    resources.defer(() => runtime.#stop());
+    await runtime.#furnish();
+    return runtime;
+  }
+
+  async suspend(): Promise<void> {
+    await this.#call('pause');
+    this.isSuspended = true;
+  }
+
+  async resume(): Promise<void> {
+    await this.#call('unpause');
+    this.isSuspended = false;
+  }
+
+  /** Ends the first process and starts it again, in a network of its own, with its interfaces. */
+  async restart(): Promise<void> {
+    this.#isStopping = true;
+    try {
+      if (this.isSuspended) await this.resume();
+      await this.#call(`stop?t=${await this.#patience()}`);
+      // Before the start, so that no word is missed.
+      await this.#terminal.open();
+      await this.#call('start');
+      await this.#furnish();
+    } finally {
+      this.#isStopping = false;
+    }
+  }
+
+  async #follow(resources: AsyncDisposableStack): Promise<void> {
+    const { container } = this.#start;
+    const { events } = this.#shared;
+    resources.defer(() => {
+      events.unfollow(container);
+      this.#terminal.close();
+      this.auxiliaryConsole.stop();
+    });
+    await events.follow(container, (event, exitCode) => this.#heard(event, exitCode));
+  }
+
+  #call(verb: string): Promise<unknown> {
+    return this.#shared.engine.call('POST', `containers/${this.#start.container}/${verb}`);
+  }
+
+  /** Waits for the first process, and gives it its interfaces, for which it waits. */
+  async #furnish(): Promise<void> {
+    const { container, interfaces } = this.#start;
+    const { State } = await inspect(this.#shared.engine, container);
+    this.#pid = State.Pid;
+    this.isSuspended = State.Paused;
+    if (!State.Running || State.Pid === 0) throw await this.#endedAtOnce('It has ended at once.');
+    try {
+      giveInterfaces(State.Pid, interfaces);
+    } catch (error) {
+      const { State: now } = await inspect(this.#shared.engine, container);
+      throw now.Running ? error : await this.#endedAtOnce(messageOf(error));
+    }
+  }
+
+  async #endedAtOnce(why: string): Promise<Failure> {
+    // Its last words may be on their way still.
+    await sleep(50);
+    const message = `${this.#node.name} cannot be started: ${why} Last output: ${this.lastOutput.trim().slice(-500)}`;
+    return new Failure('conflict', message, { exception });
+  }
+
+  async #stop(): Promise<void> {
+    this.#isStopping = true;
+    if (this.#ended) return;
+    const { container } = this.#start;
+    try {
+      if (this.isSuspended) await this.resume();
+      await this.#savePermissions();
+      await this.#call(`stop?t=${await this.#patience()}`);
+    } catch (error) {
+      // It has stopped by itself, or the Engine does not know it any more.
+      if (error instanceof EngineFailure && (error.status === 304 || error.status === 404)) return;
+      log.warn('a container does not stop', { node: this.#node.id, container, reason: messageOf(error) });
+      throw error;
+    }
+  }
+
+  /** Owners and modes of what the volumes hold, for copies and archives of them, which know none. */
+  async #savePermissions(): Promise<void> {
+    const { container, volumes } = this.#start;
+    const { engine } = this.#shared;
+    const user = process.getuid?.() === 0 ? '' : `${process.getuid?.()}:${process.getgid?.()}`;
+    const Cmd = ['/gns3/save-permissions.sh', user, ...volumes];
+    try {
+      const { Id: id } = await engine.call<{ Id: string }>('POST', `containers/${container}/exec`, {
+        body: { AttachStdout: true, AttachStderr: true, User: '0', Cmd },
+      });
+      const stream = await engine.hijack(`exec/${id}/start`, { Detach: false, Tty: false });
+      const said = await streamed(stream);
+      const { ExitCode: code } = await engine.call<{ ExitCode: number }>('GET', `exec/${id}/json`);
+      if (code !== 0) throw new Error(`exit code ${code}: ${said.slice(-200)}`);
+    } catch (error) {
+      log.warn('permissions of volumes are not noted', { node: this.#node.id, reason: messageOf(error) });
+    }
+  }
+
+  /** Seconds for the first process to end by itself: none for one that does not hear the signal, such as a shell. */
+  async #patience(): Promise<number> {
+    try {
+      const status = await readFile(`/proc/${this.#pid}/status`, 'latin1');
+      const heard = ['SigCgt', 'SigBlk'].some((set) => {
+        const mask = new RegExp(`^${set}:\\s*([0-9a-f]+)$`, 'm').exec(status)?.[1] ?? 'ffffffffffffffff';
+        return (BigInt(`0x${mask}`) & SIGTERM_BIT) !== 0n;
+      });
+      return heard ? STOP_SECONDS : 0;
+    } catch {
+      return STOP_SECONDS;
+    }
+  }
+
+  #heard(event: ContainerEvent, exitCode: number | undefined): void {
+    if (event === 'pause' || event === 'unpause') this.isSuspended = event === 'pause';
+    else if (event === 'die') this.#die(exitCode === 0 ? undefined : `with exit code ${exitCode}`);
+    else void this.#lookAfterAbsence();
+  }
+
+  #die(how: string | undefined): void {
+    if (this.#isStopping || this.#ended) return;
+    const fault = how === undefined ? undefined : `${how}. Last output: ${this.lastOutput.trim().slice(-500)}`;
+    this.#ended = { expected: false, fault };
+    this.emit('end', this.#ended);
+  }
+
+  async #lookAfterAbsence(): Promise<void> {
+    try {
+      const { State }: ContainerInfo = await inspect(this.#shared.engine, this.#start.container);
+      if (State.Running) await this.#terminal.open();
+      else this.#die('when the Docker Engine ended');
+    } catch (error) {
+      if (error instanceof EngineFailure && error.status === 404) this.#die('when the Docker Engine ended');
+      else log.warn('a container cannot be looked after', { node: this.#node.id, reason: messageOf(error) });
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// What the containers of one compute have in common: the Engine, what it tells, how many start at once.
+import type { Services } from '../../services.ts';
+import { INSTANCE_LABEL } from './container.ts';
+import { Engine } from './engine.ts';
+import { EngineEvents } from './engine-events.ts';
+import { Pulls } from './pulls.ts';
+import { Turnstile } from './turnstile.ts';
+import { UnclaimedContainers } from './unclaimed.ts';
+
+/** Containers that start at the same time; a host gains nothing by more. */
+const MOST_STARTS = 4;
+
+export interface Shared {
+  readonly engine: Engine;
+  readonly events: EngineEvents;
+  readonly starts: Turnstile;
+  readonly pulls: Pulls;
+  readonly unclaimed: UnclaimedContainers;
+}
+
+const known = new WeakMap<Services, Shared>();
+
+export function sharedBy(services: Services): Shared {
+  const before = known.get(services);
+  if (before) return before;
+  const { config, instance } = services;
+  const engine = new Engine(config.Docker.socket_path);
+  const made: Shared = {
+    engine,
+    events: new EngineEvents(engine, `${INSTANCE_LABEL}=${instance}`),
+    starts: new Turnstile(MOST_STARTS),
+    pulls: new Pulls(engine),
+    unclaimed: new UnclaimedContainers(engine, instance),
+  };
+  known.set(services, made);
+  return made;
+}

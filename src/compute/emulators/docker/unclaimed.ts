@@ -1,0 +1,50 @@
+// Containers that a former life of this server has left: until their nodes are made again and take them back.
+import { messageOf } from '../../../failures.ts';
+import { log } from '../../../host/log.ts';
+import { findContainers, INSTANCE_LABEL, NODE_LABEL, PROJECT_LABEL, removeContainer } from './container.ts';
+import type { Engine } from './engine.ts';
+import type { Labels } from './volumes.ts';
+
+export interface Left {
+  Id: string;
+  Labels: Labels;
+}
+
+export class UnclaimedContainers {
+  readonly #engine: Engine;
+  readonly #instance: string;
+  #left: Promise<Left[]> | undefined;
+
+  constructor(engine: Engine, instance: string) {
+    this.#engine = engine;
+    this.#instance = instance;
+  }
+
+  /** Those of a node, which are the node's from now on. @throws Failure `conflict` without an Engine */
+  async claim(node: string): Promise<Left[]> {
+    return await this.#take(({ Labels }) => Labels[NODE_LABEL] === node);
+  }
+
+  /** Removes those of projects in which nobody has claimed them. */
+  async end(isOver: (projectId: string) => boolean): Promise<void> {
+    // Without an Engine there is nothing to end now; the next life looks again.
+    const over = await this.#take(({ Labels }) => isOver(Labels[PROJECT_LABEL] ?? '')).catch(() => []);
+    for (const { Id: id, Labels } of over) {
+      await removeContainer(this.#engine, id, Labels[NODE_LABEL] ?? '').catch((error: unknown) =>
+        log.warn('a container of a former life stays', { container: id, reason: messageOf(error) }),
+      );
+    }
+  }
+
+  /** The Engine is asked once: what is made later is this life's. */
+  async #take(fits: (left: Left) => boolean): Promise<Left[]> {
+    this.#left ??= findContainers(this.#engine, [`${INSTANCE_LABEL}=${this.#instance}`]).catch((error: unknown) => {
+      this.#left = undefined;
+      throw error;
+    });
+    const left = await this.#left;
+    const taken = left.filter(fits);
+    for (const one of taken) left.splice(left.indexOf(one), 1);
+    return taken;
+  }
+}

@@ -1,0 +1,119 @@
+// What of a container outlives it: directories below the node's own, which the Engine mounts where the image has its volumes. The first
+// time, when such a directory is empty, the Engine fills it with what the image has there, owners and modes included.
+import { createHash } from 'node:crypto';
+import { readdir, realpath, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure, systemCode } from '../../../failures.ts';
+import { makeDirectory } from '../../../host/directories.ts';
+import { type Engine, exception } from './engine.ts';
+
+const NETWORK = '/etc/network';
+/** The Engine's own mark of things that are ours. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** The paths in the container, without those below others. */
+export function volumePaths(ofImage: readonly string[], extra: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (const wanted of [NETWORK, ...ofImage, ...extra]) {
+    const path = `${wanted}/`.replace(/\/+/g, '/');
+    if (kept.some((other) => path !== other && path.startsWith(other))) continue;
+    kept.splice(0, kept.length, ...kept.filter((other) => !other.startsWith(path)), path);
+  }
+  return kept.map((path) => (path === '/' ? path : path.slice(0, -1)));
+}
+
+export interface VolumeNode {
+  id: string;
+  name: string;
+  directory: string;
+  adapters: number;
+}
+
+export interface Mount {
+  Type: 'volume' | 'bind';
+  Source: string;
+  Target: string;
+  ReadOnly?: boolean;
+}
+
+/**
+ * Makes the directories and the Engine's volumes of them.
+ * @throws Failure `conflict` (`DockerError`) when a directory leads somewhere else: a container may have put a link there
+ */
+export async function makeVolumes(
+  engine: Engine,
+  node: VolumeNode,
+  paths: readonly string[],
+  labels: Labels,
+): Promise<Mount[]> {
+  const mounts: Mount[] = [];
+  const root = await realpath(node.directory);
+  for (const path of paths) {
+    const directory = join(root, path);
+    await makeDirectory(directory, path);
+    if ((await realpath(directory)) !== directory) {
+      const message = `extra_volumes: ${path} is a link in ${node.directory}; remove it, or choose another path.`;
+      throw new Failure('conflict', message, { exception });
+    }
+    if (path === NETWORK) await writeNetworkFiles(directory, node);
+    const name = `labwire-${node.id}-${createHash('sha256').update(`${directory}`).digest('hex').slice(0, 12)}`;
+    await engine.call('POST', 'volumes/create', {
+      body: { Name: name, Driver: 'local', DriverOpts: { type: 'none', o: 'bind', device: directory }, Labels: labels },
+    });
+    mounts.push({ Type: 'volume', Source: name, Target: path });
+  }
+  return mounts;
+}
+
+/** Forgets the Engine's volumes of a node; the directories stay. */
+export async function removeVolumes(engine: Engine, label: string): Promise<void> {
+  const filters = encodeURIComponent(JSON.stringify({ label: [label] }));
+  const { Volumes: found } = await engine.call<{ Volumes: { Name: string }[] | null }>(
+    'GET',
+    `volumes?filters=${filters}`,
+  );
+  for (const { Name: name } of found ?? []) await engine.call('DELETE', `volumes/${name}`);
+}
+
+/** What ifup reads; what a user has written stays. */
+async function writeNetworkFiles(directory: string, { name, adapters }: VolumeNode): Promise<void> {
+  for (const folder of ['if-up.d', 'if-down.d', 'if-pre-up.d', 'if-post-down.d', 'interfaces.d']) {
+    await makeDirectory(join(directory, folder), `${NETWORK}/${folder}`);
+  }
+  const entries = await readdir(directory);
+  if (!entries.includes('.gns3_perms')) await writeOnce(join(directory, '.gns3_perms'), '');
+  if (!entries.includes('interfaces')) await writeOnce(join(directory, 'interfaces'), interfacesFile(name, adapters));
+}
+
+async function writeOnce(path: string, content: string): Promise<void> {
+  try {
+    await writeFile(path, content, { flag: 'wx', mode: 0o644 });
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+function interfacesFile(name: string, adapters: number): string {
+  const stanzas = Array.from({ length: adapters }, (_, number) => {
+    const network = `192.168.${number}`;
+    return `
+# eth${number} with an address of its own
+#auto eth${number}
+#iface eth${number} inet static
+#\taddress ${network}.2
+#\tnetmask 255.255.255.0
+#\tgateway ${network}.1
+#\tup echo nameserver ${network}.1 > /etc/resolv.conf
+
+# eth${number} by DHCP
+#auto eth${number}
+#iface eth${number} inet dhcp
+#\thostname ${name}
+`;
+  });
+  return `# The interfaces of ${name}, as ifup reads them when the node starts. Remove the # of the lines that are to count.
+
+# What else is to be read:
+#source /etc/network/interfaces.d/*
+${stanzas.join('')}`;
+}

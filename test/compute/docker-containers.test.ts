@@ -1,0 +1,196 @@
+// Containers of a compute, with a real Docker Engine: their life, their consoles, their interfaces.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { BUSYBOX, VOLUMES } from './docker-engine.ts';
+import { cable, container, containers, engine, noEngine as skip, status, Typist, typist } from './docker-support.ts';
+import { type Lab, startLab } from './support.ts';
+
+/** What was told of nodes since the last time. */
+const statuses = (lab: Lab): string[] => lab.events().filter((event) => event.startsWith('node.updated'));
+
+test('two containers on one switch ping, see when a cable is taken away, and leave nothing behind', {
+  skip,
+}, async (t) => {
+  const { lab, project } = await containers(t);
+  const nodes = [
+    await container(lab, project, { name: 'C1' }),
+    await container(lab, project, { name: 'C2', adapters: 2 }),
+  ];
+  const hub = await lab.node(project, 'ethernet_hub', { name: 'H1' });
+  await cable(lab, project, [
+    [nodes[0]!, 0],
+    [hub, 0],
+  ]);
+  await cable(lab, project, [
+    [nodes[1]!, 1],
+    [hub, 1],
+  ]);
+  for (const node of nodes) await lab.expect(204, 'POST', `${node}/start`);
+  const [one, two] = [await typist(t, lab, nodes[0]!), await typist(t, lab, nodes[1]!)];
+  assert.match(await one.run('ip addr add 10.0.0.1/24 dev eth0'), /\n0$/);
+  await two.run('ip addr add 10.0.0.2/24 dev eth1');
+  const { mac_address: mac } = await lab.expect(200, 'GET', nodes[1]!);
+  assert.match(await two.run('cat /sys/class/net/eth0/address'), new RegExp(mac));
+  assert.match(await one.run('ping -c 3 10.0.0.2'), /3 packets transmitted, 3 packets received/);
+  assert.match(await two.run('cat /sys/class/net/eth1/carrier /sys/class/net/eth0/carrier'), /1\s+0/);
+  await lab.expect(204, 'DELETE', `${nodes[1]}/adapters/1/ports/0/nio`);
+  assert.match(await two.run('cat /sys/class/net/eth1/carrier'), /^0/);
+  await cable(lab, project, [
+    [nodes[1]!, 1],
+    [hub, 2],
+  ]);
+  assert.match(await one.run('ping -c 3 10.0.0.2'), /3 packets transmitted, [123] packets received/);
+  for (const node of nodes) await lab.expect(204, 'POST', `${node}/stop`);
+  assert.deepEqual(await Promise.all(nodes.map((node) => status(lab, node))), ['stopped', 'stopped']);
+  await lab.expect(204, 'DELETE', nodes[0]!);
+  await lab.expect(204, 'POST', `${project}/close`);
+  assert.deepEqual(engine().containers(), []);
+  assert.equal(engine().docker('volume', 'ls', '-q'), '');
+});
+
+test('a container has what its node says: environment, hosts, command, interfaces; a change makes it anew and starts it again', {
+  skip,
+}, async (t) => {
+  const { lab, project } = await containers(t);
+  await lab.expect(200, 'PUT', project, { variables: [{ name: 'SITE', value: 'Graz' }] });
+  const node = await container(lab, project, {
+    ...{ name: 'C 1, "ü"', adapters: 3, start_command: `/bin/busybox sh -c 'echo "I am $WHO"; exec /bin/sh'` },
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the server fills it in
+    ...{ environment: 'WHO=me of ${SITE}\n=nothing\nGNS3_USER=nobody\nID=%vm-id%', extra_hosts: 'server:10.0.0.9' },
+    custom_adapters: [{ adapter_number: 2, mac_address: '02:00:00:AA:BB:CC' }],
+  });
+  assert.match((await lab.told('log.warning')).message, /"=nothing" names no variable/);
+  await lab.expect(204, 'POST', `${node}/start`);
+  const console = await typist(t, lab, node);
+  await console.until(/I am me of Graz/);
+  assert.match(await console.run('cat /etc/hosts'), /10\.0\.0\.9\s+server/);
+  assert.match(await console.run('echo $ID; id -u; pwd'), new RegExp(`${node.split('/').at(-1)}\\s+0\\s+/`));
+  const { mac_address: mac } = await lab.expect(200, 'GET', node);
+  const macs = await console.run(
+    'cat /sys/class/net/eth0/address /sys/class/net/eth1/address /sys/class/net/eth2/address',
+  );
+  const next = (Number.parseInt(mac.slice(-2), 16) + 1).toString(16).padStart(2, '0');
+  assert.match(macs, new RegExp(`${mac}\\s+${mac.slice(0, -2)}${next}\\s+02:00:00:aa:bb:cc`));
+  // Terminals follow the window of the client who changed it last.
+  console.socket.write(Buffer.from([255, 251, 31, 255, 250, 31, 0, 132, 0, 43, 255, 240]));
+  await console.run('sleep 0.3');
+  assert.match(await console.run('stty size'), /43 132/);
+  const { aux } = await lab.expect(200, 'GET', node);
+  const shell = new Typist(t, aux);
+  assert.match(await shell.run('hostname; tty'), /C-1-u\s+\/dev\/pts\/\d/);
+
+  lab.events();
+  const before = await lab.expect(200, 'GET', node);
+  const after = await lab.expect(200, 'PUT', node, { adapters: 1, environment: 'A=b', start_command: '' });
+  assert.deepEqual(statuses(lab), ['node.updated stopped', 'node.updated started', 'node.updated started']);
+  assert.notEqual(after.container_id, before.container_id);
+  assert.deepEqual([after.console, after.aux, after.start_command], [before.console, before.aux, null]);
+  const again = await typist(t, lab, node);
+  assert.match(await again.run('echo $A; ls /sys/class/net'), /b\s+eth0\s+lo/);
+  await lab.expect(200, 'PUT', node, { usage: 'as you like' });
+  assert.deepEqual(statuses(lab), ['node.updated started']);
+  assert.equal((await lab.expect(200, 'GET', node)).usage, 'as you like');
+  for (const [body, words] of [
+    [{ start_command: `echo "open` }, /start_command: the quote " is not closed/],
+    [{ extra_hosts: 'server' }, /extra_hosts: "server" must be such as/],
+    [{ extra_volumes: ['/a/../b'] }, /extra_volumes/],
+  ] as const) {
+    const refused = await lab.request('PUT', node, body);
+    assert.equal(refused.status, 409);
+    assert.match(refused.body.message, words);
+    assert.equal(refused.body.exception, 'DockerError');
+  }
+  assert.equal(await status(lab, node), 'started');
+});
+
+test('it stands still, goes on, is started again with its interfaces, and ends by itself', { skip }, async (t) => {
+  const { lab, project } = await containers(t);
+  const node = await container(lab, project, { start_command: `/bin/busybox sh -c 'echo begun; exec /bin/sh'` });
+  const hub = await lab.node(project, 'ethernet_hub', { name: 'H1' });
+  await cable(lab, project, [
+    [node, 0],
+    [hub, 0],
+  ]);
+  assert.equal((await lab.request('POST', `${node}/pause`)).status, 409);
+  await lab.expect(204, 'POST', `${node}/start`);
+  await lab.expect(204, 'POST', `${node}/start`);
+  await lab.expect(204, 'POST', `${node}/suspend`);
+  assert.equal(await status(lab, node), 'suspended');
+  await lab.expect(204, 'POST', `${node}/unpause`);
+  assert.equal(await status(lab, node), 'started');
+  await lab.expect(204, 'POST', `${node}/pause`);
+  await lab.expect(204, 'POST', `${node}/start`);
+  assert.equal(await status(lab, node), 'started');
+  const console = await typist(t, lab, node);
+  await console.until(/begun/);
+  await lab.expect(204, 'POST', `${node}/reload`);
+  await console.until(/begun/);
+  assert.match(await console.run('cat /sys/class/net/eth0/carrier'), /^1/);
+  lab.events();
+  console.socket.write('exit 3\r');
+  const { message } = await lab.told('log.error');
+  assert.match(message, /N1 ended unexpectedly with exit code 3/);
+  assert.equal(await status(lab, node), 'stopped');
+  await lab.expect(204, 'POST', `${node}/start`);
+  await lab.expect(204, 'POST', `${node}/stop`);
+  const { container_id: id } = await lab.expect(200, 'GET', node);
+  engine().docker('rm', '-f', id);
+  const gone = await lab.request('POST', `${node}/start`);
+  assert.deepEqual([gone.status, gone.body.exception], [409, 'DockerHttp404Error']);
+});
+
+test('volumes begin with what the image has, and keep it with owners and modes, also in a copy', {
+  skip,
+}, async (t) => {
+  const { lab, project, directory } = await containers(t);
+  const node = await container(lab, project, { image: VOLUMES, extra_volumes: ['/extra/', '/keep/deep'] });
+  const place = join(directory, 'project-files/docker', node.split('/').at(-1)!);
+  assert.equal(await readFile(join(place, 'keep/deep/file'), 'utf8'), 'of the image\n');
+  assert.match(await readFile(join(place, 'etc/network/interfaces'), 'utf8'), /#auto eth0\n#iface eth0 inet dhcp/);
+  await lab.expect(204, 'POST', `${node}/start`);
+  const console = await typist(t, lab, node);
+  assert.match(await console.run("stat -c '%a %u %g' /keep/deep /keep/deep/file"), /750 1234 4321\s+\d+ 1234 4321/);
+  await console.run('echo mine >/extra/own; chown 7:8 /extra/own; chmod 604 /extra/own; ln -s /etc/passwd /extra/link');
+  await lab.expect(204, 'POST', `${node}/stop`);
+  assert.match(await readFile(join(place, 'extra/.gns3_perms'), 'utf8'), /^604:7:8:\/extra\/own$/m);
+
+  const copy = await container(lab, project, {
+    name: 'Copy',
+    image: VOLUMES,
+    extra_volumes: ['/extra/', '/keep/deep'],
+  });
+  await lab.expect(201, 'POST', `${node}/duplicate`, { destination_node_id: copy.split('/').at(-1) });
+  await lab.expect(204, 'POST', `${copy}/start`);
+  const other = await typist(t, lab, copy);
+  assert.match(await other.run("stat -c '%a %u %g' /extra/own /keep/deep"), /604 7 8\s+750 1234 4321/);
+  assert.match(await other.run('cat /extra/own'), /mine/);
+});
+
+test('an image that is missing is told, and what is no image is refused', { skip }, async (t) => {
+  const { lab, project } = await containers(t);
+  assert.deepEqual(
+    (await lab.expect(200, 'GET', '/docker/images')).map(({ image }: { image: string }) => image),
+    [BUSYBOX, VOLUMES],
+  );
+  for (const image of ['127.0.0.1:1/not/there', 'no name at all', '../../etc:x']) {
+    const refused = await lab.request('POST', `${project}/docker/nodes`, { name: 'X', image, console_type: 'telnet' });
+    assert.equal(refused.status, 409, JSON.stringify(refused.body));
+    assert.match(refused.body.exception, /^Docker/);
+  }
+  assert.deepEqual(engine().containers(), []);
+  await lab.expect(204, 'POST', `${project}/close`);
+});
+
+test('without an Engine, requests say what to do', async (t) => {
+  const lab = await startLab(t, { docker: { socket_path: '/nonexistent/docker.sock' } });
+  const project = await lab.project();
+  for (const refused of [
+    await lab.request('GET', '/docker/images'),
+    await lab.request('POST', `${project}/docker/nodes`, { name: 'X', image: 'x', console_type: 'telnet' }),
+  ]) {
+    assert.deepEqual([refused.status, refused.body.exception], [409, 'DockerError']);
+    assert.match(refused.body.message, /apt install docker\.io/);
+  }
+});

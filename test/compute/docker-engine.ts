@@ -1,0 +1,164 @@
+// A real Docker Engine of the tests' own: started with a directory of its own, without a bridge and without rules of iptables, and ended
+// with all that it has.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Engine } from '../../src/compute/emulators/docker/engine.ts';
+import { findBusybox } from '../../src/compute/emulators/docker/helper-files.ts';
+import { isBelow } from '../../src/host/below.ts';
+import { findProgram } from '../../src/host/programs.ts';
+
+/** As the conformance scenarios name it. */
+export const BUSYBOX = 'gns3-conformance/busybox:latest';
+/** The same with things to keep: a volume with a file of another user. */
+export const VOLUMES = 'labwire-test/volumes:latest';
+
+/** How long the Engine may take to answer after its start, on a host that is busy. */
+const START_MILLISECONDS = 60_000;
+
+/** Why no Engine can run here; false when one may. */
+async function lacking(): Promise<string | false> {
+  if (process.getuid?.() !== 0) return 'only root may run a Docker Engine';
+  for (const program of ['dockerd', 'containerd', 'runc']) {
+    if ((await findProgram(program)) === undefined) return `${program} is not installed`;
+  }
+  if ((await findBusybox()) === undefined) return 'busybox-static is not installed';
+  if (!existsSync('/dev/net/tun')) return 'this host has no /dev/net/tun';
+  return false;
+}
+
+export class TestEngine implements AsyncDisposable {
+  readonly directory: string;
+  readonly engine: Engine;
+  #child: ChildProcess | undefined;
+
+  private constructor(directory: string) {
+    this.directory = directory;
+    this.engine = new Engine(this.socketPath);
+  }
+
+  get socketPath(): string {
+    return join(this.directory, 'docker.sock');
+  }
+
+  get log(): string {
+    return readFileSync(join(this.directory, 'log'), 'utf8');
+  }
+
+  static async make(): Promise<TestEngine> {
+    const made = new TestEngine(await mkdtemp(join(tmpdir(), 'lw-docker-')));
+    try {
+      await made.start();
+      return made;
+    } catch (error) {
+      await made[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Starts it (again), on the same data. */
+  async start(): Promise<void> {
+    const place = (name: string): string => join(this.directory, name);
+    await using log = await open(place('log'), 'a');
+    // biome-ignore format: one word and its value a line
+    const words = [
+      '--data-root', place('data'),
+      '--exec-root', place('exec'),
+      '--pidfile', place('pid'),
+      '--host', `unix://${this.socketPath}`,
+      '--bridge=none', '--iptables=false', '--ip-forward=false',
+    ];
+    const child = spawn('dockerd', words, { stdio: ['ignore', log.fd, log.fd], detached: true });
+    this.#child = child;
+    const end = performance.now() + START_MILLISECONDS;
+    while (performance.now() < end && child.exitCode === null) {
+      if (await this.engine.version().catch(() => undefined)) return;
+      await sleep(50);
+    }
+    throw new Error(`dockerd does not start: ${this.log.slice(-2000)}`);
+  }
+
+  /** Ends the Engine; without `live-restore` its containers end, too. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Makes an image of a tree. */
+  async import(tree: string, image: string, changes: readonly string[]): Promise<void> {
+    const words = changes.flatMap((change) => ['--change', change]);
+    execFileSync(
+      '/bin/sh',
+      ['-c', 'tree=$1; shift; tar -C "$tree" -c . | "$@"', 'sh', tree, ...this.#docker, 'import', ...words, '-', image],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+  }
+
+  /** Runs Docker's own client; answers what it prints. */
+  docker(...words: string[]): string {
+    const [program, ...own] = this.#docker as [string, ...string[]];
+    return execFileSync(program, [...own, ...words], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+
+  /** The image with nothing but a busybox that needs nothing, and one with a volume. */
+  async importBusybox(): Promise<void> {
+    const tree = join(this.directory, 'tree');
+    await mkdir(join(tree, 'bin'), { recursive: true });
+    await copyFile((await findBusybox())!, join(tree, 'bin/busybox'));
+    await symlink('busybox', join(tree, 'bin/sh'));
+    await this.import(tree, BUSYBOX, ['CMD ["/bin/sh"]']);
+    await mkdir(join(tree, 'keep/deep'), { recursive: true });
+    await writeFile(join(tree, 'keep/deep/file'), 'of the image\n');
+    execFileSync('chown', ['-R', '1234:4321', join(tree, 'keep/deep')]);
+    execFileSync('chmod', ['750', join(tree, 'keep/deep')]);
+    await this.import(tree, VOLUMES, ['CMD ["/bin/sh"]', 'VOLUME /keep']);
+  }
+
+  /** Ids of all its containers. */
+  containers(): string[] {
+    return this.docker('ps', '-aq').split('\n').filter(Boolean);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await unmountBelow(this.directory);
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  get #docker(): string[] {
+    return [existsSync('/usr/bin/docker') ? '/usr/bin/docker' : 'docker', '--host', `unix://${this.socketPath}`];
+  }
+}
+
+async function unmountBelow(directory: string): Promise<void> {
+  const places = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '')
+    .filter((place) => isBelow(directory, place));
+  for (const place of places.reverse()) execFileSync('umount', ['-l', place], { stdio: 'ignore' });
+}
+
+/** An Engine that has run a container, or why none does here. */
+export async function tryEngine(): Promise<TestEngine | string> {
+  const reason = await lacking();
+  if (reason !== false) return reason;
+  let made: TestEngine | undefined;
+  try {
+    made = await TestEngine.make();
+    await made.importBusybox();
+    made.docker('run', '--rm', '--network', 'none', BUSYBOX, '/bin/busybox', 'true');
+    return made;
+  } catch (error) {
+    await made?.[Symbol.asyncDispose]();
+    return `containers do not run here: ${String(error).slice(0, 500)}`;
+  }
+}
