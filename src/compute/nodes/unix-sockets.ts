@@ -6,7 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Longest path of a socket (unix(7)). */
 const PATH_BYTES = 107;
-const POLL_MS = 20;
+/** Programs listen within some tens of milliseconds, on a busy host later. */
+const POLL_MS = 3;
+const PATIENT_POLL_MS = 50;
+const PATIENCE_MS = 1000;
 
 /** @throws Node's error when nobody listens */
 export async function connectIn(directory: string, name: string): Promise<Socket> {
@@ -29,9 +32,10 @@ export async function connectWhenThere(
   name: string,
   isOver: () => boolean,
 ): Promise<Socket | undefined> {
+  const since = performance.now();
   for (;;) {
     const socket = await connectIn(directory, name).catch(() => undefined);
     if (socket || isOver()) return socket;
-    await sleep(POLL_MS);
+    await sleep(performance.now() - since < PATIENCE_MS ? POLL_MS : PATIENT_POLL_MS);
   }
 }
