@@ -82,6 +82,12 @@ const TABLE: Record<string, Rows> = {
   atm_switch: SWITCHES,
   cloud: OUTSIDE,
   docker: CONTAINERS,
+  dynamips: [
+    ...PROGRAMS,
+    ['POST', '/resume', 'route'],
+    ['GET', '/auto_idlepc', 'route'],
+    ['GET', '/idlepc_proposals', 'route'],
+  ],
   ethernet_hub: SWITCHES,
   ethernet_switch: SWITCHES,
   frame_relay_switch: SWITCHES,

@@ -39,6 +39,9 @@ export interface Settings {
   iourc_path?: string;
   /** How frames get to QEMU's machines and back. */
   frames?: 'automatic' | 'tap' | 'udp';
+  dynamips_path?: string;
+  /** Whether routers share memory. */
+  ghost_ios_support?: string;
   projects_path?: string;
   additional_images_path?: string;
   allowed_interfaces?: string;
@@ -142,6 +145,8 @@ export async function startLab(t: TestContext, settings: Settings = {}, state?: 
     ['VMware', 'vmrun_path'],
     ['IOU', 'iourc_path'],
     ['Qemu', 'frames'],
+    ['Dynamips', 'dynamips_path'],
+    ['Dynamips', 'ghost_ios_support'],
   ] as const) {
     const value = settings[key];
     if (value !== undefined) flags.push({ section: section as never, key, value, flag: key });

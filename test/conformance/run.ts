@@ -11,7 +11,7 @@ import { executable, FROM_SOURCE } from '../system/executable.ts';
 import { type Gap, judge, type Played } from './judge.ts';
 
 /** What this server is meant to have: a scenario that misses it has failed. */
-const REQUIRED = 'loopback,local,vpcs,qemu,qemu-img';
+const REQUIRED = 'loopback,local,vpcs,qemu,qemu-img,dynamips';
 
 /** For containers, where one runs. */
 const docker = await tryEngine();

@@ -3,6 +3,7 @@ import type { NodeKind } from '../nodes/kind.ts';
 import { atmSwitch } from './atm_switch/index.ts';
 import { cloud } from './cloud/index.ts';
 import { docker } from './docker/index.ts';
+import { dynamips } from './dynamips/index.ts';
 import { ethernetHub } from './ethernet_hub/index.ts';
 import { ethernetSwitch } from './ethernet_switch/index.ts';
 import { frameRelaySwitch } from './frame_relay_switch/index.ts';
@@ -17,6 +18,7 @@ export const KINDS: readonly NodeKind[] = [
   atmSwitch,
   cloud,
   docker,
+  dynamips,
   ethernetHub,
   ethernetSwitch,
   frameRelaySwitch,

@@ -1,11 +1,11 @@
 // Registers QEMU machines: adapters, disks, a console of several types, suspension.
 import { defineKind } from '../../nodes/kind.ts';
 import { frames, kvm, programs } from './doctor.ts';
-import { IMAGE_KIND } from './image-references.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, QemuNode } from './node.ts';
 import { machineRoutes, qemuRoutes } from './routes.ts';
 import { QemuCreate, QemuUpdate } from './schema.ts';
+import { IMAGE_KIND } from './settings.ts';
 
 export const qemu = defineKind({
   type: 'qemu',

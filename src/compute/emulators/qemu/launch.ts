@@ -1,7 +1,7 @@
 // From a node to its running machine: what is looked at, made and reserved before QEMU is started.
-import { freemem } from 'node:os';
 import { Failure } from '../../../failures.ts';
 import { DRIVES } from '../../../store/node-kinds/qemu.ts';
+import { warnOfMemory } from '../../nodes/memory-warning.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import { isAccelerated } from './acceleration.ts';
 import type { Emulator } from './binary.ts';
@@ -11,18 +11,15 @@ import { DiskTool } from './disk-tool.ts';
 import { type Disk, type DiskOptions, forgetState, judge, prepareDisks, SAVED_STATE, savedIn } from './disks.ts';
 import { prepareFirmware } from './firmware.ts';
 import { reserveAdapters } from './frames.ts';
-import { IMAGE_KIND } from './image-references.ts';
 import type { MachineNode } from './machine-node.ts';
 import { optionWords } from './options.ts';
 import { RUNNING_STATE } from './running-state.ts';
 import { QemuRuntime } from './runtime.ts';
-import type { HiddenSettings, Images, Settings } from './settings.ts';
+import { type HiddenSettings, IMAGE_KIND, type Images, type Settings } from './settings.ts';
 import { reserveCid } from './shared.ts';
 import { mustHaveSpace, warnOfSpace } from './space.ts';
 import { throttleProgram } from './throttle.ts';
 import { startTpm, TPM_SOCKET } from './tpm.ts';
-
-const MEBIBYTE = 1024 * 1024;
 
 /** All that a start depends on. */
 export interface Machine {
@@ -51,7 +48,7 @@ export async function launchMachine(
     guestCid: reserveCid(services, console.port, resources),
   };
   const options = optionWords(settings.options, placeholders, Qemu.allow_unsafe_options);
-  warnOfMemory(node, settings.ram);
+  warnOfMemory(node, services, settings.ram);
   await mustHaveSpace(node);
   const tool = await DiskTool.beside(emulator.path);
   if (images.cdrom_image.path !== '') await judge('cdrom_image', images.cdrom_image.path);
@@ -124,14 +121,6 @@ function mustFitTogether({ settings, images, emulator }: Machine): void {
   if (settings.legacy_networking) {
     refuse(`legacy_networking: ${emulator.path} is too new for it (QEMU 2.9 took it away); switch it off.`);
   }
-}
-
-/** It starts all the same: guests seldom use all that they have. */
-function warnOfMemory({ services, name, project }: MachineNode, mebibytes: number): void {
-  const free = Math.trunc(freemem() / MEBIBYTE);
-  if (mebibytes <= free) return;
-  const message = `${name} may use ${mebibytes} MB of memory, but only ${free} MB are free: it may be ended by the system.`;
-  services.events.emit('log.warning', { message }, project.id);
 }
 
 /** The state that the machine goes on with, if there is one; one that it does not go on with is forgotten. */

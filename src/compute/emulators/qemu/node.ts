@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { type DiskResize, DRIVES } from '../../../store/node-kinds/qemu.ts';
+import { findImage, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { LivePort } from '../../nodes/live-port.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
@@ -16,7 +17,6 @@ import { type Emulator, findEmulator } from './binary.ts';
 import { DiskTool } from './disk-tool.ts';
 import { growDisk, imageOf } from './disks.ts';
 import { adapterDevice } from './frames.ts';
-import { findImage } from './image-references.ts';
 import { KEPT } from './kept.ts';
 import { diskOptions, launchMachine, packAfterwards } from './launch.ts';
 import type { MachineNode } from './machine-node.ts';
@@ -27,9 +27,9 @@ import {
   changedSettings,
   defaultSettings,
   type HiddenSettings,
+  IMAGE_KIND,
   IMAGE_MEMBERS,
   type Images,
-  NO_IMAGE,
   type Settings,
   withConfigDisk,
 } from './settings.ts';
@@ -324,7 +324,10 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
   async #findImages(body: QemuCreate | QemuUpdate): Promise<Images> {
     const found = { ...this.#state.images };
     const { images, config } = this.services;
-    const options = { images, local: config.Server.local, project: this.project.path };
+    const options = {
+      ...{ images, kind: IMAGE_KIND, exception },
+      ...{ local: config.Server.local, project: this.project.path },
+    };
     for (const member of IMAGE_MEMBERS) {
       const reference = body[member];
       if (reference === undefined || (reference === found[member].shown && reference !== '')) continue;

@@ -1,17 +1,11 @@
 // What a machine has: the members of its object that a change may set, with their defaults (facts of release 2.2.57).
+
+import { imageKind } from '../../../store/node-kinds/kinds.ts';
 import type { CustomAdapter } from '../../../store/vocabulary.ts';
+import type { Image } from '../../images/references.ts';
 import type { QemuCreate, QemuUpdate } from './schema.ts';
 
-/** An image of a machine: where it lies on this host, and what clients are told of it. */
-export interface Image {
-  /** Absolute; empty when there is none. */
-  readonly path: string;
-  /** As clients know it. */
-  readonly shown: string;
-  readonly md5sum: string | null;
-}
-
-export const NO_IMAGE: Image = { path: '', shown: '', md5sum: null };
+export const IMAGE_KIND = imageKind('qemu');
 
 /** Members of the object that name an image; each has its checksum beside it. */
 export const IMAGE_MEMBERS = [

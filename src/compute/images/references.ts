@@ -1,17 +1,28 @@
-// The images that a machine names: found by name, path or checksum, and told to clients as they know them.
+// The images that nodes name: found by name, path or checksum, and told to clients as they know them.
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, posix } from 'node:path';
-import { Failure } from '../../../failures.ts';
-import { wayBelow } from '../../../host/below.ts';
-import { openContainedForRead } from '../../../host/contained.ts';
-import { imageKind } from '../../../store/node-kinds/kinds.ts';
-import type { ImagePlace, Images } from '../../images/images.ts';
-import { type Image, NO_IMAGE } from './settings.ts';
+import { Failure } from '../../failures.ts';
+import { wayBelow } from '../../host/below.ts';
+import { openContainedForRead } from '../../host/contained.ts';
+import type { ImageKind } from '../../store/node-kinds/kinds.ts';
+import type { ImagePlace, Images } from './images.ts';
 
-export const IMAGE_KIND = imageKind('qemu');
+/** An image of a node: where it lies on this host, and what clients are told of it. */
+export interface Image {
+  /** Absolute; empty when there is none. */
+  readonly path: string;
+  /** As clients know it. */
+  readonly shown: string;
+  readonly md5sum: string | null;
+}
+
+export const NO_IMAGE: Image = { path: '', shown: '', md5sum: null };
 
 export interface ReferenceOptions {
   images: Images;
+  kind: ImageKind;
+  /** Name of the error of the node's type, for an image that cannot be read. */
+  exception: string;
   /** Absolute paths may lie anywhere on this host. */
   local: boolean;
   /** Directory of the project: images may lie there, too. */
@@ -35,62 +46,62 @@ export async function findImage(
   const found = isAbsolute(reference) ? await atPath(member, reference, options) : await byName(reference, options);
   const place = found ?? (md5sum ? await byChecksum(md5sum, options) : undefined);
   if (place === undefined) {
-    const message = `${member}: this compute has no image ${reference}; upload it with POST /v2/compute/qemu/images/${basename(reference)}.`;
+    const message = `${member}: this compute has no image ${reference}; upload it with POST /v2/compute/${options.kind.type}/images/${basename(reference)}.`;
     throw new Failure('image-missing', message, { image: posix.normalize(reference) });
   }
   return describe(place, options);
 }
 
 async function atPath(member: string, path: string, options: ReferenceOptions): Promise<ImagePlace | undefined> {
-  const roots = [...options.images.folders(IMAGE_KIND), options.project];
+  const roots = [...options.images.folders(options.kind), options.project];
   const wanted = posix.normalize(path);
   for (const root of roots) {
     const way = wayBelow(root, wanted);
-    if (way !== undefined) return checked({ root, path: way });
+    if (way !== undefined) return checked({ root, path: way }, options);
   }
   if (!options.local)
     throw refusal(member, path, 'lies outside of the folders of images, which only local mode allows');
   const found = await stat(wanted).catch(() => undefined);
   if (found === undefined) return undefined;
-  return checked({ root: '/', path: wanted.slice(1) });
+  return checked({ root: '/', path: wanted.slice(1) }, options);
 }
 
 /** At its very place, or by its last name anywhere below the folders that its path names. */
-async function byName(reference: string, { images, project }: ReferenceOptions): Promise<ImagePlace | undefined> {
+async function byName(reference: string, options: ReferenceOptions): Promise<ImagePlace | undefined> {
+  const { images, kind, project } = options;
   const path = posix.normalize(reference.replaceAll('\\', '/'));
   if (path.startsWith('../') || path === '..' || path === '.') return undefined;
-  for (const root of [...images.folders(IMAGE_KIND), project]) {
-    const exact = await checked({ root, path });
+  for (const root of [...images.folders(kind), project]) {
+    const exact = await checked({ root, path }, options);
     if (exact) return exact;
   }
-  return images.search(IMAGE_KIND, path, project);
+  return images.search(kind, path, project);
 }
 
-async function byChecksum(md5sum: string, { images }: ReferenceOptions): Promise<ImagePlace | undefined> {
-  const found = (await images.list(IMAGE_KIND)).find((entry) => entry.md5sum === md5sum.toLowerCase());
+async function byChecksum(md5sum: string, { images, kind }: ReferenceOptions): Promise<ImagePlace | undefined> {
+  const found = (await images.list(kind)).find((entry) => entry.md5sum === md5sum.toLowerCase());
   if (!found) return undefined;
   return isAbsolute(found.path)
     ? { root: '/', path: found.path.slice(1) }
-    : { root: images.folder(IMAGE_KIND), path: found.path };
+    : { root: images.folder(kind), path: found.path };
 }
 
 /** The place, if there is something; what is no regular file is refused. */
-async function checked(place: ImagePlace): Promise<ImagePlace | undefined> {
+async function checked(place: ImagePlace, { exception }: ReferenceOptions): Promise<ImagePlace | undefined> {
   try {
     const { handle } = await openContainedForRead(place.root, place.path);
     await handle.close();
     return place;
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.code === 'not-found') return undefined;
-    if (thrown instanceof Failure)
-      throw new Failure('conflict', thrown.message, { exception: 'QemuError', cause: thrown });
+    if (thrown instanceof Failure) throw new Failure('conflict', thrown.message, { exception, cause: thrown });
     throw thrown;
   }
 }
 
-async function describe(place: ImagePlace, { images }: ReferenceOptions): Promise<Image> {
+async function describe(place: ImagePlace, { images, kind }: ReferenceOptions): Promise<Image> {
   const path = join(place.root, place.path);
-  const own = images.folder(IMAGE_KIND);
+  const own = images.folder(kind);
   const isPlain = !place.path.includes('/') && place.root !== '/';
   const shown = wayBelow(own, path) ?? (isPlain ? place.path : path);
   return { path, shown, md5sum: await images.checksum(place) };

@@ -1,0 +1,83 @@
+// A router's configurations as files of its directory: written when it is created, read by the emulator, and taken back out of its memory.
+import { writeContained } from '../../../host/contained.ts';
+import { readText } from '../../nodes/files.ts';
+import type { NodeProject } from '../../nodes/owner.ts';
+import type { Hypervisor } from './hypervisor.ts';
+
+/** What a router says that was never given a private configuration. */
+const NO_PRIVATE = '\nkerberos password \nend\n';
+
+export class Configurations {
+  readonly #project: NodeProject;
+  /** Of the node; relative to the project's. */
+  readonly #directory: string;
+  readonly #id: number;
+
+  constructor(project: NodeProject, directory: string, id: number) {
+    this.#project = project;
+    this.#directory = directory;
+    this.#id = id;
+  }
+
+  /** Relative to the node's directory. */
+  get startup(): string {
+    return `configs/i${this.#id}_startup-config.cfg`;
+  }
+
+  get private(): string {
+    return `configs/i${this.#id}_private-config.cfg`;
+  }
+
+  /** Writes what a new router is given; an empty text is nothing. `%h` is its name. */
+  async write(texts: { startup?: string | undefined; private?: string | undefined }, name: string): Promise<void> {
+    const written = (text: string): string => marked(text.replaceAll('\r', '').replaceAll('%h', () => name));
+    if (texts.startup) await this.#write(this.startup, written(texts.startup));
+    if (texts.private) await this.#write(this.private, written(texts.private));
+  }
+
+  read(): Promise<{ startup: string | undefined; private: string | undefined }> {
+    return Promise.all([this.#read(this.startup), this.#read(this.private)]).then(([startup, secret]) => ({
+      startup,
+      private: secret,
+    }));
+  }
+
+  /** Writes the new name into them. */
+  async rename(before: string, name: string): Promise<void> {
+    const { startup, private: secret } = await this.read();
+    const renamed = startup?.replace(/^hostname .*$/gm, () => `hostname ${name}`);
+    if (renamed !== undefined && renamed !== startup) await this.#write(this.startup, renamed);
+    const other = before === '' ? secret : secret?.replaceAll(before, () => name);
+    if (other !== undefined && other !== secret) await this.#write(this.private, other);
+  }
+
+  /**
+   * Saves what the router has in its memory; the files stay when it has nothing. Both texts come in base64, in single quotes, behind the router's
+   * name.
+   */
+  async save(hypervisor: Hypervisor, vmName: string): Promise<void> {
+    const reply = await hypervisor.attempt('vm extract_config', [vmName]);
+    const [, startup = '', secret = ''] = /'([A-Za-z0-9+/=]*)' '([A-Za-z0-9+/=]*)'\s*$/.exec(reply?.text ?? '') ?? [];
+    const text = decoded(startup).replaceAll('\r', '');
+    if (text !== '') await this.#write(this.startup, marked(text));
+    const hidden = decoded(secret);
+    if (hidden !== '' && hidden.replaceAll('\r', '') !== NO_PRIVATE) await this.#write(this.private, hidden);
+  }
+
+  #read(path: string): Promise<string | undefined> {
+    return readText(this.#project.path, `${this.#directory}/${path}`);
+  }
+
+  async #write(path: string, text: string): Promise<void> {
+    await writeContained(this.#project.path, `${this.#directory}/${path}`, text, { createParents: true });
+  }
+}
+
+/** With a comment in the first line, which the release writes and routers skip. */
+function marked(text: string): string {
+  return text.startsWith('!\n') ? text : `!\n${text}`;
+}
+
+function decoded(base64: string): string {
+  return Buffer.from(base64, 'base64').toString('utf8');
+}

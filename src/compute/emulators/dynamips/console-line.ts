@@ -1,0 +1,129 @@
+// A console that the emulator offers on a port of loopback, as the node's own: telnet's commands taken out of it.
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Console } from '../../../consoles/console.ts';
+import { escapeTelnet } from '../../../consoles/telnet.ts';
+import { refusal } from './platforms.ts';
+
+/** Input that may wait for a router that does not read. */
+const INPUT_BYTES = 256 * 1024;
+/** The emulator listens as soon as the router is on, and greets at once. */
+const GREETING_MS = 10_000;
+const POLL_MS = 20;
+/** Whoever greets otherwise is another program. */
+const GREETING = 'Connected to Dynamips VM';
+
+const IAC = 255;
+const WONT = 252;
+const DO = 253;
+const WILL = 251;
+const DONT = 254;
+const TERMINAL_TYPE = 24;
+
+/** RFC 854: what is not data, taken out; input may be split anywhere. */
+export class TelnetFilter {
+  #state: 'data' | 'command' | 'option' = 'data';
+  #verb = 0;
+
+  receive(chunk: Buffer): { data: Buffer; reply: Buffer } {
+    if (this.#state === 'data' && !chunk.includes(IAC)) return { data: chunk, reply: Buffer.alloc(0) };
+    const data: number[] = [];
+    const reply: number[] = [];
+    for (const byte of chunk) {
+      if (this.#state === 'data') {
+        if (byte === IAC) this.#state = 'command';
+        else data.push(byte);
+      } else if (this.#state === 'command') {
+        this.#verb = byte;
+        this.#state = byte >= WILL && byte <= DONT ? 'option' : 'data';
+        if (byte === IAC) data.push(IAC);
+      } else {
+        this.#state = 'data';
+        // We have nothing to tell of a terminal: its users have them.
+        if (this.#verb === DO && byte === TERMINAL_TYPE) reply.push(IAC, WONT, byte);
+      }
+    }
+    return { data: Buffer.from(data), reply: Buffer.from(reply) };
+  }
+}
+
+export class ConsoleLine {
+  readonly console: Console;
+  readonly #host: string;
+  readonly #port: number;
+  #socket: Socket | undefined;
+
+  constructor(name: string, host: string, port: number) {
+    this.console = new Console({ name, write: (bytes) => this.#write(bytes) });
+    this.#host = host;
+    this.#port = port;
+  }
+
+  /**
+   * Joins it with the router that has just been switched on, or runs.
+   * @throws Failure `conflict` (`DynamipsError`) when there is no such console
+   */
+  async open(isOver: () => boolean): Promise<void> {
+    const deadline = performance.now() + GREETING_MS;
+    for (;;) {
+      const socket = await this.#connect().catch(() => undefined);
+      if (socket) return this.#greet(socket, deadline - performance.now());
+      if (isOver() || performance.now() > deadline) throw this.#failure('nobody listens there');
+      await sleep(POLL_MS);
+    }
+  }
+
+  close(): void {
+    this.#socket?.destroy();
+    this.#socket = undefined;
+  }
+
+  #connect(): Promise<Socket> {
+    const socket = connect(this.#port, this.#host);
+    return new Promise((resolve, reject) => {
+      socket.once('connect', () => resolve(socket));
+      socket.once('error', reject);
+    });
+  }
+
+  async #greet(socket: Socket, limit: number): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const filter = new TelnetFilter();
+    let greeting = '';
+    const late = setTimeout(() => reject(this.#failure('nobody greets there')), Math.max(limit, 1));
+    socket.removeAllListeners('error');
+    socket.on('error', () => {}); // 'close' follows; the router's end is told elsewhere
+    socket.on('close', () => reject(this.#failure('the connection was closed')));
+    socket.on('data', (chunk) => {
+      const { data, reply } = filter.receive(chunk);
+      if (reply.length > 0) socket.write(reply);
+      if (data.length > 0) this.console.output(data);
+      if (greeting.length > GREETING.length * 4) return;
+      greeting += data.toString('latin1');
+      if (greeting.includes(GREETING)) resolve();
+      else if (greeting.length > GREETING.length * 4) reject(this.#failure('another program has the port'));
+    });
+    try {
+      await promise;
+      this.#socket = socket;
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  #failure(why: string) {
+    return refusal(
+      `the console of '${this.console.name}' at port ${this.#port} cannot be had: ${why}; start it again.`,
+    );
+  }
+
+  #write(bytes: Buffer): boolean {
+    const socket = this.#socket;
+    if (!socket?.writable || socket.writableLength + bytes.length > INPUT_BYTES) return false;
+    socket.write(escapeTelnet(bytes));
+    return true;
+  }
+}

@@ -1,0 +1,73 @@
+// Memory that the routers of one project and image have in common: a file of the project that each maps, and copies where it writes.
+import { rename, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { messageOf } from '../../../failures.ts';
+import { namesIn } from '../../../host/directories.ts';
+import { KeyedLock } from '../../../host/keyed-lock.ts';
+import { log } from '../../../host/log.ts';
+import type { Image } from '../../images/references.ts';
+import type { NodeProject } from '../../nodes/owner.ts';
+import { makeGhost } from './machine.ts';
+import type { RouterRuntime } from './runtime.ts';
+import type { RouterSetup } from './settings.ts';
+
+/** Lists of a project's files leave these out. */
+const SUFFIX = '.ghost';
+
+const making = new KeyedLock();
+
+/**
+ * The file for a router, made in its own emulator when there is none; undefined when none can be made, which is only noted.
+ * @param directory of the nodes, in which the files are
+ * @returns the path relative to the node's directory
+ */
+export async function ghostOf(
+  runtime: RouterRuntime,
+  directory: string,
+  { platform, chassis, settings }: RouterSetup,
+  image: Image,
+): Promise<string | undefined> {
+  // Other content is another file: one that runs still has the former one.
+  const name = `${basename(image.path)}-${(image.md5sum ?? '').slice(0, 8)}-${settings.ram}${SUFFIX}`;
+  const path = join(directory, name);
+  return making.run(path, async () => {
+    if (await isThere(path)) return `../${name}`;
+    const unfinished = `.making-${name}`;
+    try {
+      await rm(join(directory, unfinished), { force: true });
+      const file = `../${unfinished}`;
+      const options = { platform: platform.name, chassis, image: image.path, ram: settings.ram, file };
+      await makeGhost(runtime.hypervisor, options);
+      await rename(join(directory, unfinished), path);
+      return `../${name}`;
+    } catch (error) {
+      log.warn('routers do not share memory', { image: image.path, reason: messageOf(error) });
+      await rm(join(directory, unfinished), { force: true });
+      return undefined;
+    }
+  });
+}
+
+const users = new WeakMap<NodeProject, number>();
+
+/** Counts the routers of a project. */
+export function joinProject(project: NodeProject): void {
+  users.set(project, (users.get(project) ?? 0) + 1);
+}
+
+/** With the last router of the project its shared memory goes. */
+export async function leaveProject(project: NodeProject, directory: string): Promise<void> {
+  const left = (users.get(project) ?? 1) - 1;
+  users.set(project, left);
+  if (left > 0) return;
+  for (const name of await namesIn(directory)) {
+    if (name.endsWith(SUFFIX)) await rm(join(directory, name), { force: true });
+  }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

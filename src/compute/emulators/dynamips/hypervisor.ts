@@ -1,0 +1,151 @@
+// The emulator's control connection: one command a line, and the lines of its answer. Facts: the emulator's line protocol.
+import { connect, type Socket } from 'node:net';
+import { KeyedLock } from '../../../host/keyed-lock.ts';
+import { refusal } from './platforms.ts';
+
+/** To stop a router may take the emulator 10 s. */
+const ANSWER_MS = 30_000;
+/** An answer has a configuration of a few hundred KB at the most; who says more is no emulator. */
+const MOST_CHARACTERS = 8 * 1024 * 1024;
+
+const END = /^([12]\d\d)-(.*)$/;
+const INFORMATION = /^(1\d\d) ?(.*)$/;
+
+/** What the emulator has answered. */
+export interface Reply {
+  /** Of the last line, without its code. */
+  text: string;
+  /** The lines before it. */
+  lines: string[];
+}
+
+/** A refusal in the emulator's own words. */
+export class HypervisorRefusal extends Error {
+  /** 200 to 215; the emulator's own numbers. */
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+interface Waiting extends PromiseWithResolvers<Reply> {
+  lines: string[];
+}
+
+export class Hypervisor {
+  readonly #socket: Socket;
+  readonly #turns = new KeyedLock();
+  #waiting: Waiting | undefined;
+  #rest = '';
+  /** Why nothing can be asked any more. */
+  #over: string | undefined;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setEncoding('utf8').setNoDelay(true);
+    socket.on('data', (text: string) => this.#read(text));
+    socket.on('error', () => {}); // 'close' follows
+    socket.on('close', () => this.#end('its control connection was closed'));
+  }
+
+  /** @throws Node's error when nobody listens */
+  static async connect(host: string, port: number): Promise<Hypervisor> {
+    const socket = connect(port, host);
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('error', reject);
+    });
+    return new Hypervisor(socket);
+  }
+
+  /**
+   * Gives a command; they are answered one after the other. Texts are quoted, numbers are not; an empty text at the end is left out, as the emulator
+   * does not see it.
+   * @param verb module and function, such as `vm start`
+   * @throws Failure `conflict` (`DynamipsError`) with the emulator's words
+   */
+  run(verb: string, words: readonly (string | number)[] = [], limit = ANSWER_MS): Promise<Reply> {
+    const line = `${[verb, ...words.filter((word) => word !== '').map(quoted)].join(' ')}\n`;
+    return this.#turns.run('command', async () => {
+      try {
+        return await this.#ask(line, limit);
+      } catch (error) {
+        if (error instanceof HypervisorRefusal) throw refusal(`Dynamips refused '${verb}': ${error.message}`, error);
+        throw refusal(`Dynamips did not do '${verb}': ${(error as Error).message}`, error);
+      }
+    });
+  }
+
+  /** The same; answers undefined when the emulator refuses. Other failures are thrown. */
+  async attempt(verb: string, words: readonly (string | number)[] = [], limit?: number): Promise<Reply | undefined> {
+    try {
+      return await this.run(verb, words, limit);
+    } catch (error) {
+      if ((error as Error).cause instanceof HypervisorRefusal) return undefined;
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#end('its control connection was closed');
+    this.#socket.destroy();
+  }
+
+  async #ask(line: string, limit: number): Promise<Reply> {
+    if (this.#over !== undefined) throw new Error(this.#over);
+    const waiting: Waiting = { ...Promise.withResolvers<Reply>(), lines: [] };
+    this.#waiting = waiting;
+    this.#socket.write(line);
+    // What comes after that would be taken for the answer to another command.
+    const late = setTimeout(() => {
+      this.#end(`it does not answer within ${limit / 1000} s`);
+      this.#socket.destroy();
+    }, limit);
+    try {
+      return await waiting.promise;
+    } finally {
+      clearTimeout(late);
+      this.#waiting = undefined;
+    }
+  }
+
+  #read(text: string): void {
+    this.#rest += text;
+    const lines = this.#rest.split('\n');
+    this.#rest = lines.pop()!;
+    for (const line of lines) this.#take(line.replace(/\r$/, ''));
+    if (this.#rest.length > MOST_CHARACTERS) this.#breakOff();
+  }
+
+  #take(line: string): void {
+    const [, code, text = ''] = END.exec(line) ?? [];
+    if (code === undefined) {
+      const [, , information] = INFORMATION.exec(line) ?? [];
+      if (information === undefined) this.#breakOff();
+      else this.#waiting?.lines.push(information);
+    } else if (code.startsWith('1')) this.#waiting?.resolve({ text, lines: this.#waiting.lines });
+    else this.#waiting?.reject(new HypervisorRefusal(Number(code), text));
+  }
+
+  #breakOff(): void {
+    this.#end('it does not answer as Dynamips does; set dynamips_path in section [Dynamips] to the dynamips program');
+    this.#socket.destroy();
+  }
+
+  #end(reason: string): void {
+    this.#over ??= reason;
+    this.#waiting?.reject(new Error(this.#over));
+  }
+}
+
+/** @throws Failure `conflict` for a text that the protocol cannot carry: it knows no way to write a quotation mark within one */
+function quoted(word: string | number): string {
+  if (typeof word === 'number') return String(word);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they end a command
+  if (!/["\u0000\r\n]/.test(word)) return `"${word}"`;
+  throw refusal(
+    `${JSON.stringify(word)} has a quotation mark or a line break, which Dynamips does not take; rename it.`,
+  );
+}

@@ -1,0 +1,29 @@
+// Registers routers of Dynamips: platforms, cards in slots, consoles, suspension, idle values.
+import { defineKind } from '../../nodes/kind.ts';
+import { KEPT } from './kept.ts';
+import { DynamipsNode, MODULE, PORT_RULES } from './node.ts';
+import { idleRoutes } from './routes.ts';
+import { DynamipsCreate, DynamipsUpdate } from './schema.ts';
+
+export const dynamips = defineKind({
+  type: 'dynamips',
+  module: MODULE,
+  ...PORT_RULES,
+  create: DynamipsCreate,
+  update: DynamipsUpdate,
+  startAnswersNode: false,
+  updatesNio: true,
+  kept: KEPT,
+
+  make: DynamipsNode.create,
+  change: (node: DynamipsNode, body) => node.change(body),
+  duplicate: (source, destination) => destination.copyConfigurationsOf(source),
+  reload: (node) => node.reload(),
+  resume: (node) => node.resume(),
+  console: {
+    connect: (node) => node.connectConsole(),
+    connectAuxiliary: (node) => node.connectAuxiliaryConsole(),
+    reset: (node) => node.resetConsole(),
+  },
+  routes: idleRoutes,
+});

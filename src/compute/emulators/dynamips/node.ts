@@ -1,0 +1,369 @@
+// A router as a node: its settings, its cards, its image, and what runs it.
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { messageOf } from '../../../failures.ts';
+import { imageKind } from '../../../store/node-kinds/kinds.ts';
+import { findImage, type Image } from '../../images/references.ts';
+import { warnOfMemory } from '../../nodes/memory-warning.ts';
+import { SWITCH_NIOS } from '../../nodes/nio.ts';
+import type { NodeIdentity } from '../../nodes/node.ts';
+import type { ExitInfo } from '../../nodes/node-runtime.ts';
+import type { NodePort, PortRules } from '../../nodes/port.ts';
+import { ProgramNode } from '../../nodes/program-node.ts';
+import type { SurvivingProgram } from '../../nodes/surviving-programs.ts';
+import type { Services } from '../../services.ts';
+import { Configurations } from './configurations.ts';
+import { mustBeImage } from './elf.ts';
+import { ghostOf, joinProject, leaveProject } from './ghosts.ts';
+import { findIdleValue, type IdleSearch, idleProposals, waitForBoot } from './idle-pc.ts';
+import { KEPT } from './kept.ts';
+import { FileWatch, memoryFile, removeFiles } from './kept-files.ts';
+import { adjustRunning, type Machine, makeRouter } from './machine.ts';
+import { releaseNumber, reserveNumber } from './numbers.ts';
+import { refusal } from './platforms.ts';
+import { leaveAll, RouterPorts } from './ports.ts';
+import type { RouterNode } from './process.ts';
+import { findDynamips } from './program.ts';
+import { RouterRuntime } from './runtime.ts';
+import type { DynamipsCreate, DynamipsUpdate } from './schema.ts';
+import { changedSetup, newSetup, type RouterSetup } from './settings.ts';
+
+export const MODULE = 'dynamips';
+export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
+const { exception } = PORT_RULES;
+
+/** How often the router's memory is looked at for a changed configuration. */
+const WATCH_MS = 30_000;
+
+export class DynamipsNode extends ProgramNode<RouterRuntime> {
+  readonly type = MODULE;
+  readonly #id: number;
+  readonly #routerPorts: RouterPorts;
+  readonly #configurations: Configurations;
+  #setup: RouterSetup;
+  #image: Image;
+  /** Ends a search for an idle value. */
+  #search: AbortController | undefined;
+
+  private constructor(
+    identity: NodeIdentity,
+    services: Services,
+    { id, setup, image, consoleType }: { id: number; setup: RouterSetup; image: Image; consoleType: string },
+  ) {
+    super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, adapters: 0 });
+    this.#id = id;
+    this.#setup = setup;
+    this.#image = image;
+    this.#routerPorts = new RouterPorts(this, PORT_RULES, services, () => this.runtime);
+    this.#configurations = new Configurations(this.project, this.relativeDirectory, id);
+    joinProject(this.project);
+  }
+
+  static async create(identity: NodeIdentity, body: DynamipsCreate, services: Services): Promise<DynamipsNode> {
+    await using undo = new AsyncDisposableStack();
+    const { id: nodeId, project } = identity;
+    const { survivingPrograms, config } = services;
+    await findDynamips(config.Dynamips.dynamips_path);
+    const runsOn = survivingPrograms.claim(project.id, nodeId);
+    if (runsOn) undo.defer(() => survivingPrograms.unclaim(runsOn));
+    const toCome = survivingPrograms.dataOf(project.id, MODULE).map((data) => v.parse(KEPT.schema, data).dynamips_id);
+    const former = runsOn && v.parse(KEPT.schema, runsOn.record.data).dynamips_id;
+    const id = reserveNumber(project, former ?? body.dynamips_id, toCome);
+    undo.defer(() => releaseNumber(project, id));
+    const setup = newSetup(body, { nodeId, dynamipsId: id }, config.Dynamips);
+    const image = await imageOf(body.image, body.image_md5sum, project.path, services);
+    const node = new DynamipsNode(identity, services, { id, setup, image, consoleType: body.console_type });
+    undo.defer(() => node.close());
+    if (body.aux != null) await node.auxiliaryConsole.change('telnet', body.aux);
+    await node.console.change(body.console_type, body.console ?? undefined);
+    const texts = { startup: body.startup_config_content, private: body.private_config_content };
+    await node.#configurations.write(texts, node.name);
+    if (runsOn) await node.inTurn(() => node.reattach(runsOn));
+    undo.move();
+    return node;
+  }
+
+  override describe(): object {
+    const { platform, chassis, settings, slots, wics } = this.#setup;
+    const numbered = (name: string, cards: readonly (string | null)[]) =>
+      Object.fromEntries(cards.map((card, index) => [`${name}${index}`, card]));
+    return {
+      ...{ name: this.name, node_id: this.id, project_id: this.project.id, node_directory: this.directory },
+      ...{ dynamips_id: this.#id, platform: platform.name, ...(platform.hasChassis ? { chassis } : {}) },
+      ...{ status: this.status, image: this.#image.shown, image_md5sum: this.#image.md5sum },
+      ...{ console: this.console.port, console_type: this.console.type, aux: this.auxiliaryConsole.port },
+      ...settings,
+      ...numbered('slot', slots),
+      ...numbered('wic', wics),
+    };
+  }
+
+  override port(slot: number, number: number): NodePort {
+    return this.#routerPorts.port(this.#setup, slot, number);
+  }
+
+  /** All of it, or nothing; cards of a router that runs one after the other. @throws Failure `conflict`, `image-missing` */
+  change(body: DynamipsUpdate): Promise<void> {
+    return this.inTurn(() => this.#changeNow(body));
+  }
+
+  override suspend(): Promise<void> {
+    return this.inTurn(async () => {
+      if (!this.runtime || this.runtime.isSuspended) return;
+      await this.runtime.suspend();
+      this.status = 'suspended';
+    });
+  }
+
+  resume(): Promise<void> {
+    return this.inTurn(async () => {
+      if (this.runtime?.isSuspended) await this.#goOn(this.runtime);
+    });
+  }
+
+  override stop(): Promise<void> {
+    this.#search?.abort();
+    return super.stop();
+  }
+
+  override close(): Promise<void> {
+    this.#search?.abort();
+    return super.close();
+  }
+
+  /** Lines `0x60608040 [58]`. A router that is off is switched on for it. @throws Failure `conflict` */
+  idleProposals(signal: AbortSignal): Promise<string[]> {
+    return this.#searching(signal, (runtime, search) => idleProposals(runtime, search));
+  }
+
+  /** The value that was found, which stays. @throws Failure `conflict` */
+  findIdleValue(signal: AbortSignal): Promise<string> {
+    return this.#searching(signal, async (runtime, search) => {
+      const idlepc = await findIdleValue(runtime, search);
+      this.#setup = { ...this.#setup, settings: { ...this.#setup.settings, idlepc } };
+      return idlepc;
+    });
+  }
+
+  /** Copies the other router's configurations; its name in them becomes this one's. */
+  async copyConfigurationsOf(source: DynamipsNode): Promise<void> {
+    await this.#configurations.write(await source.#configurations.read(), source.name);
+    await this.#configurations.rename(source.name, this.name);
+  }
+
+  protected override async startNow(): Promise<void> {
+    if (!this.runtime) return super.startNow();
+    if (this.runtime.isSuspended) await this.#goOn(this.runtime);
+  }
+
+  protected override releaseAll(rest: AsyncDisposableStack): void {
+    const { platform, settings } = this.#setup;
+    rest.defer(() => releaseNumber(this.project, this.#id));
+    rest.defer(() => leaveProject(this.project, join(this.directory, '..')));
+    rest.defer(() => removeFiles(this.directory, `${platform.name}_i${this.#id}_`, settings.auto_delete_disks));
+    rest.defer(() => this.#routerPorts.close());
+    super.releaseAll(rest);
+  }
+
+  protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<RouterRuntime> {
+    const { config } = this.services;
+    const { settings } = this.#setup;
+    const program = await findDynamips(config.Dynamips.dynamips_path);
+    await mustBeImage(this.#image.path);
+    const sharesMemory = config.Dynamips.ghost_ios_support && settings.npe !== 'npe-g2';
+    if (sharesMemory && !settings.mmap) {
+      throw refusal(
+        'mmap: routers share memory (ghost_ios_support in section [Dynamips]), which needs mmap; switch it on.',
+      );
+    }
+    warnOfMemory(this, this.services, settings.ram);
+    await this.makeDirectory(undo);
+    const runtime = await RouterRuntime.start(
+      this.#routerNode,
+      {
+        ...{ program, dynamipsId: this.#id },
+        ...{ console: this.console.type === 'telnet', aux: this.auxiliaryConsole.port !== null },
+      },
+      resources,
+    );
+    await runtime.hypervisor.run('hypervisor working_dir', [this.directory]);
+    const ghost = sharesMemory
+      ? await ghostOf(runtime, join(this.directory, '..'), this.#setup, this.#image)
+      : undefined;
+    const texts = await this.#configurations.read();
+    const machine: Machine = {
+      ...{ setup: this.#setup, kept: runtime.kept, image: this.#image.path, ghost },
+      startupConfig: this.#configurations.startup,
+      privateConfig: texts.private ? this.#configurations.private : undefined,
+    };
+    await makeRouter(runtime.hypervisor, machine);
+    resources.defer(() => this.#routerPorts.forget());
+    await this.#routerPorts.join(runtime);
+    await runtime.switchOn(resources);
+    await adjustRunning(runtime.hypervisor, machine);
+    this.#accompany(runtime, resources);
+    return runtime;
+  }
+
+  protected override async reattachTo(
+    program: SurvivingProgram,
+    resources: AsyncDisposableStack,
+  ): Promise<RouterRuntime | ExitInfo> {
+    const runtime = await RouterRuntime.reattach(this.#routerNode, program, resources);
+    if (!(runtime instanceof RouterRuntime)) return runtime;
+    await leaveAll(runtime);
+    resources.defer(() => this.#routerPorts.forget());
+    this.#accompany(runtime, resources);
+    return runtime;
+  }
+
+  get #routerNode(): RouterNode {
+    const { id, name, project, services, directory } = this;
+    return { id, name, project, services, directory };
+  }
+
+  /** What a router has beside it while it runs; what ends it, its configurations are saved with. */
+  #accompany(runtime: RouterRuntime, resources: AsyncDisposableStack): void {
+    const memory = join(this.directory, memoryFile(this.#setup.platform.name, this.#id));
+    const watch = new FileWatch(memory, WATCH_MS, () => this.#save(runtime));
+    resources.defer(async () => {
+      await watch.stop();
+      await runtime.switchOff();
+      await this.#save(runtime);
+    });
+  }
+
+  async #save(runtime: RouterRuntime): Promise<void> {
+    if (runtime.ended) return;
+    try {
+      await this.#configurations.save(runtime.hypervisor, runtime.kept.vm_name);
+    } catch (error) {
+      const message = `The configuration of ${this.name} could not be saved: ${messageOf(error)}`;
+      this.services.events.emit('log.warning', { message }, this.project.id);
+    }
+  }
+
+  async #goOn(runtime: RouterRuntime): Promise<void> {
+    await runtime.resume();
+    this.status = 'started';
+  }
+
+  async #searching<T>(
+    client: AbortSignal,
+    find: (runtime: RouterRuntime, search: IdleSearch) => Promise<T>,
+  ): Promise<T> {
+    return this.inTurn(async () => {
+      if (this.runtime?.isSuspended)
+        throw refusal(`${this.name} is suspended; resume it before its idle value is searched.`);
+      const ended = new AbortController();
+      this.#search = ended;
+      const search: IdleSearch = {
+        tell: (progress) =>
+          this.services.events.emit('log.info', { message: `${this.name} ${progress}.` }, this.project.id),
+        signal: AbortSignal.any([client, ended.signal]),
+      };
+      const wasOff = !this.runtime;
+      const { settings } = this.#setup;
+      this.#setup = { ...this.#setup, settings: { ...settings, idlepc: '0x0' } };
+      try {
+        if (wasOff) {
+          await this.startNow();
+          await waitForBoot(search);
+        }
+        if (!this.runtime) throw refusal(`${this.name} has ended; see its console for the reason.`);
+        return await find(this.runtime, search);
+      } finally {
+        this.#search = undefined;
+        if (wasOff && this.runtime) await this.switchOff();
+      }
+    });
+  }
+
+  async #changeNow(body: DynamipsUpdate): Promise<void> {
+    const before = this.#setup;
+    const { services, name: oldName } = this;
+    const setup = changedSetup(before, body, services.config.Dynamips);
+    const name = body.name ?? oldName;
+    this.#mustAllow(setup, name);
+    if (this.runtime && body.aux !== undefined && this.auxiliaryConsole.port === null) throw this.#runs('aux');
+    const isSame = body.image === undefined || body.image === this.#image.shown;
+    const image = isSame ? this.#image : await imageOf(body.image, body.image_md5sum, this.project.path, services);
+    const { type, port } = this.console;
+    await this.console.change(body.console_type ?? type, body.console ?? undefined);
+    const hadAux = this.auxiliaryConsole.port;
+    try {
+      if (body.aux !== undefined) await this.auxiliaryConsole.change('telnet', body.aux);
+      if (name !== oldName) await this.#configurations.rename(oldName, name);
+      if (this.runtime) await this.#changeRunning(this.runtime, setup);
+    } catch (error) {
+      await this.console.change(type, port ?? undefined);
+      if (hadAux === null) await this.auxiliaryConsole.change('none');
+      throw error;
+    }
+    this.name = name;
+    this.#image = image;
+    this.#setup = setup;
+    await this.#routerPorts.closeAllBut(setup);
+  }
+
+  #runs(member: string) {
+    return refusal(`${member}: ${this.name} runs; stop it before this changes.`);
+  }
+
+  /** What only a router that is off can be given. */
+  #mustAllow(setup: RouterSetup, name: string): void {
+    if (!this.runtime) return;
+    const { platform, chassis, settings, slots, wics } = this.#setup;
+    const refuse = (member: string): never => {
+      throw this.#runs(member);
+    };
+    if (name !== this.name) refuse('name');
+    if (setup.chassis !== chassis) refuse('chassis');
+    if (setup.settings.npe !== settings.npe) refuse('npe');
+    for (const [index, wic] of wics.entries()) if (setup.wics[index] !== wic) refuse(`wic${index}`);
+    for (const [slot, card] of slots.entries()) {
+      if (setup.slots[slot] !== card && (platform.name !== 'c7200' || slot === 0)) refuse(`slot${slot}`);
+    }
+  }
+
+  /** What takes effect at once: cards of routers that allow that, and what is about the idle value. */
+  async #changeRunning(runtime: RouterRuntime, setup: RouterSetup): Promise<void> {
+    const { slots, settings } = this.#setup;
+    for (const [slot, card] of setup.slots.entries()) {
+      const former = slots[slot] ?? null;
+      if (former === card) continue;
+      if (former !== null) await this.#takeOut(runtime, slot);
+      if (card !== null) await this.#putIn(runtime, slot, card);
+    }
+    const { idlepc, idlemax, idlesleep } = setup.settings;
+    if (idlepc !== settings.idlepc) await runtime.vm('set_idle_pc_online', 0, idlepc || '0x0');
+    if (idlemax !== settings.idlemax) await runtime.vm('set_idle_max', 0, idlemax);
+    if (idlesleep !== settings.idlesleep) await runtime.vm('set_idle_sleep_time', 0, idlesleep);
+  }
+
+  async #takeOut(runtime: RouterRuntime, slot: number): Promise<void> {
+    const slots = this.#setup.slots.with(slot, null);
+    await this.#routerPorts.closeAllBut({ slots, wics: this.#setup.wics });
+    await runtime.vm('slot_oir_stop', slot, 0);
+    await runtime.vm('slot_remove_binding', slot, 0);
+    this.#setup = { ...this.#setup, slots };
+  }
+
+  async #putIn(runtime: RouterRuntime, slot: number, card: string): Promise<void> {
+    await runtime.vm('slot_add_binding', slot, 0, card);
+    await runtime.vm('slot_oir_start', slot, 0);
+    this.#setup = { ...this.#setup, slots: this.#setup.slots.with(slot, card) };
+  }
+}
+
+function imageOf(
+  reference: string | undefined,
+  md5sum: string | null | undefined,
+  project: string,
+  { images, config }: Services,
+): Promise<Image> {
+  return findImage('image', reference ?? '', md5sum, {
+    ...{ images, kind: imageKind('dynamips'), exception },
+    ...{ local: config.Server.local, project },
+  });
+}

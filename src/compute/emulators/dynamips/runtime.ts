@@ -1,0 +1,168 @@
+// A router that runs: its emulator's process, its consoles, and how it is found again when the server comes back.
+import { EventEmitter } from 'node:events';
+import * as v from 'valibot';
+import type { TerminalExit } from '../../../consoles/terminal.ts';
+import { messageOf } from '../../../failures.ts';
+import { keepPort, takeFreePort } from '../../../host/free-ports.ts';
+import { log } from '../../../host/log.ts';
+import { type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/node-runtime.ts';
+import type { ProgramRecord, SurvivingProgram } from '../../nodes/surviving-programs.ts';
+import { ConsoleLine } from './console-line.ts';
+import type { Hypervisor } from './hypervisor.ts';
+import { KEPT, type RouterKept } from './kept.ts';
+import { machineName } from './machine.ts';
+import { refusal } from './platforms.ts';
+import { EmulatorProcess, LOOPBACK, type RouterNode } from './process.ts';
+import type { DynamipsProgram } from './program.ts';
+
+/** States of `vm get_status`. */
+const OFF = '0';
+const SUSPENDED = '3';
+
+export interface RuntimeOptions {
+  program: DynamipsProgram;
+  dynamipsId: number;
+  /** Whether it gets a console, and an auxiliary one. */
+  console: boolean;
+  aux: boolean;
+}
+
+export class RouterRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
+  readonly commandLine: string;
+  readonly kept: RouterKept;
+  readonly hypervisor: Hypervisor;
+  isSuspended = false;
+  readonly #node: RouterNode;
+  readonly #process: EmulatorProcess;
+  readonly #console: ConsoleLine | undefined;
+  readonly #aux: ConsoleLine | undefined;
+  #ended: ExitInfo | undefined;
+  #isStopping = false;
+
+  private constructor(
+    node: RouterNode,
+    process: EmulatorProcess,
+    hypervisor: Hypervisor,
+    record: Pick<ProgramRecord, 'command_line' | 'data'>,
+  ) {
+    super();
+    this.#node = node;
+    this.#process = process;
+    this.hypervisor = hypervisor;
+    this.commandLine = record.command_line;
+    this.kept = v.parse(KEPT.schema, record.data);
+    const { console_port: console, aux_port: aux } = this.kept;
+    this.#console = console === null ? undefined : new ConsoleLine(node.name, LOOPBACK, console);
+    this.#aux = aux === null ? undefined : new ConsoleLine(`${node.name} (auxiliary)`, LOOPBACK, aux);
+    process.on('exit', (exit) => this.#end(exit));
+    if (process.exit) this.#end(process.exit);
+  }
+
+  get console() {
+    return this.#console?.console;
+  }
+
+  get auxiliaryConsole() {
+    return this.#aux?.console;
+  }
+
+  get ended(): ExitInfo | undefined {
+    return this.#ended;
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** Starts the emulator, without a router in it. `resources` end it. */
+  static async start(
+    node: RouterNode,
+    { program, dynamipsId, console, aux }: RuntimeOptions,
+    resources: AsyncDisposableStack,
+  ): Promise<RouterRuntime> {
+    const port = async (wanted: boolean): Promise<number | null> => (wanted ? takeFreePort(resources) : null);
+    const kept = {
+      ...{ console_port: await port(console), aux_port: await port(aux) },
+      ...{ vm_name: machineName(node.name), dynamips_id: dynamipsId },
+    };
+    const recordOf = (controlPort: number, command: readonly string[]): ProgramRecord => ({
+      ...{ kind: 'dynamips', version: KEPT.version, role: '', udp_ports: [], command_line: command.join(' ') },
+      ...{ project_id: node.project.id, node_id: node.id, node_name: node.name },
+      data: { ...kept, control_port: controlPort } satisfies RouterKept,
+    });
+    const { process, hypervisor, record } = await EmulatorProcess.start(node, program, recordOf, resources);
+    return new RouterRuntime(node, process, hypervisor, record);
+  }
+
+  /** The router has outlived the server. Answers how it ended, if it did meanwhile. `resources` end it. */
+  static async reattach(
+    node: RouterNode,
+    { handle, record }: SurvivingProgram,
+    resources: AsyncDisposableStack,
+  ): Promise<RouterRuntime | ExitInfo> {
+    const process = await EmulatorProcess.reattach(node, handle, resources);
+    if (!(process instanceof EmulatorProcess)) return exitInfo(process);
+    const kept = v.parse(KEPT.schema, record.data);
+    for (const port of [kept.control_port, kept.console_port, kept.aux_port]) {
+      if (port !== null) keepPort(port, resources);
+    }
+    const hypervisor = await process.control(kept.control_port, node.name);
+    resources.defer(() => hypervisor.close());
+    const runtime = new RouterRuntime(node, process, hypervisor, record);
+    const status = await runtime.#status();
+    // The server ended while it started the router: nobody was told that it runs.
+    if (status === OFF) throw refusal('it had not been switched on yet');
+    runtime.isSuspended = status === SUSPENDED;
+    await runtime.#openConsoles(resources);
+    return runtime;
+  }
+
+  /** A command about the router. @throws Failure `conflict` (`DynamipsError`) with the emulator's words */
+  vm(verb: string, ...words: (string | number)[]) {
+    return this.hypervisor.run(`vm ${verb}`, [this.kept.vm_name, ...words]);
+  }
+
+  /** Switches on the router that was made. */
+  async switchOn(resources: AsyncDisposableStack): Promise<void> {
+    await this.vm('start');
+    await this.#openConsoles(resources);
+  }
+
+  /** Switches it off, in as far as it lets itself be: what is left of it ends with its process. */
+  async switchOff(): Promise<void> {
+    this.#isStopping = true;
+    if (this.#ended) return;
+    try {
+      await this.vm('stop');
+    } catch (error) {
+      log.warn('a router does not let itself be switched off', { node: this.#node.id, reason: messageOf(error) });
+    }
+  }
+
+  async suspend(): Promise<void> {
+    await this.vm('suspend');
+    this.isSuspended = true;
+  }
+
+  async resume(): Promise<void> {
+    await this.vm('resume');
+    this.isSuspended = false;
+  }
+
+  async #status(): Promise<string> {
+    return (await this.vm('get_status')).text.trim();
+  }
+
+  async #openConsoles(resources: AsyncDisposableStack): Promise<void> {
+    for (const line of [this.#console, this.#aux]) {
+      await line?.open(() => this.#ended !== undefined);
+      resources.defer(() => line?.close());
+    }
+  }
+
+  #end(exit: TerminalExit): void {
+    this.#ended = exitInfo({ ...exit, expected: exit.expected || this.#isStopping });
+    this.hypervisor.close();
+    this.emit('end', this.#ended);
+  }
+}

@@ -1,0 +1,173 @@
+// What a router has: the members of its object that a change may set, with their defaults (facts of release 2.2.57).
+import { isCard, isWic, mustFit, mustFitWic } from './cards.ts';
+import { chassisOf, ioCard, type Platform, platformOf, refusal } from './platforms.ts';
+import type { DynamipsCreate, DynamipsUpdate } from './schema.ts';
+
+const SENSORS: readonly number[] = [22, 22, 22, 22];
+const POWER_SUPPLIES: readonly number[] = [1, 1];
+
+export interface Settings {
+  usage: string;
+  /** MiB */
+  ram: number;
+  /** KiB */
+  nvram: number;
+  mmap: boolean;
+  sparsemem: boolean;
+  clock_divisor: number;
+  /** Empty: never set; `0x0`: taken back. */
+  idlepc: string;
+  idlemax: number;
+  /** Milliseconds. */
+  idlesleep: number;
+  /** MiB */
+  exec_area: number;
+  /** MiB */
+  disk0: number;
+  disk1: number;
+  auto_delete_disks: boolean;
+  /** `hhhh.hhhh.hhhh` */
+  mac_addr: string;
+  system_id: string;
+  /** Of a c7200. */
+  npe?: string;
+  midplane?: string;
+  /** Degrees Celsius. */
+  sensors?: readonly number[];
+  /** 1: it works. */
+  power_supplies?: readonly number[];
+  /** Of the others: per cent of the memory. */
+  iomem?: number;
+}
+
+/** A router as it is configured. */
+export interface RouterSetup {
+  readonly platform: Platform;
+  /** Empty where the platform has none to choose from. */
+  readonly chassis: string;
+  readonly settings: Settings;
+  readonly slots: readonly (string | null)[];
+  readonly wics: readonly (string | null)[];
+}
+
+/** What the configuration of the server does not let routers have. */
+export interface Support {
+  mmap_support: boolean;
+  sparse_memory_support: boolean;
+}
+
+/** @throws Failure `conflict` (`DynamipsError`) that names the member */
+export function newSetup(
+  body: DynamipsCreate,
+  identity: { nodeId: string; dynamipsId: number },
+  support: Support,
+): RouterSetup {
+  const platform = platformOf(body.platform);
+  const { chassis, slots } = chassisOf(platform, body.chassis);
+  const npe = body.npe ?? 'npe-400';
+  const cards = slots.map(({ card }, slot) => (platform.name === 'c7200' && slot === 0 ? ioCard(npe) : card));
+  const settings: Settings = {
+    usage: '',
+    ram: platform.ram,
+    nvram: platform.nvram,
+    mmap: true,
+    sparsemem: platform.sparsemem,
+    clock_divisor: platform.clockDivisor,
+    idlepc: '',
+    idlemax: 500,
+    idlesleep: 30,
+    exec_area: 64,
+    disk0: platform.disk0,
+    disk1: 0,
+    auto_delete_disks: false,
+    mac_addr: defaultMac(platform, identity),
+    system_id: 'FTX0945W0MY',
+    ...(platform.iomem === undefined
+      ? { npe, midplane: 'vxr', sensors: SENSORS, power_supplies: POWER_SUPPLIES }
+      : { iomem: platform.iomem }),
+  };
+  const wics = Array.from({ length: platform.wics }, () => null);
+  const { chassis: _, dynamips_id: __, aux: ___, idlepc, ...rest } = body;
+  // An empty value is what a new router has; given in a change it takes one back.
+  const given = idlepc === '' || idlepc === undefined ? rest : { ...rest, idlepc };
+  return changedSetup({ platform, chassis, settings, slots: cards, wics }, given, support);
+}
+
+/** @throws Failure `conflict` (`DynamipsError`) that names the member */
+export function changedSetup(before: RouterSetup, body: DynamipsUpdate, support: Support): RouterSetup {
+  const { platform } = before;
+  const settings: Record<string, unknown> = { ...before.settings };
+  for (const member of Object.keys(settings)) {
+    const value = (body as Record<string, unknown>)[member];
+    if (value != null) settings[member] = value;
+  }
+  if (body.idlepc === '') settings['idlepc'] = '0x0';
+  if (!support.mmap_support) settings['mmap'] = false;
+  if (!support.sparse_memory_support) settings['sparsemem'] = false;
+  mustBeSane(settings as unknown as Settings);
+  const isOther = platform.hasChassis && body.chassis !== undefined && body.chassis !== before.chassis;
+  const other = isOther ? chassisOf(platform, body.chassis) : undefined;
+  const chassis = other?.chassis ?? before.chassis;
+  const slots = other?.slots.map(({ card }) => card) ?? [...before.slots];
+  const boards = chassisOf(platform, chassis === '' ? undefined : chassis).slots;
+  const wics = [...before.wics];
+  for (const [place, index, card] of cardsIn(body)) {
+    if (place === 'wic') {
+      if (platform.wics === 0 || (card !== null && !isWic(card))) continue;
+      if (index < wics.length) {
+        if (card !== null) mustFitWic(platform, index, card);
+        wics[index] = card;
+      } else if (card !== null) throw refusal(`wic${index}: a ${platform.name} has ${wics.length} places for WICs.`);
+      continue;
+    }
+    if (card !== null && !isCard(card)) continue;
+    const board = boards[index];
+    if (!board) {
+      if (card === null) continue;
+      throw refusal(`slot${index}: a ${platform.name} ${chassis} has ${boards.length} slots.`.replace('  ', ' '));
+    }
+    if (board.fixed) {
+      if (card === null || card === board.card) continue;
+      throw refusal(`slot${index}: ${board.card} is built in; use another slot.`);
+    }
+    if (card !== null) mustFit(platform, chassis, index, card);
+    slots[index] = card;
+  }
+  return { platform, chassis, settings: settings as unknown as Settings, slots, wics };
+}
+
+/** The cards that a body names, in its order; null empties the place. */
+function* cardsIn(body: object): Generator<['slot' | 'wic', number, string | null]> {
+  for (const [member, value] of Object.entries(body)) {
+    const [, place, index] = /^(slot|wic)(\d)$/.exec(member) ?? [];
+    if (place === undefined || value === undefined) continue;
+    yield [place as 'slot' | 'wic', Number(index), value === null || value === '' ? null : String(value)];
+  }
+}
+
+/** What the emulator would take and come to grief with. */
+function mustBeSane(settings: Settings): void {
+  const least: [keyof Settings, number][] = [
+    ['ram', 1],
+    ['nvram', 1],
+    ['disk0', 0],
+    ['disk1', 0],
+    ['clock_divisor', 1],
+    ['exec_area', 1],
+    ['idlemax', 1],
+    ['idlesleep', 1],
+  ];
+  for (const [member, lowest] of least) {
+    const value = settings[member] as number;
+    if (value < lowest || value > 65_536) throw refusal(`${member}: ${value} is out of range; use at least ${lowest}.`);
+  }
+  if (settings.sensors && settings.sensors.length !== 4) throw refusal('sensors: give four temperatures.');
+  if (settings.power_supplies && settings.power_supplies.length !== 2)
+    throw refusal('power_supplies: give two states.');
+}
+
+/** As the emulator makes it, but for the two bytes that it takes of its process: here they are the node's own. */
+function defaultMac({ macByte }: Platform, { nodeId, dynamipsId }: { nodeId: string; dynamipsId: number }): string {
+  const hex = (value: number): string => (value & 255).toString(16).padStart(2, '0');
+  return `${hex(macByte)}${hex(dynamipsId)}.${nodeId.slice(0, 4).toLowerCase()}.0000`;
+}

@@ -1,0 +1,116 @@
+// Routers of a compute, with the real Dynamips. No image of a router is needed: test/guest/router has the sources of tiny ones.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findProgram } from '../../src/host/programs.ts';
+import { type Lab, type Settings, startLab } from './support.ts';
+
+const SOURCES = join(import.meta.dirname, '../guest/router');
+/** Another one than the installed one. */
+const PROGRAM = process.env['LABWIRE_TEST_DYNAMIPS'] ?? 'dynamips';
+const TOOLS = ['mips-linux-gnu-as', 'mips-linux-gnu-ld', 'powerpc-linux-gnu-as', 'powerpc-linux-gnu-ld'];
+const DIRECTORIES = '/usr/local/bin:/usr/bin:/bin:/usr/games:/usr/sbin:/usr/local/sbin';
+
+/** Why tests that need the real program do not run here. */
+export const noDynamips: string | false =
+  (await findProgram(PROGRAM, DIRECTORIES)) === undefined
+    ? 'dynamips is not installed, and LABWIRE_TEST_DYNAMIPS names none'
+    : (await Promise.all(TOOLS.map((tool) => findProgram(tool)))).includes(undefined)
+      ? 'binutils for MIPS and PowerPC are not installed'
+      : false;
+
+export type Image = 'c3600' | 'c7200' | 'c37xx' | 'c2600' | 'c1700';
+
+/** Where each platform has its console's UART: see the sources. */
+const SYMBOLS: Record<Image, Record<string, number>> = {
+  c3600: { UART: 0, STATUS: 0xbe840028, DATA: 0xbe840000 },
+  c7200: { UART: 0, STATUS: 0xbe84040c, DATA: 0xbe84041c },
+  c37xx: { UART: 1, STATUS: 0x62100028, DATA: 0x62100000 },
+  c2600: { UART_HIGH: 0xffe0 },
+  c1700: { UART_HIGH: 0x6805 },
+};
+
+/** What the images say when they have started. */
+export const READY = 'A router of the tests is ready.';
+
+/** Assembles an image into the directory; answers its name. */
+export async function makeImage(directory: string, image: Image): Promise<string> {
+  const name = `${image}.image`;
+  const isMips = 'STATUS' in SYMBOLS[image];
+  const tool = isMips ? 'mips-linux-gnu' : 'powerpc-linux-gnu';
+  const symbols = Object.entries(SYMBOLS[image]).flatMap(([symbol, value]) => ['--defsym', `${symbol}=${value}`]);
+  const scratch = await mkdtemp(join(tmpdir(), 'labwire-image-'));
+  try {
+    const object = join(scratch, 'image.o');
+    const source = join(SOURCES, isMips ? 'mips.s' : 'powerpc.s');
+    execFileSync(`${tool}-as`, [
+      isMips ? '-EB' : '-mbig',
+      ...(isMips ? ['-mno-shared'] : []),
+      ...symbols,
+      source,
+      '-o',
+      object,
+    ]);
+    const script = ['-T', join(SOURCES, 'image.ld'), '-m', isMips ? 'elf32btsmip' : 'elf32ppc'];
+    execFileSync(`${tool}-ld`, [...script, '-EB', '-e', '_start', object, '-o', join(directory, name)]);
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
+  return name;
+}
+
+export interface Routers {
+  lab: Lab;
+  /** Path of the project below `/v2/compute`, and its directory. */
+  project: string;
+  directory: string;
+  /** Folder of images. */
+  images: string;
+}
+
+/** A compute with a project, and the images. */
+export async function routers(t: TestContext, made: readonly Image[], settings: Settings = {}): Promise<Routers> {
+  const lab = await startLab(t, { dynamips_path: PROGRAM, ...settings });
+  const project = await lab.project();
+  const directory = join(lab.config.Server.projects_path, project.slice('/projects/'.length));
+  const images = join(lab.config.Server.images_path, 'IOS');
+  await mkdir(images, { recursive: true });
+  for (const image of made) await makeImage(images, image);
+  return { lab, project, directory, images };
+}
+
+/** A new router of 32 MB, or another size; answers its path below `/v2/compute`. */
+export async function router(
+  { lab, project }: Routers,
+  platform: string,
+  image: Image,
+  more: object = {},
+): Promise<string> {
+  return lab.node(project, 'dynamips', { name: 'R1', platform, image: `${image}.image`, ram: 64, ...more });
+}
+
+/** A client of a console that reads until it has seen a text. */
+export class Typist {
+  text = '';
+  readonly socket: Socket;
+
+  constructor(t: TestContext, port: number) {
+    this.socket = connect(port, '127.0.0.1');
+    this.socket.on('error', () => {});
+    this.socket.on('data', (chunk) => {
+      this.text += chunk.toString('latin1');
+    });
+    t.after(() => this.socket.destroy());
+  }
+
+  async sees(text: string): Promise<void> {
+    for (const end = performance.now() + 30_000; !this.text.includes(text); await sleep(10)) {
+      assert.ok(performance.now() < end, `waited in vain for ${text}; seen: ${JSON.stringify(this.text)}`);
+    }
+  }
+}
