@@ -1,0 +1,206 @@
+// TCP and ping between two guests of QEMU: through a cable of Labwire by UDP and by TAPs, beside UDP sockets with a relaying process at
+// each end, and beside a bridge of Linux. Repeat with: npm run bench -- --only qemu-frames
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { cpus, freemem } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { changeLink, keepFromHost } from '../../src/host/links.ts';
+import { findProgram } from '../../src/host/programs.ts';
+import { noQemu, noTaps, SMALL } from '../compute/qemu-support.ts';
+import { cannotMakeInterfaces, ip, removeAfter, uniqueName } from '../fabric/namespaces.ts';
+import { copyGuest, guestFile, guestSettings, noGuest, Typist } from '../guest/guest.ts';
+import { Daemon, freePort } from '../system/daemon.ts';
+import { Lab, type NodeObject } from '../system/lab.ts';
+import { cpuMilliseconds, median, table } from './measure.ts';
+
+const ROUNDS = 3;
+const SECONDS = 5;
+const PINGS = 40;
+/** What is written and counted at once. */
+const BLOCK_BYTES = 65_536;
+const MEGABYTES = 160;
+const ADDRESSES = ['10.0.0.1/24', '10.0.0.2/24'] as const;
+
+type Undo = () => unknown;
+class Bench {
+  readonly #undo: Undo[] = [];
+  after(step: Undo): void {
+    this.#undo.push(step);
+  }
+  async end(): Promise<void> {
+    for (const step of this.#undo.reverse()) await step();
+  }
+}
+
+interface Pair {
+  shells: [Typist, Typist];
+  /** Processes that move frames and are no guests. */
+  movers: number[];
+}
+
+const bench = new Bench();
+const hasVhost = existsSync('/dev/vhost-net');
+
+function program(command: string, ...words: string[]): ChildProcess {
+  const child = spawn(command, words, { stdio: ['ignore', 'ignore', 'inherit'] });
+  bench.after(async () => {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  });
+  return child;
+}
+
+async function ready(ports: readonly number[]): Promise<[Typist, Typist]> {
+  const shells = ports.map((port) => new Typist(bench, port)) as [Typist, Typist];
+  // Whoever comes late may have missed the greeting, and asks.
+  for (const shell of shells) {
+    for (let tries = 0; !/\ncarrier 1\r/.test(shell.heard); tries++) {
+      if (tries === 600) throw new Error(`a guest does not boot: ${shell.heard.slice(-500)}`);
+      if (tries % 10 === 0) shell.socket.write('echo carrier $(cat /sys/class/net/eth0/carrier)\r');
+      await sleep(200);
+    }
+  }
+  return shells;
+}
+
+/** Two guests that the server runs. */
+async function labwire(frames: 'udp' | 'tap'): Promise<Pair> {
+  const daemon = new Daemon({ config: `[Qemu]\nframes = ${frames}\n` });
+  bench.after(() => daemon[Symbol.asyncDispose]());
+  await daemon.start();
+  const images = join(daemon.state, 'images', 'QEMU');
+  await mkdir(images, { recursive: true });
+  await copyGuest(images);
+  const lab = await Lab.create(daemon);
+  const guests: NodeObject[] = [];
+  for (const address of ADDRESSES) {
+    const properties = { ...SMALL, ...guestSettings(address) };
+    guests.push(
+      await daemon.post(`${lab.path}/nodes`, { name: 'G', node_type: 'qemu', compute_id: 'local', properties }),
+    );
+  }
+  await lab.link(guests[0]!, guests[1]!);
+  for (const each of guests) await lab.start(each);
+  return { shells: await ready(guests.map(({ console }) => console)), movers: [daemon.pid] };
+}
+
+/** A guest like those of the server. */
+async function guest(index: 0 | 1, backend: string): Promise<number> {
+  const port = await freePort();
+  const { kernel_command_line: line } = guestSettings(ADDRESSES[index]);
+  const device = `virtio-net-pci,mac=0c:00:00:00:00:0${index},speed=10000,duplex=full,netdev=n`;
+  program(
+    'qemu-system-x86_64',
+    ...['-m', `${MEGABYTES}M`, '-smp', 'cpus=1,sockets=1', '-machine', 'accel=tcg', '-no-user-config', '-nodefaults'],
+    ...['-kernel', guestFile('vmlinuz'), '-initrd', guestFile('initrd.gz'), '-append', line],
+    ...['-serial', `tcp:127.0.0.1:${port},server=on,wait=off`, '-vga', 'std', '-display', 'none'],
+    ...['-device', device, '-netdev', `${backend},id=n`],
+  );
+  await sleep(1000);
+  return port;
+}
+
+/** A UDP socket of QEMU's and a process that relays at each end, between which frames go by UDP, too. */
+async function relayed(): Promise<Pair> {
+  const [one, two, near, far, left, right] = await Promise.all(Array.from({ length: 6 }, freePort));
+  const end = (to: unknown, at: unknown): string => `UDP4:127.0.0.1:${to},bind=127.0.0.1:${at}`;
+  const relays = [
+    program('socat', '-b', '65536', end(one, left), end(far, near)),
+    program('socat', '-b', '65536', end(two, right), end(near, far)),
+  ];
+  const socket = (own: unknown, peer: unknown): string => `socket,udp=127.0.0.1:${peer},localaddr=127.0.0.1:${own}`;
+  const ports = [await guest(0, socket(one, left)), await guest(1, socket(two, right))];
+  return { shells: await ready(ports), movers: relays.map(({ pid }) => pid!) };
+}
+
+/** TAPs that are ports of a bridge. */
+async function bridged(): Promise<Pair> {
+  const bridge = uniqueName();
+  await ip('link', 'add', bridge, 'type', 'bridge');
+  removeAfter(bench, bridge);
+  keepFromHost(bridge);
+  changeLink(bridge, { up: true });
+  const ports: number[] = [];
+  for (const index of [0, 1] as const) {
+    const tap = uniqueName();
+    await ip('tuntap', 'add', 'dev', tap, 'mode', 'tap', 'vnet_hdr');
+    removeAfter(bench, tap);
+    changeLink(tap, { bridge, up: true });
+    ports.push(await guest(index, `tap,ifname=${tap},script=no,downscript=no${hasVhost ? ',vhost=on' : ''}`));
+  }
+  return { shells: await ready(ports), movers: [] };
+}
+
+interface Figure {
+  megabits: number;
+  milliseconds: number;
+  cores: number;
+}
+
+async function measure({ shells: [from, to], movers }: Pair): Promise<Figure> {
+  await from.run('ping -c 2 -W 20 10.0.0.2');
+  const told = await from.run(`ping -c ${PINGS} -i 0.05 10.0.0.2`);
+  const milliseconds = median([...told.matchAll(/time=([\d.]+) ms/g)].map(([, time]) => Number(time)));
+  // dd has the sockets themselves: nc would carry a KiB at a time.
+  const script = (words: string) =>
+    `echo '#!/bin/sh' >/tmp/x; echo 'exec ${words}' >>/tmp/x; chmod 755 /tmp/x; rm -f /tmp/n`;
+  await from.run(script(`timeout ${SECONDS} dd if=/dev/zero bs=${BLOCK_BYTES}`));
+  await to.run(script(`dd of=/dev/null bs=${BLOCK_BYTES} iflag=fullblock 2>/tmp/n`));
+  await to.run('(nc -l -p 99 -e /tmp/x) & sleep 1');
+  const used = () => movers.reduce((sum, pid) => sum + cpuMilliseconds(pid), 0);
+  const before = used();
+  await from.run('nc 10.0.0.2 99 -e /tmp/x');
+  const cores = (used() - before) / 1000 / SECONDS;
+  const sunk = await to.run('until grep out /tmp/n; do sleep 0.2; done');
+  const blocks = Number(/\n(\d+)\+\d+ records/.exec(sunk)?.[1]);
+  return { megabits: (blocks * BLOCK_BYTES * 8) / SECONDS / 1e6, milliseconds, cores };
+}
+
+const hasSocat = (await findProgram('socat')) !== undefined;
+const reason =
+  noQemu ||
+  noGuest ||
+  noTaps ||
+  cannotMakeInterfaces ||
+  (hasSocat ? false : 'socat is not installed (Debian: apt-get install socat)') ||
+  (freemem() < 10 * MEGABYTES * 2 ** 20 ? 'there is too little memory for eight guests' : false);
+if (reason !== false) {
+  process.stdout.write(`Skipped: ${reason}.\n`);
+} else {
+  try {
+    const vhost = hasVhost ? 'vhost' : 'without vhost, which this kernel does not have';
+    const pairs: [string, Pair][] = [
+      ['Labwire, UDP', await labwire('udp')],
+      [`Labwire, TAP (${vhost})`, await labwire('tap')],
+      ['UDP sockets and a relay at each end (socat)', await relayed()],
+      [`bridge of Linux, TAP (${vhost})`, await bridged()],
+    ];
+    const figures = pairs.map((): Figure[] => []);
+    // In turn, so that whatever else the machine does hits all.
+    for (let round = 0; round < ROUNDS; round++)
+      for (const [index, [, pair]] of pairs.entries()) figures[index]!.push(await measure(pair));
+    const of = (index: number, member: keyof Figure): number => median(figures[index]!.map((each) => each[member]));
+    const rows = pairs.map(([title], index) => {
+      const megabits = of(index, 'megabits');
+      return [
+        title,
+        `${megabits.toFixed(0)} (${figures[index]!.map((each) => each.megabits.toFixed(0)).join(', ')})`,
+        (megabits / of(3, 'megabits')).toFixed(2),
+        (megabits / of(2, 'megabits')).toFixed(2),
+        of(index, 'milliseconds').toFixed(2),
+        index === 3 ? '' : of(index, 'cores').toFixed(2),
+      ];
+    });
+    const head = ['path', 'TCP, Mbit/s (each run)', 'to the bridge', 'to the relays', 'ping, ms', 'cores between'];
+    process.stdout.write(
+      `${cpus()[0]?.model}, ${cpus().length} CPUs, Node ${process.version}; guests of one emulated processor (TCG); ` +
+        `median of ${ROUNDS} times ${SECONDS} s, and of ${PINGS} pings each\n\n${table([head, ...rows])}\n`,
+    );
+  } finally {
+    await bench.end();
+  }
+}
