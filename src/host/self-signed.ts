@@ -36,17 +36,8 @@ export async function ensureSelfSigned(directory: string, names: readonly string
   const [certificate, key] = [join(made.path, 'certificate'), join(made.path, 'key')];
   const alternatives = names.map((name) => `${/^[\d.]+$|:/.test(name) ? 'IP' : 'DNS'}:${name}`).join(',');
   const { code, errors } = await runProgram('openssl', [
-    ...[
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      String(VALIDITY_DAYS),
-    ],
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+    ...['-days', String(VALIDITY_DAYS)],
     ...['-subj', `/CN=${names[0]}`, '-addext', `subjectAltName=${alternatives}`],
     ...['-addext', 'extendedKeyUsage=serverAuth', '-keyout', key, '-out', certificate],
   ]).catch((thrown: unknown) => {

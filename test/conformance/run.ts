@@ -99,7 +99,8 @@ const lanes: Lane[] = [
 ];
 // What is about virtual PCs is played with the other engine, too.
 if (options.engine === undefined) {
-  lanes.push({ areas: ['console', 'node'], engine: 'vpcs', consolePort: 10_000, udpPort: 25_000 });
+  const areas = ['console', 'link', 'node', 'project', 'snapshot'];
+  lanes.push({ areas, engine: 'vpcs', consolePort: 10_000, udpPort: 25_000 });
   lanes.push({ areas: ['vpcs'], engine: 'built-in', consolePort: 12_500, udpPort: 27_500 });
 }
 const [played, vpcs] = await Promise.all([Promise.all(lanes.map(play)), vpcsVersion()]);

@@ -66,6 +66,32 @@ test('an archive in a form is imported, whatever else the form holds', async (t)
   }
 });
 
+test('a form as browsers write it is imported, with any name of the file, and with bytes of others around the archive', async (t) => {
+  const server = await LabServer.start(t);
+  const note = { name: 'note.txt', data: 'x'.repeat(100_000), deflate: true };
+  for (const [index, name] of [
+    'Lab.gns3project',
+    'Lab "Ü" 😀; a=b\\.gns3project',
+    'a\r\nb%22.gns3project',
+    '',
+  ].entries()) {
+    const junk = (length: number): Uint8Array<ArrayBuffer> => new Uint8Array(length).fill(index);
+    const archive = zip([projectFile(`travelling ${index}`), note]);
+    // Written by the rules of the HTML standard, as a page's form is.
+    const data = new FormData();
+    data.append('description "quoted"', 'Größe\r\n--boundary--\r\n');
+    data.append('empty', '');
+    data.append('file', new Blob([junk(index * 50_000), new Uint8Array(archive), junk(index * 20_000)]), name);
+    data.append('after', 'x'.repeat(1_000_000));
+    const url = `http://127.0.0.1:${server.port}/v2/projects/${randomUUID()}/import`;
+    const response = await fetch(url, { method: 'POST', body: data });
+    const json = (await response.json()) as Body;
+    assert.equal(response.status, 201, `${name}: ${JSON.stringify(json)}`);
+    assert.equal(json.name, `travelling ${index}`);
+    assert.equal((await stat(join(json.path, 'note.txt'))).size, 100_000);
+  }
+});
+
 test('a form without a file, one that ends too early and one of other bytes are refused with the reason', async (t) => {
   const server = await LabServer.start(t);
   const archive = zip([projectFile()]);

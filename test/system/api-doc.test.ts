@@ -1,12 +1,13 @@
-// docs/api.md says the truth: its lines work, its codes are those of the OpenAPI document, its proofs exist.
+// docs/api.md says the truth of the executable: its lines work, its codes are those of the OpenAPI document, its proofs exist.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { findProgram } from '../../src/host/programs.ts';
-import { Daemon } from './daemon.ts';
+import { Daemon, startDaemon } from './daemon.ts';
 import { FROM_SOURCE } from './executable.ts';
 
 const project = join(import.meta.dirname, '../..');
@@ -49,7 +50,7 @@ test('every line works when it is pasted, and gets the code that stands there', 
   for (const program of ['bash', 'curl', 'vpcs']) {
     if ((await findProgram(program)) === undefined) return t.skip(`${program} is not installed`);
   }
-  await using daemon = new Daemon({ program: FROM_SOURCE });
+  await using daemon = new Daemon();
   await daemon.start();
   assert.ok(preamble.includes('http://127.0.0.1:3080'));
   const script = [
@@ -83,6 +84,26 @@ test('every line works when it is pasted, and gets the code that stands there', 
       `${method} ${pattern}: codes that the OpenAPI document lacks`,
     );
   }
+});
+
+test('the OpenAPI document of the executable is valid, and is that of the sources', { timeout: 120_000 }, async (t) => {
+  const documents = await Promise.all(
+    [{}, { program: FROM_SOURCE }].map(async (options) => {
+      const daemon = await startDaemon(t, options);
+      return (await daemon.ask('GET', '/v2/openapi.json')).text;
+    }),
+  );
+  const [packed, source] = documents.map((document) => JSON.parse(document));
+  const { valid, errors } = await new Validator().validate(structuredClone(packed));
+  assert.equal(valid, true, JSON.stringify(errors, null, 1));
+  assert.deepEqual(packed, source);
+  const named = Object.entries(packed.paths as Record<string, object>).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const missing = rows
+    .map(({ method, pattern }) => `${method} ${pattern.replaceAll(/\{(\w+):[^{}]+\}/g, '{$1}')}`)
+    .filter((name) => !named.includes(name));
+  assert.deepEqual(missing, []);
 });
 
 test('every proof exists', () => {
