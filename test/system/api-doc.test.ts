@@ -27,9 +27,12 @@ interface Row {
 
 const CELLS = /^\| `(GET|POST|PUT|DELETE) (\S+)` \| (.+?) \| (.+?) \| `(.+?)`(?: \((\d+)\))? \| (.+?) \|$/;
 
+const HEADER = '| Route | What it does | Codes | Try it | Proof |\n|---|---|---|---|---|\n';
+
 const rows: Row[] = text
-  .split('\n')
-  .filter((line) => /^\| `[A-Z]+ \//.test(line))
+  .split('\n\n')
+  .filter((paragraph) => paragraph.startsWith(HEADER))
+  .flatMap((table) => table.slice(HEADER.length).trim().split('\n'))
   .map((line) => {
     const cells = CELLS.exec(line);
     assert.ok(cells, `not understood: ${line}`);
