@@ -1,8 +1,13 @@
 // Two guests whose frames go by TAPs: what passes between them, and what of it the host sees.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chooseFrames } from '../../src/compute/emulators/qemu/frames.ts';
 import { findLink, links } from '../../src/host/links.ts';
-import { ip } from '../fabric/namespaces.ts';
+import { cannotMakeInterfaces, ip } from '../fabric/namespaces.ts';
+import { Peer, until } from '../fabric/peers.ts';
 import { recordedTcp } from '../fabric/recorded.ts';
 import { carrier, copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { machines, noQemu, noTaps, SMALL } from './qemu-support.ts';
@@ -10,10 +15,22 @@ import type { Lab } from './support.ts';
 
 const MEGABYTE = 2 ** 20;
 
+/** An ARP question of 10.0.0.9 for 10.0.0.2, and the begin of the answer but for who sends it. */
+const WHO_HAS_SECOND = Buffer.concat(
+  [
+    Buffer.from(
+      'ffffffffffff02000000000908060001080006040001 020000000009 0a000009 000000000000 0a000002'.replaceAll(' ', ''),
+      'hex',
+    ),
+  ],
+  60,
+);
+const IT_IS_SECOND = '020000000009';
+
 interface Guest {
   node: string;
   port: string;
-  nio: object;
+  nio: { type: string; lport: number; rhost: string; rport: number };
   /** Its interface on the host. */
   tap: string;
   shell: Typist;
@@ -29,7 +46,7 @@ async function twoGuests(t: TestContext): Promise<{ lab: Lab; first: Guest; seco
   const guest = async (index: 0 | 1): Promise<Guest> => {
     const settings = { ...SMALL, ...guestSettings(`10.0.0.${index + 1}/24`) };
     const node = await lab.node(project, 'qemu', { name: `G${index + 1}`, ...settings });
-    const nio = { type: 'nio_udp', lport: lports[index], rhost: '127.0.0.1', rport: lports[1 - index] };
+    const nio = { type: 'nio_udp', lport: lports[index]!, rhost: '127.0.0.1', rport: lports[1 - index]! };
     const port = `${node}/adapters/0/ports/0`;
     await lab.expect(201, 'POST', `${port}/nio`, nio);
     const { console } = await lab.expect(200, 'POST', `${node}/start`);
@@ -60,6 +77,32 @@ async function transfer(first: Guest, second: Guest, megabytes: number): Promise
   await second.shell.run('while [ ! -e /tmp/over ]; do sleep 0.1; done; rm /tmp/over');
   return [sent, sum.exec(await second.shell.run('md5sum /tmp/got'))![0]];
 }
+
+/** Of a process that has none of root's rights. */
+async function powerless(t: TestContext): Promise<number> {
+  const child = spawn('sleep', ['600'], { stdio: 'ignore', ...(process.getuid!() === 0 ? { uid: 65_534 } : {}) });
+  t.after(() => child.kill('SIGKILL'));
+  await once(child, 'spawn');
+  return child.pid!;
+}
+
+test('without the rights for TAPs frames go by UDP, or machines are refused with the reason', {
+  skip: cannotMakeInterfaces,
+}, async (t) => {
+  const pid = await powerless(t);
+  const lacks = 'the server lacks CAP_NET_ADMIN and CAP_NET_RAW';
+  const server = { server: pid, makesTaps: true };
+  assert.deepEqual(await chooseFrames('automatic', server), { by: 'udp', vhost: false, reason: lacks });
+  await assert.rejects(chooseFrames('tap', server), {
+    code: 'conflict',
+    message: `Frames cannot go by TAPs: ${lacks}; mend that, or set frames = automatic in section [Qemu].`,
+  });
+  const starter = await chooseFrames('automatic', { server: 'self', supervisor: pid, makesTaps: true });
+  assert.match(starter.reason ?? '', /keeps them lacks CAP_NET_ADMIN$/);
+  const old = await chooseFrames('automatic', { server: 'self', supervisor: process.pid, makesTaps: false });
+  assert.match(old.reason ?? '', /keeps them is of an older release$/);
+  assert.equal((await chooseFrames('udp', { server: 'self', makesTaps: true })).by, 'udp');
+});
 
 test('guests on TAPs: super-frames pass uncut, a capture has real frames, cables are suspended, nothing stays', {
   skip: noQemu || noGuest || noTaps,
@@ -95,6 +138,20 @@ test('guests on TAPs: super-frames pass uncut, a capture has real frames, cables
   await lab.expect(201, 'PUT', `${first.port}/nio`, { ...first.nio, suspend: false });
   assert.match(await first.shell.run(carrier(1)), /\ncarrier 1\r/);
   assert.match(await second.shell.run('ping -c 1 -W 20 10.0.0.1'), /1 packets received/);
+
+  // The other end of the cable may be anybody who speaks UDP, as another compute does.
+  const peer = await Peer.open(t);
+  const { lport } = second.nio;
+  await lab.expect(204, 'DELETE', `${second.port}/nio`);
+  await lab.expect(201, 'POST', `${second.port}/nio`, { ...second.nio, rport: peer.port });
+  await until(async () => {
+    await peer.send(lport, WHO_HAS_SECOND);
+    await sleep(50);
+    return peer.heard.some((frame) => frame.toString('hex').startsWith(IT_IS_SECOND));
+  });
+  await lab.expect(204, 'DELETE', `${second.port}/nio`);
+  await lab.expect(201, 'POST', `${second.port}/nio`, second.nio);
+  assert.match(await first.shell.run('ping -c 1 -W 20 10.0.0.2'), /1 packets received/);
 
   // Filters work on real frames; TCP makes good what is lost.
   await lab.expect(201, 'PUT', `${first.port}/nio`, { ...first.nio, filters: { frequency_drop: [50] } });

@@ -16,6 +16,7 @@ import { textReport } from '../../src/doctor/report.ts';
 import { ok } from '../../src/host/verdict.ts';
 import { AccountFile } from '../../src/store/account.ts';
 import { Store } from '../../src/store/store.ts';
+import { noQemu, noTaps } from '../compute/qemu-support.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 
@@ -74,6 +75,17 @@ test('a missing program is named with its fix, and a script sees it by the exit 
   assert.equal(of('vpcs')?.state, 'missing');
   assert.match(of('vpcs')?.detail ?? '', /\/nowhere\/vpcs/);
   assert.match(of('vpcs')?.fix ?? '', /apt install vpcs.*vpcs_path/);
+});
+
+test('by what frames of QEMU come and go is told with the reason', { skip: noQemu }, async (t) => {
+  const home = await scratch(t);
+  const told = async (frames: string) =>
+    (await ask({ home, environment: { LABWIRE_QEMU_FRAMES: frames } })).of('QEMU frames');
+  assert.match((await told('udp'))?.detail ?? '', /by UDP: frames = udp in section \[Qemu\]$/);
+  const automatic = await told('automatic');
+  assert.equal(automatic?.state, 'ok');
+  assert.match(automatic.detail, noTaps === false ? /by TAPs, with(out)? vhost-net$/ : /by UDP: /);
+  assert.equal((await told('tap'))?.state, noTaps === false ? 'ok' : 'missing');
 });
 
 test('a program that hangs is named; it does not hold up the report', async (t) => {
