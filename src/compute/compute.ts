@@ -2,16 +2,14 @@
 import type { Config } from '../config/schema.ts';
 import { EventBus } from '../events/bus.ts';
 import type { Fabric } from '../fabric/fabric.ts';
-import { Failure } from '../failures.ts';
 import { makeDirectory } from '../host/directories.ts';
 import { removeLeftoversBelow } from '../host/leftovers.ts';
 import { log } from '../host/log.ts';
 import type { Metric } from '../host/metrics.ts';
 import { reapOurs } from '../host/processes.ts';
 import { LoadMeter } from '../host/statistics.ts';
-import { type Route, route } from '../http/route.ts';
+import type { Route } from '../http/route.ts';
 import type { Documents } from '../store/documents.ts';
-import { NODE_TYPES } from '../store/vocabulary.ts';
 import { SupervisorClient } from '../supervisor/client.ts';
 import { KINDS } from './emulators/registry.ts';
 import type { ComputeEvents } from './events.ts';
@@ -92,7 +90,6 @@ export class Compute {
       ...projectRoutes(projects, this.events, load),
       ...imageRoutes(images),
       ...KINDS.flatMap((kind) => [...(kind.hostRoutes?.(this.#services) ?? []), ...nodeRoutes(kind, projects)]),
-      ...absentKindRoutes(),
     ];
   }
 
@@ -136,15 +133,4 @@ export class Compute {
     this.events.close('This server is shutting down.');
     await this.#services.supervisor.leave();
   }
-}
-
-/** Types that the API has and this compute does not run: said clearly, where a plain 404 would leave people guessing. */
-function absentKindRoutes(): Route[] {
-  const present = KINDS.map(({ type }) => type);
-  const absent = NODE_TYPES.filter((type) => !present.includes(type));
-  return absent.map((type) =>
-    route(`POST /v2/compute/projects/{project_id}/${type}/nodes`, {}, () => {
-      throw new Failure('conflict', `This compute does not run ${type} nodes; it runs ${present.join(' and ')} nodes.`);
-    }),
-  );
 }

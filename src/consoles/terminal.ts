@@ -28,6 +28,8 @@ export interface TerminalOptions {
   rows?: number;
   /** How late the program may be woken from sleeps and time-outs, for programs that poll; 0 leaves the host's precision. */
   timerSlackMilliseconds?: number;
+  /** The terminal passes bytes unchanged and echoes nothing, as a pipe would: for programs that do all of that by themselves. */
+  raw?: boolean;
   /** File that the output is added to; the program has no terminal then, and `output` is not announced. */
   log?: string;
   /** Names of TAPs that are made for it, as its descriptors from 3 on. */
@@ -132,6 +134,7 @@ export class Terminal extends EventEmitter<TerminalEvents> {
       timerSlackMilliseconds: given.timerSlackMilliseconds ?? 0,
       ...(given.log === undefined ? {} : { log: given.log }),
       ...(given.taps === undefined ? {} : { taps: given.taps }),
+      ...(given.raw === undefined ? {} : { raw: given.raw }),
     };
     this.#begin();
     try {

@@ -126,6 +126,16 @@ export interface DeviceKinds {
     input: Uint8Array;
     output: Uint8Array;
   };
+  /**
+   * The socket by which an IOU image speaks for all of its ports. A port has the number that frames carry: bay + 16 × unit. Socket files
+   * are named by ids: `application` is the image's, `bridge` ours, and nobody else's.
+   */
+  'iol-socket': {
+    settings: { directory: string; application: number; bridge: number };
+    answers: Record<never, never>;
+    input: never;
+    output: never;
+  };
   /** A small host with a console: src/pc. It has one port. */
   pc: {
     /** `mac` in hexadecimal. It runs the script at once, or, if it `waits`, when it has a port or input. */

@@ -6,6 +6,7 @@
 import { closeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import * as nodePty from 'node-pty';
+import { makeTerminalRaw } from './system-calls.ts';
 
 interface Native {
   /** Both ends as descriptors, the first one non-blocking, and the path of the second. */
@@ -27,9 +28,13 @@ export interface PseudoTerminal {
   resize(columns: number, rows: number): void;
 }
 
-/** @throws when the host has no pseudo-terminal or descriptor left */
-export function openPseudoTerminal(columns: number, rows: number): PseudoTerminal {
+/**
+ * `raw`: bytes pass it unchanged and are not echoed.
+ * @throws when the host has no pseudo-terminal or descriptor left
+ */
+export function openPseudoTerminal(columns: number, rows: number, raw = false): PseudoTerminal {
   const { master, slave, pty } = native.open(columns, rows);
+  if (raw) makeTerminalRaw(slave);
   // The program opens its end by itself. One that stayed open here would keep the terminal from ending with the program.
   closeSync(slave);
   const output = new ReadStream(master);

@@ -1,9 +1,11 @@
 // The system calls that Node does not offer: the door of the only folder of the project that handles raw pointers.
 
+export { lockFile, lockHolder } from './system-calls/file-lock.ts';
 export { FrameCalls, familyOf, type SocketAddress } from './system-calls/frame-calls.ts';
 export { OFFLOAD_WORDS, SEGMENT_SLOTS, SLOT_BYTES, SLOTS } from './system-calls/frame-memory.ts';
 export { EBADFD, SystemError, trimAllocator } from './system-calls/libc.ts';
 export { inNetworkOf } from './system-calls/namespaces.ts';
 export { NETLINK_HEADER_BYTES, netlinkRequest } from './system-calls/netlink.ts';
 export { makeProgramTap, makeTap, type TapOptions } from './system-calls/tap.ts';
+export { makeTerminalRaw } from './system-calls/terminal-mode.ts';
 export { sendUnixDatagram } from './system-calls/unix-datagram.ts';

@@ -49,6 +49,8 @@ export interface StartRequest {
   columns: number;
   rows: number;
   timerSlackMilliseconds: number;
+  /** Its terminal passes bytes unchanged and echoes nothing. A supervisor of an older release does not know of it. */
+  raw?: boolean;
   /** File that its output is added to; the program has no terminal then. A supervisor of an older release gives it one all the same. */
   log?: string;
   /** Names of TAPs that are made for it, as its descriptors from 3 on: only for a supervisor that says that it makes them. */

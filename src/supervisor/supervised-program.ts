@@ -33,7 +33,7 @@ export class SupervisedProgram {
 
   /** @throws SystemError when the program cannot be started, node-pty's error when there is no terminal for it */
   constructor(request: StartRequest, events: SupervisedProgramEvents) {
-    const { columns, rows, record, log } = request;
+    const { columns, rows, raw, record, log } = request;
     this.#events = events;
     this.record = record;
     this.#open = log === undefined;
@@ -42,7 +42,7 @@ export class SupervisedProgram {
       this.pid = spawnProgram({ log }, request);
       return;
     }
-    const terminal = openPseudoTerminal(columns, rows);
+    const terminal = openPseudoTerminal(columns, rows, raw);
     this.#terminal = terminal;
     terminal.output.on('close', () => this.#hangUp());
     try {

@@ -91,6 +91,7 @@ const TABLE: Record<string, Rows> = {
   ethernet_hub: SWITCHES,
   ethernet_switch: SWITCHES,
   frame_relay_switch: SWITCHES,
+  iou: [...PROGRAMS, ['POST', '/resume', 'router'], ['POST', '/resize_disk', 'router']],
   nat: OUTSIDE,
   qemu: [...PROGRAMS, ['POST', '/resume', 'route'], ['POST', '/resize_disk', 'route']],
   traceng: PROGRAMS.map(([method, suffix, outcome]) => [

@@ -31,13 +31,6 @@ test('a controller is told the version it needs and the types that this build ru
   assert.deepEqual(await lab.expect(200, 'GET', '/version'), { version: '2.2.57', local: false });
 });
 
-test('a node of a type that is not built yet is refused with the types that are', async (t) => {
-  const lab = await startLab(t);
-  const path = await lab.project();
-  const { message } = await lab.expect(409, 'POST', `${path}/docker/nodes`, { name: 'x' });
-  assert.match(message, /does not run docker nodes; it runs (\w+ and )+\w+ nodes\./);
-});
-
 test('load figures are whole numbers that fit each other', async (t) => {
   const lab = await startLab(t);
   const statistics = await lab.expect(200, 'GET', '/statistics');

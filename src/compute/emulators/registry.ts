@@ -7,6 +7,7 @@ import { dynamips } from './dynamips/index.ts';
 import { ethernetHub } from './ethernet_hub/index.ts';
 import { ethernetSwitch } from './ethernet_switch/index.ts';
 import { frameRelaySwitch } from './frame_relay_switch/index.ts';
+import { iou } from './iou/index.ts';
 import { nat } from './nat/index.ts';
 import { qemu } from './qemu/index.ts';
 import { traceng } from './traceng/index.ts';
@@ -22,6 +23,7 @@ export const KINDS: readonly NodeKind[] = [
   ethernetHub,
   ethernetSwitch,
   frameRelaySwitch,
+  iou,
   nat,
   qemu,
   traceng,

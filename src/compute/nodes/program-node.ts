@@ -27,8 +27,10 @@ export interface ProgramNodeOptions {
   module: string;
   rules: PortRules;
   consoleType: string;
-  /** Adapters, each with one port; `any` when every number means the first one. */
+  /** Adapters; `any` when every number means the first one. */
   adapters: number | 'any';
+  /** 1 when not given. */
+  portsPerAdapter?: number;
   /** Makes what listens on the port of a console that is not telnet. */
   listener?: MakeListener;
   /** Makes a port that has to do more than others. */
@@ -50,11 +52,15 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
 
   constructor(identity: NodeIdentity, services: Services, options: ProgramNodeOptions) {
     super(identity, services, 'stopped');
-    const { module, rules, consoleType: type, adapters, listener, makePort } = options;
+    const { module, rules, consoleType: type, adapters, portsPerAdapter, listener, makePort } = options;
     const { exception } = rules;
     this.exception = exception;
     this.relativeDirectory = nodeDirectory(module, this.id);
-    this.ports = new AdapterPorts({ node: this, rules, services, adapters, ...(makePort ? { makePort } : {}) });
+    this.ports = new AdapterPorts({
+      ...{ node: this, rules, services, adapters },
+      ...(portsPerAdapter === undefined ? {} : { portsPerAdapter }),
+      ...(makePort ? { makePort } : {}),
+    });
     this.console = new ConsoleEndpoint({
       ...{ node: this, exception, services, type },
       ...(listener ? { listener } : {}),

@@ -6,6 +6,7 @@ import { EthernetSwitch } from './ethernet-switch.ts';
 import type { FramePlane } from './frame-plane.ts';
 import { FrameRelaySwitch } from './frame-relay-switch.ts';
 import { Hub } from './hub.ts';
+import { IolSocket } from './iol-socket.ts';
 import type { DeviceSurroundings, MemoryDevice } from './memory-device.ts';
 import { NatNetwork } from './nat-network.ts';
 import { PcDevice } from './pc-device.ts';
@@ -17,6 +18,7 @@ const CLASSES: Classes = {
   'ethernet-switch': EthernetSwitch,
   'frame-relay-switch': FrameRelaySwitch,
   hub: Hub,
+  'iol-socket': IolSocket,
   nat: NatNetwork,
   pc: PcDevice,
 };

@@ -3,6 +3,7 @@
 import { constants } from 'node:os';
 import type { OpenDescriptors } from '../open-descriptors.ts';
 import { FrameMemory, MMSGHDR_BYTES, MSG_CONTROL, MSG_CONTROLLEN, MSG_LEN, SLOTS } from './frame-memory.ts';
+import { HeadedDatagramCalls } from './headed-datagrams.ts';
 import {
   CLOEXEC,
   check,
@@ -95,6 +96,8 @@ export class FrameCalls extends FrameMemory {
   readonly taps = new TapCalls(this);
   /** Packet sockets. */
   readonly packets = new PacketCalls(this);
+  /** Unix sockets of emulators whose frames have headers. */
+  readonly headed = new HeadedDatagramCalls(this);
 
   /** `open` holds the pollers and what they watch, until {@link close}. */
   constructor(open?: OpenDescriptors) {

@@ -97,6 +97,11 @@ export class FrameMemory {
     return this.control.address + this.#runVectors + slot * IOVEC_BYTES;
   }
 
+  /** @internal Address of the slot's memory. */
+  addressOfSlot(slot: number): number {
+    return this.#frames.address + slot * SLOT_BYTES;
+  }
+
   /** @internal Offset of one mmsghdr for each slot that can be received into; `offloads`: with the virtio-net header. */
   receiveMessages(offloads: boolean): number {
     return this.#messages(SLOTS, this.#receiveVectors, offloads);

@@ -78,6 +78,10 @@ function declare() {
     inet_pton: call('inet_pton', 'int', 'int', 'str', 'uintptr_t'),
     if_nametoindex: call('if_nametoindex', 'uint32_t', 'str'),
     malloc_trim: call('malloc_trim', 'int', 'size_t'),
+    fcntlAt: call('fcntl', 'int', 'int', 'int', 'uintptr_t'),
+    tcgetattr: call('tcgetattr', 'int', 'int', 'uintptr_t'),
+    tcsetattr: call('tcsetattr', 'int', 'int', 'int', 'uintptr_t'),
+    cfmakeraw: call('cfmakeraw', 'void', 'uintptr_t'),
     clock_gettime: call('clock_gettime', 'int', 'int', 'uintptr_t'),
   };
 }

@@ -1,0 +1,121 @@
+// The configurations of a router as files of its node, and their way into its NVRAM and back.
+import { readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure, messageOf } from '../../../failures.ts';
+import { openContainedForRead, writeContained } from '../../../host/contained.ts';
+import { log } from '../../../host/log.ts';
+import { readBounded } from '../../../host/regular-file.ts';
+import { refusal } from './image.ts';
+import { readNvram, writeNvram } from './nvram.ts';
+
+export const STARTUP = 'startup-config.cfg';
+export const PRIVATE = 'private-config.cfg';
+
+/** KiB of NVRAM that an image can have. */
+const NVRAM = { least: 8, most: 1024 };
+/** What a router writes as private configuration when it has none. */
+const EMPTY_PRIVATE = Buffer.from('\nend\n');
+
+const number = (applicationId: number): string => `${applicationId}`.padStart(5, '0');
+export const nvramName = (applicationId: number): string => `nvram_${number(applicationId)}`;
+const vlanName = (applicationId: number): string => `vlan.dat-${number(applicationId)}`;
+
+/** A node's directory: the project's, and the way below it. */
+export interface NodePlace {
+  root: string;
+  path: string;
+}
+
+/** More than any configuration has. */
+const MOST_BYTES = 1024 * 1024;
+
+/** The bytes of a configuration; undefined if there is none. */
+export const readConfiguration = ({ root, path }: NodePlace, name: string): Promise<Buffer | undefined> =>
+  readBytes(root, `${path}/${name}`, MOST_BYTES);
+
+/** Keeps a configuration; a new start-up configuration makes what the switch knows of VLANs out of date. */
+export async function writeConfiguration(place: NodePlace, name: string, text: string | Buffer): Promise<void> {
+  await writeContained(place.root, `${place.path}/${name}`, text, { createParents: true });
+  if (name !== STARTUP) return;
+  const directory = join(place.root, place.path);
+  for (const file of await namesBeginning(directory, 'vlan.dat-')) await rm(join(directory, file), { force: true });
+}
+
+/** The router is called otherwise. */
+export async function renameIn(place: NodePlace, name: string): Promise<void> {
+  // As bytes: what else stands there need be no UTF-8.
+  const text = (await readConfiguration(place, STARTUP))?.toString('latin1');
+  const line = `hostname ${Buffer.from(name).toString('latin1')}`;
+  const renamed = text?.replace(/^hostname [^\r\n]*/gm, () => line);
+  if (renamed !== undefined && renamed !== text) {
+    await writeConfiguration(place, STARTUP, Buffer.from(renamed, 'latin1'));
+  }
+}
+
+/** Files of the router that carry another id, of an earlier life, get this one. */
+export async function adoptFiles(directory: string, applicationId: number): Promise<void> {
+  for (const [beginning, wanted] of [
+    ['nvram_', nvramName(applicationId)],
+    ['vlan.dat-', vlanName(applicationId)],
+  ] as const) {
+    const names = await namesBeginning(directory, beginning);
+    if (names.includes(wanted)) continue;
+    const [former] = names;
+    if (former !== undefined) await rename(join(directory, former), join(directory, wanted));
+  }
+}
+
+/**
+ * Writes the configurations into the NVRAM that the image reads when it starts.
+ * @param kibibytes size of the NVRAM
+ * @throws Failure `conflict` (`IOUError`)
+ */
+export async function fillNvram(place: NodePlace, applicationId: number, kibibytes: number): Promise<void> {
+  const startup = await readConfiguration(place, STARTUP);
+  if (!startup?.length) return;
+  if (kibibytes < NVRAM.least || kibibytes > NVRAM.most) {
+    throw refusal(`nvram: ${kibibytes} KB cannot hold a configuration; use ${NVRAM.least} to ${NVRAM.most}.`);
+  }
+  const own = await readConfiguration(place, PRIVATE);
+  const former = await nvramOf(place, applicationId);
+  const nvram = writeNvram(former, { startup, private: own }, kibibytes);
+  await writeContained(place.root, `${place.path}/${nvramName(applicationId)}`, nvram, { createParents: true });
+}
+
+/** Takes over what the router has saved, if the node has configurations; an NVRAM that makes no sense is noted. */
+export async function saveFromNvram(place: NodePlace, applicationId: number): Promise<void> {
+  const [startup, own] = [await readConfiguration(place, STARTUP), await readConfiguration(place, PRIVATE)];
+  if (!startup?.length && !own?.length) return;
+  try {
+    const nvram = await nvramOf(place, applicationId);
+    if (nvram === undefined) return;
+    const saved = readNvram(nvram);
+    if (saved.startup.length > 0 && !startup?.equals(saved.startup)) {
+      // What the switch knows of VLANs belongs to it.
+      await writeContained(place.root, `${place.path}/${STARTUP}`, saved.startup, { createParents: true });
+    }
+    if (!saved.private?.length || saved.private.equals(EMPTY_PRIVATE) || own?.equals(saved.private)) return;
+    await writeConfiguration(place, PRIVATE, saved.private);
+  } catch (thrown) {
+    log.warn('the NVRAM of a router cannot be read', { node: place.path, reason: messageOf(thrown) });
+  }
+}
+
+const nvramOf = ({ root, path }: NodePlace, applicationId: number): Promise<Buffer | undefined> =>
+  readBytes(root, `${path}/${nvramName(applicationId)}`, NVRAM.most * 1024);
+
+async function readBytes(root: string, path: string, most: number): Promise<Buffer | undefined> {
+  try {
+    const { handle } = await openContainedForRead(root, path);
+    await using file = handle;
+    return await readBounded(file, most, path);
+  } catch (thrown) {
+    if (thrown instanceof Failure && (thrown.code === 'not-found' || thrown.code === 'too-large')) return undefined;
+    throw thrown;
+  }
+}
+
+async function namesBeginning(directory: string, beginning: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => []);
+  return names.filter((name) => name.startsWith(beginning)).sort();
+}

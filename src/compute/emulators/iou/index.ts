@@ -1,0 +1,26 @@
+// Registers routers and switches of IOU: an image that is a program of this host, Ethernet and serial adapters, a console.
+import { defineKind } from '../../nodes/kind.ts';
+import { KEPT } from './kept.ts';
+import { IouNode, MODULE, PORT_RULES } from './node.ts';
+import { IouCreate, IouStart, IouUpdate } from './schema.ts';
+
+export const iou = defineKind({
+  type: 'iou',
+  module: MODULE,
+  ...PORT_RULES,
+  create: IouCreate,
+  update: IouUpdate,
+  startAnswersNode: true,
+  updatesNio: true,
+  kept: KEPT,
+
+  make: IouNode.create,
+  change: (node: IouNode, body) => node.change(body),
+  duplicate: (source, destination) => destination.copyFilesOf(source),
+  starting: { body: IouStart, start: (node, body) => node.startWith(body as IouStart) },
+  reload: (node) => node.reload(),
+  console: {
+    connect: (node) => node.connectConsole(),
+    reset: (node) => node.resetConsole(),
+  },
+});

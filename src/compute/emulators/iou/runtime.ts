@@ -1,0 +1,181 @@
+// An IOU image that runs: its process, its console, and the socket by which its ports speak with the fabric.
+import { EventEmitter, once } from 'node:events';
+import { lstat, rm, stat, symlink } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import { Console } from '../../../consoles/console.ts';
+import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
+import { childEnvironment, processToken } from '../../../host/processes.ts';
+import type { ProgramHandle } from '../../../supervisor/client.ts';
+import { type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/node-runtime.ts';
+import type { NodeProject } from '../../nodes/owner.ts';
+import type { NodePort } from '../../nodes/port.ts';
+import type { ProgramRecord } from '../../nodes/surviving-programs.ts';
+import type { Services } from '../../services.ts';
+import { nvramName } from './configurations.ts';
+import { takeIdentity } from './identity.ts';
+import { type IouKept, KEPT } from './kept.ts';
+import { portByte } from './netmap.ts';
+
+/** How often it is looked whether the router has saved its configuration. */
+const WATCH_MS = 2000;
+/** Longest name of the link to the image: the router shows it as its image. */
+const LINK_CHARACTERS = 63;
+
+/** The node as its runtime knows it. */
+export interface RouterNode {
+  readonly id: string;
+  readonly name: string;
+  readonly project: NodeProject;
+  readonly services: Services;
+  readonly directory: string;
+  /** The ports that the image has, with their numbers. */
+  readonly wires: readonly { adapter: number; port: number; at: NodePort }[];
+  /** Takes over what the router has saved. */
+  save(applicationId: number): Promise<void>;
+  /** It has saved something. */
+  saved(): void;
+}
+
+export interface RouterStart {
+  image: string;
+  words: readonly string[];
+  /** Path of the licence file, unless none is wanted. */
+  licence: string | undefined;
+  applicationId: number;
+}
+
+export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
+  readonly commandLine: string;
+  readonly console: Console;
+  readonly kept: IouKept;
+  readonly #node: RouterNode;
+  readonly #terminal: Terminal;
+  #ended: ExitInfo | undefined;
+
+  private constructor(node: RouterNode, start: RouterStart | undefined, record: ProgramRecord, kept: IouKept) {
+    super();
+    const { supervisor, instance } = node.services;
+    const { name, directory } = node;
+    this.#node = node;
+    this.kept = kept;
+    this.commandLine = record.command_line;
+    const licence: Record<string, string> = start?.licence === undefined ? {} : { IOURC: start.licence };
+    const terminal = new Terminal({
+      ...{ supervisor, program: start?.image ?? '', arguments: start?.words ?? [], directory, record, raw: true },
+      environment: childEnvironment({ ...licence, ...processToken(instance, node.id) }),
+    });
+    const console = new Console({ name, write: (bytes) => terminal.write(bytes) });
+    terminal.on('output', (bytes) => console.output(bytes));
+    terminal.on('exit', (exit) => this.#end(exit));
+    this.#terminal = terminal;
+    this.console = console;
+  }
+
+  get ended(): ExitInfo | undefined {
+    return this.#ended;
+  }
+
+  /** Starts the image; `resources` end it. @throws Failure `conflict` (`IOUError`) */
+  static async start(node: RouterNode, start: RouterStart, resources: AsyncDisposableStack): Promise<IouRuntime> {
+    const { image, words, applicationId } = start;
+    const link = await linkImage(node.directory, image);
+    const kept: IouKept = { application_id: applicationId, link: link ?? null };
+    const record: ProgramRecord = {
+      ...{ kind: 'iou', version: KEPT.version, project_id: node.project.id, node_id: node.id, node_name: node.name },
+      ...{ command_line: [image, ...words].join(' '), udp_ports: [], data: kept },
+    };
+    const runtime = new IouRuntime(node, start, record, kept);
+    runtime.#tidyUp(resources);
+    await runtime.#plug(true, resources);
+    await runtime.#terminal.start();
+    resources.defer(() => runtime.#terminal.stop());
+    runtime.#watch(resources);
+    return runtime;
+  }
+
+  /** The image has outlived the server: it is as it was. Answers how it ended, if it did meanwhile. `resources` end it. */
+  static async reattach(
+    node: RouterNode,
+    { handle, record, kept }: { handle: ProgramHandle; record: ProgramRecord; kept: IouKept },
+    resources: AsyncDisposableStack,
+  ): Promise<IouRuntime | ExitInfo> {
+    const runtime = new IouRuntime(node, undefined, record, kept);
+    runtime.#tidyUp(resources);
+    if (handle.exit) {
+      const ended = once(runtime, 'end');
+      runtime.#terminal.reattach(handle);
+      const [end] = (await ended) as [ExitInfo];
+      return end;
+    }
+    runtime.#terminal.reattach(handle);
+    resources.defer(() => runtime.#terminal.stop());
+    await runtime.#plug(false, resources);
+    runtime.#watch(resources);
+    return runtime;
+  }
+
+  /** What is left to do when the image has ended: registered first, done last. */
+  #tidyUp(resources: AsyncDisposableStack): void {
+    const { application_id: applicationId, link } = this.kept;
+    const { directory } = this.#node;
+    resources.defer(() => this.#node.save(applicationId));
+    if (link !== null) resources.defer(() => rm(join(directory, link), { force: true }));
+  }
+
+  /** Joins the ports of the image with their cables. */
+  async #plug(isFresh: boolean, resources: AsyncDisposableStack): Promise<void> {
+    const { name, project, services, wires } = this.#node;
+    const identity = await takeIdentity(this.kept.application_id, { name, isFresh }, resources);
+    const device = await services.fabric.createDevice('iol-socket', identity, undefined, project.id);
+    resources.defer(() => device.close());
+    for (const { adapter, port, at } of wires) {
+      await at.setDevice({ kind: 'memory', device, number: portByte(adapter, port) });
+      resources.defer(() => at.setDevice(null));
+    }
+  }
+
+  /** The router saves its configuration when its user says so: nothing else tells of it than the file. */
+  #watch(resources: AsyncDisposableStack): void {
+    const path = join(this.#node.directory, nvramName(this.kept.application_id));
+    const changed = async (): Promise<number> => (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
+    let before = changed();
+    const timer = setInterval(() => {
+      before = before.then(async (former) => {
+        const now = await changed();
+        if (now === former || now === 0) return now;
+        await this.#node.save(this.kept.application_id);
+        this.#node.saved();
+        return now;
+      });
+    }, WATCH_MS);
+    resources.defer(async () => {
+      clearInterval(timer);
+      await before;
+    });
+  }
+
+  #end(exit: TerminalExit): void {
+    const info = exitInfo(exit);
+    const hint =
+      exit.signal === 'SIGSEGV' ? ' (a segmentation fault: images need the host that they were made for)' : '';
+    this.#ended = { ...info, fault: info.fault === undefined ? undefined : `${info.fault}${hint}` };
+    this.console.closeClients(`${this.#node.name} has stopped`);
+    this.emit('end', this.#ended);
+  }
+}
+
+/** A link to the image beside the files of the router; its name, or undefined where something else has that name. */
+async function linkImage(directory: string, image: string): Promise<string | undefined> {
+  const extension = extname(image);
+  const plain = basename(image);
+  const name =
+    plain.length <= LINK_CHARACTERS
+      ? plain
+      : `${plain.slice(0, Math.max(1, LINK_CHARACTERS - extension.length))}${extension}`;
+  const path = join(directory, name);
+  const there = await lstat(path).catch(() => undefined);
+  if (there && !there.isSymbolicLink()) return undefined;
+  await rm(path, { force: true });
+  await symlink(image, path);
+  return name;
+}

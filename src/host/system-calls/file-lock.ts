@@ -1,0 +1,37 @@
+// Locks of whole files for writing, as fcntl(2) has them: they belong to the process, and end with it.
+
+import { constants } from 'node:os';
+import { check, libc, resultOrErrno, Slab } from './libc.ts';
+
+const F_GETLK = 5;
+const F_SETLK = 6;
+const F_WRLCK = 1;
+const F_UNLCK = 2;
+/** struct flock of 64-bit Linux; zeros but for the type mean the whole file. */
+const FLOCK_BYTES = 32;
+const FLOCK_PID = 24;
+
+let slab: Slab | undefined;
+
+function wanted(): Slab {
+  slab ??= new Slab(FLOCK_BYTES);
+  slab.bytes.fill(0);
+  slab.bytes.writeInt16LE(F_WRLCK, 0);
+  return slab;
+}
+
+/** Locks an open file; false when another process has locked it. Closing any descriptor of the file ends the lock. */
+export function lockFile(descriptor: number): boolean {
+  const { address } = wanted();
+  const result = resultOrErrno(libc().fcntlAt(descriptor, F_SETLK, address));
+  if (result === -constants.errno.EAGAIN || result === -constants.errno.EACCES) return false;
+  check('fcntl', result);
+  return true;
+}
+
+/** The other process that has locked an open file, if one has. @throws SystemError */
+export function lockHolder(descriptor: number): number | undefined {
+  const { address, bytes } = wanted();
+  check('fcntl', libc().fcntlAt(descriptor, F_GETLK, address));
+  return bytes.readInt16LE(0) === F_UNLCK ? undefined : bytes.readInt32LE(FLOCK_PID);
+}
