@@ -1,8 +1,8 @@
 // What QEMU nodes cost: to create, link, open and start them, and the daemon's memory while they run. Their processors are emulated;
 // the machines have no guest and rest in their BIOS.
 // Repeat with: npm run bench -- --only qemu
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,8 +91,12 @@ async function bareStart(words: readonly string[]): Promise<number> {
 
 async function starts(): Promise<{ own: number; bare: number }> {
   await using daemon = await new Daemon({ environment: PORTS }).start();
+  const folder = join(daemon.state, 'images/QEMU');
+  mkdirSync(folder, { recursive: true });
+  execFileSync('qemu-img', ['create', '-q', '-f', 'qcow2', join(folder, 'disk.qcow2'), '1G']);
   const lab = await Lab.create(daemon);
-  const node = await machine(lab, { console_type: 'none', adapters: 0 });
+  const disk = { hda_disk_image: 'disk.qcow2', hda_disk_interface: 'virtio' };
+  const node = await machine(lab, { console_type: 'none', adapters: 0, ...disk });
   const path = `${lab.path}/nodes/${node.node_id}`;
   const own: number[] = [];
   const bare: number[] = [];

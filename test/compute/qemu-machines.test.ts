@@ -140,6 +140,28 @@ test('a machine has its own copy of a disk, which grows', { skip }, async (t) =>
   assert.ok(existsSync(join(directory, 'project-files/qemu', other.split('/').at(-1)!, 'hda_disk.qcow2')));
 });
 
+test('an image or a copy that was exchanged meanwhile is looked at again', { skip }, async (t) => {
+  const { lab, project, images, directory } = await machines(t);
+  await disk(images, 'a.qcow2', 'b.qcow2');
+  const node = await lab.node(project, 'qemu', { ...SMALL, hda_disk_image: 'a.qcow2', hda_disk_interface: 'ide' });
+  const copy = join(directory, 'project-files/qemu', node.split('/').at(-1)!, 'hda_disk.qcow2');
+  const cycle = async (): Promise<void> => {
+    await lab.expect(200, 'POST', `${node}/start`);
+    await lab.expect(204, 'POST', `${node}/stop`);
+  };
+  await cycle();
+  await rm(copy);
+  await qemuImg('create', '-q', '-f', 'qcow2', '-b', join(images, 'b.qcow2'), '-F', 'qcow2', copy);
+  await cycle();
+  const { output } = await qemuImg('info', '--output=json', copy);
+  assert.equal(JSON.parse(output)['full-backing-filename'], join(images, 'a.qcow2'), 'the copy is on its image');
+  await truncate(join(images, 'a.qcow2'), 70_000);
+  await cycle();
+  assert.match((await lab.told('log.warning')).message, /the image a\.qcow2 is damaged/);
+  await rm(join(images, 'a.qcow2'));
+  assert.match((await lab.expect(409, 'POST', `${node}/start`)).message, /a\.qcow2 is not there any more/);
+});
+
 test('a machine is suspended, resumed, reset, and started again when something was changed', { skip }, async (t) => {
   const { lab, project, instance, directory } = await machines(t);
   const node = await lab.node(project, 'qemu', { ...SMALL, adapters: 2 });

@@ -5,6 +5,8 @@ import { Failure, messageOf } from '../../../failures.ts';
 import { DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { readDiskHeader } from '../../images/disk-header.ts';
 import type { DiskTool } from './disk-tool.ts';
+import { contentOf, type KnownDisks } from './known-disks.ts';
+import { readQcow2 } from './qcow2.ts';
 import type { Drive } from './schema.ts';
 import type { Images } from './settings.ts';
 
@@ -30,6 +32,7 @@ export interface DiskOptions {
   directory: string;
   /** Copies of its own, and the images stay as they are. */
   linked: boolean;
+  known: KnownDisks;
   warn(message: string): void;
 }
 
@@ -78,16 +81,29 @@ async function prepareImage(drive: Drive, image: string, { tool, warn }: DiskOpt
 
 /** Makes the copy, or puts it on the image again, which may lie elsewhere by now. */
 async function prepareCopy(drive: Drive, image: string, options: DiskOptions): Promise<string> {
-  const { tool, directory } = options;
-  await prepareImage(drive, image, options);
-  const { format } = await tool.describe(image);
+  const { tool, directory, known } = options;
+  const format = await formatOf(drive, image, options);
   const copy = copyOf(directory, drive);
   const there = await lstat(copy).catch(() => undefined);
   if (there && !there.isFile())
     throw refusal(`${drive}: ${basename(copy)} in the node's directory is no regular file.`);
+  if (there && (await known.isOn(copy, image))) return copy;
   if (there) await tool.run(['rebase', '-u', '-f', 'qcow2', '-b', image, '-F', format, copy]);
   else await tool.run(['create', '-q', '-f', 'qcow2', '-b', image, '-F', format, copy]);
+  await known.noteCopy(copy, image);
   return copy;
+}
+
+/** The format of an image that copies are put on; it is checked when it is new or was changed. */
+async function formatOf(drive: Drive, image: string, { tool, known, warn }: DiskOptions): Promise<string> {
+  await judge(drive, image);
+  const before = await contentOf(image);
+  const noted = await known.formatOf(image);
+  if (noted !== undefined) return noted;
+  const isWhole = await check(drive, image, tool, warn);
+  const { format } = await tool.describe(image);
+  if (isWhole) known.noteImage(image, before, format);
+  return format;
 }
 
 /** Whether the image is one, and leads to nothing but images beside it. */
@@ -108,8 +124,11 @@ export async function judge(drive: string, image: string): Promise<void> {
   }
 }
 
-/** Repairs what costs nothing but space; of more damage it warns, as the machine may still find its way. */
-async function check(drive: Drive, image: string, tool: DiskTool, warn: (message: string) => void): Promise<void> {
+/**
+ * Repairs what costs nothing but space; of more damage it warns, as the machine may still find its way. Answers whether there was
+ * nothing to say.
+ */
+async function check(drive: Drive, image: string, tool: DiskTool, warn: (message: string) => void): Promise<boolean> {
   const answers = Object.values(CHECK);
   const name = basename(image);
   const { code, errors } = await tool.run(['check', '-q', image], [0, ...answers]);
@@ -123,12 +142,15 @@ async function check(drive: Drive, image: string, tool: DiskTool, warn: (message
   } else if (code === CHECK.unchecked) {
     throw refusal(`${drive}: the image ${name} cannot be read: ${errors.trim().split('\n')[0] ?? ''}`);
   }
+  return code === 0 || code === CHECK.unsupported;
 }
 
 /** The drives that hold a saved state of this name. */
 export async function savedIn(disks: readonly Disk[], tool: DiskTool, name: string): Promise<Disk[]> {
   const found: Disk[] = [];
   for (const disk of disks) {
+    const header = await readQcow2(disk.path);
+    if (!header || header.snapshots === 0) continue;
     const { snapshots } = await tool.describe(disk.path).catch((error: unknown) => {
       throw refusal(`${disk.drive}: ${messageOf(error)}`);
     });

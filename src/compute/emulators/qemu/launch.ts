@@ -16,7 +16,7 @@ import { optionWords } from './options.ts';
 import { RUNNING_STATE } from './running-state.ts';
 import { QemuRuntime } from './runtime.ts';
 import { type HiddenSettings, IMAGE_KIND, type Images, type Settings } from './settings.ts';
-import { reserveCid } from './shared.ts';
+import { knownDisks, reserveCid } from './shared.ts';
 import { mustHaveSpace, warnOfSpace } from './space.ts';
 import { throttleProgram } from './throttle.ts';
 import { startTpm, TPM_SOCKET } from './tpm.ts';
@@ -107,7 +107,8 @@ function warnAbout({ services, project, name }: MachineNode): (message: string) 
 }
 
 export function diskOptions(node: MachineNode, { hidden }: Pick<Machine, 'hidden'>, tool: DiskTool): DiskOptions {
-  return { tool, directory: node.directory, linked: hidden.linked_clone, warn: warnAbout(node) };
+  const known = knownDisks(node.services);
+  return { tool, directory: node.directory, linked: hidden.linked_clone, known, warn: warnAbout(node) };
 }
 
 function mustFitTogether({ settings, images, emulator }: Machine): void {

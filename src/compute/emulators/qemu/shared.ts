@@ -1,8 +1,10 @@
-// What machines of one compute share: how many start at the same time, and what they must not have twice: images that they write to themselves, and numbers that guests are called by.
+// What machines of one compute share: how many start at the same time, what is known of their disks, and what they must not have
+// twice: images that they write to themselves, and numbers that guests are called by.
 import { availableParallelism } from 'node:os';
 import { Failure } from '../../../failures.ts';
 import { Slots } from '../../../host/slots.ts';
 import type { Services } from '../../services.ts';
+import { KnownDisks } from './known-disks.ts';
 
 const FIRST_CID = 3;
 /** A start runs qemu-img and QEMU: more at the same time end no sooner, and take memory. */
@@ -13,6 +15,7 @@ interface Shared {
   images: Map<string, { id: string; name: string }>;
   cids: Set<number>;
   starts: Slots;
+  disks: KnownDisks;
 }
 
 const known = new WeakMap<Services, Shared>();
@@ -22,9 +25,14 @@ function of(services: Services): Shared {
     images: new Map(),
     cids: new Set(),
     starts: new Slots(STARTS_A_CORE * availableParallelism()),
+    disks: new KnownDisks(),
   };
   known.set(services, shared);
   return shared;
+}
+
+export function knownDisks(services: Services): KnownDisks {
+  return of(services).disks;
 }
 
 /** A place among the machines that start at this time. */

@@ -1,9 +1,10 @@
 // The space that a machine needs on the disks of this host: looked at before it starts.
-import { lstat, open, statfs } from 'node:fs/promises';
+import { lstat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../../../failures.ts';
 import type { Disk } from './disks.ts';
 import type { MachineNode } from './machine-node.ts';
+import { readQcow2 } from './qcow2.ts';
 import type { Settings } from './settings.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -11,9 +12,6 @@ const MEBIBYTE = 1024 * 1024;
 const START_BYTES = 4 * MEBIBYTE;
 /** Disks seldom grow to their full size: so much is enough for a while. */
 const ENOUGH_BYTES = 512 * MEBIBYTE;
-/** A qcow2 header: its magic, and where the size of the disk stands in it. */
-const MAGIC = 'QFI\u00fb';
-const SIZE_AT = 24;
 
 /** @throws Failure `conflict` (`QemuError`) when there is not even the space to start */
 export async function mustHaveSpace({ name, directory }: MachineNode): Promise<void> {
@@ -49,11 +47,10 @@ async function freeBytes(directory: string): Promise<number> {
 
 /** What a qcow2 disk has not taken yet of its size; other formats have their space, or nobody knows. */
 async function growthOf(path: string): Promise<number> {
+  const header = await readQcow2(path);
+  if (!header) return 0;
   const { blocks } = await lstat(path);
-  await using file = await open(path, 'r');
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(SIZE_AT + 8), 0, SIZE_AT + 8, 0);
-  if (bytesRead < buffer.length || buffer.toString('latin1', 0, MAGIC.length) !== MAGIC) return 0;
-  return Math.max(0, Number(buffer.readBigUInt64BE(SIZE_AT)) - blocks * 512);
+  return Math.max(0, header.size - blocks * 512);
 }
 
 function mebibytes(bytes: number): number {
