@@ -24,8 +24,6 @@ export interface Change {
   /** `a node is moved`. */
   what: string;
   request: () => Promise<Answer>;
-  /** The project beside the lab that it makes or removes. */
-  beside?: string;
   /** The lab after it; undefined when it cannot have been made. */
   made: (before: LabState, told: Told) => LabState | undefined;
 }
@@ -77,7 +75,7 @@ export class LabChanges {
     if (dice < 0.92) return this.#remove('template', template, `/v2/templates/${template}`);
     if (dice < 0.97) return this.#changeSettings();
     if (project === undefined) return this.#makeProject();
-    return { ...this.#remove('project', project, `/v2/projects/${project}`), beside: project };
+    return this.#remove('project', project, `/v2/projects/${project}`);
   }
 
   /** A thing that is asked for with these members; all others are those of the first thing of its kind. */
@@ -243,11 +241,10 @@ export class LabChanges {
     const id = randomUUID();
     const name = `${BESIDE}${id.slice(0, 8)}`;
     const body = { project_id: id, name, auto_close: false };
-    const change = this.#make('project', id, '/v2/projects', body, (first) => ({
+    return this.#make('project', id, '/v2/projects', body, (first) => ({
       path: String(first['path']).replace(/[^/]+$/, id),
       filename: `${name}.gns3`,
     }));
-    return { ...change, beside: id };
   }
 }
 

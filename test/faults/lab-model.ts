@@ -18,11 +18,6 @@ export class LabModel {
   #open: { change: Change; status: number } | undefined;
   /** The last change, and how it was answered. */
   last = '';
-  /**
-   * Projects whose creation or removal had no answer, as the server was killed: an empty directory of theirs may stay. It is no lab, and
-   * nothing in it is lost; the server cannot know whose it is.
-   */
-  readonly #killed = new Set<string>();
   /** Answers to changes that were not what was asked for. */
   #wrongAnswers: string[] = [];
 
@@ -72,7 +67,6 @@ export class LabModel {
     this.#wrongAnswers = [];
     const found = await readLab(this.#server, this.#path);
     this.#state = found;
-    if (open?.status === 0 && open.change.beside) this.#killed.add(open.change.beside);
     const fromOld = differencesOf(before, found);
     if (fromOld.length === 0 || open === undefined) return [...wrong, ...fromOld];
     const { change, status } = open;
@@ -85,7 +79,6 @@ export class LabModel {
 
   /** Files below the directory of all projects that the lab does not explain, or that are missing. */
   strays(projects: string): string[] {
-    const emptied = new Set([...this.#killed].map((id) => `${id} is left over`));
-    return strayFiles(projects, this.#path.split('/').at(-1)!, this.#known).filter((stray) => !emptied.has(stray));
+    return strayFiles(projects, this.#path.split('/').at(-1)!, this.#known);
   }
 }
