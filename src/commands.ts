@@ -5,6 +5,7 @@ import { type ProcessEnvironment, processEnvironment } from './config/environmen
 import { type LoadedConfig, loadConfig } from './config/load.ts';
 import { Failure, messageOf } from './failures.ts';
 import { useAddonDirectory } from './host/addons.ts';
+import { explainInodes } from './host/inodes.ts';
 import { configureLog, log, logToFile } from './host/log.ts';
 import { version } from './host/version.ts';
 
@@ -48,7 +49,9 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
     process.exit(exitCode);
   };
   const shutdown = () => void setTimeout(() => void stop('a client asked for it'), 50);
-  const daemon = await startDaemon(config, shutdown, fabric);
+  const daemon = await startDaemon(config, shutdown, fabric).catch(async (error: unknown) => {
+    throw await explainInodes(error, config.state);
+  });
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
   process.on('SIGTERM', () => void stop('SIGTERM', { keepNodes: config.Server.nodes_on_stop === 'keep' }));
   process.on('SIGUSR2', () => void stop('SIGUSR2', { keepNodes: true, exitCode: START_AGAIN }));

@@ -1,0 +1,59 @@
+// A disk that has space, but no inode left: no file can be made there.
+import assert from 'node:assert/strict';
+import { closeSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { scratchFileSystem } from '../store/scratch.ts';
+import { eventually, ownDaemon } from './daemon.ts';
+import { FROM_SOURCE } from './executable.ts';
+
+/** Makes files until there can be no more, those `made` before included. */
+function useUp(directory: string, made: string[]): void {
+  for (;;) {
+    const path = join(directory, `ballast-${made.length}`);
+    try {
+      closeSync(openSync(path, 'wx'));
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+      return;
+    }
+    made.push(path);
+  }
+}
+
+test('without an inode a change is refused whole, a start says what is missing, and afterwards nothing is lost', async (t) => {
+  const disk = await scratchFileSystem(t, '64m,nr_inodes=300');
+  if (disk === undefined) return;
+  const state = join(disk, 'state');
+  const daemon = ownDaemon(t, { program: FROM_SOURCE, flags: ['--state', state] });
+  await daemon.start();
+  const { project_id: id } = await daemon.post('/v2/projects', { name: 'lab', auto_close: false });
+  const hub = (name: string) => ({ name, node_type: 'ethernet_hub', compute_id: 'local' });
+  for (const name of ['H1', 'H2']) await daemon.post(`/v2/projects/${id}/nodes`, hub(name));
+  const namesOf = async (): Promise<string[]> => {
+    const nodes: { name: string }[] = await daemon.get(`/v2/projects/${id}/nodes`);
+    return nodes.map(({ name }) => name);
+  };
+  const ballast: string[] = [];
+  useUp(disk, ballast);
+  const { status, json } = await daemon.ask('POST', '/v2/projects', { body: { name: 'another' } });
+  assert.equal(status, 507, JSON.stringify(json));
+  // Records take no inode: the lab goes on.
+  await daemon.post(`/v2/projects/${id}/nodes`, hub('H3'));
+  await daemon.kill();
+  for (let start = 0; start < 2; start++) {
+    useUp(disk, ballast);
+    const { code, said } = await daemon.refusal();
+    assert.equal(code, 1, said);
+    assert.match(said, /^labwired: the disk of \S+ has too few inodes left \(\d+\), .*delete files.*\n$/);
+  }
+  for (const path of ballast) rmSync(path);
+  await daemon.start();
+  await eventually('the lab to be open', async () => (await daemon.get(`/v2/projects/${id}`)).status === 'opened');
+  assert.deepEqual(await namesOf(), ['H1', 'H2', 'H3']);
+  const projects: { name: string }[] = await daemon.get('/v2/projects');
+  assert.deepEqual(
+    projects.map(({ name }) => name),
+    ['lab'],
+  );
+});
