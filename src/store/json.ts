@@ -99,7 +99,7 @@ function excessOf(text: string, { maxDepth, maxContainers, maxValues }: JsonBoun
 }
 
 /** Index of the quotation mark that ends the string which begins at `start`, or the end of the text. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;
     while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;

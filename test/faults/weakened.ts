@@ -1,8 +1,8 @@
 // Preloaded, makes the server worse on purpose: changes of a lab are acknowledged a moment before they are written. The rigs must notice.
 import { registerHooks } from 'node:module';
 
-const STRONG = 'await this.store.labs.apply(record.project_id, changes);';
-const WEAK = 'setTimeout(() => void this.store.labs.apply(record.project_id, changes), 300);';
+const STRONG = 'await this.#store.labs.apply(record.project_id, changes);';
+const WEAK = 'setTimeout(() => void this.#store.labs.apply(record.project_id, changes), 300);';
 
 registerHooks({
   load(url, context, nextLoad) {

@@ -1,7 +1,7 @@
 // What a compute's answer means to the controller's own client (as in release 2.2.57). Computes may be of any
 // make, broken or worse: no answer is trusted to end, to be JSON, or to have the form that was asked for.
 import { Failure, type FailureCode } from '../../failures.ts';
-import { parseJsonBounded } from '../../store/json.ts';
+import { parseJsonInTurns } from '../../store/json-turns.ts';
 import { ComputeUnreachable } from './transport.ts';
 
 const CODES: Record<number, FailureCode> = {
@@ -98,7 +98,7 @@ export async function answerJson(answer: Response, call: string): Promise<unknow
   if (answer.status >= 300) throw refusalOf(answer.status, text, call);
   if (text === '') return undefined;
   try {
-    return parseJsonBounded(text);
+    return await parseJsonInTurns(text);
   } catch (error) {
     throw new Failure('conflict', `The compute answered ${call} with something that is not JSON.`, { cause: error });
   }

@@ -55,6 +55,8 @@ export interface PassOptions {
 }
 
 const BASE = '/v2/compute';
+/** Of one notification: a node with a thousand ports has a tenth of it. */
+const MESSAGE_BOUNDS = { maxContainers: 50_000, maxValues: 250_000 };
 const NOTHING: Capabilities = { version: null, node_types: [] };
 
 /**
@@ -281,7 +283,7 @@ function both(one: AbortSignal | undefined, other: AbortSignal | undefined): { s
 function messageIn(data: SocketData): ComputeMessage | undefined {
   try {
     const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
-    const { action, event, project_id: project } = parseJsonBounded(text) as Record<string, unknown>;
+    const { action, event, project_id: project } = parseJsonBounded(text, MESSAGE_BOUNDS) as Record<string, unknown>;
     if (typeof action !== 'string' || typeof event !== 'object' || event === null) return undefined;
     const message = { action, event: event as Record<string, unknown> };
     return typeof project === 'string' ? { ...message, project_id: project } : message;
