@@ -40,9 +40,8 @@ export async function parseJsonInTurns(text: string): Promise<unknown> {
       case 0x7d: // }
         depth -= 1;
         if (depth < 0) {
-          // Nothing stands in a list that is empty, and nowhere else.
-          if (from === start + 1 && text.slice(from, at).trim() === '') from = at;
-          else take(at);
+          const isEmpty = from === start + 1 && text.slice(from, at).trim() === '';
+          if (!isEmpty) take(at);
           if (text[at] !== ']' || text.slice(at + 1).trim() !== '')
             throw new Failure('invalid', `not valid JSON: something follows the list at position ${at + 1}`);
           return list;
