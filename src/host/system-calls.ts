@@ -6,6 +6,7 @@ export { OFFLOAD_WORDS, SEGMENT_SLOTS, SLOT_BYTES, SLOTS } from './system-calls/
 export { EBADFD, SystemError, trimAllocator } from './system-calls/libc.ts';
 export { inNetworkOf } from './system-calls/namespaces.ts';
 export { NETLINK_HEADER_BYTES, netlinkRequest } from './system-calls/netlink.ts';
+export { connectInNetworkOf } from './system-calls/network-socket.ts';
 export { makeProgramTap, makeTap, type TapOptions } from './system-calls/tap.ts';
 export { makeTerminalRaw } from './system-calls/terminal-mode.ts';
 export { sendUnixDatagram } from './system-calls/unix-datagram.ts';

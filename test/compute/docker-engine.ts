@@ -82,6 +82,10 @@ export class TestEngine implements AsyncDisposable {
     throw new Error(`dockerd does not start: ${this.log.slice(-2000)}`);
   }
 
+  get isRunning(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null;
+  }
+
   /** Ends the Engine; without `live-restore` its containers end, too. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = this.#child;

@@ -84,7 +84,8 @@ export class Typist {
     this.heard = '';
     this.socket.write(`${command}; echo do''ne $?.\r`);
     for (const end = performance.now() + 60_000; performance.now() < end; await sleep(10)) {
-      const answer = /[\s\S]*do''ne \$\?\.([\s\S]*)done (\d+)\./.exec(this.heard);
+      // The shell wraps what it echoes.
+      const answer = /[\s\S]*do''ne \$\?\.([\s\S]*)done (\d+)\./.exec(this.heard.replaceAll('\r\r\n', ''));
       if (answer) return `${answer[1]!.trim()}\n${answer[2]}`;
     }
     throw new Error(`waited in vain for the end of ${command}; heard: ${JSON.stringify(this.heard)}`);

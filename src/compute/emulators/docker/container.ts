@@ -31,8 +31,10 @@ export const NODE_LABEL = 'labwire.node';
 export const INSTANCE_LABEL = 'labwire.instance';
 export const PROJECT_LABEL = 'labwire.project';
 export const LEVEL_LABEL = 'labwire.rights';
-/** Fingerprint of what it was made of. */
-export const MADE_LABEL = 'labwire.made';
+/** Of the X server whose socket it has. */
+export const DISPLAY_LABEL = 'labwire.display';
+/** Paths of its volumes, with `:` between them. */
+export const VOLUMES_LABEL = 'labwire.volumes';
 
 export interface ContainerOptions {
   name: string;

@@ -1,6 +1,7 @@
 // Registers Docker containers: adapters, volumes, consoles of several types, suspension.
 import { defineKind } from '../../nodes/kind.ts';
 import { engineCheck } from './doctor.ts';
+import { KEPT } from './kept.ts';
 import { DockerNode, MODULE, PORT_RULES } from './node.ts';
 import { containerRoutes, engineRoutes } from './routes.ts';
 import { DockerCreate, DockerUpdate } from './schema.ts';
@@ -14,6 +15,7 @@ export const docker = defineKind({
   update: DockerUpdate,
   startAnswersNode: false,
   updatesNio: true,
+  kept: KEPT,
   doctor: [engineCheck],
 
   make: DockerNode.create,

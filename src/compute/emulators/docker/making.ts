@@ -3,7 +3,16 @@
 import type { NodeProject } from '../../nodes/owner.ts';
 import { splitWords } from '../../nodes/words.ts';
 import type { Services } from '../../services.ts';
-import { createContainer, type ImageInfo, INSTANCE_LABEL, imageInfo, NODE_LABEL, PROJECT_LABEL } from './container.ts';
+import {
+  createContainer,
+  DISPLAY_LABEL,
+  type ImageInfo,
+  INSTANCE_LABEL,
+  imageInfo,
+  NODE_LABEL,
+  PROJECT_LABEL,
+  VOLUMES_LABEL,
+} from './container.ts';
 import { EngineFailure, exception } from './engine.ts';
 import { type Environment, environmentOf } from './environment.ts';
 import { helperFolder } from './helper-files.ts';
@@ -11,6 +20,7 @@ import type { Level } from './rights.ts';
 import type { HiddenSettings, Settings } from './settings.ts';
 import type { Shared } from './shared.ts';
 import { makeVolumes, volumePaths } from './volumes.ts';
+import { socketOf } from './x-server.ts';
 
 /** All that a container is made of. */
 export interface Wanted {
@@ -19,6 +29,8 @@ export interface Wanted {
   /** With its tag. */
   image: string;
   level: Level;
+  /** Of its X server. */
+  display?: number;
 }
 
 interface Identity {
@@ -49,7 +61,7 @@ export function mustBeSound({ settings, ...of }: Sound): void {
  * @throws Failure `conflict` (`DockerError`, `DockerHttp404Error`) when there is no such image, and for whatever the Engine refuses
  */
 export async function makeContainer(wanted: Wanted & Identity, services: Services, shared: Shared): Promise<Made> {
-  const { id, name, project, directory, settings, image: imageName, level } = wanted;
+  const { id, name, project, directory, settings, image: imageName, level, display } = wanted;
   const { engine } = shared;
   const image = await foundImage(wanted, services, shared);
   const helpers = await helperFolder(services.config.Server.resources_path);
@@ -58,9 +70,15 @@ export async function makeContainer(wanted: Wanted & Identity, services: Service
     [NODE_LABEL]: id,
     [INSTANCE_LABEL]: services.instance,
     [PROJECT_LABEL]: project.id,
+    [VOLUMES_LABEL]: volumes.join(':'),
+    ...(display === undefined ? {} : { [DISPLAY_LABEL]: `${display}` }),
   };
   const node = { id, name, directory, adapters: settings.adapters };
   const mounts = await makeVolumes(engine, node, volumes, labels);
+  if (display !== undefined) {
+    const socket = socketOf(display);
+    mounts.push({ Type: 'bind', Source: socket, Target: socket, ReadOnly: true });
+  }
   const { words, complaints } = environment(wanted, volumes, image.Config.User ?? '');
   for (const complaint of complaints) {
     services.events.emit('log.warning', { message: `${name}: ${complaint}` }, project.id);
@@ -72,11 +90,16 @@ export async function makeContainer(wanted: Wanted & Identity, services: Service
   return { id: container, volumes, isNew: true };
 }
 
-function environment({ settings, id, name, project }: Sound, volumes: readonly string[], user: string): Environment {
+function environment(
+  { settings, id, name, project, display }: Sound,
+  volumes: readonly string[],
+  user: string,
+): Environment {
   return environmentOf({
     ...{ name, nodeId: id, projectId: project.id, projectPath: project.path, adapters: settings.adapters },
     ...{ volumes, user, variables: project.variables, environment: settings.environment },
     extraHosts: settings.extra_hosts,
+    ...(display === undefined ? {} : { display }),
   });
 }
 

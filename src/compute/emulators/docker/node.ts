@@ -8,14 +8,16 @@ import type { NodeIdentity } from '../../nodes/node.ts';
 import type { PortRules } from '../../nodes/port.ts';
 import { ProgramNode } from '../../nodes/program-node.ts';
 import type { Services } from '../../services.ts';
-import { inspect, LEVEL_LABEL, removeContainer } from './container.ts';
-import { EngineFailure, exception } from './engine.ts';
+import { DISPLAY_LABEL, inspect, LEVEL_LABEL, removeContainer, VOLUMES_LABEL } from './container.ts';
+import { exception } from './engine.ts';
 import { type Made, makeContainer, mustBeSound, type Wanted } from './making.ts';
 import { LEVELS, type Level, lacksRights, levelsOf, named } from './rights.ts';
 import { DockerRuntime } from './runtime.ts';
 import type { DockerCreate, DockerUpdate } from './schema.ts';
 import { changedSettings, defaultSettings, fullImageName, macOf } from './settings.ts';
 import { type Shared, sharedBy } from './shared.ts';
+import { WebConsole } from './web-console.ts';
+import { reattachXServer, startXServer, type XServer } from './x-server.ts';
 
 export const MODULE = 'docker';
 export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };
@@ -34,14 +36,22 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   #state: State;
   #level: Level;
   #made: Made | undefined;
+  /** Of a VNC console: there as long as the container is. */
+  #xServer: XServer | undefined;
+  readonly #xResources = new Held();
+  /** Of the container that runs, or is about to. */
+  #process = 0;
   /** Of the start that waits for its turn. */
   #waiting: AbortController | undefined;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
+    const own: { node?: DockerNode } = {};
     super(identity, services, {
       ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: state.settings.adapters },
       makePort: (...parts) => new LivePort(...parts),
+      listener: (type, at) => own.node!.#webConsole(type, at),
     });
+    own.node = this;
     this.#shared = sharedBy(services);
     this.#state = state;
     this.#level = levelsOf(services.config.Docker)[0]!;
@@ -102,6 +112,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
       const runtime = this.#running();
       await this.#unplug();
       await runtime.restart();
+      this.#process = runtime.pid;
       await this.#plug(runtime);
       if (this.status !== 'started') this.status = 'started';
     });
@@ -130,6 +141,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
     super.releaseAll(rest);
+    rest.defer(() => this.#xResources.release());
     rest.defer(() => this.#removeContainer());
   }
 
@@ -182,7 +194,11 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
       }
       this.#level = LEVELS.find((level) => level === Labels[LEVEL_LABEL]) ?? this.#level;
       await this.makeDirectory(undo);
-      this.#made = { id, volumes: [], isNew: false };
+      const display = Labels[DISPLAY_LABEL];
+      if (display !== undefined) {
+        this.#xServer = reattachXServer(this.#identity, Number(display), this.services, this.#xResources.fresh());
+      }
+      this.#made = { id, volumes: (Labels[VOLUMES_LABEL] ?? '').split(':').filter(Boolean), isNew: false };
     }
     if (!this.#made) return void (await this.#make(undo));
     const made = this.#made;
@@ -195,8 +211,9 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
 
   async #make(undo: AsyncDisposableStack): Promise<Made> {
     await this.makeDirectory(undo);
+    const display = await this.#startXServer();
     this.#made = await makeContainer(
-      { ...this.#state, ...this.#identity, level: this.#level },
+      { ...this.#state, ...this.#identity, level: this.#level, ...(display === undefined ? {} : { display }) },
       this.services,
       this.#shared,
     );
@@ -205,13 +222,33 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
 
   /** The container, which the Engine may have lost meanwhile. */
   async #ready(undo: AsyncDisposableStack): Promise<{ made: Made; isNew: boolean }> {
+    // It knows the socket of that X server, and of no other.
+    if (this.#xServer?.isAlive === false) await this.#removeContainer();
     const made = this.#made ?? (await this.#make(undo));
     const isNew = made.isNew;
     made.isNew = false;
     return { made, isNew };
   }
 
+  /** For a VNC console; answers its display. */
+  async #startXServer(): Promise<number | undefined> {
+    await this.#xResources.release();
+    this.#xServer = undefined;
+    const { type, port } = this.console;
+    if (type !== 'vnc' || port === null) return undefined;
+    const { console_resolution: resolution } = this.#state.settings;
+    this.#xServer = await startXServer(this.#identity, { resolution, port }, this.services, this.#xResources.fresh());
+    return this.#xServer.display;
+  }
+
+  #webConsole(type: string, at: { host: string; port: number }): WebConsole | undefined {
+    if (type !== 'http' && type !== 'https') return undefined;
+    const target = () => ({ process: this.#process, port: this.#state.settings.console_http_port });
+    return new WebConsole({ at, name: this.name, secure: type === 'https', target });
+  }
+
   async #join(runtime: DockerRuntime, resources: AsyncDisposableStack): Promise<void> {
+    this.#process = runtime.pid;
     resources.defer(() => this.#unplug());
     await this.#plug(runtime);
   }
@@ -339,12 +376,24 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   }
 }
 
+/** What is taken and given back again and again. */
+class Held {
+  #stack: AsyncDisposableStack | undefined;
+
+  fresh(): AsyncDisposableStack {
+    this.#stack = new AsyncDisposableStack();
+    return this.#stack;
+  }
+
+  async release(): Promise<void> {
+    const stack = this.#stack;
+    this.#stack = undefined;
+    await stack?.disposeAsync();
+  }
+}
+
 /** The line that tells it. */
 function lastRefusal(output: string): string {
   const line = output.split('\n').findLast(lacksRights) ?? '';
   return line.trim().slice(-200);
-}
-
-export function isGone(error: unknown): boolean {
-  return error instanceof EngineFailure && error.status === 404;
 }

@@ -1,0 +1,109 @@
+// The X server behind a VNC console: a program of the host, whose socket alone the container sees.
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Terminal } from '../../../consoles/terminal.ts';
+import { Failure } from '../../../failures.ts';
+import { findProgram } from '../../../host/programs.ts';
+import { reattachCompanion, startCompanion } from '../../nodes/companion.ts';
+import type { NodeProject } from '../../nodes/owner.ts';
+import { consoleHost } from '../../ports/ports.ts';
+import type { Services } from '../../services.ts';
+import { exception } from './engine.ts';
+import { KEPT } from './kept.ts';
+
+const PROGRAMS = ['Xtigervnc', 'Xvnc'];
+const FIRST_DISPLAY = 100;
+/** How long its socket may take to appear. */
+const START_MS = 60_000;
+const LOG = 'vnc.log';
+const ROLE = 'vnc';
+
+/** Displays that nodes of this process have, or are about to get. */
+const taken = new Set<number>();
+
+export interface XServerNode {
+  id: string;
+  name: string;
+  project: NodeProject;
+  directory: string;
+}
+
+export interface XServer {
+  readonly display: number;
+  readonly isAlive: boolean;
+}
+
+export const socketOf = (display: number): string => `/tmp/.X11-unix/X${display}`;
+
+/** Starts it on a console's port; `resources` end it. @throws Failure `conflict` (`DockerError`) when there is none, or it does not start */
+export async function startXServer(
+  node: XServerNode,
+  { resolution, port }: { resolution: string; port: number },
+  services: Services,
+  resources: AsyncDisposableStack,
+): Promise<XServer> {
+  const found = await Promise.all(PROGRAMS.map((name) => findProgram(name)));
+  const program = found.find((path) => path !== undefined);
+  if (program === undefined) {
+    const message = 'console_type: VNC consoles need an X server: apt install tigervnc-standalone-server.';
+    throw new Failure('conflict', message, { exception });
+  }
+  const display = freeDisplay();
+  taken.add(display);
+  resources.defer(() => void taken.delete(display));
+  const words = [
+    ...['-extension', 'MIT-SHM', '-geometry', resolution, '-depth', '16'],
+    ...['-interface', consoleHost(services.config), '-rfbport', `${port}`, '-AlwaysShared', '-SecurityTypes', 'None'],
+    `:${display}`,
+  ];
+  const options = { ...companion(node, services), program, arguments: words };
+  const terminal = await startCompanion(options, resources);
+  const ended = endOf(terminal);
+  for (const end = performance.now() + START_MS; !existsSync(socketOf(display)); await sleep(20)) {
+    if (!ended.isOver && performance.now() < end) continue;
+    const message = `The X server of ${node.name} does not start: ${terminal.lastOutput().trim().slice(-300)}`;
+    throw new Failure('conflict', message, { exception });
+  }
+  return serverOf(display, ended);
+}
+
+/** The one that has outlived the server. */
+export function reattachXServer(
+  node: XServerNode,
+  display: number,
+  services: Services,
+  resources: AsyncDisposableStack,
+): XServer | undefined {
+  const terminal = reattachCompanion(companion(node, services), resources);
+  if (!terminal) return undefined;
+  taken.add(display);
+  resources.defer(() => void taken.delete(display));
+  return serverOf(display, endOf(terminal));
+}
+
+function companion(node: XServerNode, services: Services) {
+  return { kind: 'docker', version: KEPT.version, role: ROLE, node, services, log: LOG };
+}
+
+function endOf(terminal: Terminal): { isOver: boolean } {
+  const state = { isOver: false };
+  terminal.on('exit', () => {
+    state.isOver = true;
+  });
+  return state;
+}
+
+function serverOf(display: number, ended: { isOver: boolean }): XServer {
+  return {
+    display,
+    get isAlive() {
+      return !ended.isOver;
+    },
+  };
+}
+
+function freeDisplay(): number {
+  for (let display = FIRST_DISPLAY; ; display += 1) {
+    if (!taken.has(display) && !existsSync(socketOf(display)) && !existsSync(`/tmp/.X${display}-lock`)) return display;
+  }
+}
