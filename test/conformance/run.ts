@@ -3,19 +3,27 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, parse } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { findProgram } from '../../src/host/programs.ts';
 import { tryEngine } from '../compute/docker-engine.ts';
 import { Daemon } from '../system/daemon.ts';
 import { executable, FROM_SOURCE } from '../system/executable.ts';
 import { type Gap, judge, type Played } from './judge.ts';
 
 /** What this server is meant to have: a scenario that misses it has failed. */
-const REQUIRED = 'loopback,local,vpcs,qemu,qemu-img,dynamips';
+const REQUIRED = ['loopback', 'local', 'vpcs', 'qemu', 'qemu-img'];
 
 /** For containers, where one runs. */
 const docker = await tryEngine();
-if (typeof docker === 'string') process.stdout.write(`no docker: ${docker}\n`);
+
+/** What not every host has, and why this one has not. */
+const lacking: Record<string, string> = {
+  ...(typeof docker === 'string' ? { docker } : {}),
+  ...((await findProgram('dynamips')) === undefined ? { dynamips: 'dynamips is not installed' } : {}),
+};
+for (const [need, reason] of Object.entries(lacking)) process.stdout.write(`no ${need}: ${reason}\n`);
+const required = [...REQUIRED, 'docker', 'dynamips'].filter((need) => !(need in lacking));
 
 /** Areas whose scenarios name fixed UDP ports or emulators that want the host for themselves: one after the other. */
 const EMULATORS =
@@ -58,14 +66,7 @@ async function play({ areas, engine: usual, consolePort, udpPort }: Lane): Promi
   });
   await daemon.start();
   const result = join(daemon.directory, 'result.json');
-  const words = [
-    '--url',
-    daemon.url,
-    '--require',
-    typeof docker === 'string' ? REQUIRED : `${REQUIRED},docker`,
-    '--json',
-    result,
-  ];
+  const words = ['--url', daemon.url, '--require', required.join(','), '--json', result];
   const selection = [...areas.map((area) => ['--area', area]), ...options.only.map((glob) => ['--only', glob])];
   const player = spawn(process.execPath, [join(import.meta.dirname, 'replay.mjs'), ...words, ...selection.flat()], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -87,9 +88,14 @@ async function vpcsVersion(): Promise<string> {
 
 const areas = readdirSync(join(import.meta.dirname, 'scenarios')).sort();
 const gaps = JSON.parse(readFileSync(join(import.meta.dirname, 'expected-gaps.json'), 'utf8')) as Record<string, Gap>;
-if (typeof docker === 'string') {
-  for (const file of readdirSync(join(import.meta.dirname, 'scenarios/docker')))
-    gaps[`docker/${parse(file).name}`] = docker;
+for (const area of areas) {
+  for (const file of readdirSync(join(import.meta.dirname, 'scenarios', area))) {
+    const { name, needs = [] } = JSON.parse(
+      readFileSync(join(import.meta.dirname, 'scenarios', area, file), 'utf8'),
+    ) as { name: string; needs?: string[] };
+    const need = needs.find((one) => one in lacking);
+    if (need !== undefined) gaps[`${area}/${name}`] = lacking[need]!;
+  }
 }
 const others = areas.filter((area) => !EMULATORS.test(area));
 const emulators = areas.filter((area) => EMULATORS.test(area));

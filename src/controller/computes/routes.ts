@@ -30,8 +30,8 @@ export function computeRoutes(computes: Computes, idlePc: IdlePcSearches): Route
       json(await computes.get(params.compute_id).get('/network/ports')),
     ),
 
-    route('POST /v2/computes/{compute_id}/auto_idlepc', { body: IdlePcSearch }, async ({ params, body }) =>
-      idlePc.run(computes.get(params.compute_id), body),
+    route('POST /v2/computes/{compute_id}/auto_idlepc', { body: IdlePcSearch }, async ({ params, body, signal }) =>
+      idlePc.run(computes.get(params.compute_id), body, signal),
     ),
 
     // Before the passed-on GET, which would take it for an emulator called "endpoint".

@@ -135,10 +135,10 @@ export function nodeRoutes({
           ...(described.body && { body: described.body }),
           ...(status && { status }),
         },
-        async ({ params, body }) =>
+        async ({ params, body, signal }) =>
           inTurn(params, nodeRun, async (node) => {
             const place = `${node.path}/${to}`;
-            if (method === 'GET') return (await node.compute.get(place, { limit })) as object;
+            if (method === 'GET') return (await node.compute.get(place, { limit, signal })) as object;
             await node.compute.post(place, { body: body as object, limit });
             return undefined;
           }),

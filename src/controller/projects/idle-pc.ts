@@ -21,8 +21,12 @@ export class IdlePcSearches {
     this.#nodes = nodes;
   }
 
-  /** One at a time, since their projects have one name. */
-  async run(compute: Compute, { platform, image, ram }: IdlePcSearch): Promise<{ idlepc: unknown }> {
+  /** One at a time, since their projects have one name. `signal` ends it when nobody waits for it any more. */
+  async run(
+    compute: Compute,
+    { platform, image, ram }: IdlePcSearch,
+    signal: AbortSignal,
+  ): Promise<{ idlepc: unknown }> {
     return this.#lock.run(NAME, async () => {
       // What a search left whose server was killed.
       for (const project of this.#projects.list()) {
@@ -38,7 +42,7 @@ export class IdlePcSearches {
         properties: { platform, image, ram },
       });
       const path = `${node.path}/auto_idlepc`;
-      const found = mustBeObject(await compute.get(path, { limit: SEARCH_LIMIT_MS }), `GET ${path}`);
+      const found = mustBeObject(await compute.get(path, { limit: SEARCH_LIMIT_MS, signal }), `GET ${path}`);
       return { idlepc: found['idlepc'] };
     });
   }

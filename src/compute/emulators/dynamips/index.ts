@@ -1,5 +1,6 @@
 // Registers routers of Dynamips: platforms, cards in slots, consoles, suspension, idle values.
 import { defineKind } from '../../nodes/kind.ts';
+import { program } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { DynamipsNode, MODULE, PORT_RULES } from './node.ts';
 import { idleRoutes } from './routes.ts';
@@ -14,6 +15,7 @@ export const dynamips = defineKind({
   startAnswersNode: false,
   updatesNio: true,
   kept: KEPT,
+  doctor: [program],
 
   make: DynamipsNode.create,
   change: (node: DynamipsNode, body) => node.change(body),

@@ -140,7 +140,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
   findIdleValue(signal: AbortSignal): Promise<string> {
     return this.#searching(signal, async (runtime, search) => {
       const idlepc = await findIdleValue(runtime, search);
-      this.#setup = { ...this.#setup, settings: { ...this.#setup.settings, idlepc } };
+      this.#noteIdleValue(idlepc);
       return idlepc;
     });
   }
@@ -257,14 +257,14 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
         throw refusal(`${this.name} is suspended; resume it before its idle value is searched.`);
       const ended = new AbortController();
       this.#search = ended;
+      const { events } = this.services;
       const search: IdleSearch = {
-        tell: (progress) =>
-          this.services.events.emit('log.info', { message: `${this.name} ${progress}.` }, this.project.id),
+        tell: (progress) => events.emit('log.info', { message: `${this.name} ${progress}.` }, this.project.id),
         signal: AbortSignal.any([client, ended.signal]),
       };
       const wasOff = !this.runtime;
-      const { settings } = this.#setup;
-      this.#setup = { ...this.#setup, settings: { ...settings, idlepc: '0x0' } };
+      const { idlepc } = this.#setup.settings;
+      this.#noteIdleValue('0x0');
       try {
         if (wasOff) {
           await this.startNow();
@@ -272,11 +272,25 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
         }
         if (!this.runtime) throw refusal(`${this.name} has ended; see its console for the reason.`);
         return await find(this.runtime, search);
+      } catch (error) {
+        if (search.signal.aborted) await this.#goBackTo(idlepc);
+        throw error;
       } finally {
         this.#search = undefined;
         if (wasOff && this.runtime) await this.switchOff();
+        else this.announce();
       }
     });
+  }
+
+  /** Of a search that was ended: the router is as it was. */
+  async #goBackTo(idlepc: string): Promise<void> {
+    this.#noteIdleValue(idlepc);
+    await this.runtime?.vm('set_idle_pc_online', 0, idlepc || '0x0').catch(() => undefined);
+  }
+
+  #noteIdleValue(idlepc: string): void {
+    this.#setup = { ...this.#setup, settings: { ...this.#setup.settings, idlepc } };
   }
 
   async #changeNow(body: DynamipsUpdate): Promise<void> {

@@ -4,18 +4,19 @@ import type { FindNode } from '../../nodes/kind.ts';
 import type { DynamipsNode } from './node.ts';
 
 export function idleRoutes(find: FindNode<DynamipsNode>): Route[] {
+  // Not in the turn of the node's requests: one that stops the router ends a search.
   const node = '/v2/compute/projects/{project_id}/dynamips/nodes/{node_id}' as const;
   return [
     route(
       `GET ${node}/auto_idlepc`,
-      { words: { summary: 'Search an idle value for a router' } },
+      { concurrent: true, words: { summary: 'Search an idle value for a router' } },
       async ({ params, signal }) => ({
         idlepc: await find(params).findIdleValue(signal),
       }),
     ),
     route(
       `GET ${node}/idlepc_proposals`,
-      { words: { summary: 'List idle values that may suit a router' } },
+      { concurrent: true, words: { summary: 'List idle values that may suit a router' } },
       ({ params, signal }) => find(params).idleProposals(signal),
     ),
   ];
