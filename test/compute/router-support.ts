@@ -1,12 +1,14 @@
 // Routers of a compute, with the real Dynamips. No image of a router is needed: test/guest/router has the sources of tiny ones.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Hypervisor } from '../../src/compute/emulators/dynamips/hypervisor.ts';
 import { findProgram } from '../../src/host/programs.ts';
 import { type Lab, type Settings, startLab } from './support.ts';
 
@@ -92,6 +94,15 @@ export async function router(
   more: object = {},
 ): Promise<string> {
   return lab.node(project, 'dynamips', { name: 'R1', platform, image: `${image}.image`, ram: 64, ...more });
+}
+
+/** A connection to an emulator, beside the server's. */
+export async function emulatorOf(t: TestContext, pid: number): Promise<Hypervisor> {
+  const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
+  const [, port] = words[words.indexOf('-H') + 1]!.split(':');
+  const hypervisor = await Hypervisor.connect('127.0.0.1', Number(port));
+  t.after(() => hypervisor.close());
+  return hypervisor;
 }
 
 /** A client of a console that reads until it has seen a text. */

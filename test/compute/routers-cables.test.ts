@@ -8,22 +8,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Hypervisor } from '../../src/compute/emulators/dynamips/hypervisor.ts';
+import type { Hypervisor } from '../../src/compute/emulators/dynamips/hypervisor.ts';
 import { findOurs } from '../../src/host/processes.ts';
 import { until } from '../consoles/harness.ts';
 import { freePort } from '../fabric/peers.ts';
-import { noDynamips, router, routers } from './router-support.ts';
+import { emulatorOf, noDynamips, router, routers } from './router-support.ts';
 
 const skip = noDynamips;
 
-/** A connection to the emulator of a router, beside the server's. */
-async function emulatorOf(t: TestContext, instance: string, path: string): Promise<Hypervisor> {
-  const [process] = findOurs(instance).filter(({ nodeId }) => nodeId === path.split('/').at(-1));
-  const words = readFileSync(`/proc/${process!.pid}/cmdline`, 'latin1').split('\0');
-  const [, port] = words[words.indexOf('-H') + 1]!.split(':');
-  const hypervisor = await Hypervisor.connect('127.0.0.1', Number(port));
-  t.after(() => hypervisor.close());
-  return hypervisor;
+/** Process id of a router's emulator. */
+function pidOf(instance: string, path: string): number {
+  return findOurs(instance).find(({ nodeId }) => nodeId === path.split('/').at(-1))!.pid;
 }
 
 /** Takes the cable of a port away from the router and gives it to a socket: what that sends is as if the router had sent it. */
@@ -65,14 +60,14 @@ test('a frame that leaves one router by its cable comes to the other, as what is
   // One end is plugged in before its router is started, the other one while it runs.
   await lab.expect(201, 'POST', `${other}/adapters/0/ports/0/nio`, ends[1]);
 
-  const peer = await emulatorOf(t, instance, other);
+  const peer = await emulatorOf(t, pidOf(instance, other));
   const seen = join(directory, 'seen.pcap');
   await peer.run('nio bind_filter', ['cable_0_0', 0, 'capture']);
   await peer.run('nio setup_filter', ['cable_0_0', 0, 'en10mb', seen]);
   const { pcap_file_path: captured } = await lab.expect(200, 'POST', `${other}/adapters/0/ports/0/start_capture`, {
     ...{ capture_file_name: 'fast.pcap', data_link_type: 'DLT_EN10MB' },
   });
-  const send = await sender(t, await emulatorOf(t, instance, one), [0, 0]);
+  const send = await sender(t, await emulatorOf(t, pidOf(instance, one)), [0, 0]);
   const has = (file: string, text: string): boolean => existsSync(file) && readFileSync(file).includes(text);
   await until('the frame at the other router', () => {
     send(FRAME);
