@@ -19,5 +19,9 @@ export const ethernetSwitch = defineKind({
   // Its ports were given to the copy when that was created, and it has no files.
   async duplicate() {},
 
+  console: {
+    connect: (node) => node.connectConsole(),
+    reset: (node) => node.resetConsole(),
+  },
   routes: switchRoutes,
 });

@@ -3,6 +3,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
+import { Failure } from '../../../failures.ts';
+import type { Connected } from '../../../http/route.ts';
 import { ConsoleEndpoint } from '../../nodes/console-endpoint.ts';
 import { MemoryPorts } from '../../nodes/memory-ports.ts';
 import { SWITCH_NIOS } from '../../nodes/nio.ts';
@@ -106,6 +108,17 @@ export class SwitchNode extends Node {
     if (ports_mapping !== undefined) await this.#changePorts(ports_mapping);
     this.name = name ?? this.name;
     this.#console?.rename(this.name);
+  }
+
+  /** @throws Failure `conflict` with console type `none` */
+  connectConsole(): Connected {
+    if (this.#console) return this.#endpoint.connect();
+    const message = `${this.name} has no console; set console_type to telnet.`;
+    throw new Failure('conflict', message, { exception: PORT_RULES.exception });
+  }
+
+  resetConsole(): Promise<void> {
+    return this.#endpoint.reset();
   }
 
   /** In order of VLAN and address. */

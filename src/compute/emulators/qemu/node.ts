@@ -20,7 +20,7 @@ import { adapterDevice } from './frames.ts';
 import { KEPT } from './kept.ts';
 import { diskOptions, launchMachine, packAfterwards } from './launch.ts';
 import type { MachineNode } from './machine-node.ts';
-import { dropRunningState, forgetRunningState, keepRunningState } from './running-state.ts';
+import { dropRunningState, endInterruptedSnapshot, forgetRunningState, keepRunningState } from './running-state.ts';
 import { QemuRuntime } from './runtime.ts';
 import type { QemuCreate, QemuUpdate } from './schema.ts';
 import {
@@ -229,7 +229,10 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
         .map((path) => (hidden.linked_clone ? join(this.directory, 'disk') : path)),
     };
     const runtime = await QemuRuntime.reattach(this.#machineNode, program, resources);
-    if (runtime instanceof QemuRuntime) await this.#join(runtime, resources);
+    if (runtime instanceof QemuRuntime) {
+      await this.#join(runtime, resources);
+      await endInterruptedSnapshot(runtime);
+    }
     return runtime;
   }
 

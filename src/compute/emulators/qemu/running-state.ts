@@ -30,6 +30,15 @@ export async function dropRunningState(runtime: QemuRuntime): Promise<void> {
   if (!runtime.isSuspended) await runtime.qmp.run('cont');
 }
 
+/** The same for a machine that stood still when the server was killed in the middle of a snapshot; others stay as they are. */
+export async function endInterruptedSnapshot(runtime: QemuRuntime): Promise<void> {
+  if (!runtime.isSuspended) return;
+  const states = await runtime.qmp.monitor('info snapshots');
+  if (!states.includes(RUNNING_STATE)) return;
+  await forgetRunningState(runtime);
+  await runtime.resume();
+}
+
 /** Where there is none, nothing happens. */
 export async function forgetRunningState(runtime: QemuRuntime): Promise<void> {
   await runtime.qmp.monitor(`delvm ${RUNNING_STATE}`, LIMIT_MS);
