@@ -22,6 +22,7 @@ import type { ComputeTransport } from './computes/transport.ts';
 import { drawingRoutes } from './drawings/routes.ts';
 import { createAnnouncer } from './events.ts';
 import { Drawings } from './lab/drawings.ts';
+import { HostNumbers } from './lab/host-numbers.ts';
 import { LabWriter } from './lab/lab-writer.ts';
 import { Links } from './lab/links.ts';
 import { Nodes } from './lab/nodes.ts';
@@ -111,6 +112,8 @@ export class Controller {
       symbols: this.#symbols,
       configs: { directory: config.Server.configs_path, local: config.Server.local },
       images: new MissingImages({ computes: this.#computes, announcer }),
+      numbers: new HostNumbers(() => this.#projects.list()),
+      settings: (name) => this.#settings.get(name),
     });
     this.#recovery = new Recovery({
       nodes: this.#nodes,

@@ -8,9 +8,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { findOurs } from '../../src/host/processes.ts';
 import { scratchDirectory } from '../store/scratch.ts';
-import { image, LICENCE, nextId, noCompiler, Router, type Routers, routers } from './iou-support.ts';
+import { image, LICENCE, nextId, noCompiler, Router, type Routers, routers, useIds } from './iou-support.ts';
 
 const skip = noCompiler;
+useIds(260);
 
 /** Without a licence of its own. */
 async function homeless(t: TestContext): Promise<string> {

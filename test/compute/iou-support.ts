@@ -52,9 +52,12 @@ export function putImage(lab: Lab): void {
   copyFileSync(image(), join(folder, 'i86bi.bin'));
 }
 
-/** Ids that tests which run side by side as one user hardly share. */
-let id = randomInt(1, 480);
-export const nextId = (): number => (id = (id % 511) + 1);
+/** Ids that tests which run side by side as one user hardly share; a controller gives the lowest ones. */
+let id = 0;
+export function useIds(first: number): void {
+  id = first + randomInt(0, 200);
+}
+export const nextId = (): number => ++id;
 
 export class Router {
   readonly lab: Lab;

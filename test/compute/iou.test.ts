@@ -5,9 +5,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { join2, nioPath, noCompiler, Router, routers } from './iou-support.ts';
+import { join2, nioPath, noCompiler, Router, routers, useIds } from './iou-support.ts';
 
 const skip = noCompiler;
+useIds(20);
 const SOCKETS = `/tmp/netio${process.getuid!()}`;
 
 test('two routers ping each other, from any port to any other, with loss, a filter, a capture and a suspension', {

@@ -18,7 +18,11 @@ const AT_ONCE = 3;
 /** Tells the node's compute; of a stop only that it takes too long is a failure. */
 export async function act(node: Node, action: Action, body: object = {}): Promise<void> {
   const stop = action === 'stop';
-  const options = { limit: ACTION_LIMIT_MS, connect: !stop, ...(action === 'start' ? { body } : {}) };
+  const options = {
+    limit: ACTION_LIMIT_MS,
+    connect: !stop,
+    ...(action === 'start' ? { body: node.startBody?.() ?? body } : {}),
+  };
   try {
     await node.compute.post(`${node.path}/${action}`, options);
   } catch (error) {

@@ -24,6 +24,7 @@ import {
 } from '../nodes/node.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../nodes/schema.ts';
 import { nodeCopy, nodeRecord as nodeRecordClaim, wholeNode } from './claims.ts';
+import type { HostNumbers } from './host-numbers.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { Links } from './links.ts';
 import type { Project } from './project.ts';
@@ -67,6 +68,9 @@ export interface NodesOptions {
   symbols: SymbolSource;
   configs: ConfigsPlace;
   images: MissingImages;
+  numbers: HostNumbers;
+  /** Settings of the server, by their name. */
+  settings: (name: 'iou_license') => object;
 }
 
 /** A change of a node's record; `rename` gives the name to use for one that is wanted. */
@@ -117,7 +121,8 @@ export class Nodes {
     using trace = await project.traces.begin(compute, project.id, path);
     await using undo = new AsyncDisposableStack();
     try {
-      const node = await this.#onCompute(project, compute, given, undo);
+      using numbered = this.#options.numbers.number(project, compute, given, { keeps: false });
+      const node = await this.#onCompute(project, compute, numbered.node, undo);
       await this.#options.writer.apply(project.record, [{ node: node.record }, ...computeChange(compute)]);
       undo.move();
       project.nodes.set(node.id, node);
@@ -133,7 +138,8 @@ export class Nodes {
   /** Makes the node of a topology file again; the lab's own record of it is written by the opening as a whole. */
   async recreate(project: Project, compute: Compute, given: NodeCreate): Promise<Node> {
     await using undo = new AsyncDisposableStack();
-    const node = await this.#onCompute(project, compute, given, undo);
+    using numbered = this.#options.numbers.number(project, compute, given, { keeps: true });
+    const node = await this.#onCompute(project, compute, numbered.node, undo);
     undo.move();
     project.nodes.set(node.id, node);
     this.#announce('node.created', node);
@@ -147,6 +153,8 @@ export class Nodes {
     const properties = { ...given.properties };
     const texts = await takeBaseConfigs(properties, this.#options.configs);
     const node = new Node(project.id, compute, nodeRecord({ ...given, properties }, name, this.#options.symbols));
+    const { startSettings } = nodeKind(node.type);
+    if (startSettings !== undefined) node.startBody = () => this.#options.settings(startSettings);
     const object = await this.#place(project, node, { ...properties, ...texts });
     undo.defer(() => compute.remove(node.path).catch(noop));
     node.applyRuntime(object);

@@ -77,6 +77,8 @@ export class Node {
   leaving = false;
   /** What its compute says of it while a change of its record is under way, which takes it over at its end. */
   inbox: Record<string, unknown>[] | undefined;
+  /** What its compute is told with a start, in place of what a client says. */
+  startBody: (() => object) | undefined;
   #record: NodeRecord;
   #ports: readonly Port[] = [];
 

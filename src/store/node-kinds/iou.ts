@@ -12,6 +12,8 @@ export const iou: NodeKindFacts = {
   ports: (source) => adapterPorts(source, PORTS_PER_ADAPTER),
   portNames: { format: 'Ethernet{segment0}/{port0}', segmentSize: PORTS_PER_ADAPTER },
   ownNumbers: ['application_id'],
+  hostNumber: { property: 'application_id', least: 1, most: 511 },
+  startSettings: 'iou_license',
   images: {
     folder: 'IOU',
     isReference: (property) => property === 'path',

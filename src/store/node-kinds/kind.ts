@@ -38,6 +38,10 @@ export interface NodeKindFacts {
   readonly fixedNameWhileRunning?: true;
   /** Properties that number a node among others of its kind: a copy gets its own. */
   readonly ownNumbers?: readonly string[];
+  /** A property that no two nodes on a host share, and its least and greatest number: the controller gives it. */
+  readonly hostNumber?: { readonly property: string; readonly least: number; readonly most: number };
+  /** Settings of the server that its compute is told with every start. */
+  readonly startSettings?: 'iou_license';
   /** Properties without which a file is refused, and what each is. */
   readonly required?: Readonly<Record<string, string>>;
   /** Milliseconds that its creation may take, 0 for as long as it needs (a download); 20 minutes unless given. */
