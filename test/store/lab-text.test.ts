@@ -6,8 +6,8 @@ import { Failure } from '../../src/failures.ts';
 import { Store } from '../../src/store/store.ts';
 import { serializeTopology, topologyOf } from '../../src/store/topology/document.ts';
 import { labText } from '../../src/store/topology/lab-text.ts';
-import { labTextBeside } from '../../src/store/topology/lab-text-thread.ts';
-import { scratchDirectory } from './scratch.ts';
+import { labTextBeside, topologyTextBeside } from '../../src/store/topology/lab-text-thread.ts';
+import { failure, scratchDirectory } from './scratch.ts';
 
 const VERSION = '2.2.57';
 
@@ -80,4 +80,23 @@ test('a record that no file can hold is refused as it is on the main thread; a d
   });
   assert.equal(await labTextBeside(request('{"cut')), undefined);
   assert.ok(await labTextBeside(request(JSON.stringify(node(1)))));
+});
+
+test('a topology that is written as it is has the same text, made beside whoever else wants the main thread', async () => {
+  for (const count of [3, 600, 20_000]) {
+    const lab = { nodes: Array.from({ length: count }, (_unused, number) => node(number)) };
+    const topology = topologyOf(project, { ...lab, links: [], drawings: [], computes: [] }, VERSION);
+    let turns = 0;
+    let next = setImmediate(function again() {
+      turns += 1;
+      next = setImmediate(again);
+    });
+    const text = await topologyTextBeside(topology);
+    clearImmediate(next);
+    assert.equal(Buffer.from(text).toString('utf8'), serializeTopology(topology));
+    if (count === 20_000) assert.ok(turns > 20, `${turns} turns of the main thread`);
+  }
+  const odd = Array.from({ length: 400 }, (_unused, number) => node(number, number === 200 ? { x: 'no number' } : {}));
+  const broken = topologyOf(project, { nodes: odd, links: [], drawings: [], computes: [] }, VERSION);
+  await assert.rejects(topologyTextBeside(broken), failure('conflict', /nodes\.200\.x/));
 });

@@ -142,7 +142,7 @@ function checkTopology(document: unknown): Topology {
 }
 
 /** Nodes, links, drawings and computes of a document. */
-function recordsOf(document: unknown): number {
+export function recordsOf(document: unknown): number {
   const lab = isObject(document) ? document['topology'] : undefined;
   const lists = isObject(lab) ? Object.values(lab).filter(Array.isArray) : [];
   return lists.reduce((sum, { length }) => sum + length, 0);

@@ -6,8 +6,9 @@ import { dirname } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
 import { createAtomicFile, fileFailure, writeFileAtomically } from '../../host/atomic-file.ts';
 import { log } from '../../host/log.ts';
-import { type ParsedTopology, type ParseOptions, serializeTopology } from './document.ts';
+import type { ParsedTopology, ParseOptions } from './document.ts';
 import { moveDynamipsFiles } from './dynamips-files.ts';
+import { topologyTextBeside } from './lab-text-thread.ts';
 import { parseBeside } from './parsing-thread.ts';
 import { REVISION, type Topology } from './schema.ts';
 import { moveLegacyFiles } from './upgrade-legacy-files.ts';
@@ -67,7 +68,7 @@ export async function writeTopologyFile(
   coming: (fingerprint: Fingerprint) => Promise<void> = async () => {},
 ): Promise<Fingerprint> {
   await using file = await createAtomicFile(path);
-  const text = content instanceof Uint8Array ? content : serializeTopology(content);
+  const text = content instanceof Uint8Array ? content : await topologyTextBeside(content);
   await file.write(text);
   const digest = digestOf(text);
   await coming(fingerprintOf(await file.sync(), digest));

@@ -1,12 +1,16 @@
 // Makes the text of a lab's file beside the main thread, which has clients to serve meanwhile.
 import { log } from '../../host/log.ts';
 import { TaskThread, ThreadEnded } from '../../host/task-thread.ts';
-import { type LabTextRequest, labText } from './lab-text.ts';
+import { recordsOf } from './document.ts';
+import { type LabTextRequest, labText, type TopologyTextRequest, topologyText } from './lab-text.ts';
+import type { Topology } from './schema.ts';
 
 /** Characters of records up to which a lab is so small that handing it over costs as much. */
 const SMALL_CHARACTERS = 64 * 1024;
+/** The same of a topology, in nodes, links and drawings. */
+const FEW_RECORDS = 100;
 
-const thread = new TaskThread<LabTextRequest, Uint8Array<ArrayBuffer> | undefined>({
+const thread = new TaskThread<LabTextRequest | TopologyTextRequest, Uint8Array<ArrayBuffer> | undefined>({
   name: 'lab-text',
   source: new URL('./lab-text-worker.ts', import.meta.url),
   resourceLimits: { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 16 },
@@ -16,11 +20,25 @@ const thread = new TaskThread<LabTextRequest, Uint8Array<ArrayBuffer> | undefine
 /** As `labText`. */
 export async function labTextBeside(request: LabTextRequest): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (request.records.length <= SMALL_CHARACTERS) return labText(request);
+  return beside(request, () => labText(request));
+}
+
+/** As `serializeTopology`, encoded. To hand a topology over takes a tenth of the time that its text takes. */
+export async function topologyTextBeside(topology: Topology): Promise<Uint8Array<ArrayBuffer>> {
+  const here = (): Uint8Array<ArrayBuffer> => topologyText({ topology });
+  if (recordsOf(topology) <= FEW_RECORDS) return here();
+  return (await beside({ topology }, here)) ?? here();
+}
+
+async function beside<Text>(
+  request: LabTextRequest | TopologyTextRequest,
+  here: () => Text,
+): Promise<Uint8Array<ArrayBuffer> | Text | undefined> {
   try {
     return await thread.run(request);
   } catch (error) {
     if (!(error instanceof ThreadEnded)) throw error;
     log.warn('the thread that writes labs has ended; this one is written without', { reason: error.message });
-    return labText(request);
+    return here();
   }
 }

@@ -1,5 +1,8 @@
 // The thread that makes the texts of large labs.
 import { serveTasks } from '../../host/task-thread.ts';
-import { labText } from './lab-text.ts';
+import { type LabTextRequest, labText, type TopologyTextRequest, topologyText } from './lab-text.ts';
 
-serveTasks(labText, (text) => (text === undefined ? [] : [text.buffer]));
+serveTasks(
+  (request: LabTextRequest | TopologyTextRequest) => ('topology' in request ? topologyText(request) : labText(request)),
+  (text) => (text === undefined ? [] : [text.buffer]),
+);

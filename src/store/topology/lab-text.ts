@@ -3,6 +3,7 @@ import { isObject } from '../json.ts';
 import type { LabContents } from '../labs.ts';
 import type { ProjectRecord } from '../projects.ts';
 import { serializeTopology, topologyOf } from './document.ts';
+import type { Topology } from './schema.ts';
 
 export interface LabTextRequest {
   project: ProjectRecord;
@@ -10,6 +11,17 @@ export interface LabTextRequest {
   records: string;
   /** Release that the file names as its writer. */
   version: string;
+}
+
+/** What is to be a file as it is. */
+export interface TopologyTextRequest {
+  topology: Topology;
+}
+
+/** The text of a file. @throws Failure `conflict` when it would not be readable again */
+export function topologyText({ topology }: TopologyTextRequest): Uint8Array<ArrayBuffer> {
+  // Of its own memory, so that it can go over to another thread.
+  return new TextEncoder().encode(serializeTopology(topology));
 }
 
 /** The text of the file; undefined when a record is damaged. @throws Failure `conflict` when it would not be readable again */
@@ -21,9 +33,7 @@ export function labText({ project, records, version }: LabTextRequest): Uint8Arr
     lab[kind]?.push(record);
   }
   const contents = { nodes: lab['node'], links: lab['link'], drawings: lab['drawing'], computes: lab['compute'] };
-  const topology = topologyOf(project, contents as unknown as LabContents, version);
-  // Of its own memory, so that it can go over to another thread.
-  return new TextEncoder().encode(serializeTopology(topology));
+  return topologyText({ topology: topologyOf(project, contents as unknown as LabContents, version) });
 }
 
 function parsed(text: string): object | undefined {
