@@ -58,6 +58,18 @@ test('nodes start by their order, each after its delay', async (t) => {
   assert.deepEqual(started(), ['first', 'middle', 'late', 'last']);
 });
 
+test('a lab that starts by itself when it is opened keeps to the order and the delays', async (t) => {
+  const lab = await subject(t);
+  const { server, path } = lab;
+  await pc(lab, 'later', { start_order: 1, start_delay: 3600 });
+  await pc(lab, 'now');
+  await server.expect(200, 'PUT', path, { auto_start: true });
+  await server.expect(204, 'POST', `${path}/close`);
+  await server.expect(201, 'POST', `${path}/open`);
+  await until(async () => (await statuses(lab))['now'] === 'started', 'the first node to start');
+  assert.equal((await statuses(lab))['later'], 'stopped');
+});
+
 test('a stop, and a closing, end the wait for nodes that are to start later', async (t) => {
   const lab = await subject(t);
   await pc(lab, 'now');
