@@ -58,8 +58,11 @@ interface Activity {
   around?: { before: (subject: Subject) => Promise<void>; after: (subject: Subject) => Promise<void> };
 }
 
-/** Twenty nodes of all kinds that need no other program, in a row, with filters and impairments on the links. */
-async function makeLab(daemon: Daemon, pcCount: number): Promise<Subject> {
+/** The smallest machine that starts, without a guest and with an emulated processor. */
+const MACHINE = { platform: 'x86_64', ram: 16, options: '-machine accel=tcg', process_priority: 'normal' };
+
+/** Twenty nodes in a row, with filters and impairments on the links: PCs or QEMU machines, and others that need no program. */
+async function makeLab(daemon: Daemon, engine: string, pcCount: number): Promise<Subject> {
   const lab = await Lab.create(daemon, 'Cycles');
   const make = (name: string, node_type: string): Promise<NodeObject> =>
     daemon.post(`${lab.path}/nodes`, { name, node_type, compute_id: 'local' });
@@ -80,7 +83,11 @@ async function makeLab(daemon: Daemon, pcCount: number): Promise<Subject> {
   };
   for (let index = 0; index < pcCount; index++) {
     const startup_script = `ip 10.0.0.${index + 1}/24\n`;
-    const pc = await lab.pc(`PC${index + 1}`, { properties: { startup_script } });
+    const name = `PC${index + 1}`;
+    const pc: NodeObject =
+      engine === 'qemu'
+        ? await daemon.post(`${lab.path}/nodes`, { name, node_type: 'qemu', compute_id: 'local', properties: MACHINE })
+        : await lab.pc(name, { properties: { startup_script } });
     pcs.push(pc);
     await join(pc, 0, others[index % others.length]!, 0);
   }
@@ -219,13 +226,15 @@ async function attack(
   pcs: number,
   activities: readonly Activity[],
 ): Promise<Figure[]> {
-  const daemon = await startDaemon(t, { program, environment: { LABWIRE_VPCS_ENGINE: engine } });
-  const subject = await makeLab(daemon, pcs);
+  const environment = { LABWIRE_VPCS_ENGINE: engine === 'qemu' ? 'built-in' : engine };
+  const daemon = await startDaemon(t, { program, environment });
+  const subject = await makeLab(daemon, engine, pcs);
   // What is made once and kept, such as threads, is made now.
   for (const activity of activities) await repeat(subject, activity, activity.together ? 2 * AT_ONCE : 2, 1);
   await sleep(500);
   const before = await censusOf(daemon);
   const figures: Figure[] = [];
+  const nodes = engine === 'qemu' ? 'QEMU machines' : `PCs: ${engine}`;
   for (const activity of activities) {
     const memory = await repeat(subject, activity, activity.times, LOOKS);
     await settled(daemon, before);
@@ -234,7 +243,7 @@ async function attack(
       growth <= growthMib,
       `${activity.what}: memory grows: ${memory.map((mebibytes) => mebibytes.toFixed(1)).join(' ')}`,
     );
-    figures.push({ what: `${activity.what} (${name}, PCs: ${engine})`, value: activity.times });
+    figures.push({ what: `${activity.what} (${name}, ${nodes})`, value: activity.times });
     figures.push({
       what: 'memory over the second half of them',
       value: `${growth >= 0 ? '+' : ''}${growth.toFixed(1)} MiB`,
@@ -242,7 +251,7 @@ async function attack(
   }
   const descriptors = Object.entries(before).filter(([what]) => what.startsWith('descriptors'));
   figures.push({
-    what: `descriptors before and after (${name}, PCs: ${engine})`,
+    what: `descriptors before and after (${name}, ${nodes})`,
     value: descriptors.reduce((sum, [, count]) => sum + count, 0),
   });
   return figures;
@@ -252,5 +261,8 @@ rig({ name: 'leaks', promise: 'what is started and stopped, opened and closed, l
   const small = await attack(t, SMALL_HEAP, 'built-in', 8, [...cyclesOf(CYCLES), ...OTHERS]);
   const packed = await attack(t, EXECUTABLE(), 'built-in', 8, [...cyclesOf(CYCLES), ...OTHERS]);
   const programs = missing('vpcs') ? [] : await attack(t, EXECUTABLE(), 'vpcs', 3, cyclesOf(PROGRAM_CYCLES));
-  return [...small, ...packed, ...programs];
+  // Without a guest a machine says nothing at its console.
+  const cycles = cyclesOf(PROGRAM_CYCLES).filter(({ around, together }) => !(around && together));
+  const machines = missing('qemu-system-x86_64') ? [] : await attack(t, SMALL_HEAP, 'qemu', 2, cycles);
+  return [...small, ...packed, ...programs, ...machines];
 });
