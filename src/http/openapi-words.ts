@@ -133,6 +133,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     summary: 'Have an Ethernet switch forget its MAC addresses',
     answer: EMPTY,
   },
+  'GET /v2/projects/{project_id}/nodes/{node_id}/disk_use': { summary: "Disk space of a node's files" },
   'GET /v2/projects/{project_id}/nodes/{node_id}/links': { summary: 'List links of a node' },
   'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset': { summary: 'Reset the console of a node' },
   'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws': { summary: 'Console of a node' },
@@ -252,6 +253,9 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/state/start': {
     summary: 'Start a node where it was kept (an extension)',
+  },
+  'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/disk_use': {
+    summary: "Disk space of a node's files",
   },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/reload': { summary: 'Reload a node' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/duplicate': {

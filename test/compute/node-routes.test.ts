@@ -31,6 +31,7 @@ const SWITCHES: Rows = [
   ['POST', `${PORT}/start_capture`, 'route'],
   ['POST', `${PORT}/stop_capture`, 'route'],
   ['GET', `${PORT}/pcap`, 'route'],
+  ['GET', '/disk_use', 'router'],
 ];
 
 /** Of what leads out of the lab. */
@@ -57,6 +58,7 @@ const PROGRAMS: Rows = [
   ['POST', `${PORT}/start_capture`, 'route'],
   ['POST', `${PORT}/stop_capture`, 'route'],
   ['GET', `${PORT}/pcap`, 'route'],
+  ['GET', '/disk_use', 'route'],
 ];
 
 /** Of machines that other programs have. */
@@ -80,7 +82,7 @@ const CONTAINERS: Rows = [
 
 const TABLE: Record<string, Rows> = {
   atm_switch: SWITCHES,
-  cloud: OUTSIDE,
+  cloud: [...OUTSIDE.filter(([, suffix]) => suffix !== '/disk_use'), ['GET', '/disk_use', 'route']],
   docker: CONTAINERS,
   dynamips: [
     ...PROGRAMS,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, rm, symlink, truncate } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../fabric/peers.ts';
@@ -130,11 +130,16 @@ test('a machine has its own copy of a disk, which grows', { skip }, async (t) =>
     [info['virtual-size'], info['full-backing-filename']],
     [4 * 1024 * 1024, join(images, 'a, b.qcow2')],
   );
+  const use = await lab.expect(200, 'GET', `${node}/disk_use`);
+  const { size, blocks } = await stat(copy);
+  assert.deepEqual(use, { bytes: blocks * 512, files: [{ path: 'hda_disk.qcow2', size, bytes: blocks * 512 }] });
   const started = await lab.expect(200, 'POST', `${node}/start`);
   assert.equal(started.status, 'started');
   await lab.expect(409, 'POST', `${node}/resize_disk`, { drive_name: 'hda', extend: 3 });
   await lab.expect(204, 'POST', `${node}/stop`);
   assert.deepEqual(await readFile(join(images, 'a, b.qcow2')), before, 'the image is as it was');
+  const never = await lab.node(project, 'qemu', { ...SMALL, name: 'never' });
+  assert.deepEqual(await lab.expect(200, 'GET', `${never}/disk_use`), { bytes: 0, files: [] });
   const other = await lab.node(project, 'qemu', { ...SMALL, name: 'copy', hda_disk_image: 'a, b.qcow2' });
   await lab.expect(201, 'POST', `${node}/duplicate`, { destination_node_id: other.split('/').at(-1)! });
   assert.ok(existsSync(join(directory, 'project-files/qemu', other.split('/').at(-1)!, 'hda_disk.qcow2')));

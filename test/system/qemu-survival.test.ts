@@ -78,6 +78,11 @@ test('machines go on while the daemon is killed, and are all taken back', { skip
   const [link] = await lab.links();
   await daemon.delete(`${lab.path}/links/${link!.link_id}`);
   assert.match(await again.run('ping -c 1 -W 1 10.0.0.2'), /0 packets received/, 'a cable that is taken away');
+  const { files } = await daemon.get(`${lab.path}/nodes/${first.node_id}/disk_use`);
+  assert.deepEqual(
+    files.map(({ path }: { path: string }) => path),
+    ['qemu.log'],
+  );
   await daemon.post(`${lab.path}/nodes/stop`);
   await eventually('all processes to be over', () => processes().flat().length === 0);
 });

@@ -1,12 +1,15 @@
 // The routes that all kinds of node have in common, generated for each kind from its definition (as in release 2.2.57).
+import { join } from 'node:path';
 import { type Route, type RouteOptions, route, socketRoute } from '../../http/route.ts';
 import type { Schema } from '../../http/validation.ts';
 import { mustBeUuid } from '../identifiers.ts';
 import type { Projects } from '../projects/projects.ts';
 import { followCapture } from './captures.ts';
+import { diskUse } from './disk-use.ts';
 import { impairmentRoutes } from './impairment-routes.ts';
 import type { FindNode, NodeKind } from './kind.ts';
 import { Nio, nioAnswer } from './nio.ts';
+import { nodeDirectory } from './node.ts';
 import type { NodePort } from './port.ts';
 import { NodeCapture, NodeDuplicate } from './schema.ts';
 
@@ -70,6 +73,16 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
 
     ...impairmentRoutes(port, findPort),
   ];
+
+  const { module } = kind;
+  if (module !== undefined) {
+    routes.push(
+      route(`GET ${node}/disk_use`, {}, ({ params }) => {
+        const { project, id } = find(params);
+        return diskUse(join(project.path, nodeDirectory(module, id)));
+      }),
+    );
+  }
 
   if (kind.updatesNio) {
     routes.push(

@@ -127,6 +127,10 @@ export function nodeRoutes({
       return undefined;
     }),
 
+    route('GET /v2/projects/{project_id}/nodes/{node_id}/disk_use', {}, async ({ params }) => {
+      return inTurn(params, nodePresence, async (node) => (await node.compute.get(`${node.path}/disk_use`)) as object);
+    }),
+
     ...NODE_KINDS.flatMap(({ passes = [] }) => passes).map(({ method, path, to, limit, status, ...described }) =>
       route(
         `${method} /v2/projects/{project_id}/nodes/{node_id}/${path}`,
