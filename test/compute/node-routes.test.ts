@@ -8,7 +8,7 @@ import { type Lab, startLab } from './support.ts';
 const PORT = '/adapters/0/ports/0';
 
 /** Method and path below the node, and what an unknown node answers there: 404 of the route, 405, or the router's own 404. */
-type Rows = [string, string, 'route' | 405 | 'router'][];
+type Rows = [string, string, 'route' | 400 | 405 | 'router'][];
 
 /** Of hubs and switches. */
 const SWITCHES: Rows = [
@@ -91,7 +91,12 @@ const TABLE: Record<string, Rows> = {
     ['GET', '/idlepc_proposals', 'route'],
   ],
   ethernet_hub: SWITCHES,
-  ethernet_switch: SWITCHES,
+  ethernet_switch: [
+    ...SWITCHES.filter(([, suffix]) => !suffix.startsWith('/console/')),
+    ['POST', '/console/reset', 'route'],
+    // Without an upgrade there is no WebSocket.
+    ['GET', '/console/ws', 400],
+  ],
   frame_relay_switch: SWITCHES,
   iou: [...PROGRAMS, ['POST', '/resume', 'router'], ['POST', '/resize_disk', 'router']],
   nat: OUTSIDE,
