@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { KINDS } from '../src/compute/emulators/registry.ts';
-import { IMAGE_KINDS, NODE_KINDS, portsOf } from '../src/store/node-kinds/kinds.ts';
+import { IMAGE_KINDS, NODE_KINDS, nodeKind, portsOf } from '../src/store/node-kinds/kinds.ts';
 import { NODE_TYPES } from '../src/store/vocabulary.ts';
 import { LabServer } from './controller/lab-server.ts';
 
@@ -86,4 +86,12 @@ test('the capabilities are the kinds that this build registers', async (t) => {
     types,
     KINDS.map(({ type }) => type),
   );
+});
+
+test('both halves of a kind say the same of it', () => {
+  for (const { type, runningState, updatesNio } of KINDS) {
+    const facts = nodeKind(type);
+    assert.equal(runningState !== undefined, facts.whileRunning === 'state', `${type}: what snapshots keep of it`);
+    if (facts.fixedNios) assert.equal(updatesNio, false, `${type}: whether its cables can be changed`);
+  }
 });
