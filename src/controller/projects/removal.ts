@@ -10,7 +10,7 @@ import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { computesOf } from '../computes/of-topology.ts';
 import { ComputeUnreachable } from '../computes/transport.ts';
-import { hostProject } from '../lab/nodes.ts';
+import { hostProject } from '../lab/hosting.ts';
 import type { Project } from '../lab/project.ts';
 import { makeStaging } from '../staging.ts';
 

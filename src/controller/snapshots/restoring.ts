@@ -18,7 +18,7 @@ import { renewed, takeStatuses } from '../archives/topology.ts';
 import type { Computes } from '../computes/computes.ts';
 import { computesOf, describeCompute } from '../computes/of-topology.ts';
 import type { Announcer } from '../events.ts';
-import { hostProject } from '../lab/nodes.ts';
+import { hostProject } from '../lab/hosting.ts';
 import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Projects } from '../projects/projects.ts';

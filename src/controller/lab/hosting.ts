@@ -1,0 +1,16 @@
+// Which computes know of a project: they are told before its first node there.
+import type { Compute } from '../computes/compute.ts';
+import type { Project } from './project.ts';
+
+/** Tells the compute of the project, once, before its first node there. */
+export async function hostProject(project: Project, compute: Compute): Promise<void> {
+  if (project.hosts.has(compute)) return;
+  const { record } = project;
+  const body: Record<string, unknown> = { name: record.name, project_id: record.project_id };
+  if (compute.id === 'local') body['path'] = record.path;
+  if (record.variables?.length) body['variables'] = record.variables;
+  await project.traces.hosting(compute, project.id);
+  // One that has the project open already answers the same.
+  await compute.insist((connect) => compute.post('/projects', { body, connect }));
+  project.hosts.add(compute);
+}

@@ -1,0 +1,83 @@
+// The records of nodes: each is written from the one before it, first to the disk, then here; what computes say of nodes is taken over.
+import { isDeepStrictEqual } from 'node:util';
+import { KeyedLock } from '../../host/keyed-lock.ts';
+import { portsOf } from '../../store/node-kinds/kinds.ts';
+import type { Compute, ComputeMessage } from '../computes/compute.ts';
+import type { Announcer } from '../events.ts';
+import { Renaming } from '../nodes/names.ts';
+import { type Node, type NodeRecord, withComputeState } from '../nodes/node.ts';
+import type { LabWriter } from './lab-writer.ts';
+import type { Links } from './links.ts';
+import type { Project } from './project.ts';
+
+/** A change of a node's record; `rename` gives the name to use for one that is wanted. */
+export type RecordChange = (record: NodeRecord, rename: (name: string) => string) => NodeRecord;
+
+export class NodeRecords {
+  readonly #announcer: Announcer;
+  readonly #writer: LabWriter;
+  readonly #links: Links;
+  /** Records are written one after the other: changes of one node that run side by side lose nothing. */
+  readonly #writing = new KeyedLock();
+
+  constructor({ announcer, writer, links }: { announcer: Announcer; writer: LabWriter; links: Links }) {
+    this.#announcer = announcer;
+    this.#writer = writer;
+    this.#links = links;
+  }
+
+  announce(action: 'node.created' | 'node.updated' | 'node.deleted', node: Node): void {
+    this.#announcer.project.emit(action, node.json(), node.projectId);
+  }
+
+  /**
+   * Changes what is stored of a node: first on the disk, then here. Nothing happens to a node that goes or is gone.
+   * @returns whether it is another now
+   */
+  async write(project: Project, node: Node, change: RecordChange, renaming?: Renaming): Promise<boolean> {
+    return this.#writing.run(`${project.id}/${node.id}`, async () => {
+      if (node.leaving || project.nodes.get(node.id) !== node) return false;
+      const names = renaming ?? new Renaming(project.names, node.name);
+      try {
+        const record = change(node.record, (wanted) => names.take(wanted));
+        if (isDeepStrictEqual(record, node.record)) return false;
+        portsOf(record);
+        // While a lab is being opened it is in memory alone.
+        if (project.recorded) await this.#writer.apply(project.record, [{ node: record }]);
+        node.record = record;
+        return true;
+      } finally {
+        if (!renaming) names.end(node.name);
+      }
+    });
+  }
+
+  /** A compute announces that one of its nodes changed. What it says of nodes that are not here, or not its own, counts for nothing. */
+  async computeUpdated(project: Project, compute: Compute, { event }: ComputeMessage): Promise<void> {
+    const node = project.nodes.get(String(event['node_id']));
+    if (node?.compute !== compute || node.leaving) return;
+    const isSeen = node.applyRuntime(event);
+    if (node.inbox) {
+      node.inbox.push(event);
+      if (isSeen) this.announce('node.updated', node);
+    } else await this.follow(project, node, [event]);
+    if (isSeen) this.#links.captures.nodeChanged(project, node);
+  }
+
+  /** Takes over what a compute has said of a node. */
+  async follow(project: Project, node: Node, said: readonly Record<string, unknown>[]): Promise<void> {
+    await this.write(project, node, (record, rename) =>
+      said.reduce((next: NodeRecord, object) => withComputeState(next, object, rename), record),
+    );
+    if (project.nodes.get(node.id) === node && !node.leaving) this.announce('node.updated', node);
+  }
+
+  /** Takes over what a compute answers of a node; nothing is announced when that is known already. */
+  async compare(project: Project, node: Node, object: Record<string, unknown>): Promise<void> {
+    const isSeen = node.applyRuntime(object);
+    const isStored = await this.write(project, node, (record, rename) => withComputeState(record, object, rename));
+    if (!isSeen && !isStored) return;
+    this.announce('node.updated', node);
+    this.#links.captures.nodeChanged(project, node);
+  }
+}

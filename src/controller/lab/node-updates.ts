@@ -1,0 +1,167 @@
+// Changes of nodes that clients ask for: what may be changed, what the compute is told of it, and what comes of that.
+import { isDeepStrictEqual } from 'node:util';
+import { Failure } from '../../failures.ts';
+import { nodeKind, portsOf } from '../../store/node-kinds/kinds.ts';
+import { plainLabel } from '../../store/topology/start-order.ts';
+import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
+import type { SymbolSource } from '../nodes/creation.ts';
+import { Renaming } from '../nodes/names.ts';
+import {
+  computeBody,
+  lastingProperties,
+  type Node,
+  type NodeRecord,
+  withComputeState,
+  withName,
+} from '../nodes/node.ts';
+import type { NodeUpdate } from '../nodes/schema.ts';
+import { nodeRecord as nodeRecordClaim } from './claims.ts';
+import type { LabWriter } from './lab-writer.ts';
+import type { NodeRecords } from './node-records.ts';
+import type { Project } from './project.ts';
+
+/** Members that only the controller keeps. */
+const OWN_MEMBERS = [
+  'x',
+  'y',
+  'z',
+  'locked',
+  'port_name_format',
+  'first_port_name',
+  'port_segment_size',
+  'console_auto_start',
+  'start_order',
+  'start_delay',
+] as const;
+/** Members that are kept and told the compute. */
+const SHARED_MEMBERS = ['console', 'console_type', 'custom_adapters', 'template_id'] as const;
+/** Members that a client may repeat but not change. */
+const FIXED_MEMBERS = [
+  'width',
+  'height',
+  'status',
+  'ports',
+  'console_host',
+  'project_id',
+  'node_directory',
+  'command_line',
+] as const;
+export class NodeUpdates {
+  readonly #records: NodeRecords;
+  readonly #writer: LabWriter;
+  readonly #symbols: SymbolSource;
+
+  constructor({ records, writer, symbols }: { records: NodeRecords; writer: LabWriter; symbols: SymbolSource }) {
+    this.#records = records;
+    this.#writer = writer;
+    this.#symbols = symbols;
+  }
+
+  /**
+   * Changes a node; a change that its compute refuses changes nothing.
+   * @throws Failure `invalid` for members that are not settable
+   */
+  update(project: Project, id: string, given: NodeUpdate): Promise<Node> {
+    return project.changes.run(nodeRecordClaim(id, given), async () => {
+      const node = project.node(id);
+      refuseFixed(node, given);
+      const isRenamed = given.name !== undefined && given.name !== node.name;
+      if (isRenamed && nodeKind(node.type).fixedNameWhileRunning && node.status !== 'stopped') {
+        throw new Failure('conflict', 'name: a started router cannot be renamed; stop it first.');
+      }
+      const renaming = new Renaming(project.names, node.name);
+      try {
+        const name = isRenamed ? renaming.take(given.name as string) : node.name;
+        const change = (record: NodeRecord): NodeRecord => this.#changed(record, given, name);
+        // Refuses what cannot be before anybody is told.
+        portsOf(change(node.record));
+        if (concernsCompute(node.record, given, name))
+          await this.#updateOnCompute(project, node, given, change, renaming);
+        else if (await this.#records.write(project, node, change, renaming))
+          this.#records.announce('node.updated', node);
+        return node;
+      } finally {
+        renaming.end(node.name);
+      }
+    });
+  }
+
+  /** The compute is told first; what it announces meanwhile is taken over together with its answer, and announced once. */
+  async #updateOnCompute(
+    project: Project,
+    node: Node,
+    given: NodeUpdate,
+    change: (record: NodeRecord) => NodeRecord,
+    renaming: Renaming,
+  ): Promise<void> {
+    const wanted = change(node.record);
+    const body = computeBody(wanted, given.properties ?? lastingProperties(wanted));
+    const inbox: Record<string, unknown>[] = [];
+    node.inbox = inbox;
+    let told: readonly Record<string, unknown>[] = [];
+    const heard = (): readonly Record<string, unknown>[] => {
+      told = [...told, ...inbox.splice(0)];
+      return told;
+    };
+    try {
+      const answer = mustBeObject(await node.compute.put(node.path, { body }), `PUT ${node.path}`);
+      await this.#records.write(
+        project,
+        node,
+        (record, rename) =>
+          [...heard(), answer].reduce(
+            (next: NodeRecord, object) => withComputeState(next, object, rename),
+            change(record),
+          ),
+        renaming,
+      );
+    } catch (error) {
+      if (!(error instanceof ComputeRefusal)) await this.#tellAgain(project, node);
+      throw error;
+    } finally {
+      node.inbox = undefined;
+      if (inbox.length > 0) await this.#records.follow(project, node, inbox).catch(noop);
+      else if (told.length > 0 && project.nodes.get(node.id) === node) this.#records.announce('node.updated', node);
+    }
+  }
+
+  /** Has the compute and the disk forget a change that has failed: the compute may have made it, and have announced it already. */
+  async #tellAgain(project: Project, node: Node): Promise<void> {
+    const body = node.computeBody(node.lastingProperties);
+    await node.compute.put(node.path, { body, connect: false }).catch(noop);
+    await this.#writer.apply(project.record, [{ node: node.record }]).catch(noop);
+  }
+
+  /** The record as a request wants it, under the name that the node gets. */
+  #changed(record: NodeRecord, given: NodeUpdate, name: string): NodeRecord {
+    const next: NodeRecord = { ...record };
+    if (given.properties !== undefined && Array.isArray(given.properties['custom_adapters'])) {
+      next.custom_adapters = given.properties['custom_adapters'] as NodeRecord['custom_adapters'];
+    }
+    for (const member of [...OWN_MEMBERS, ...SHARED_MEMBERS]) {
+      if (given[member] !== undefined) Object.assign(next, { [member]: given[member] });
+    }
+    if (given.symbol !== undefined) Object.assign(next, this.#symbols.forNode(given.symbol));
+    const renamed = name === next.name ? next : withName(next, name);
+    return given.label === undefined ? renamed : { ...renamed, label: { ...plainLabel(given.label), text: name } };
+  }
+}
+
+const noop = (): void => {};
+
+function refuseFixed(node: Node, given: NodeUpdate): void {
+  const object = node.json() as Record<string, unknown>;
+  for (const member of FIXED_MEMBERS) {
+    if (given[member] !== undefined && !isDeepStrictEqual(given[member], object[member])) {
+      throw new Failure('invalid', `${member}: is the server's to tell and cannot be set.`);
+    }
+  }
+}
+
+/** Whether the compute must hear of a change. */
+function concernsCompute(record: NodeRecord, given: NodeUpdate, name: string): boolean {
+  if (given.properties !== undefined || name !== record.name) return true;
+  return SHARED_MEMBERS.some(
+    (member) => given[member] !== undefined && !isDeepStrictEqual(given[member], record[member]),
+  );
+}
