@@ -60,7 +60,7 @@ const ROWS: Row[] = [
     what: 'an image that nobody may read',
     make: (at) => whole(at).then(() => chmod(path(at), 0)),
     body: image,
-    at: 'start',
+    at: 'creation',
     says: /bad\.img|permission/i,
   },
   {
@@ -72,8 +72,13 @@ const ROWS: Row[] = [
   },
   { what: 'no program for the platform', body: { platform: 'sparc64' }, at: 'creation', says: /qemu-system-sparc64/ },
   { what: 'another program', body: { qemu_path: '/bin/true' }, at: 'creation', says: /no emulator/ },
-  { what: 'an option that opens files', body: { options: '-drive file=/etc/passwd' }, at: 'start', says: /-drive/ },
-  { what: 'a quote that is not closed', body: { options: '"' }, at: 'start', says: /not closed/ },
+  {
+    what: 'an option that opens files',
+    body: { options: `${SMALL.options} -drive file=/etc/passwd` },
+    at: 'start',
+    says: /-drive/,
+  },
+  { what: 'a quote that is not closed', body: { options: `${SMALL.options} "` }, at: 'start', says: /not closed/ },
   { what: 'an adapter that does not exist', body: { adapter_type: 'no-such, card' }, at: 'start', says: /no-such/ },
   { what: 'BIOS and UEFI', make: whole, body: { bios_image: 'bad.img', uefi: true }, at: 'start', says: /uefi/ },
   {
