@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { noQemu, qemuImg, SMALL } from '../compute/qemu-support.ts';
 import { guestFile, guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { scratchDirectory } from '../store/scratch.ts';
+import { refusing, StandIn } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -139,4 +140,32 @@ test('a suspended machine stays suspended, while it is kept and when it comes ba
   assert.equal((await found(lab, 'M')).status, 'suspended');
   await server.expect(201, 'POST', `${path}/snapshots/${snapshot.snapshot_id}/restore`);
   assert.equal((await found(lab, 'M')).status, 'suspended');
+});
+
+test('nodes that cannot be kept while they run are named: those of other programs, and those of another make of compute', async (t) => {
+  const cases: [type: string, reason: RegExp, asked: boolean][] = [
+    ['vmware', /"V".*vmware.*stop it first/, false],
+    ['qemu', /"V" cannot be kept while it runs/, true],
+  ];
+  for (const [type, reason, asked] of cases) {
+    const it = await StandIn.start(t, {
+      'POST /projects': {},
+      [`POST /projects/[^/]+/${type}/nodes`]: { status: 'started', console_type: 'none' },
+      'POST /projects/.*/state': refusing(404),
+      'POST /projects/[^/]+/close': {},
+      'POST /projects/.*/stop': {},
+      'DELETE /projects.*': {},
+    });
+    const lab = await subject(t);
+    const { server, path } = lab;
+    await server.expect(201, 'POST', '/v2/computes', it.body());
+    await node(lab, type, 'V', { vmx_path: '/V.vmx', linked_clone: false }, { compute_id: 'it' });
+    const { message } = await server.expect(409, 'POST', `${path}/snapshots`, { name: 'S', running: true });
+    assert.match(message, reason);
+    assert.equal(
+      it.calls.some((call) => /POST .*\/state$/.test(call)),
+      asked,
+    );
+    assert.deepEqual(await server.expect(200, 'GET', `${path}/snapshots`), []);
+  }
 });
