@@ -1,8 +1,9 @@
 // Routers of a compute, with the real Dynamips. No image of a router is needed: test/guest/router has the sources of tiny ones.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,8 +41,8 @@ const SYMBOLS: Record<Image, Record<string, number>> = {
 /** What the images say when they have started. */
 export const READY = 'A router of the tests is ready.';
 
-/** Assembles an image into the directory; answers its name. */
-export async function makeImage(directory: string, image: Image): Promise<string> {
+/** Assembles an image into the directory, with so many more bytes of content; answers its name. */
+export async function makeImage(directory: string, image: Image, moreBytes = 0): Promise<string> {
   const name = `${image}.image`;
   const isMips = 'STATUS' in SYMBOLS[image];
   const tool = isMips ? 'mips-linux-gnu' : 'powerpc-linux-gnu';
@@ -58,8 +59,15 @@ export async function makeImage(directory: string, image: Image): Promise<string
       '-o',
       object,
     ]);
+    const objects = [object];
+    if (moreBytes > 0) {
+      await writeFile(join(scratch, 'more'), randomBytes(moreBytes));
+      await writeFile(join(scratch, 'more.s'), `.text\n.incbin "${join(scratch, 'more')}"\n`);
+      objects.push(join(scratch, 'more.o'));
+      execFileSync(`${tool}-as`, [isMips ? '-EB' : '-mbig', join(scratch, 'more.s'), '-o', objects[1]!]);
+    }
     const script = ['-T', join(SOURCES, 'image.ld'), '-m', isMips ? 'elf32btsmip' : 'elf32ppc'];
-    execFileSync(`${tool}-ld`, [...script, '-EB', '-e', '_start', object, '-o', join(directory, name)]);
+    execFileSync(`${tool}-ld`, [...script, '-EB', '-e', '_start', ...objects, '-o', join(directory, name)]);
   } finally {
     await rm(scratch, { recursive: true });
   }

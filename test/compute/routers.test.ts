@@ -1,12 +1,12 @@
 // Routers as nodes of a compute, with the real Dynamips.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findOurs } from '../../src/host/processes.ts';
-import { type Image, noDynamips, READY, router, routers, Typist } from './router-support.ts';
+import { type Image, makeImage, noDynamips, READY, router, routers, Typist } from './router-support.ts';
 
 const skip = noDynamips;
 
@@ -184,4 +184,32 @@ test('what is no whole image does not start, and says so', { skip }, async (t) =
   }
   const unshared = await router(made, 'c3600', 'c3600', { mmap: false });
   assert.match((await lab.expect(409, 'POST', `${unshared}/start`)).message, /^mmap/);
+});
+
+test('routers of one image share the memory that they have not written to, and leave no file of it behind', {
+  skip,
+}, async (t) => {
+  const instance = randomUUID();
+  const made = await routers(t, [], { instance });
+  const { lab, project, directory, images } = made;
+  const [ram, content] = [64, 16 * 1024 * 1024];
+  await makeImage(images, 'c3600', content);
+  const nodes = [
+    await router(made, 'c3600', 'c3600', { ram }),
+    await router(made, 'c3600', 'c3600', { ram, name: 'R2' }),
+  ];
+  for (const node of nodes) await lab.expect(204, 'POST', `${node}/start`);
+  const shared = (): string[] =>
+    readdirSync(join(directory, 'project-files/dynamips')).filter((name) => name.endsWith('.ghost'));
+  assert.match(shared().join(), /^c3600\.image-[0-9a-f]{8}-64\.ghost$/);
+  for (const { pid } of findOurs(instance).filter(({ nodeId }) => nodeId !== '')) {
+    assert.ok(readFileSync(`/proc/${pid}/maps`, 'utf8').includes(shared()[0]!));
+    // The image's content is nobody's own.
+    const own = Number(/^Private_Dirty: +(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))![1]);
+    assert.ok(own * 1024 < content, `${own} KB`);
+  }
+  await lab.expect(204, 'DELETE', nodes[0]!);
+  assert.equal(shared().length, 1);
+  await lab.expect(204, 'POST', `${project}/close`);
+  assert.deepEqual(shared(), []);
 });

@@ -35,6 +35,16 @@ const WICS: Record<string, [Kind, number]> = {
   'WIC-2T': ['Serial', 2],
 };
 
+/** How many ports a card or a board has; undefined for what is none. */
+export function portsOfCard(name: string): number | undefined {
+  return Object.hasOwn(ADAPTERS, name) ? ADAPTERS[name]?.[1] : undefined;
+}
+
+/** The same for a WAN interface card, as clients know it. */
+export function portsOfWic(name: string): number | undefined {
+  return Object.hasOwn(WICS, name) ? WICS[name]?.[1] : undefined;
+}
+
 /** Ports by slot, then by WIC; WIC interfaces count over all WICs and sit on adapter 0 from port 16 x (WIC + 1) on. */
 export function routerPorts({ properties }: PortSource): Port[] {
   const ports: Port[] = [];

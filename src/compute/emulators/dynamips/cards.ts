@@ -1,49 +1,18 @@
 // The cards of routers: how many ports each has, and which slot takes it (facts of release 2.2.57).
+import { portsOfCard, portsOfWic } from '../../../store/node-kinds/router-ports.ts';
 import type { Platform } from './platforms.ts';
 import { refusal } from './platforms.ts';
-
-/** Cards and boards, and how many ports they have. */
-const PORTS: Readonly<Record<string, number>> = {
-  'C7200-IO-FE': 1,
-  'C7200-IO-2FE': 2,
-  'C7200-IO-GE-E': 1,
-  'PA-FE-TX': 1,
-  'PA-2FE-TX': 2,
-  'PA-GE': 1,
-  'PA-4E': 4,
-  'PA-8E': 8,
-  'PA-4T+': 4,
-  'PA-8T': 8,
-  'PA-A1': 1,
-  'PA-POS-OC3': 1,
-  'NM-1E': 1,
-  'NM-4E': 4,
-  'NM-1FE-TX': 1,
-  'NM-4T': 4,
-  'NM-16ESW': 16,
-  'GT96100-FE': 2,
-  'Leopard-2FE': 2,
-  'C2600-MB-1E': 1,
-  'C2600-MB-2E': 2,
-  'C2600-MB-1FE': 1,
-  'C2600-MB-2FE': 2,
-  'C1700-MB-1FE': 1,
-  'C1700-MB-WIC1': 0,
-};
-
-/** WAN interface cards. The emulator gives the one for Ethernet two ports. */
-const WIC_PORTS: Readonly<Record<string, number>> = { 'WIC-1T': 1, 'WIC-2T': 2, 'WIC-1ENET': 2 };
 
 /** Ports of the WIC at place `w` have the numbers from 16 x (w + 1) on, in slot 0. */
 export const WIC_PORT_BASE = 16;
 
 /** Whether this is the name of a card that a user may put into a slot; boards that are built in are not. */
 export function isCard(name: string): boolean {
-  return /^(C7200-IO|PA|NM)-/.test(name) && name in PORTS;
+  return /^(C7200-IO|PA|NM)-/.test(name) && portsOfCard(name) !== undefined;
 }
 
 export function isWic(name: string): boolean {
-  return name in WIC_PORTS;
+  return portsOfWic(name) !== undefined;
 }
 
 /** @throws Failure `conflict` (`DynamipsError`) for a card that does not fit into the slot */
@@ -81,8 +50,13 @@ export function hasPort(
 ): boolean {
   const card = cards.slots[slot];
   if (card === undefined || card === null) return false;
-  if (port < (PORTS[card] ?? 0)) return true;
+  if (port < (portsOfCard(card) ?? 0)) return true;
   const place = Math.floor(port / WIC_PORT_BASE) - 1;
   const wic = slot === 0 ? cards.wics[place] : undefined;
-  return wic != null && port % WIC_PORT_BASE < (WIC_PORTS[wic] ?? 0);
+  return wic != null && port % WIC_PORT_BASE < wicPorts(wic);
+}
+
+/** The emulator gives the one for Ethernet two ports, of which clients know one. */
+function wicPorts(wic: string): number {
+  return wic === 'WIC-1ENET' ? 2 : (portsOfWic(wic) ?? 0);
 }

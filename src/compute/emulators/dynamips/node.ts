@@ -14,11 +14,12 @@ import type { SurvivingProgram } from '../../nodes/surviving-programs.ts';
 import type { Services } from '../../services.ts';
 import { Configurations } from './configurations.ts';
 import { mustBeImage } from './elf.ts';
-import { ghostOf, joinProject, leaveProject } from './ghosts.ts';
+import { joinProject, leaveProject } from './ghosts.ts';
 import { findIdleValue, type IdleSearch, idleProposals, waitForBoot } from './idle-pc.ts';
 import { KEPT } from './kept.ts';
 import { FileWatch, memoryFile, removeFiles } from './kept-files.ts';
-import { adjustRunning, type Machine, makeRouter } from './machine.ts';
+import { launchRouter, mustShareMemory } from './launch.ts';
+import { changeRunning } from './live-changes.ts';
 import { releaseNumber, reserveNumber } from './numbers.ts';
 import { refusal } from './platforms.ts';
 import { leaveAll, RouterPorts } from './ports.ts';
@@ -26,7 +27,7 @@ import type { RouterNode } from './process.ts';
 import { findDynamips } from './program.ts';
 import { RouterRuntime } from './runtime.ts';
 import type { DynamipsCreate, DynamipsUpdate } from './schema.ts';
-import { changedSetup, newSetup, type RouterSetup } from './settings.ts';
+import { changedSetup, changeForStopped, newSetup, type RouterSetup } from './settings.ts';
 
 export const MODULE = 'dynamips';
 export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
@@ -166,41 +167,18 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
   }
 
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<RouterRuntime> {
-    const { config } = this.services;
     const { settings } = this.#setup;
-    const program = await findDynamips(config.Dynamips.dynamips_path);
+    const program = await findDynamips(this.services.config.Dynamips.dynamips_path);
     await mustBeImage(this.#image.path);
-    const sharesMemory = config.Dynamips.ghost_ios_support && settings.npe !== 'npe-g2';
-    if (sharesMemory && !settings.mmap) {
-      throw refusal(
-        'mmap: routers share memory (ghost_ios_support in section [Dynamips]), which needs mmap; switch it on.',
-      );
-    }
+    const sharesMemory = mustShareMemory(settings, this.services.config.Dynamips);
     warnOfMemory(this, this.services, settings.ram);
     await this.makeDirectory(undo);
-    const runtime = await RouterRuntime.start(
-      this.#routerNode,
-      {
-        ...{ program, dynamipsId: this.#id },
-        ...{ console: this.console.type === 'telnet', aux: this.auxiliaryConsole.port !== null },
-      },
-      resources,
-    );
-    await runtime.hypervisor.run('hypervisor working_dir', [this.directory]);
-    const ghost = sharesMemory
-      ? await ghostOf(runtime, join(this.directory, '..'), this.#setup, this.#image)
-      : undefined;
-    const texts = await this.#configurations.read();
-    const machine: Machine = {
-      ...{ setup: this.#setup, kept: runtime.kept, image: this.#image.path, ghost },
-      startupConfig: this.#configurations.startup,
-      privateConfig: texts.private ? this.#configurations.private : undefined,
+    const options = {
+      ...{ program, dynamipsId: this.#id, setup: this.#setup, image: this.#image, sharesMemory },
+      ...{ console: this.console.type === 'telnet', aux: this.auxiliaryConsole.port !== null },
+      ...{ ports: this.#routerPorts, configurations: this.#configurations },
     };
-    await makeRouter(runtime.hypervisor, machine);
-    resources.defer(() => this.#routerPorts.forget());
-    await this.#routerPorts.join(runtime);
-    await runtime.switchOn(resources);
-    await adjustRunning(runtime.hypervisor, machine);
+    const runtime = await launchRouter(this.#routerNode, options, resources);
     this.#accompany(runtime, resources);
     return runtime;
   }
@@ -298,8 +276,8 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
     const { services, name: oldName } = this;
     const setup = changedSetup(before, body, services.config.Dynamips);
     const name = body.name ?? oldName;
-    this.#mustAllow(setup, name);
-    if (this.runtime && body.aux !== undefined && this.auxiliaryConsole.port === null) throw this.#runs('aux');
+    const needsStop = this.runtime && this.#needsStop(setup, body);
+    if (needsStop !== undefined) throw refusal(`${needsStop}: ${oldName} runs; stop it before this changes.`);
     const isSame = body.image === undefined || body.image === this.#image.shown;
     const image = isSame ? this.#image : await imageOf(body.image, body.image_md5sum, this.project.path, services);
     const { type, port } = this.console;
@@ -308,7 +286,12 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
     try {
       if (body.aux !== undefined) await this.auxiliaryConsole.change('telnet', body.aux);
       if (name !== oldName) await this.#configurations.rename(oldName, name);
-      if (this.runtime) await this.#changeRunning(this.runtime, setup);
+      if (this.runtime) {
+        await changeRunning(this.runtime, before, setup, async (setupNow) => {
+          this.#setup = setupNow;
+          await this.#routerPorts.closeAllBut(setupNow);
+        });
+      }
     } catch (error) {
       await this.console.change(type, port ?? undefined);
       if (hadAux === null) await this.auxiliaryConsole.change('none');
@@ -320,53 +303,11 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
     await this.#routerPorts.closeAllBut(setup);
   }
 
-  #runs(member: string) {
-    return refusal(`${member}: ${this.name} runs; stop it before this changes.`);
-  }
-
-  /** What only a router that is off can be given. */
-  #mustAllow(setup: RouterSetup, name: string): void {
-    if (!this.runtime) return;
-    const { platform, chassis, settings, slots, wics } = this.#setup;
-    const refuse = (member: string): never => {
-      throw this.#runs(member);
-    };
-    if (name !== this.name) refuse('name');
-    if (setup.chassis !== chassis) refuse('chassis');
-    if (setup.settings.npe !== settings.npe) refuse('npe');
-    for (const [index, wic] of wics.entries()) if (setup.wics[index] !== wic) refuse(`wic${index}`);
-    for (const [slot, card] of slots.entries()) {
-      if (setup.slots[slot] !== card && (platform.name !== 'c7200' || slot === 0)) refuse(`slot${slot}`);
-    }
-  }
-
-  /** What takes effect at once: cards of routers that allow that, and what is about the idle value. */
-  async #changeRunning(runtime: RouterRuntime, setup: RouterSetup): Promise<void> {
-    const { slots, settings } = this.#setup;
-    for (const [slot, card] of setup.slots.entries()) {
-      const former = slots[slot] ?? null;
-      if (former === card) continue;
-      if (former !== null) await this.#takeOut(runtime, slot);
-      if (card !== null) await this.#putIn(runtime, slot, card);
-    }
-    const { idlepc, idlemax, idlesleep } = setup.settings;
-    if (idlepc !== settings.idlepc) await runtime.vm('set_idle_pc_online', 0, idlepc || '0x0');
-    if (idlemax !== settings.idlemax) await runtime.vm('set_idle_max', 0, idlemax);
-    if (idlesleep !== settings.idlesleep) await runtime.vm('set_idle_sleep_time', 0, idlesleep);
-  }
-
-  async #takeOut(runtime: RouterRuntime, slot: number): Promise<void> {
-    const slots = this.#setup.slots.with(slot, null);
-    await this.#routerPorts.closeAllBut({ slots, wics: this.#setup.wics });
-    await runtime.vm('slot_oir_stop', slot, 0);
-    await runtime.vm('slot_remove_binding', slot, 0);
-    this.#setup = { ...this.#setup, slots };
-  }
-
-  async #putIn(runtime: RouterRuntime, slot: number, card: string): Promise<void> {
-    await runtime.vm('slot_add_binding', slot, 0, card);
-    await runtime.vm('slot_oir_start', slot, 0);
-    this.#setup = { ...this.#setup, slots: this.#setup.slots.with(slot, card) };
+  /** The member that only a router that is off can be given. */
+  #needsStop(setup: RouterSetup, { name, aux }: DynamipsUpdate): string | undefined {
+    if (name !== undefined && name !== this.name) return 'name';
+    if (aux !== undefined && this.auxiliaryConsole.port === null) return 'aux';
+    return changeForStopped(this.#setup, setup);
   }
 }
 

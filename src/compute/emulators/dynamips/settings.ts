@@ -136,6 +136,17 @@ export function changedSetup(before: RouterSetup, body: DynamipsUpdate, support:
   return { platform, chassis, settings: settings as unknown as Settings, slots, wics };
 }
 
+/** The first member in which two setups differ that a router that runs cannot be given; undefined if there is none. */
+export function changeForStopped(before: RouterSetup, after: RouterSetup): string | undefined {
+  if (after.chassis !== before.chassis) return 'chassis';
+  if (after.settings.npe !== before.settings.npe) return 'npe';
+  const wic = before.wics.findIndex((card, place) => after.wics[place] !== card);
+  if (wic >= 0) return `wic${wic}`;
+  const isFixed = (slot: number): boolean => before.platform.name !== 'c7200' || slot === 0;
+  const slot = before.slots.findIndex((card, index) => after.slots[index] !== card && isFixed(index));
+  return slot >= 0 ? `slot${slot}` : undefined;
+}
+
 /** The cards that a body names, in its order; null empties the place. */
 function* cardsIn(body: object): Generator<['slot' | 'wic', number, string | null]> {
   for (const [member, value] of Object.entries(body)) {

@@ -1,0 +1,55 @@
+// From a node to its running router: the emulator is started, told what it is to be, joined with the cables, and switched on.
+import { join } from 'node:path';
+import type { Image } from '../../images/references.ts';
+import type { Configurations } from './configurations.ts';
+import { ghostOf } from './ghosts.ts';
+import { adjustRunning, makeRouter } from './machine.ts';
+import { refusal } from './platforms.ts';
+import type { RouterPorts } from './ports.ts';
+import type { RouterNode } from './process.ts';
+import { RouterRuntime, type RuntimeOptions } from './runtime.ts';
+import type { RouterSetup, Settings } from './settings.ts';
+
+export interface LaunchOptions extends RuntimeOptions {
+  setup: RouterSetup;
+  image: Image;
+  sharesMemory: boolean;
+  ports: RouterPorts;
+  configurations: Configurations;
+}
+
+/** Whether a router shares memory with others. @throws Failure `conflict` (`DynamipsError`) when it should, but cannot */
+export function mustShareMemory(
+  { npe, mmap }: Settings,
+  { ghost_ios_support: wanted }: { ghost_ios_support: boolean },
+) {
+  const shares = wanted && npe !== 'npe-g2';
+  if (!shares || mmap) return shares;
+  throw refusal(
+    'mmap: routers share memory (ghost_ios_support in section [Dynamips]), which needs mmap; switch it on.',
+  );
+}
+
+/** @throws Failure `conflict` (`DynamipsError`) with the emulator's words; `resources` end what was started */
+export async function launchRouter(
+  node: RouterNode,
+  options: LaunchOptions,
+  resources: AsyncDisposableStack,
+): Promise<RouterRuntime> {
+  const { setup, image, sharesMemory, ports, configurations } = options;
+  const runtime = await RouterRuntime.start(node, options, resources);
+  await runtime.hypervisor.run('hypervisor working_dir', [node.directory]);
+  const ghost = sharesMemory ? await ghostOf(runtime, join(node.directory, '..'), setup, image) : undefined;
+  const texts = await configurations.read();
+  const machine = {
+    ...{ setup, kept: runtime.kept, image: image.path, ghost },
+    startupConfig: configurations.startup,
+    privateConfig: texts.private ? configurations.private : undefined,
+  };
+  await makeRouter(runtime.hypervisor, machine);
+  resources.defer(() => ports.forget());
+  await ports.join(runtime);
+  await runtime.switchOn(resources);
+  await adjustRunning(runtime.hypervisor, machine);
+  return runtime;
+}

@@ -1,0 +1,38 @@
+// What a router that runs takes at once: cards, where its platform lets them be exchanged, and what is about its idle value.
+import type { RouterRuntime } from './runtime.ts';
+import type { RouterSetup } from './settings.ts';
+
+/**
+ * @param noted told of each setup on the way, before a card that is out of it is taken out; the cables of its ports must be gone then
+ * @throws Failure `conflict` (`DynamipsError`) with the emulator's words; what was noted last holds
+ */
+export async function changeRunning(
+  runtime: RouterRuntime,
+  before: RouterSetup,
+  after: RouterSetup,
+  noted: (setup: RouterSetup) => Promise<void>,
+): Promise<void> {
+  let now = before;
+  const put = async (slot: number, card: string | null): Promise<void> => {
+    now = { ...now, slots: now.slots.with(slot, card) };
+    await noted(now);
+  };
+  for (const [slot, card] of after.slots.entries()) {
+    const former = now.slots[slot] ?? null;
+    if (former === card) continue;
+    if (former !== null) {
+      await put(slot, null);
+      await runtime.vm('slot_oir_stop', slot, 0);
+      await runtime.vm('slot_remove_binding', slot, 0);
+    }
+    if (card !== null) {
+      await runtime.vm('slot_add_binding', slot, 0, card);
+      await runtime.vm('slot_oir_start', slot, 0);
+      await put(slot, card);
+    }
+  }
+  const { idlepc, idlemax, idlesleep } = after.settings;
+  if (idlepc !== before.settings.idlepc) await runtime.vm('set_idle_pc_online', 0, idlepc || '0x0');
+  if (idlemax !== before.settings.idlemax) await runtime.vm('set_idle_max', 0, idlemax);
+  if (idlesleep !== before.settings.idlesleep) await runtime.vm('set_idle_sleep_time', 0, idlesleep);
+}
