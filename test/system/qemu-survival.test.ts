@@ -2,7 +2,7 @@
 // without a guest, which rest in their BIOS.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client } from '../consoles/harness.ts';
@@ -15,6 +15,8 @@ import { openAgain } from './survivors.ts';
 const skip = missing('qemu-system-x86_64') || noGuest;
 /** Machines beside the two guests. */
 const MACHINES = 6;
+/** Machines that are started at once. */
+const CROWD = 60;
 
 const EMULATED = { platform: 'x86_64', ram: 16, options: '-machine accel=tcg', process_priority: 'normal' };
 
@@ -109,4 +111,26 @@ test('a daemon that is killed in the middle of a snapshot leaves a machine that 
     ['started'],
   );
   assert.ok(!kept());
+});
+
+test('machines that have not begun to start when all are to stop never do', {
+  skip: missing('qemu-system-x86_64'),
+}, async (t) => {
+  const daemon = await startDaemon(t);
+  const lab = await Lab.create(daemon);
+  const nodes: NodeObject[] = [];
+  for (let index = 0; index < CROWD; index++) nodes.push(await machine(lab, `Q${index}`, {}));
+  const isBegun = ({ node_directory }: NodeObject): boolean => existsSync(join(node_directory, 'qemu.log'));
+  const starting = daemon.post(`${lab.path}/nodes/start`);
+  await eventually('the first to start', () => nodes.some(isBegun));
+  await daemon.post(`${lab.path}/nodes/stop`);
+  await starting;
+  const begun = nodes.filter(isBegun).length;
+  assert.ok(begun < CROWD, `all ${begun} were started`);
+  assert.deepEqual([...new Set((await lab.nodes()).map(({ status }) => status))], ['stopped']);
+  assert.deepEqual(
+    nodes.flatMap(({ node_directory }) => processesIn(node_directory)),
+    [],
+  );
+  assert.deepEqual((await daemon.get('/v2/compute/network/ports')).udp_ports, []);
 });
