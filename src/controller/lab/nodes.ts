@@ -77,13 +77,20 @@ export class Nodes {
     });
   }
 
-  async #createFrom(project: Project, compute: Compute, given: NodeCreate): Promise<Node> {
+  /** @param fill does what else is to be done on the compute before the lab has the node */
+  async #createFrom(
+    project: Project,
+    compute: Compute,
+    given: NodeCreate,
+    fill: (node: Node) => Promise<void> = async () => {},
+  ): Promise<Node> {
     const path = nodePath(project.id, given.node_type, String(given.node_id));
     using trace = await project.traces.begin(compute, project.id, path);
     await using undo = new AsyncDisposableStack();
     try {
       using numbered = this.#options.numbers.number(project, compute, given, { keeps: false });
       const node = await this.#onCompute(project, compute, numbered.node, undo);
+      await fill(node);
       await this.#options.writer.apply(project.record, [{ node: node.record }, ...computeChange(compute)]);
       undo.move();
       project.nodes.set(node.id, node);
@@ -232,14 +239,13 @@ export class Nodes {
         y,
         z,
       } as NodeCreate;
-      const copy = await this.#createFrom(project, source.compute, given);
-      try {
-        await source.compute.post(`${source.path}/duplicate`, { body: { destination_node_id: copy.id }, limit: 0 });
-      } catch (error) {
-        await this.#deleteNow(project, copy);
-        throw new Failure('conflict', `The node "${source.name}" cannot be duplicated: ${messageOf(error)}`);
-      }
-      return copy;
+      return this.#createFrom(project, source.compute, given, async (copy) => {
+        try {
+          await source.compute.post(`${source.path}/duplicate`, { body: { destination_node_id: copy.id }, limit: 0 });
+        } catch (error) {
+          throw new Failure('conflict', `The node "${source.name}" cannot be duplicated: ${messageOf(error)}`);
+        }
+      });
     });
   }
 }
