@@ -17,7 +17,7 @@ const TUN = '/dev/net/tun';
 const VHOST = '/dev/vhost-net';
 const LOOPBACK = '127.0.0.1';
 /** The most that a TAP takes: guests may have what MTU they like. */
-const MTU = 65_521;
+const MTU_BYTES = 65_521;
 
 export interface Frames {
   by: 'tap' | 'udp';
@@ -87,7 +87,7 @@ export function adapterDevice(adapter: KeptAdapter): Device {
   }
   const { tap } = adapter;
   keepFromHost(tap);
-  changeLink(tap, { up: true, mtu: MTU });
+  changeLink(tap, { up: true, mtu: MTU_BYTES });
   return { kind: 'packet', interface: tap };
 }
 
