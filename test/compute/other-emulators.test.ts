@@ -1,6 +1,18 @@
 // Nodes of TraceNG, VirtualBox and VMware on a host that has none of them, and with programs in their place that note what they are told.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Pairs, pairsText, parsePairs } from '../../src/compute/emulators/vmware/files.ts';
+import { vmnets } from '../../src/compute/emulators/vmware/machines.ts';
+import { attachAdapters, detachAdapters } from '../../src/compute/emulators/vmware/vmx.ts';
+import { Client } from '../consoles/harness.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+import { eventually } from '../system/daemon.ts';
 import { startLab } from './support.ts';
 
 test('a TraceNG is kept and linked like any node, and says that its program is one of Windows', async (t) => {
@@ -67,3 +79,226 @@ for (const { kind, exception, body, setting } of [
     await lab.expect(400, 'POST', `${project}/${kind}/nodes`, { name: 'V', ...body, x: 1 });
   });
 }
+
+function script(path: string, text: string): string {
+  writeFileSync(path, text);
+  chmodSync(path, 0o700);
+  return path;
+}
+
+const UUID = '01234567-89ab-cdef-0123-456789abcdef';
+
+/** Notes what it is told, and answers as VirtualBox 7 does of one machine whose second adapter its user has attached to NAT. */
+const VBOX = String.raw`#!/bin/sh
+cd "$(dirname "$0")"
+[ "$1" = --nologo ] && [ "$LANG" = en ] || exit 9
+shift
+echo "$*" >> calls
+[ -e broken ] && { echo "VBoxManage: error: it is broken" >&2; exit 1; }
+case "$*" in
+'list systemproperties') printf 'API version:                     7_0\nMaximum PIIX3 Network Adapter count:   8\n' ;;
+'list vms') printf '"web" {%s}\n"<inaccessible>" {1}\n"copy" {2}\n' ${UUID} ;;
+'getextradata copy '*) echo 'Value: yes' ;;
+getextradata*) echo 'No value set!' ;;
+showvminfo*) printf 'name="web"\nUUID="%s"\nmemory=512\nchipset="piix3"\nVMState="%s"\nnic1="null"\nnic2="nat"\n' ${UUID} "$(cat state)" ;;
+startvm*) echo running > state ;;
+*' poweroff') echo poweroff > state ;;
+*' savestate') echo saved > state ;;
+*' pause') echo paused > state ;;
+*' resume') echo running > state ;;
+'guestproperty get '*) echo 'Value: yes' ;;
+esac
+`;
+
+async function virtualBox(t: TestContext) {
+  const directory = await scratchDirectory(t);
+  const path = script(join(directory, 'VBoxManage'), VBOX);
+  writeFileSync(join(directory, 'state'), 'poweroff\n');
+  const lab = await startLab(t, { vboxmanage_path: path, console: [17_900, 17_909], udp: [17_910, 17_939] });
+  const calls = (): string[] => {
+    const lines = readFileSync(join(directory, 'calls'), 'utf8').trim().split('\n');
+    writeFileSync(join(directory, 'calls'), '');
+    return lines.map((line) => line.replaceAll(UUID, 'UUID'));
+  };
+  return { directory, lab, calls, project: await lab.project() };
+}
+
+/** A serial port on which its machine says all that it hears. */
+async function serialPort(t: TestContext, kind: string, node: string): Promise<void> {
+  const path = join(tmpdir(), kind, node.split('/').at(-1)!);
+  mkdirSync(dirname(path), { recursive: true });
+  const server = createServer((socket) => void socket.pipe(socket));
+  server.listen(path);
+  await once(server, 'listening');
+  t.after(() => server.close());
+}
+
+test('VirtualBox is told to start, link, suspend and end a machine, whose frames and console come here', async (t) => {
+  const { lab, calls, project } = await virtualBox(t);
+  assert.deepEqual(await lab.expect(200, 'GET', '/virtualbox/vms'), [{ vmname: 'web', ram: 512 }]);
+  calls();
+  const node = await lab.node(project, 'virtualbox', { vmname: 'web', adapters: 2, ram: 600, headless: true });
+  const made = await lab.expect(200, 'GET', node);
+  assert.deepEqual(
+    [made.ram, made.vmname, made.node_directory, made.adapter_type, made.linked_clone],
+    [600, 'web', null, 'Intel PRO/1000 MT Desktop (82540EM)', false],
+  );
+  assert.deepEqual(calls(), [
+    'list systemproperties',
+    'showvminfo --machinereadable -- web',
+    'modifyvm UUID --memory 600',
+  ]);
+
+  const peer = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(peer, 'listening');
+  t.after(() => peer.close());
+  const { udp_port: lport } = await lab.expect(201, 'POST', `${project}/ports/udp`, {});
+  const nio = { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: peer.address().port };
+  await lab.expect(201, 'POST', `${node}/adapters/0/ports/0/nio`, nio);
+  const taken = await lab.expect(409, 'POST', `${node}/adapters/1/ports/0/nio`, { ...nio, lport: 17_939 });
+  assert.match(taken.message, /attached to nat; set use_any_adapter/);
+  calls();
+
+  const started = lab.expect(204, 'POST', `${node}/start`);
+  await eventually(
+    'the machine to start',
+    () => readFileSync(join(dirname(lab.config.VirtualBox.vboxmanage_path), 'calls'), 'utf8'),
+    (text) => text.includes('startvm'),
+  );
+  await serialPort(t, 'gns3_vbox', node);
+  await started;
+  const told = calls();
+  const set = told.find((line) => line.startsWith('modifyvm'))!;
+  const [, sport, dport] = /sport=(\d+) --nicproperty1 dest=127\.0\.0\.1 --nicproperty1 dport=(\d+)/.exec(set)!;
+  assert.match(
+    set,
+    /^modifyvm UUID --nictrace1 off --nictype1 82540EM --nic1 generic --nicgenericdrv1 UDPTunnel --nicproperty1 sport=/,
+  );
+  assert.match(
+    set,
+    / --cableconnected1 on --nic3 none .*--nic8 none --uart1 0x3F8 4 --uartmode1 server \/.*gns3_vbox\//,
+  );
+  assert.doesNotMatch(set, /--nic2 /);
+  assert.ok(told.includes('startvm UUID --type headless'));
+  assert.ok(told.includes('guestproperty set UUID NameInGNS3 N1'));
+
+  // As the machine's adapter would.
+  const adapter = createSocket('udp4').bind(Number(sport), '127.0.0.1');
+  await once(adapter, 'listening');
+  t.after(() => adapter.close());
+  const came = once(peer, 'message');
+  adapter.send(Buffer.alloc(60, 7), Number(dport), '127.0.0.1');
+  assert.equal((await came)[0].length, 60);
+
+  const console = await Client.open(t, made.console);
+  console.send('hello');
+  await console.sees(/hello/);
+  await lab.expect(204, 'POST', `${node}/suspend`);
+  assert.equal((await lab.expect(200, 'GET', node)).status, 'suspended');
+  await lab.expect(204, 'POST', `${node}/resume`);
+  await lab.expect(204, 'POST', `${node}/reload`);
+  await lab.expect(204, 'DELETE', `${node}/adapters/0/ports/0/nio`);
+  const rest = calls().filter((line) => line.startsWith('controlvm'));
+  assert.deepEqual(
+    rest,
+    ['pause', 'resume', 'reset', 'setlinkstate1 off'].map((verb) => `controlvm UUID ${verb}`),
+  );
+  await lab.expect(204, 'POST', `${node}/stop`);
+  const last = calls();
+  assert.ok(last.includes('controlvm UUID poweroff'));
+  assert.ok(last.includes('modifyvm UUID --uart1 off --nictrace1 off --cableconnected1 off --nic1 null'));
+  assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).udp_ports, []);
+});
+
+test('what VirtualBox refuses is told in its words, and a machine has one node', async (t) => {
+  const { directory, lab, project } = await virtualBox(t);
+  const node = await lab.node(project, 'virtualbox', { vmname: 'web', console_type: 'none' });
+  await lab.expect(409, 'POST', `${project}/virtualbox/nodes`, { name: 'N2', vmname: 'other', adapters: 9 });
+  writeFileSync(join(directory, 'broken'), '');
+  const refused = await lab.expect(409, 'POST', `${node}/start`);
+  assert.equal(refused.exception, 'VirtualBoxError');
+  assert.match(refused.message, /it is broken/);
+  assert.equal((await lab.expect(200, 'GET', node)).status, 'stopped');
+  assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).udp_ports, []);
+});
+
+const VMRUN = `#!/bin/sh
+cd "$(dirname "$0")"
+[ $# = 0 ] && { echo 'vmrun version 1.17.0 build-1'; exit 255; }
+echo "$*" >> calls
+[ "$3" = list ] && echo 'Total running VMs: 0'
+exit 0
+`;
+
+test('VMware is told to start, pause and end a machine, whose file is as it was afterwards', async (t) => {
+  const directory = await scratchDirectory(t);
+  const path = script(join(directory, 'vmrun'), VMRUN);
+  script(join(directory, 'vmware'), '#!/bin/sh\necho "VMware Workstation 16.2.0 build-1"\n');
+  writeFileSync(join(directory, 'calls'), '');
+  const vmx = join(directory, 'web.vmx');
+  writeFileSync(vmx, '#!/usr/bin/vmware\n.encoding = "UTF-8"\nDisplayName = "web é"\nmemsize = "64"\n');
+  const lab = await startLab(t, { vmrun_path: path, console: [17_940, 17_949], udp: [17_950, 17_959] });
+  const project = await lab.project();
+  const body = { vmx_path: vmx, linked_clone: false, headless: true };
+  const node = await lab.node(project, 'vmware', body);
+  const missing = { name: 'N2', ...body, vmx_path: `${vmx}x` };
+  assert.match(
+    (await lab.expect(409, 'POST', `${project}/vmware/nodes`, missing)).message,
+    /^vmx_path: there is no machine/,
+  );
+  const started = lab.expect(204, 'POST', `${node}/start`);
+  await eventually(
+    'the machine to start',
+    () => readFileSync(join(directory, 'calls'), 'utf8'),
+    (text) => text.includes('start'),
+  );
+  const running = parsePairs(readFileSync(vmx));
+  assert.equal(running.get('serial0.filetype'), 'pipe');
+  assert.equal(running.get('displayname'), 'web é');
+  await serialPort(t, 'gns3_vmware', node);
+  await started;
+  const console = await Client.open(t, (await lab.expect(200, 'GET', node)).console);
+  console.send('hello');
+  await console.sees(/hello/);
+  for (const verb of ['suspend', 'resume', 'reload', 'stop']) await lab.expect(204, 'POST', `${node}/${verb}`);
+  assert.deepEqual(readFileSync(join(directory, 'calls'), 'utf8').trim().split('\n'), [
+    '-T ws list',
+    ...[`start ${vmx} nogui`, `pause ${vmx}`, `unpause ${vmx}`, `reset ${vmx}`, `stop ${vmx}`].map(
+      (words) => `-T ws ${words}`,
+    ),
+  ]);
+  assert.match(readFileSync(vmx, 'utf8'), /^#!.*\/vmware\n\.encoding = "UTF-8"\n/);
+});
+
+test("adapters of a VMware machine go to networks of the nodes and back, and the user's own stay as they are", () => {
+  const text = 'ethernet0.present = "TRUE"\nethernet0.connectiontype = "nat"\nethernet3.present = "TRUE"\n';
+  const vmx: Pairs = parsePairs(Buffer.from(text));
+  const networks = ['vmnet2', 'vmnet3'];
+  const settings = { adapters: 3, adapter_type: 'default', use_any_adapter: false, custom_adapters: [] };
+  const attached = attachAdapters(
+    vmx,
+    settings,
+    () => false,
+    () => networks.shift()!,
+  );
+  assert.deepEqual(
+    [...attached],
+    [
+      [1, 'vmnet2'],
+      [2, 'vmnet3'],
+    ],
+  );
+  assert.deepEqual(
+    ['0.connectiontype', '1.vnet', '1.virtualdev', '1.connectiontype', '2.vnet', '3.startconnected'].map((key) =>
+      vmx.get(`ethernet${key}`),
+    ),
+    ['nat', 'vmnet2', 'e1000', 'custom', 'vmnet3', 'FALSE'],
+  );
+  detachAdapters(vmx, new Set(['vmnet2', 'vmnet3']));
+  assert.deepEqual([vmx.get('ethernet1.vnet'), vmx.get('ethernet3.startconnected')], ['vmnet1', 'TRUE']);
+  assert.deepEqual(parsePairs(Buffer.from(pairsText(vmx, '/usr/bin/vmware'))), vmx);
+  assert.deepEqual(vmnets(['vmnet8', 'vmnet10', 'eth0', 'vmnet2', 'vmnet1', 'vmnet300'], 2, 255), [
+    'vmnet2',
+    'vmnet10',
+  ]);
+});

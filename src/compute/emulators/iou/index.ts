@@ -1,5 +1,6 @@
 // Registers routers and switches of IOU: an image that is a program of this host, Ethernet and serial adapters, a console.
 import { defineKind } from '../../nodes/kind.ts';
+import { iouHost } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { IouNode, MODULE, PORT_RULES } from './node.ts';
 import { IouCreate, IouStart, IouUpdate } from './schema.ts';
@@ -13,6 +14,7 @@ export const iou = defineKind({
   startAnswersNode: true,
   updatesNio: true,
   kept: KEPT,
+  doctor: [iouHost],
 
   make: IouNode.create,
   change: (node: IouNode, body) => node.change(body),

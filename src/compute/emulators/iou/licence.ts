@@ -18,10 +18,10 @@ const FIX = 'write "[license]", and below it "<name of this host> = <16 hexadeci
 export interface LicencePlaces {
   /** `iourc_path` of section `[IOU]`; empty for none. */
   configured: string;
-  /** Where what was submitted is kept, a file for each node. */
-  submitted: string;
-  /** Of the node. */
-  directory: string;
+  /** Of a node: where what was submitted for it is kept. */
+  submitted?: string;
+  /** The node's directory. */
+  directory?: string;
 }
 
 /** Where the licences are kept that clients have submitted. */
@@ -53,8 +53,8 @@ export async function findLicence({ configured, submitted, directory }: LicenceP
     if (await isFile(configured)) return configured;
     throw refusal(`iourc_path: ${configured} is not there; correct it in section [IOU], or put the licence there.`);
   }
-  const places = [submitted, join(homedir(), HOME_NAME), join(directory, NAME)];
-  for (const path of places) if (await isFile(path)) return path;
+  const places = [submitted, join(homedir(), HOME_NAME), directory && join(directory, NAME)];
+  for (const path of places) if (path && (await isFile(path))) return path;
   const fix = 'submit one with PUT /v2/iou_license, or name a file with iourc_path in section [IOU]';
   throw refusal(`There is no IOU licence (iourc) on this host; ${fix}.`);
 }

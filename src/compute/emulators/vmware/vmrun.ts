@@ -1,5 +1,5 @@
 // vmrun, the program by which VMware is driven, and the product that it belongs to.
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../../failures.ts';
 import { KeyedLock } from '../../../host/keyed-lock.ts';
@@ -66,7 +66,7 @@ export class Vmrun {
     const path = await findProgram(configured || 'vmrun');
     if (path === undefined)
       throw refusal(`VMware cannot be used: there is no program ${configured || 'vmrun'}; ${FIX}.`);
-    const { product, type, release } = await findProduct();
+    const { product, type, release } = await findProduct(dirname(path));
     const needed = neededVmrun(type, release);
     const version = /vmrun version ([\d.]+)/.exec(await words(path))?.[1];
     if (version === undefined) throw refusal(`${path} does not answer as vmrun does; ${FIX}.`);
@@ -103,18 +103,19 @@ export class Vmrun {
   }
 }
 
-async function findProduct(): Promise<{ product: string; type: HostType; release: number }> {
+/** Beside vmrun, or on the search path. */
+async function findProduct(directory: string): Promise<{ product: string; type: HostType; release: number }> {
   for (const [name, type, pattern, oldest] of [
     ['vmware', 'ws', /VMware Workstation (\d+)\./, 10],
     ['vmplayer', 'player', /VMware Player (\d+)\./, 6],
   ] as const) {
-    const product = await findProgram(name);
+    const product = (await findProgram(join(directory, name))) ?? (await findProgram(name));
     if (product === undefined) continue;
     const release = Number(pattern.exec(await words(product, '-v'))?.[1] ?? 0);
     if (release >= oldest) return { product, type, release };
     throw refusal(`${product} is too old: install VMware Workstation 10 or Player 6, or later.`);
   }
-  throw refusal(`VMware cannot be used: neither vmware nor vmplayer is on the search path; ${FIX}.`);
+  throw refusal(`VMware cannot be used: neither vmware nor vmplayer is beside vmrun or on the search path; ${FIX}.`);
 }
 
 /** All that a program says, however it ends; nothing when it cannot be run. */
