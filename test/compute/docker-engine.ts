@@ -18,7 +18,7 @@ export const BUSYBOX = 'gns3-conformance/busybox:latest';
 export const VOLUMES = 'labwire-test/volumes:latest';
 
 /** How long the Engine may take to answer after its start, on a host that is busy. */
-const START_MILLISECONDS = 60_000;
+const START_MS = 60_000;
 
 /** Why no Engine can run here; false when one may. */
 async function lacking(): Promise<string | false> {
@@ -74,7 +74,7 @@ export class TestEngine implements AsyncDisposable {
     ];
     const child = spawn('dockerd', words, { stdio: ['ignore', log.fd, log.fd], detached: true });
     this.#child = child;
-    const end = performance.now() + START_MILLISECONDS;
+    const end = performance.now() + START_MS;
     while (performance.now() < end && child.exitCode === null) {
       if (await this.engine.version().catch(() => undefined)) return;
       await sleep(50);

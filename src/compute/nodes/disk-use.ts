@@ -6,7 +6,7 @@ import { listContained } from '../../host/contained-tree.ts';
 /** Nodes have some ten files; of one with thousands the largest are told. */
 const MOST_FILES = 100;
 /** Unit of `st_blocks` (stat(2)). */
-const BLOCK = 512;
+const BLOCK_BYTES = 512;
 
 export interface DiskUse {
   /** Bytes on the disk, all files together; a sparse file takes less than its size. */
@@ -20,7 +20,7 @@ export async function diskUse(directory: string): Promise<DiskUse> {
   const files: DiskUse['files'] = [];
   try {
     for await (const { path, stat } of listContained(directory)) {
-      files.push({ path, size: stat.size, bytes: stat.blocks * BLOCK });
+      files.push({ path, size: stat.size, bytes: stat.blocks * BLOCK_BYTES });
     }
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== 'not-found') throw thrown;

@@ -28,7 +28,7 @@ const MESSAGES = 64;
 
 /** Length of the header. */
 export const HEADER_BYTES = 8;
-const HEADER_STRIDE = 16;
+const HEADER_STRIDE_BYTES = 16;
 
 export class HeadedDatagramCalls {
   readonly #libc = libc();
@@ -46,24 +46,24 @@ export class HeadedDatagramCalls {
     const { control } = memory;
     this.#scratch = control.carve(16);
     this.#address = control.carve(SOCKADDR_BYTES);
-    this.#receiveHeaders = control.carve(SLOTS * HEADER_STRIDE);
+    this.#receiveHeaders = control.carve(SLOTS * HEADER_STRIDE_BYTES);
     this.#receiveMessages = control.carve(SLOTS * MMSGHDR_BYTES);
     const receiveVectors = control.carve(SLOTS * 2 * IOVEC_BYTES);
     for (let slot = 0; slot < SLOTS; slot++) {
       const vectors = receiveVectors + slot * 2 * IOVEC_BYTES;
-      control.writePointer(vectors, control.address + this.#receiveHeaders + slot * HEADER_STRIDE);
+      control.writePointer(vectors, control.address + this.#receiveHeaders + slot * HEADER_STRIDE_BYTES);
       control.writePointer(vectors + 8, HEADER_BYTES);
       control.writePointer(vectors + IOVEC_BYTES, memory.addressOfSlot(slot));
       control.writePointer(vectors + IOVEC_BYTES + 8, SLOT_BYTES);
       this.#point(this.#receiveMessages + slot * MMSGHDR_BYTES, vectors);
     }
-    this.#sendHeaders = control.carve(MESSAGES * HEADER_STRIDE);
+    this.#sendHeaders = control.carve(MESSAGES * HEADER_STRIDE_BYTES);
     this.#sendVectors = control.carve(MESSAGES * 2 * IOVEC_BYTES);
     this.#sendMessages = control.carve(MESSAGES * MMSGHDR_BYTES);
     for (let message = 0; message < MESSAGES; message++) {
       const vectors = this.#sendVectors + message * 2 * IOVEC_BYTES;
       const header = this.#sendMessages + message * MMSGHDR_BYTES;
-      control.writePointer(vectors, control.address + this.#sendHeaders + message * HEADER_STRIDE);
+      control.writePointer(vectors, control.address + this.#sendHeaders + message * HEADER_STRIDE_BYTES);
       control.writePointer(vectors + 8, HEADER_BYTES);
       control.writePointer(header + MSG_NAME, control.address + this.#address);
       this.#point(header, vectors);
@@ -100,7 +100,7 @@ export class HeadedDatagramCalls {
 
   /** A byte of the header of what was received into the slot. */
   receivedHeader(slot: number, at: number): number {
-    return this.#memory.control.bytes[this.#receiveHeaders + slot * HEADER_STRIDE + at]!;
+    return this.#memory.control.bytes[this.#receiveHeaders + slot * HEADER_STRIDE_BYTES + at]!;
   }
 
   /**
@@ -120,7 +120,7 @@ export class HeadedDatagramCalls {
     const count = Math.min(MESSAGES, slots.length - from);
     for (let message = 0; message < count; message++) {
       const slot = slots[from + message]!;
-      const place = this.#sendHeaders + message * HEADER_STRIDE;
+      const place = this.#sendHeaders + message * HEADER_STRIDE_BYTES;
       header.copy(control.bytes, place);
       control.bytes[place + 4] = own[from + message]!;
       control.bytes[place + 5] = own[from + message]!;

@@ -8,7 +8,7 @@ import type { Engine } from './engine.ts';
 /** Input that may wait for a program that does not read. */
 const INPUT_BYTES = 256 * 1024;
 /** Before a shell that has ended starts again. */
-const AGAIN_MILLISECONDS = 300;
+const AGAIN_MS = 300;
 /** Of the output, for messages. */
 const LAST_CHARACTERS = 4096;
 
@@ -152,7 +152,7 @@ class Shell {
       this.#stream = undefined;
       this.#starting = undefined;
       // Who leaves the shell gets another one, but not one after the other without end.
-      const timer = setTimeout(() => this.isWanted() && void this.start(), AGAIN_MILLISECONDS);
+      const timer = setTimeout(() => this.isWanted() && void this.start(), AGAIN_MS);
       timer.unref();
     });
     if (this.#window) this.resize(...this.#window);

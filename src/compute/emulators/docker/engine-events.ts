@@ -5,7 +5,7 @@ import { log } from '../../../host/log.ts';
 import type { Engine } from './engine.ts';
 
 /** Between two attempts to reach an Engine that is away. */
-const RETRY_MILLISECONDS = 250;
+const RETRY_MS = 250;
 
 export type ContainerEvent = 'die' | 'pause' | 'unpause' | 'engine-back';
 export type Listener = (event: ContainerEvent, exitCode: number | undefined) => void;
@@ -86,7 +86,7 @@ export class EngineEvents {
   /** Waits for the Engine, and lets everybody look how their containers are. */
   async #comeBack(ended: AbortController): Promise<void> {
     while (this.#ended === ended) {
-      await sleep(RETRY_MILLISECONDS);
+      await sleep(RETRY_MS);
       if (this.#ended !== ended) return;
       this.#opening = this.#open();
       try {

@@ -7,7 +7,7 @@ import { Failure, messageOf, systemCode } from '../../../failures.ts';
 /** The oldest version of the API that is spoken (Docker 19.03). */
 const OLDEST = '1.40';
 /** What a call may take unless it says otherwise: an Engine on a busy host is slow to answer. */
-const LIMIT_MILLISECONDS = 300_000;
+const LIMIT_MS = 300_000;
 /** Calls at the same time; what is more waits here, not in the Engine. */
 const MOST_CALLS = 16;
 
@@ -51,7 +51,7 @@ export class Engine {
 
   /** Calls `/v1.xx/<path>` and gives the JSON of the answer. @throws EngineFailure, and Failure `conflict` when there is no Engine */
   async call<T = unknown>(method: Method, path: string, options: CallOptions = {}): Promise<T> {
-    const answer = await this.stream(method, path, { limit: LIMIT_MILLISECONDS, ...options });
+    const answer = await this.stream(method, path, { limit: LIMIT_MS, ...options });
     const content = await text(answer).catch((error: unknown) => Promise.reject(this.#unreachable(error)));
     return (content === '' ? undefined : JSON.parse(content)) as T;
   }
@@ -95,7 +95,7 @@ export class Engine {
   }
 
   async #told(): Promise<Version> {
-    const answer = await this.#send('GET', '/version', { limit: LIMIT_MILLISECONDS });
+    const answer = await this.#send('GET', '/version', { limit: LIMIT_MS });
     const told = JSON.parse(await text(answer)) as Version;
     if (!isOlder(told.ApiVersion, OLDEST)) return told;
     const message = `Docker ${told.Version} is too old, its API is ${told.ApiVersion}: install Docker 19.03 or later.`;

@@ -23,8 +23,8 @@ export const MODULE = 'docker';
 export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };
 
 /** How long a container that is new is watched for rights that it lacks, and how often. */
-const WATCHED_MILLISECONDS = 5_000;
-const WATCH_MILLISECONDS = 250;
+const WATCHED_MS = 5_000;
+const WATCH_MS = 250;
 
 interface State extends Omit<Wanted, 'level'> {
   usage: string;
@@ -337,14 +337,14 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     const levels = levelsOf(this.services.config.Docker);
     const next = levels[levels.indexOf(this.#level) + 1];
     if (next === undefined) return;
-    const end = performance.now() + WATCHED_MILLISECONDS;
+    const end = performance.now() + WATCHED_MS;
     const look = (): void => {
       if (lacksRights(runtime.lastOutput)) {
         clearInterval(timer);
         void this.inTurn(() => this.#giveRights(runtime, next));
       } else if (performance.now() > end || runtime.ended) clearInterval(timer);
     };
-    const timer = setInterval(look, WATCH_MILLISECONDS).unref();
+    const timer = setInterval(look, WATCH_MS).unref();
     runtime.once('end', look);
     resources.defer(() => clearInterval(timer));
   }

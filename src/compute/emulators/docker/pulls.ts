@@ -4,7 +4,7 @@ import { Failure } from '../../../failures.ts';
 import { type Engine, exception } from './engine.ts';
 
 /** Between two messages about one layer. */
-const PROGRESS_MILLISECONDS = 1000;
+const PROGRESS_MS = 1000;
 
 export interface Pull {
   readonly image: string;
@@ -95,7 +95,7 @@ export class Pulls {
         if (progress === undefined) continue;
         running.progress = `${id}: ${progress}`;
         const now = performance.now();
-        if (now - (told.get(id) ?? -Infinity) < PROGRESS_MILLISECONDS) continue;
+        if (now - (told.get(id) ?? -Infinity) < PROGRESS_MS) continue;
         told.set(id, now);
         tell(`Pulling image ${image}: ${running.progress}`);
       }

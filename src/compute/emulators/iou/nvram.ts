@@ -8,18 +8,18 @@ const PRIVATE_MAGIC = 0xfedc;
 const FILE_MAGIC = 0xdcba;
 const RAW = 1;
 const COMPRESSED = 2;
-const STARTUP_HEADER = 36;
-const PRIVATE_HEADER = 16;
+const STARTUP_HEADER_BYTES = 36;
+const PRIVATE_HEADER_BYTES = 16;
 /** Added to places in the file, as the router knows them. */
 const BASE = 0x1000_0000;
 /** The version of an image that has written nothing yet. */
 const UNKNOWN_VERSION = 0x0f04;
 /** Images up to this version, and larger areas, put four more bytes behind a configuration of uneven length. */
 const LAST_OLD_VERSION = 0x0f00;
-const LARGE_AREA = 65_536;
-const SECTOR = 1024;
+const LARGE_AREA_BYTES = 65_536;
+const SECTOR_BYTES = 1024;
 /** At the end of the area, never used for configurations. */
-const RESERVED = 2048;
+const RESERVED_BYTES = 2048;
 
 const LF = Buffer.of(0x0a);
 
@@ -31,23 +31,23 @@ export interface Configurations {
 
 /** @throws RangeError for what holds no configuration */
 export function readNvram(nvram: Buffer): Configurations {
-  if (nvram.length < STARTUP_HEADER || nvram.readUInt16BE(0) !== STARTUP_MAGIC)
+  if (nvram.length < STARTUP_HEADER_BYTES || nvram.readUInt16BE(0) !== STARTUP_MAGIC)
     throw new RangeError('it does not begin as an NVRAM does');
   const format = nvram.readUInt16BE(2);
   const length = nvram.readUInt32BE(16);
-  if (STARTUP_HEADER + length > nvram.length) throw new RangeError('the start-up configuration is cut off');
-  const data = nvram.subarray(STARTUP_HEADER, STARTUP_HEADER + length);
+  if (STARTUP_HEADER_BYTES + length > nvram.length) throw new RangeError('the start-up configuration is cut off');
+  const data = nvram.subarray(STARTUP_HEADER_BYTES, STARTUP_HEADER_BYTES + length);
   if (format !== RAW && format !== COMPRESSED) throw new RangeError(`format ${format} is not known`);
   return { startup: format === COMPRESSED ? uncompress(data) : Buffer.from(data), private: privateIn(nvram, length) };
 }
 
 function privateIn(nvram: Buffer, startupLength: number): Buffer | undefined {
-  let at = (STARTUP_HEADER + startupLength + 3) & ~3;
+  let at = (STARTUP_HEADER_BYTES + startupLength + 3) & ~3;
   const word = (place: number): number => (place + 2 <= nvram.length ? nvram.readUInt16BE(place) : -1);
   if (word(at + 4) === PRIVATE_MAGIC && word(at + 6) === RAW) at += 4;
-  if (word(at) !== PRIVATE_MAGIC || at + PRIVATE_HEADER > nvram.length) return undefined;
-  const end = at + PRIVATE_HEADER + nvram.readUInt32BE(at + 12);
-  return end > nvram.length ? undefined : Buffer.from(nvram.subarray(at + PRIVATE_HEADER, end));
+  if (word(at) !== PRIVATE_MAGIC || at + PRIVATE_HEADER_BYTES > nvram.length) return undefined;
+  const end = at + PRIVATE_HEADER_BYTES + nvram.readUInt32BE(at + 12);
+  return end > nvram.length ? undefined : Buffer.from(nvram.subarray(at + PRIVATE_HEADER_BYTES, end));
 }
 
 /**
@@ -61,7 +61,7 @@ export function writeNvram(
   { startup, private: own }: Configurations,
   kibibytes: number,
 ): Buffer {
-  const size = kibibytes * SECTOR;
+  const size = kibibytes * SECTOR_BYTES;
   const old = former?.length === size ? former : Buffer.alloc(size);
   const area = size / 2;
   const isKnown = old.readUInt16BE(0) === STARTUP_MAGIC;
@@ -73,7 +73,7 @@ export function writeNvram(
   const configuration = Buffer.concat([
     startupHeader(text.length, version),
     text,
-    Buffer.alloc(padding(STARTUP_HEADER + text.length, version, area)),
+    Buffer.alloc(padding(STARTUP_HEADER_BYTES + text.length, version, area)),
   ]);
   const whole = Buffer.concat([configuration, privatePart(configuration.length, own ?? Buffer.alloc(0))]);
   if (whole.length > limit) {
@@ -88,47 +88,47 @@ export function writeNvram(
 }
 
 function startupHeader(length: number, version: number): Buffer {
-  const header = Buffer.alloc(STARTUP_HEADER);
+  const header = Buffer.alloc(STARTUP_HEADER_BYTES);
   header.writeUInt16BE(STARTUP_MAGIC, 0);
   header.writeUInt16BE(RAW, 2);
   header.writeUInt16BE(version, 6);
-  header.writeUInt32BE(BASE + STARTUP_HEADER, 8);
-  header.writeUInt32BE(BASE + STARTUP_HEADER + length, 12);
+  header.writeUInt32BE(BASE + STARTUP_HEADER_BYTES, 8);
+  header.writeUInt32BE(BASE + STARTUP_HEADER_BYTES + length, 12);
   header.writeUInt32BE(length, 16);
   return header;
 }
 
 /** Is there also without a text. */
 function privatePart(at: number, text: Buffer): Buffer {
-  const header = Buffer.alloc(PRIVATE_HEADER);
+  const header = Buffer.alloc(PRIVATE_HEADER_BYTES);
   header.writeUInt16BE(PRIVATE_MAGIC, 0);
   header.writeUInt16BE(RAW, 2);
-  header.writeUInt32BE(BASE + at + PRIVATE_HEADER, 4);
-  header.writeUInt32BE(BASE + at + PRIVATE_HEADER + text.length, 8);
+  header.writeUInt32BE(BASE + at + PRIVATE_HEADER_BYTES, 4);
+  header.writeUInt32BE(BASE + at + PRIVATE_HEADER_BYTES + text.length, 8);
   header.writeUInt32BE(text.length, 12);
   return Buffer.concat([header, text]);
 }
 
 function padding(end: number, version: number, area: number): number {
   const even = (4 - (end % 4)) % 4;
-  return even !== 0 && (version <= LAST_OLD_VERSION || area >= LARGE_AREA) ? even + 4 : even;
+  return even !== 0 && (version <= LAST_OLD_VERSION || area >= LARGE_AREA_BYTES) ? even + 4 : even;
 }
 
 /** Where the configurations end that are there. @throws Failure `conflict` when they are longer than their area */
 function configurationEnd(nvram: Buffer, area: number, version: number): number {
-  const text = STARTUP_HEADER + nvram.readUInt32BE(16);
+  const text = STARTUP_HEADER_BYTES + nvram.readUInt32BE(16);
   const at = text + padding(text, version, area);
-  const hasPrivate = at + PRIVATE_HEADER <= area && nvram.readUInt16BE(at) === PRIVATE_MAGIC;
-  const end = hasPrivate ? at + PRIVATE_HEADER + nvram.readUInt32BE(at + 12) : at;
+  const hasPrivate = at + PRIVATE_HEADER_BYTES <= area && nvram.readUInt16BE(at) === PRIVATE_MAGIC;
+  const end = hasPrivate ? at + PRIVATE_HEADER_BYTES + nvram.readUInt32BE(at + 12) : at;
   if (end > area) throw refusal('The NVRAM of the router is damaged: remove its file nvram_<application id>.');
   return end;
 }
 
 /** Where the router's own files begin: sectors at the end of the area, before which all is free. */
 function filesFrom(nvram: Buffer, area: number, used: number): number {
-  let from = area - RESERVED;
-  for (let at = from - SECTOR; at >= used; at -= SECTOR) {
-    const sector = nvram.subarray(at, at + SECTOR);
+  let from = area - RESERVED_BYTES;
+  for (let at = from - SECTOR_BYTES; at >= used; at -= SECTOR_BYTES) {
+    const sector = nvram.subarray(at, at + SECTOR_BYTES);
     const isFile = sector.readUInt16BE(0) === FILE_MAGIC && sector.readUInt16BE(4) < 8 && sector.readUInt16BE(6) <= 992;
     if (isFile) from = at;
     else if (sector.some((byte) => byte !== 0)) break;

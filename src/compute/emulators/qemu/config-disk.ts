@@ -16,7 +16,7 @@ const DISK = 'config.img';
 const ARCHIVE = 'config.zip';
 const TOOL_MS = 30_000;
 
-const SECTOR = 512;
+const SECTOR_BYTES = 512;
 /** The disk when nobody has put another `config.img` among the images: 1 MiB with one active partition, in sectors. */
 const SECTORS = 2048;
 const FIRST_SECTOR = 8;
@@ -118,14 +118,14 @@ async function makeDisk(directory: string, images: string): Promise<void> {
 
 /** A table of partitions with one, and an empty FAT in that. */
 async function makeEmpty(path: string): Promise<void> {
-  const first = Buffer.alloc(SECTOR);
+  const first = Buffer.alloc(SECTOR_BYTES);
   first.writeUInt8(ACTIVE, PARTITION);
   first.writeUInt8(1, PARTITION + 4);
   first.writeUInt32LE(FIRST_SECTOR, PARTITION + 8);
   first.writeUInt32LE(SECTORS - FIRST_SECTOR, PARTITION + 12);
   first.writeUInt16LE(0xaa55, SIGNATURE);
   await writeFileAtomically(path, first);
-  await truncate(path, SECTORS * SECTOR);
+  await truncate(path, SECTORS * SECTOR_BYTES);
   const size = ['-T', `${SECTORS - FIRST_SECTOR}`, '-h', '16', '-s', '63', '-H', `${FIRST_SECTOR}`];
   await mtool('mformat', [...size, '-c', '1', '-r', '32', '-i', await volumeOf(path), '::']);
 }
@@ -162,10 +162,10 @@ async function filesOn(volume: string): Promise<string[]> {
 /** As mtools name the first partition of a disk. */
 async function volumeOf(path: string): Promise<string> {
   await using handle = await open(path, 'r');
-  const { buffer } = await handle.read(Buffer.alloc(SECTOR), 0, SECTOR, 0);
+  const { buffer } = await handle.read(Buffer.alloc(SECTOR_BYTES), 0, SECTOR_BYTES, 0);
   const type = buffer.readUInt8(PARTITION + 4);
   if (!FAT_TYPES.has(type)) throw new Error(`${DISK} has no partition of type FAT, but one of type ${type}`);
-  return `${path}@@${buffer.readUInt32LE(PARTITION + 8) * SECTOR}`;
+  return `${path}@@${buffer.readUInt32LE(PARTITION + 8) * SECTOR_BYTES}`;
 }
 
 async function mtool(name: string, words: readonly string[]): Promise<ProgramRun> {
