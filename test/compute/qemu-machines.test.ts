@@ -1,12 +1,12 @@
 // QEMU machines as nodes of a compute, with the real QEMU and without a guest.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, rm, stat, symlink, truncate } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { appendFile, mkdir, readFile, rm, stat, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../fabric/peers.ts';
-import { disk, machines, noQemu, programsOf, qemuImg, rubbish, SMALL } from './qemu-support.ts';
+import { disk, machineOf, machines, noQemu, programsOf, qemuImg, rubbish, SMALL } from './qemu-support.ts';
 
 const skip = noQemu;
 
@@ -214,6 +214,22 @@ test('a machine that is killed, or does not start, is told with its last words',
   assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).udp_ports, []);
 });
 
+test('the last words of a machine are told as plain text, and not at length', { skip }, async (t) => {
+  const { lab, project, directory, instance } = await machines(t);
+  const node = await lab.node(project, 'qemu', SMALL);
+  const log = join(directory, 'project-files/qemu', node.split('/').at(-1)!, 'qemu.log');
+  await lab.expect(200, 'POST', `${node}/start`);
+  await appendFile(log, `${'x'.repeat(100_000)}\n\x1b[31mred\x1b[0m \x00\x07<b>last</b>\n`);
+  process.kill(machineOf(instance), 'SIGKILL');
+  const { message } = await lab.told('log.error');
+  assert.match(message, /^N1 ended unexpectedly by SIGKILL\. Last output: x+\nred <b>last<\/b>$/);
+  assert.ok(message.length < 5000, `${message.length} characters`);
+  await lab.expect(200, 'POST', `${node}/start`);
+  process.kill(machineOf(instance), 'SIGTERM');
+  const ended = await lab.told('log.info', (event) => /N1 has ended by itself/.test(event.message));
+  assert.match(ended.message, /Last output: .*terminating on signal 15/);
+});
+
 test('a guest sees of its cables what happens to them', { skip }, async (t) => {
   const { lab, project, directory, instance } = await machines(t);
   const node = await lab.node(project, 'qemu', { ...SMALL, adapters: 2, adapter_type: 'virtio-net-pci' });
@@ -251,14 +267,22 @@ test('40 adapters and four disks find their places', { skip }, async (t) => {
   assert.match(command_line, /rtl8139,mac=0c:aa:bb:cc:dd:ee,bus=pci-bridge1/);
 });
 
+/** Files that a process has open, whose names end so. */
+function opened(pid: number, end: string): string[] {
+  const folder = `/proc/${pid}/fd`;
+  const paths = readdirSync(folder).map((descriptor) => readlinkSync(join(folder, descriptor)));
+  return [...new Set(paths.filter((path) => path.endsWith(end)))];
+}
+
 test('a CD is changed while the machine runs', { skip }, async (t) => {
-  const { lab, project, images } = await machines(t);
+  const { lab, project, images, instance } = await machines(t);
   await rubbish(images, 'one.iso', Buffer.alloc(64 * 1024));
   await rubbish(images, 'two, 2.iso', Buffer.alloc(64 * 1024));
   const node = await lab.node(project, 'qemu', SMALL);
   await lab.expect(200, 'POST', `${node}/start`);
   for (const cdrom_image of ['one.iso', 'two, 2.iso', '']) {
     assert.equal((await lab.expect(200, 'PUT', node, { cdrom_image })).cdrom_image, cdrom_image);
+    assert.deepEqual(opened(machineOf(instance), '.iso'), cdrom_image === '' ? [] : [join(images, cdrom_image)]);
   }
   await lab.expect(409, 'PUT', node, { cdrom_image: 'three.iso' });
 });
