@@ -1,10 +1,12 @@
 // Containers of a compute, with a real Docker Engine: their life, their consoles, their interfaces.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { copyGuest, guestSettings, noGuest } from '../guest/guest.ts';
 import { BUSYBOX, VOLUMES } from './docker-engine.ts';
 import { cable, container, containers, engine, noEngine as skip, status, Typist, typist } from './docker-support.ts';
+import { noQemu, SMALL } from './qemu-support.ts';
 import { type Lab, startLab } from './support.ts';
 
 /** What was told of nodes since the last time. */
@@ -103,6 +105,33 @@ test('a container has what its node says: environment, hosts, command, interface
     assert.equal(refused.body.exception, 'DockerError');
   }
   assert.equal(await status(lab, node), 'started');
+});
+
+test('a container and a guest of QEMU on one switch ping', { skip: skip || noQemu || noGuest }, async (t) => {
+  const { lab, project } = await containers(t);
+  const images = join(lab.config.Server.images_path, 'QEMU');
+  await mkdir(images, { recursive: true });
+  await copyGuest(images);
+  const machine = await lab.node(project, 'qemu', { ...SMALL, name: 'G1', ...guestSettings('10.0.0.2/24') });
+  const node = await container(lab, project, { name: 'C1' });
+  const hub = await lab.node(project, 'ethernet_switch', { name: 'S1' });
+  await cable(lab, project, [
+    [node, 0],
+    [hub, 0],
+  ]);
+  await cable(lab, project, [
+    [machine, 0],
+    [hub, 1],
+  ]);
+  await lab.expect(200, 'POST', `${machine}/start`);
+  await lab.expect(204, 'POST', `${node}/start`);
+  await (await typist(t, lab, machine)).until(/guest is ready/);
+  const console = await typist(t, lab, node);
+  await console.run('ip addr add 10.0.0.1/24 dev eth0');
+  assert.match(await console.run('ping -c 3 -W 20 10.0.0.2'), /3 packets transmitted, 3 packets received/);
+  // More than a frame's worth, which leaves as one.
+  assert.match(await console.run('ping -c 1 -W 20 -s 8000 10.0.0.2'), /1 packets received/);
+  await lab.expect(204, 'POST', `${project}/close`);
 });
 
 test('it stands still, goes on, is started again with its interfaces, and ends by itself', { skip }, async (t) => {

@@ -19,6 +19,9 @@ export const VOLUMES = 'labwire-test/volumes:latest';
 
 /** How long the Engine may take to answer after its start, on a host that is busy. */
 const START_MS = 60_000;
+const STOP_MS = 30_000;
+/** How long Docker's own client may take. */
+const CLIENT_MS = 60_000;
 
 /** Why no Engine can run here; false when one may. */
 async function lacking(): Promise<string | false> {
@@ -92,7 +95,10 @@ export class TestEngine implements AsyncDisposable {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill(signal);
+    // One that hangs takes no test with it.
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
     await ended;
+    clearTimeout(timer);
   }
 
   /** Makes an image of a tree. */
@@ -103,6 +109,7 @@ export class TestEngine implements AsyncDisposable {
       ['-c', 'tree=$1; shift; tar -C "$tree" -c . | "$@"', 'sh', tree, ...this.#docker, 'import', ...words, '-', image],
       {
         stdio: ['ignore', 'ignore', 'pipe'],
+        timeout: CLIENT_MS,
       },
     );
   }
@@ -110,7 +117,9 @@ export class TestEngine implements AsyncDisposable {
   /** Runs Docker's own client; answers what it prints. */
   docker(...words: string[]): string {
     const [program, ...own] = this.#docker as [string, ...string[]];
-    return execFileSync(program, [...own, ...words], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    return execFileSync(program, [...own, ...words], {
+      ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: CLIENT_MS },
+    });
   }
 
   /** The image with nothing but a busybox that needs nothing, and one with a volume. */
@@ -133,6 +142,11 @@ export class TestEngine implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      for (const id of this.containers()) this.docker('rm', '-f', id);
+    } catch {
+      // It does not run any more.
+    }
     await this.stop();
     await unmountBelow(this.directory);
     await rm(this.directory, { recursive: true, force: true });

@@ -1,10 +1,12 @@
 // Containers of a compute, with a real Docker Engine.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Typist as GuestTypist } from '../guest/guest.ts';
 import { BUSYBOX, type TestEngine, tryEngine } from './docker-engine.ts';
 import { type Body, type Lab, type Settings, startLab } from './support.ts';
 
@@ -29,10 +31,13 @@ export interface Containers {
   instance: string;
 }
 
-export async function containers(t: TestContext, settings: Settings = {}, state?: string): Promise<Containers> {
+export async function containers(t: TestContext, settings: Settings = {}): Promise<Containers> {
   const instance = settings.instance ?? randomUUID();
   const docker = { socket_path: engine().socketPath, ...settings.docker };
-  const lab = await startLab(t, { ...settings, instance, docker }, state);
+  const directory = await mkdtemp(join(tmpdir(), 'labwire-docker-'));
+  const lab = await startLab(t, { ...settings, instance, docker }, directory);
+  // After the lab: its containers write into it as long as they run.
+  t.after(() => rm(directory, { recursive: true, force: true }));
   const projectId = randomUUID();
   const project = await lab.project(projectId);
   return { lab, project, projectId, directory: join(lab.config.Server.projects_path, projectId), instance };
@@ -42,53 +47,30 @@ export async function container(lab: Lab, project: string, body: object = {}): P
   return await lab.node(project, 'docker', { image: BUSYBOX, console_type: 'telnet', ...body });
 }
 
-/** Plugs a cable between two ports, given as node path and adapter. */
-export async function cable(lab: Lab, project: string, ends: readonly [string, number][]): Promise<void> {
+/** Plugs a cable between two ports, given as node path and adapter; answers its NIOs. */
+export async function cable(lab: Lab, project: string, ends: readonly [string, number][]): Promise<object[]> {
   const ports: number[] = [];
   for (const _ of ends) ports.push((await lab.expect(201, 'POST', `${project}/ports/udp`)).udp_port);
+  const nios: object[] = [];
   for (const [index, [node, adapter]] of ends.entries()) {
     const nio = { type: 'nio_udp', lport: ports[index], rhost: '127.0.0.1', rport: ports[1 - index] };
     // Switches have their ports on one adapter, machines an adapter for each port.
     const at = /\/(docker|qemu)\//.test(node) ? `${adapter}/ports/0` : `0/ports/${adapter}`;
     await lab.expect(201, 'POST', `${node}/adapters/${at}/nio`, nio);
+    nios.push(nio);
   }
+  return nios;
 }
 
-/** Somebody at a console who speaks no telnet but with ears for it. */
-export class Typist {
-  readonly socket: Socket;
-  heard = '';
-
-  constructor(t: TestContext, port: number) {
-    this.socket = connect(port, '127.0.0.1');
-    this.socket.on('data', (bytes) => {
-      this.heard += bytes.toString('latin1');
-    });
-    this.socket.on('error', () => {});
-    t.after(() => this.socket.destroy());
-  }
-
-  /** Waits until something was said since the last call. */
-  async until(what: RegExp): Promise<string> {
-    for (const end = performance.now() + 60_000; performance.now() < end; await sleep(20)) {
-      const found = what.exec(this.heard);
-      if (!found) continue;
-      this.heard = this.heard.slice(found.index + found[0].length);
-      return found[0];
-    }
-    throw new Error(`waited in vain for ${what}; heard: ${JSON.stringify(this.heard.slice(-2000))}`);
-  }
-
-  /** Runs a command; its answer ends with words that the shell puts together. */
-  async run(command: string): Promise<string> {
-    this.heard = '';
-    this.socket.write(`${command}; echo do''ne $?.\r`);
-    for (const end = performance.now() + 60_000; performance.now() < end; await sleep(10)) {
-      // The shell wraps what it echoes.
-      const answer = /[\s\S]*do''ne \$\?\.([\s\S]*)done (\d+)\./.exec(this.heard.replaceAll('\r\r\n', ''));
-      if (answer) return `${answer[1]!.trim()}\n${answer[2]}`;
-    }
-    throw new Error(`waited in vain for the end of ${command}; heard: ${JSON.stringify(this.heard)}`);
+/** Somebody at the console of a container. */
+export class Typist extends GuestTypist {
+  /** Answers what the command said, and its exit code in a line of its own. */
+  override async run(command: string): Promise<string> {
+    const heard = await super.run(command);
+    // A shell that was not ready yet echoes it once more.
+    const answer = heard.split(/do\s*''\s*ne\s*\$\s*\?/).at(-1)!;
+    const [, said = '', code = ''] = /^(?:\s*\$\s*\?)?([\s\S]*)done (\d+)/.exec(answer) ?? [];
+    return `${said.trim()}\n${code}`;
   }
 }
 

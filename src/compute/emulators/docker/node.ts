@@ -39,6 +39,8 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   /** Of a VNC console: there as long as the container is. */
   #xServer: XServer | undefined;
   readonly #xResources = new Held();
+  /** By adapter, where its interface is open. */
+  readonly #plugged = new Map<number, number>();
   /** Of the container that runs, or is about to. */
   #process = 0;
   /** Of the start that waits for its turn. */
@@ -259,11 +261,17 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
 
   /** An interface has a carrier as long as somebody has it open: that is while its cable is there. */
   async #plugOne(port: LivePort, adapter: number, { pid }: DockerRuntime): Promise<void> {
-    if (port.isUp) await port.setDevice({ kind: 'tap', interface: `eth${adapter}`, create: 'never', process: pid });
-    else await port.setDevice(null);
+    const process = port.isUp ? pid : undefined;
+    // What stays as it is is not opened again: the container would see its cable go and come.
+    if (this.#plugged.get(adapter) === process) return;
+    this.#plugged.delete(adapter);
+    if (process === undefined) return await port.setDevice(null);
+    await port.setDevice({ kind: 'tap', interface: `eth${adapter}`, create: 'never', process });
+    this.#plugged.set(adapter, process);
   }
 
   async #unplug(): Promise<void> {
+    this.#plugged.clear();
     await Promise.all(this.ports.all.map((port) => port.setDevice(null)));
   }
 

@@ -1,0 +1,96 @@
+// Images that are pulled, by a real Docker Engine from a registry of the test's own (distribution specification, image manifest schema 2).
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { containers, engine, noEngine as skip, until } from './docker-support.ts';
+
+const digest = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+
+/** A registry on loopback with one image of one layer; it gives the layer in pieces, as fast as it is told to. */
+async function registry(t: TestContext, pause: () => number): Promise<{ image: string; server: Server }> {
+  const tree = join(engine().directory, 'tree');
+  // Something that cannot be made smaller, so that it comes in pieces.
+  execFileSync('/bin/sh', ['-c', 'head -c 8000000 /dev/urandom >"$1/filler"', 'sh', tree]);
+  const tar = execFileSync('tar', ['-C', tree, '-c', '.'], { maxBuffer: 1 << 28 });
+  const layer = execFileSync('gzip', ['-1'], { input: tar, maxBuffer: 1 << 28 });
+  const config = Buffer.from(
+    JSON.stringify({
+      ...{
+        architecture: 'amd64',
+        os: 'linux',
+        config: { Cmd: ['/bin/sh'], Labels: { nonce: randomBytes(4).toString('hex') } },
+      },
+      rootfs: { type: 'layers', diff_ids: [digest(tar)] },
+    }),
+  );
+  const media = 'application/vnd.docker';
+  const manifest = Buffer.from(
+    JSON.stringify({
+      ...{ schemaVersion: 2, mediaType: `${media}.distribution.manifest.v2+json` },
+      config: { mediaType: `${media}.container.image.v1+json`, size: config.length, digest: digest(config) },
+      layers: [{ mediaType: `${media}.image.rootfs.diff.tar.gzip`, size: layer.length, digest: digest(layer) }],
+    }),
+  );
+  const server = createServer(async (asked, answer) => {
+    const url = asked.url ?? '';
+    const bytes = url.includes('/manifests/') ? manifest : url.endsWith(digest(config)) ? config : layer;
+    if (url === '/v2/') return void answer.end('{}');
+    if (!/\/(manifests|blobs)\//.test(url)) return void answer.writeHead(404).end();
+    const type = bytes === manifest ? `${media}.distribution.manifest.v2+json` : 'application/octet-stream';
+    answer.writeHead(200, {
+      'content-type': type,
+      'content-length': bytes.length,
+      'docker-content-digest': digest(bytes),
+    });
+    if (asked.method === 'HEAD') return void answer.end();
+    for (let at = 0; at < bytes.length && !answer.destroyed; at += 100_000) {
+      answer.write(bytes.subarray(at, at + 100_000));
+      if (bytes === layer) await sleep(pause());
+    }
+    answer.end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { image: `127.0.0.1:${(server.address() as AddressInfo).port}/some/image:1.0`, server };
+}
+
+test('an image that is missing is pulled, with progress, unless somebody cancels', { skip }, async (t) => {
+  const { lab, project } = await containers(t);
+  let pause = 200;
+  const { image } = await registry(t, () => pause);
+  const make = () => lab.request('POST', `${project}/docker/nodes`, { name: 'P1', image, console_type: 'telnet' });
+  const making = make();
+  await lab.told('log.info', ({ message }) => message.includes(`Pulling image ${image}: `));
+  const running = await until(
+    'the progress',
+    () => lab.expect(200, 'GET', '/docker/pulls'),
+    (pulls) => /\[=*>/.test(pulls[0]?.progress),
+  );
+  assert.equal(running[0].image, image);
+  await lab.expect(204, 'POST', '/docker/pulls/cancel', { image });
+  const cancelled = await making;
+  assert.equal(cancelled.status, 409);
+  assert.match(cancelled.body.message, /was cancelled/);
+  assert.deepEqual(await lab.expect(200, 'GET', '/docker/pulls'), []);
+  assert.equal((await lab.request('POST', '/docker/pulls/cancel', { image })).status, 404);
+
+  pause = 0;
+  // Two at once are one pull.
+  const made = await Promise.all([make(), make()]);
+  assert.deepEqual(
+    made.map(({ status }) => status),
+    [201, 201],
+  );
+  await lab.told('log.info', ({ message }) => message === `Pulled image ${image}`);
+  assert.ok((await lab.expect(200, 'GET', '/docker/images')).some((one: { image: string }) => one.image === image));
+  await lab.expect(204, 'POST', `${project}/close`);
+});

@@ -1,0 +1,108 @@
+// Routers in containers: FRR speaks OSPF over cables, with a real Docker Engine.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { findBusybox } from '../../src/compute/emulators/docker/helper-files.ts';
+import { cable, container, containers, engine, noEngine, typist, until } from './docker-support.ts';
+
+const FRR = 'labwire-test/frr:latest';
+const PROGRAMS = ['/usr/lib/frr/zebra', '/usr/lib/frr/ospfd'];
+const skip = noEngine || (PROGRAMS.every((path) => existsSync(path)) ? false : 'frr is not installed');
+
+/** FRR of this host, with the libraries that it needs, and a busybox. */
+async function importFrr(): Promise<void> {
+  const tree = join(engine().directory, 'frr');
+  const put = async (path: string): Promise<void> => {
+    await mkdir(join(tree, dirname(path)), { recursive: true });
+    await copyFile(realpathSync(path), join(tree, path));
+  };
+  for (const program of PROGRAMS) {
+    await put(program);
+    const libraries = execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/(\/\S+) \(0x/g);
+    for (const [, path] of libraries) if (!existsSync(join(tree, path!))) await put(path!);
+  }
+  for (const folder of ['bin', 'etc/frr', 'tmp', 'var/run/frr', 'var/tmp/frr'])
+    await mkdir(join(tree, folder), { recursive: true });
+  await copyFile((await findBusybox())!, join(tree, 'bin/busybox'));
+  await symlink('busybox', join(tree, 'bin/sh'));
+  await writeFile(join(tree, 'etc/passwd'), 'root:x:0:0::/root:/bin/sh\nfrr:x:100:100::/:/bin/false\n');
+  await writeFile(join(tree, 'etc/group'), 'root:x:0:\nfrr:x:100:\nfrrvty:x:101:frr\n');
+  await engine().import(tree, FRR, ['CMD ["/bin/sh"]']);
+}
+
+/** Starts a router with these addresses, eth0 first. */
+function command(id: string, addresses: readonly string[]): string {
+  const interfaces = addresses.flatMap((address, number) => [
+    `interface eth${number}`,
+    ` ip address ${address}`,
+    ' ip ospf hello-interval 1',
+    ' ip ospf dead-interval 4',
+    'exit',
+  ]);
+  const lines = [
+    ...['interface lo', ` ip address ${id}/32`, 'exit', ...interfaces],
+    ...['router ospf', ` ospf router-id ${id}`, ' network 10.0.0.0/8 area 0', ' timers throttle spf 10 50 500', 'exit'],
+  ];
+  const config = lines.join('\\n');
+  const start = `printf '${config}\\n' >/etc/frr/zebra.conf; cp /etc/frr/zebra.conf /etc/frr/ospfd.conf; chown -R frr /etc/frr /var/run/frr /var/tmp/frr;
+    echo 1 >/proc/sys/net/ipv4/ip_forward; /usr/lib/frr/zebra -d -f /etc/frr/zebra.conf; /usr/lib/frr/ospfd -d -f /etc/frr/ospfd.conf; exec /bin/sh`;
+  return `/bin/sh -c "${start}"`;
+}
+
+test('three routers find each other by OSPF; loss degrades a cable, and when it is taken away the way is another', {
+  skip,
+}, async (t) => {
+  await importFrr();
+  const { lab, project } = await containers(t);
+  const make = (name: string, id: string, addresses: string[]) =>
+    container(lab, project, { name, image: FRR, adapters: 2, start_command: command(id, addresses) });
+  const one = await make('R1', '10.1.1.1', ['10.0.12.1/24', '10.0.13.1/24']);
+  const two = await make('R2', '10.2.2.2', ['10.0.12.2/24', '10.0.23.2/24']);
+  const three = await make('R3', '10.3.3.3', ['10.0.13.3/24', '10.0.23.3/24']);
+  const ends = await cable(lab, project, [
+    [one, 0],
+    [two, 0],
+  ]);
+  await cable(lab, project, [
+    [one, 1],
+    [three, 0],
+  ]);
+  await cable(lab, project, [
+    [two, 1],
+    [three, 1],
+  ]);
+  for (const node of [one, two, three]) await lab.expect(204, 'POST', `${node}/start`);
+  // zebra wants a right that only the second step of rights has.
+  await lab.told('log.warning', ({ message }) => /^R1 was refused something .*SYS_ADMIN/.test(message));
+  await until(
+    'R1',
+    () => lab.expect(200, 'GET', one),
+    ({ status }) => status === 'started',
+  );
+  const console = await typist(t, lab, one);
+  const route = (wanted: RegExp) =>
+    until(
+      `a route ${wanted}`,
+      () => console.run('ip route show 10.2.2.2'),
+      (text) => wanted.test(text),
+    );
+  await route(/via 10\.0\.12\.2 dev eth0/);
+  assert.match(await console.run('ping -c 10 -i 0.1 10.2.2.2'), / 0% packet loss/);
+
+  await lab.expect(201, 'PUT', `${one}/adapters/0/ports/0/nio`, { ...ends[0], filters: { packet_loss: [30] } });
+  const lossy = await console.run('ping -c 60 -i 0.05 -W 1 10.2.2.2');
+  const lost = Number(/(\d+)% packet loss/.exec(lossy)?.[1]);
+  assert.ok(lost > 5 && lost < 100, lossy);
+
+  for (const node of [one, two]) await lab.expect(204, 'DELETE', `${node}/adapters/0/ports/0/nio`);
+  await route(/via 10\.0\.13\.3 dev eth1/);
+  await until(
+    'answers by the other way',
+    () => console.run('ping -c 2 -W 1 10.2.2.2'),
+    (text) => text.includes(' 2 packets received'),
+  );
+  await lab.expect(204, 'POST', `${project}/close`);
+});
