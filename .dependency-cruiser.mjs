@@ -13,7 +13,7 @@ visitor.Visitor.prototype.visitStatement = function (statement) {
 
 /** The modules of each layer, by the path of their files. docs/architecture.svg draws them. */
 export const layers = [
-  { 'the entrance': '^src/([^/]+[.]ts$|(doctor|demo|pages)/)' },
+  { 'the entrance': '^src/([^/]+[.]ts$|(doctor|demo|pages)/)', web: '^src/web/' },
   { controller: '^src/controller/', compute: '^src/compute/' },
   { http: '^src/http/' },
   { fabric: '^src/fabric/', consoles: '^src/consoles/' },
@@ -45,7 +45,7 @@ const ROUTES = controllerLayers[0].routes;
 const FAILURES = '^src/failures[.]ts$';
 
 /** Where the executable and its threads begin. */
-const ENTRIES = ['^src/main[.]ts$', '^src/.*worker[.]ts$'];
+const ENTRIES = ['^src/main[.]ts$', '^src/.*worker[.]ts$', '^src/web/main[.]tsx$'];
 
 /** One rule for each module: not from above, nor from its neighbours; `pathNot` names files that belong to another layer than their folder. */
 function rulesOf(stack, prefix, pathNot) {
@@ -82,6 +82,13 @@ export default {
       comment: 'src/failures.ts is below everything',
       from: { path: FAILURES },
       to: { path: '^src/' },
+    },
+    {
+      name: 'web-alone',
+      severity: 'error',
+      comment: 'what runs in a browser takes nothing of the server but its routes',
+      from: { path: '^src/web/' },
+      to: { path: '^src/', pathNot: '^src/web/' },
     },
     {
       name: 'no-circles',

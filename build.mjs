@@ -17,8 +17,10 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { buildAddons, packageFor, toolPrefix } from './bin/addons.mjs';
+import { bundleWeb, LARGEST_GZIP_BYTES } from './bin/web.mjs';
 
 const root = import.meta.dirname;
 const own = `linux-${process.arch}`;
@@ -121,6 +123,23 @@ function licences(inputs, nodePackage) {
     .join('\n');
 }
 
+/** The page's files, gzipped, by the name under which src/pages asks for them. Gzip writes no date: builds stay equal. */
+async function webFiles(place, inputs) {
+  const web = await bundleWeb();
+  inputs.push(...web.inputs);
+  const assets = {};
+  for (const [name, content] of web.files) {
+    const packed = gzipSync(content, { level: 9 });
+    const [start, limit] = Object.entries(LARGEST_GZIP_BYTES).find(([start]) => name.includes(start)) ?? ['', Infinity];
+    if (packed.length > limit)
+      throw new Error(`${name} has ${packed.length} bytes; ${start} may have ${limit} (bin/web.mjs)`);
+    const file = join(place, `${name.replaceAll('/', '-')}.gz`);
+    writeFileSync(file, packed);
+    assets[`web/${name}.gz`] = file;
+  }
+  return assets;
+}
+
 /** Static files, by the name under which src/host/assets.ts asks for them. */
 function staticFiles() {
   const folder = join(root, 'src/assets');
@@ -194,7 +213,7 @@ const place = mkdtempSync('/tmp/labwired-build-');
 try {
   const script = join(place, 'labwired.cjs');
   const inputs = await bundle(options.entry, script);
-  const assets = { ...Object.fromEntries(addons), ...staticFiles() };
+  const assets = { ...Object.fromEntries(addons), ...staticFiles(), ...(await webFiles(place, inputs)) };
   for (const [name, source] of Object.entries(WORKERS)) {
     const worker = join(place, `${name}.cjs`);
     inputs.push(...(await bundle(join(root, source), worker)));

@@ -1,37 +1,70 @@
-// What stands outside of /v2: the page that a browser finds at the root, and the version for clients of API 1.
-import { type Route, route } from '../http/route.ts';
+// What stands outside of /v2: the page that is this server's own client, and the version for clients of API 1.
 
-const PAGE = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Labwire</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}code{background:#eee;padding:.1em .3em}</style>
-<h1>Labwire</h1>
-<p>This is a network-lab server. It speaks the GNS3 API, version 2: point a GNS3 client or a script at this address.</p>
-<ul>
-<li><a href="/v2/openapi.json"><code>/v2/openapi.json</code></a>: all routes, as an OpenAPI document</li>
-<li><a href="/v2/version"><code>/v2/version</code></a>: the release that clients are told</li>
-<li><a href="/v2/projects"><code>/v2/projects</code></a>: the labs on this server</li>
-<li><a href="/v2/computes"><code>/v2/computes</code></a>: the hosts that run them</li>
-</ul>
-</html>
-`;
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { Failure } from '../failures.ts';
+import { type Route, route } from '../http/route.ts';
+import { type WebFile, webFile } from './web-files.ts';
+
+const unzip = promisify(gunzip);
+
+/** The page's own scripts, styles, pictures and sockets, and nothing else; no other page may show it in a frame. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  Vary: 'Accept-Encoding',
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+};
+
+const IMMUTABLE = 'private, max-age=31536000, immutable';
+
+async function answer(name: string, file: WebFile, headers: Headers, caching: string): Promise<Response> {
+  const tag = `"${file.tag}"`;
+  const common = { ...HEADERS, 'Cache-Control': caching, ETag: tag };
+  if (headers.get('if-none-match')?.includes(tag)) return new Response(null, { status: 304, headers: common });
+  const type = { 'Content-Type': TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream' };
+  if (/\bgzip\b/.test(headers.get('accept-encoding') ?? '')) {
+    return new Response(new Uint8Array(file.content), { headers: { ...common, ...type, 'Content-Encoding': 'gzip' } });
+  }
+  return new Response(new Uint8Array(await unzip(file.content)), { headers: { ...common, ...type } });
+}
 
 /** `version` is the release that clients are told. */
 export function pageRoutes(version: string): Route[] {
+  const page = async ({ headers }: { headers: Headers }): Promise<Response> =>
+    answer('index.html', (await webFile('index.html'))!, headers, 'no-cache');
   return [
     // Clients of API 1 ask here, to tell their users that they are too old.
     route('GET /v1/version', {}, () => ({ version })),
-    route(
-      'GET /',
-      {},
-      () =>
-        new Response(PAGE, {
-          headers: {
-            'Content-Type': 'text/html; charset=utf-8',
-            'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
-          },
-        }),
-    ),
+    route('GET /', {}, page),
+    route('GET /labs/{project_id}', {}, page),
+    // A name holds the hash of its content: what is unknown belongs to another release, and is never the page.
+    route('GET /assets/{name}', {}, async ({ params, headers }) => {
+      const name = `assets/${params.name}`;
+      const file = await webFile(name);
+      if (!file) throw new Failure('not-found', `name: this release has no file ${params.name}; load the page again.`);
+      return answer(name, file, headers, IMMUTABLE);
+    }),
   ];
 }

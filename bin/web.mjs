@@ -1,0 +1,50 @@
+// Bundles the page in src/web: one script and one style sheet that every page loads, and parts that are loaded when they are needed.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+
+/** Bytes that a browser loads at most, gzipped, by part of a file's name. Whoever needs more says so here. */
+export const LARGEST_GZIP_BYTES = { 'main-': 40_000, 'terminal-': 110_000, 'style-': 8_000 };
+
+/**
+ * The files by their addresses (`index.html`, `assets/main-<hash>.js`), as buffers, and the paths of what went into them.
+ * The same sources give the same bytes.
+ */
+export async function bundleWeb() {
+  const { metafile, outputFiles } = await build({
+    entryPoints: [
+      { in: join(root, 'src/web/main.tsx'), out: 'main' },
+      { in: join(root, 'src/web/style.css'), out: 'style' },
+    ],
+    absWorkingDir: root,
+    outdir: join(root, 'dist/web/assets'),
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    target: ['chrome123', 'firefox121', 'safari17.5'],
+    // What a tsconfig.json nearby says must not change the bytes.
+    tsconfigRaw: {},
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  const files = new Map(outputFiles.map(({ path, contents }) => [`assets/${basename(path)}`, Buffer.from(contents)]));
+  const named = (start, ending) =>
+    [...files.keys()].find((name) => name.startsWith(`assets/${start}-`) && name.endsWith(ending));
+  const page = readFileSync(join(root, 'src/web/index.html'), 'utf8')
+    .replace('%style%', `/${named('style', '.css')}`)
+    .replace('%script%', `/${named('main', '.js')}`);
+  files.set('index.html', Buffer.from(page));
+  const hash = createHash('sha256');
+  for (const [name, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) hash.update(name).update(content);
+  return { files, inputs: Object.keys(metafile.inputs), tag: hash.digest('hex').slice(0, 16) };
+}

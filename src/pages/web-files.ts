@@ -1,0 +1,42 @@
+// The files of the page: from the executable's own image when packed; bundled at the first request when the sources run unpacked.
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { embedded, isPackaged } from '../host/assets.ts';
+
+export interface WebFile {
+  /** Gzipped. */
+  content: Buffer;
+  /** The first 16 digits of its SHA-256. */
+  tag: string;
+}
+
+const compress = promisify(gzip);
+let unpacked: Promise<Map<string, WebFile>> | undefined;
+
+/** The file at an address below `/`, such as `index.html` or `assets/main-ABCDEFGH.js`; undefined if there is none. */
+export async function webFile(name: string): Promise<WebFile | undefined> {
+  if (isPackaged()) {
+    const content = embedded(`web/${name}.gz`);
+    return content && { content, tag: tagOf(content) };
+  }
+  unpacked ??= bundled();
+  return (await unpacked).get(name);
+}
+
+async function bundled(): Promise<Map<string, WebFile>> {
+  // The bundler is no part of the executable: its path must not be one that a bundler follows.
+  const bundler = join(import.meta.dirname, '../../bin/web.mjs');
+  const { bundleWeb } = (await import(bundler)) as { bundleWeb(): Promise<{ files: Map<string, Buffer> }> };
+  const files = new Map<string, WebFile>();
+  for (const [name, plain] of (await bundleWeb()).files) {
+    const content = await compress(plain);
+    files.set(name, { content, tag: tagOf(content) });
+  }
+  return files;
+}
+
+function tagOf(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,57 @@
+// Calls to the server that this page came from.
+
+/** A refusal, with the server's own sentence. */
+export class Refusal extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+async function call(method: string, path: string, body?: BodyInit): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, { method, body: body ?? null });
+  } catch {
+    throw new Refusal(0, 'The server does not answer.');
+  }
+  if (response.ok) return response;
+  const text = await response.text();
+  let message = '';
+  try {
+    message = String(JSON.parse(text).message ?? '');
+  } catch {
+    // Not one of the API's answers: the status is all that can be told.
+  }
+  throw new Refusal(response.status, message || `The server answered ${response.status}.`);
+}
+
+/** Paths are below `/v2`. @throws Refusal */
+export const api = {
+  async get<T>(path: string): Promise<T> {
+    return (await (await call('GET', `/v2${path}`)).json()) as T;
+  },
+  async post<T>(path: string, body: object = {}): Promise<T> {
+    const text = await (await call('POST', `/v2${path}`, JSON.stringify(body))).text();
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  },
+  async put<T>(path: string, body: object): Promise<T> {
+    return (await (await call('PUT', `/v2${path}`, JSON.stringify(body))).json()) as T;
+  },
+  async delete(path: string): Promise<void> {
+    await call('DELETE', `/v2${path}`);
+  },
+  /** Sends a file as it is. */
+  async upload(path: string, file: Blob): Promise<void> {
+    await call('POST', `/v2${path}`, file);
+  },
+};
+
+/** Address of a WebSocket of this server. */
+export function socketAddress(path: string): string {
+  const address = new URL(`/v2${path}`, location.href);
+  address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+  return address.href;
+}

@@ -1,0 +1,181 @@
+// One lab as the server tells it: read once, kept up to date by events. Without a page, so that it can be tested anywhere.
+import { batch, type Signal, signal } from '@preact/signals';
+import { api, Refusal } from './api.ts';
+import { Events } from './events.ts';
+import type { DrawingObject, LinkObject, Message, NodeObject, ProjectObject } from './types.ts';
+
+type Kind = 'node' | 'link' | 'drawing';
+type Objects = { node: NodeObject; link: LinkObject; drawing: DrawingObject };
+
+/** After this time a server that did not answer is asked again. */
+const RETRY_MS = 1_000;
+
+const ID = { node: 'node_id', link: 'link_id', drawing: 'drawing_id' } as const;
+
+export type LabState = 'reading' | 'open' | 'closed' | 'deleted' | 'refused';
+
+/** What changed: the map draws these anew. `undefined` for everything. */
+export type LabListener = (kind: Kind, id: string) => void;
+
+export class Lab {
+  readonly id: string;
+  readonly state = signal<LabState>('reading');
+  readonly project = signal<ProjectObject | undefined>(undefined);
+  /** Why the lab could not be read, and what the server has said of it since. */
+  readonly message = signal('');
+  /** Counts every change of the lists below. */
+  readonly changes = signal(0);
+  readonly nodes = new Map<string, NodeObject>();
+  readonly links = new Map<string, LinkObject>();
+  readonly drawings = new Map<string, DrawingObject>();
+  readonly events: Events;
+  /** What happens to the project as a whole is told to everybody. */
+  readonly #controllerEvents: Events;
+  readonly #listeners = new Set<LabListener>();
+  /** Events that came while the lists were read; applied after them. */
+  #waiting: Message[] | undefined;
+  #readings = 0;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(id: string) {
+    this.id = id;
+    this.events = new Events({
+      path: `/projects/${id}/notifications/ws`,
+      message: (message) => (this.#waiting ? this.#waiting.push(message) : this.apply(message)),
+      missed: () => void this.read(),
+    });
+    this.#controllerEvents = new Events({
+      path: '/notifications/ws',
+      message: (message) => {
+        if (message.event['project_id'] === id) this.apply(message);
+      },
+      missed: () => void this.read(),
+    });
+  }
+
+  start(): void {
+    this.#controllerEvents.start();
+    this.events.start();
+  }
+
+  stop(): void {
+    clearTimeout(this.#retry);
+    this.#controllerEvents.stop();
+    this.events.stop();
+  }
+
+  get connection(): Signal<string> {
+    return this.events.connection;
+  }
+
+  get path(): string {
+    return `/projects/${this.id}`;
+  }
+
+  listen(listener: LabListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Reads the project, and its parts if it is open. Of several readings at once the last one counts. */
+  async read(): Promise<void> {
+    clearTimeout(this.#retry);
+    this.#readings += 1;
+    const reading = this.#readings;
+    this.#waiting = [];
+    try {
+      const project = await api.get<ProjectObject>(this.path);
+      const isOpen = project.status === 'opened';
+      const [nodes, links, drawings] = isOpen
+        ? await Promise.all([
+            api.get<NodeObject[]>(`${this.path}/nodes`),
+            api.get<LinkObject[]>(`${this.path}/links`),
+            api.get<DrawingObject[]>(`${this.path}/drawings`),
+          ])
+        : [[], [], []];
+      if (reading !== this.#readings) return;
+      batch(() => {
+        this.project.value = project;
+        this.#replace('node', nodes);
+        this.#replace('link', links);
+        this.#replace('drawing', drawings);
+        this.state.value = isOpen ? 'open' : 'closed';
+        this.message.value = '';
+      });
+    } catch (error) {
+      if (reading !== this.#readings) return;
+      if (error instanceof Refusal && error.status === 0) {
+        // What is shown stays until the server can be asked.
+        this.#retry = setTimeout(() => void this.read(), RETRY_MS);
+        return;
+      }
+      this.state.value = error instanceof Refusal && error.status === 404 ? 'deleted' : 'refused';
+      this.message.value = error instanceof Error ? error.message : String(error);
+    } finally {
+      if (reading === this.#readings) {
+        const waiting = this.#waiting ?? [];
+        this.#waiting = undefined;
+        for (const message of waiting) this.apply(message);
+      }
+    }
+  }
+
+  /** Takes up one event. What it does not know it leaves alone. */
+  apply({ action, event }: Message): void {
+    const [noun, verb] = action.split('.') as [string, string | undefined];
+    if (noun === 'node' || noun === 'link' || noun === 'drawing') {
+      this.#set(noun, event as never, verb === 'deleted');
+    } else if (action === 'project.updated') {
+      this.project.value = event as unknown as ProjectObject;
+    } else if (action === 'project.closed') {
+      this.#abandonReading();
+      this.#empty(event as unknown as ProjectObject);
+    } else if (action === 'project.opened' || action === 'snapshot.restored') {
+      void this.read();
+    } else if (action === 'project.deleted') {
+      this.#abandonReading();
+      this.state.value = 'deleted';
+      this.stop();
+    } else if (noun === 'log' && (verb === 'error' || verb === 'warning')) {
+      this.message.value = String(event['message'] ?? '');
+    }
+  }
+
+  /** What is being read counts no more. */
+  #abandonReading(): void {
+    clearTimeout(this.#retry);
+    this.#readings += 1;
+    this.#waiting = undefined;
+  }
+
+  #empty(project: ProjectObject): void {
+    batch(() => {
+      this.project.value = project;
+      for (const kind of ['link', 'node', 'drawing'] as const) this.#replace(kind, []);
+      this.state.value = 'closed';
+    });
+  }
+
+  /** Links that end at this node. */
+  linksOf(nodeId: string): LinkObject[] {
+    return [...this.links.values()].filter((link) => link.nodes.some((end) => end.node_id === nodeId));
+  }
+
+  #set<K extends Kind>(kind: K, object: Objects[K], isDeleted: boolean): void {
+    const all = this[`${kind}s`] as unknown as Map<string, Objects[K]>;
+    const id = String((object as unknown as Record<string, unknown>)[ID[kind]]);
+    if (isDeleted) all.delete(id);
+    else all.set(id, object);
+    this.changes.value += 1;
+    for (const listener of this.#listeners) listener(kind, id);
+  }
+
+  #replace<K extends Kind>(kind: K, objects: readonly Objects[K][]): void {
+    const all = this[`${kind}s`] as unknown as Map<string, Objects[K]>;
+    const now = new Map(
+      objects.map((object) => [String((object as unknown as Record<string, unknown>)[ID[kind]]), object]),
+    );
+    for (const [id, object] of [...all]) if (!now.has(id)) this.#set(kind, object, true);
+    for (const object of objects) this.#set(kind, object, false);
+  }
+}

@@ -1,0 +1,78 @@
+// What the page reads of the API's objects.
+export interface ProjectObject {
+  project_id: string;
+  name: string;
+  status: 'opened' | 'closed';
+  auto_close: boolean;
+  /** Why the project cannot be read; beyond the release. */
+  damaged?: string | null;
+}
+
+export interface PortObject {
+  adapter_number: number;
+  port_number: number;
+  name: string;
+  short_name: string;
+  link_type: string;
+}
+
+export interface NodeObject {
+  node_id: string;
+  project_id: string;
+  name: string;
+  node_type: string;
+  status: 'started' | 'stopped' | 'suspended';
+  console: number | null;
+  console_host: string | null;
+  console_type: string | null;
+  compute_id: string;
+  symbol: string;
+  width: number;
+  height: number;
+  x: number;
+  y: number;
+  z: number;
+  locked: boolean;
+  label: { text: string; x: number | null; y: number | null; rotation: number };
+  ports: PortObject[];
+}
+
+export interface LinkEnd {
+  node_id: string;
+  adapter_number: number;
+  port_number: number;
+  label?: { text: string };
+}
+
+export interface LinkObject {
+  link_id: string;
+  project_id: string;
+  nodes: [LinkEnd, LinkEnd];
+  suspend: boolean;
+  capturing: boolean;
+  filters: Record<string, unknown>;
+}
+
+export interface DrawingObject {
+  drawing_id: string;
+  x: number;
+  y: number;
+  z: number;
+  rotation: number;
+  svg: string;
+}
+
+export interface TemplateObject {
+  template_id: string;
+  name: string;
+  category: string;
+  builtin: boolean;
+  compute_id: string | null;
+  symbol: string;
+}
+
+export interface Message {
+  action: string;
+  event: Record<string, unknown>;
+  sequence?: string;
+}

@@ -1,0 +1,29 @@
+// Symbols as bitmaps: each one is drawn once, however many nodes have it.
+
+const SCALE = 2;
+const pictures = new Map<string, Promise<string>>();
+
+/** Address of the picture of a symbol, for `<image>`. */
+export function symbolPicture(symbol: string): Promise<string> {
+  const known = pictures.get(symbol);
+  if (known) return known;
+  const made = draw(`/v2/symbols/${encodeURIComponent(symbol)}/raw`);
+  pictures.set(symbol, made);
+  return made;
+}
+
+async function draw(address: string): Promise<string> {
+  try {
+    const picture = new Image();
+    picture.src = address;
+    await picture.decode();
+    const canvas = document.createElement('canvas');
+    canvas.width = picture.naturalWidth * SCALE;
+    canvas.height = picture.naturalHeight * SCALE;
+    canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height);
+    const content = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve));
+    return content ? URL.createObjectURL(content) : address;
+  } catch {
+    return address;
+  }
+}

@@ -1,0 +1,85 @@
+// Makes the pictures of the page in docs/: bin/node --test test/web/pictures.ts
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { LabServer } from '../controller/lab-server.ts';
+import { startBrowser, visit } from './browser.ts';
+
+const docs = join(import.meta.dirname, '../../docs');
+
+/** Nodes of the pictured lab: name, type, place. */
+const NODES: readonly [name: string, type: string, x: number, y: number, symbol: string][] = [
+  ['Core', 'ethernet_switch', 0, -100, ':/symbols/classic/multilayer_switch.svg'],
+  ['Access1', 'ethernet_switch', -250, 25, ':/symbols/classic/ethernet_switch.svg'],
+  ['Access2', 'ethernet_switch', 250, 25, ':/symbols/classic/ethernet_switch.svg'],
+  ...Array.from({ length: 8 }, (_, index): [string, string, number, number, string] => [
+    `PC${index + 1}`,
+    'vpcs',
+    -425 + index * 125 - (index < 4 ? 0 : 25),
+    175,
+    ':/symbols/classic/vpcs_guest.svg',
+  ]),
+];
+
+test('pictures of the page, in light and in dark', async (t) => {
+  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const project = await server.project('Office');
+  const path = `/v2/projects/${project.project_id}`;
+  const ids = new Map<string, string>();
+  for (const [name, node_type, x, y, symbol] of NODES) {
+    const node = await server.expect(201, 'POST', `${path}/nodes`, {
+      name,
+      node_type,
+      compute_id: 'local',
+      x,
+      y,
+      symbol,
+    });
+    ids.set(name, node.node_id);
+  }
+  const port = (name: string, number: number): object => ({
+    node_id: ids.get(name),
+    adapter_number: 0,
+    port_number: number,
+  });
+  const link = (one: object, other: object): Promise<{ link_id: string }> =>
+    server.expect(201, 'POST', `${path}/links`, { nodes: [one, other] });
+  await link(port('Core', 1), port('Access1', 0));
+  await link(port('Core', 2), port('Access2', 0));
+  const links = [];
+  for (let at = 0; at < 8; at += 1) {
+    links.push(await link(port(at < 4 ? 'Access1' : 'Access2', 1 + (at % 4)), port(`PC${at + 1}`, 0)));
+  }
+  await server.expect(204, 'POST', `${path}/nodes/start`);
+  await server.expect(200, 'POST', `${path}/nodes/${ids.get('PC8')}/stop`);
+  await server.expect(201, 'POST', `${path}/links/${links[0]!.link_id}/start_capture`);
+  const browser = await startBrowser(t);
+  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const list = page.getByRole('navigation');
+  for (const [name, line] of [
+    ['PC5', 'ip 10.0.0.5/24'],
+    ['PC1', 'ip 10.0.0.1/24'],
+  ] as const) {
+    await list.getByRole('button', { name: `${name} on` }).click();
+    await page.getByRole('complementary').getByRole('button', { name: 'Console' }).click();
+    const screen = page.locator('.console:not([hidden]) .xterm-rows');
+    await screen
+      .getByText(/VPCS>|PC\d>/)
+      .first()
+      .waitFor();
+    await page.keyboard.type(`${line}\r`);
+  }
+  await page.keyboard.type('ping 10.0.0.5 -c 3\r');
+  await page
+    .locator('.console:not([hidden]) .xterm-rows')
+    .getByText(/icmp_seq=3/)
+    .waitFor();
+  await page.getByRole('button', { name: 'Fit' }).click();
+  await mkdir(docs, { recursive: true });
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.screenshot({ path: join(docs, `page-${scheme}.png`) });
+  }
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.screenshot({ path: '/tmp/page-narrow.png' });
+});
