@@ -11,6 +11,8 @@ export function isExcludedFolder(path: string, { snapshots }: { snapshots: boole
 export function isExcluded(path: string, { snapshots }: { snapshots: boolean }): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (name === '.DS_Store' || name.endsWith('_log.txt') || name.endsWith('.log')) return true;
+  // Memory that routers share while they run: large, and made again whenever it is needed.
+  if (name.endsWith('.ghost')) return true;
   if (!snapshots && path.endsWith('snapshots')) return true;
   const folders = path.split('/').slice(0, -1);
   return folders.some((_part, index) => isExcludedFolder(folders.slice(0, index + 1).join('/'), { snapshots }));

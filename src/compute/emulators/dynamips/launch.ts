@@ -9,6 +9,7 @@ import type { RouterPorts } from './ports.ts';
 import type { RouterNode } from './process.ts';
 import { RouterRuntime, type RuntimeOptions } from './runtime.ts';
 import type { RouterSetup, Settings } from './settings.ts';
+import { keepTables, takeTables } from './tables.ts';
 
 export interface LaunchOptions extends RuntimeOptions {
   setup: RouterSetup;
@@ -37,7 +38,10 @@ export async function launchRouter(
   resources: AsyncDisposableStack,
 ): Promise<RouterRuntime> {
   const { setup, image, sharesMemory, ports, configurations } = options;
+  const { state } = node.services.config;
+  await takeTables(state, node.directory, resources);
   const runtime = await RouterRuntime.start(node, options, resources);
+  await keepTables(state, node.directory);
   await runtime.hypervisor.run('hypervisor working_dir', [node.directory]);
   const ghost = sharesMemory ? await ghostOf(runtime, join(node.directory, '..'), setup, image) : undefined;
   const texts = await configurations.read();

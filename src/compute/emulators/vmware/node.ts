@@ -1,9 +1,9 @@
 // A VMware machine as a node: its settings, its adapters on networks of the host, and what runs it.
 import { stat, writeFile } from 'node:fs/promises';
-import { freemem } from 'node:os';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { releaseMachines, reserveMachine } from '../../nodes/machine-users.ts';
+import { warnOfMemory } from '../../nodes/memory-warning.ts';
 import type { Nio } from '../../nodes/nio.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { NodePort, type PortRules } from '../../nodes/port.ts';
@@ -20,8 +20,6 @@ import { attachAdapters, attachmentOf } from './vmx.ts';
 
 export const MODULE = 'vmware';
 export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };
-
-const MEBIBYTE = 1024 * 1024;
 
 interface State {
   vmrun: Vmrun;
@@ -149,7 +147,7 @@ export class VmwareNode extends ProgramNode<MachineRuntime> {
     const runtime = new MachineRuntime(this, { vmrun, vmxPath });
     await runtime.mustNotRun();
     const vmx = await readPairs(vmxPath);
-    this.#warnOfMemory(Number(vmx.get('memsize') ?? 0));
+    warnOfMemory(this, this.services, Number(vmx.get('memsize') ?? 0));
     const attached = attachAdapters(
       vmx,
       { ...settings, ...hidden },
@@ -182,13 +180,6 @@ export class VmwareNode extends ProgramNode<MachineRuntime> {
   async #goOn(runtime: MachineRuntime): Promise<void> {
     if (runtime.isSuspended) await runtime.resume();
     this.status = 'started';
-  }
-
-  #warnOfMemory(mebibytes: number): void {
-    const free = Math.trunc(freemem() / MEBIBYTE);
-    if (mebibytes <= free) return;
-    const message = `${this.name} may use ${mebibytes} MB of memory, but only ${free} MB are free.`;
-    this.services.events.emit('log.warning', { message }, this.project.id);
   }
 
   async #leaveInventory(): Promise<void> {
