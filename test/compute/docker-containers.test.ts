@@ -134,6 +134,28 @@ test('a container and a guest of QEMU on one switch ping', { skip: skip || noQem
   await lab.expect(204, 'POST', `${project}/close`);
 });
 
+test('variables of the project that change are those of the next start; a project that is closed while many start leaves nothing behind', {
+  skip,
+}, async (t) => {
+  const { lab, project } = await containers(t);
+  const node = await container(lab, project, { environment: 'X=y' });
+  await lab.expect(200, 'PUT', project, { variables: [{ name: 'SITE', value: 'Linz' }] });
+  await lab.expect(204, 'POST', `${node}/start`);
+  const console = await typist(t, lab, node);
+  assert.match(await console.run('echo $SITE $X'), /Linz y/);
+  const many: string[] = [];
+  for (let number = 0; number < 8; number += 1) many.push(await container(lab, project, { name: `M${number}` }));
+  const last = many.pop()!;
+  const starts = many.map((one) => lab.request('POST', `${one}/start`));
+  const cancelled = lab.request('POST', `${last}/start`);
+  // Requests about one node wait for each other: the project's end is what comes between.
+  const closed = lab.request('POST', `${project}/close`);
+  const answers = await Promise.all([...starts, cancelled]);
+  for (const { status: code } of answers) assert.ok(code === 204 || code === 409 || code === 404, `status ${code}`);
+  assert.equal((await closed).status, 204);
+  assert.deepEqual(engine().containers(), []);
+});
+
 test('it stands still, goes on, is started again with its interfaces, and ends by itself', { skip }, async (t) => {
   const { lab, project } = await containers(t);
   const node = await container(lab, project, { start_command: `/bin/busybox sh -c 'echo begun; exec /bin/sh'` });

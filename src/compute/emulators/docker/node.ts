@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
+import type { Variables } from '../../../store/vocabulary.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { LivePort } from '../../nodes/live-port.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
@@ -38,6 +39,8 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   #made: Made | undefined;
   /** Of a VNC console: there as long as the container is. */
   #xServer: XServer | undefined;
+  /** Of the project, when the container was made. */
+  #variables: Variables;
   readonly #xResources = new Held();
   /** By adapter, where its interface is open. */
   readonly #plugged = new Map<number, number>();
@@ -54,6 +57,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
       listener: (type, at) => own.node!.#webConsole(type, at),
     });
     own.node = this;
+    this.#variables = identity.project.variables;
     this.#shared = sharedBy(services);
     this.#state = state;
     this.#level = levelsOf(services.config.Docker)[0]!;
@@ -213,6 +217,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
 
   async #make(undo: AsyncDisposableStack): Promise<Made> {
     await this.makeDirectory(undo);
+    this.#variables = this.project.variables;
     const display = await this.#startXServer();
     this.#made = await makeContainer(
       { ...this.#state, ...this.#identity, level: this.#level, ...(display === undefined ? {} : { display }) },
@@ -226,6 +231,8 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   async #ready(undo: AsyncDisposableStack): Promise<{ made: Made; isNew: boolean }> {
     // It knows the socket of that X server, and of no other.
     if (this.#xServer?.isAlive === false) await this.#removeContainer();
+    // Variables of the project are its environment.
+    if (!isDeepStrictEqual(this.#variables, this.project.variables)) await this.#removeContainer();
     const made = this.#made ?? (await this.#make(undo));
     const isNew = made.isNew;
     made.isNew = false;
