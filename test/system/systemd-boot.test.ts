@@ -126,6 +126,16 @@ test('systemd starts the service, restarts it when it dies or hangs, reloads and
   const started = await active();
   assert.equal(started['StatusText'], 'Listening on http://127.0.0.1:3080');
   assert.equal((await booted.ask('GET', '/v2/version')).version, '2.2.57');
+  // It has no capability and gains none. But those that files of programs ask for are not taken out of reach: the kernel would not
+  // start such programs.
+  const rights = await booted.run(
+    'grep',
+    '-E',
+    '^(CapPrm|CapEff|CapBnd|NoNewPrivs):',
+    `/proc/${started['MainPID']}/status`,
+  );
+  const [none, bound] = ['0'.repeat(16), ((1 << 12) | (1 << 13)).toString(16).padStart(16, '0')];
+  assert.equal(rights, `CapPrm:\t${none}\nCapEff:\t${none}\nCapBnd:\t${bound}\nNoNewPrivs:\t1\n`);
   const { project_id } = await booted.ask('POST', '/v2/projects', { name: 'Service', auto_close: false });
   const lab = `/v2/projects/${project_id}`;
   const pc = { name: 'PC1', node_type: 'vpcs', compute_id: 'local' };
