@@ -7,9 +7,8 @@ import { parseArgs } from 'node:util';
 import { machine, OtherLoad } from '../other-load.ts';
 import { withPart } from '../written.ts';
 
-const BENCHES = 'start lab pcs fabric rest flood impairments containers captures qemu qemu-frames routers iou'.split(
-  ' ',
-);
+const BENCHES =
+  'start lab pcs fabric rest flood impairments containers captures docker qemu qemu-frames routers iou'.split(' ');
 
 const docs = join(import.meta.dirname, '../../docs');
 const DOCUMENT = join(docs, 'performance.md');
