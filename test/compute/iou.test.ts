@@ -167,6 +167,8 @@ test('an image that ends by itself is told with its last words, and one that a u
   const { message } = await all.lab.told('log.error');
   assert.match(message, /N1 ended unexpectedly with exit code 4/);
   await all.lab.told('node.updated', (event) => event.status === 'stopped');
+  // It has left its socket behind; nobody else does.
+  assert.equal(existsSync(`${SOCKETS}/${router.applicationId}`), false);
   await router.start();
   all.lab.messages.length = 0;
   await router.stop();

@@ -39,6 +39,10 @@ export async function takeIdentity(
   const bridge = application + BRIDGE_OFFSET;
   await makeFolder();
   if (isFresh) await mustBeFree(application);
+  // An image that was killed has left its own.
+  for (const name of [`${application}`, `${application}.lck`]) {
+    resources.defer(() => rm(`${SOCKETS}/${name}`, { force: true }));
+  }
   const path = `${SOCKETS}/${bridge}`;
   const lock = await open(`${path}.lck`, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600);
   try {
