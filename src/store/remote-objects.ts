@@ -16,10 +16,14 @@ export class RemoteObjects {
     this.#database = database;
   }
 
-  /** It may be there from now on; no error if that is known already. */
-  async note({ compute_id, project_id, path }: RemoteObject): Promise<void> {
+  /** It may be there from now on, or is about to go, which `makesRoom`; no error if that is known already. */
+  async note(
+    { compute_id, project_id, path }: RemoteObject,
+    { makesRoom = false }: { makesRoom?: boolean } = {},
+  ): Promise<void> {
     const sql = 'INSERT INTO remote_object (compute_id, project_id, path) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-    await this.#database.run(sql, compute_id, project_id, path);
+    const note = () => this.#database.run(sql, compute_id, project_id, path);
+    await (makesRoom ? this.#database.makingRoom(note) : note());
   }
 
   /** It need not be looked for any more. */

@@ -190,7 +190,7 @@ export class Nodes {
     undo.defer(() => {
       for (const part of [node, ...own]) part.leaving = false;
     });
-    using trace = await project.traces.begin(node.compute, project.id, node.path);
+    using trace = await project.traces.begin(node.compute, project.id, node.path, { makesRoom: true });
     // First on the disk, all together: when that fails nothing has happened.
     const ends = own.map((link): LabChange => ({ delete: 'link', id: link.id }));
     await writer.apply(project.record, [...ends, { delete: 'node', id: node.id }]);

@@ -39,13 +39,18 @@ export class Traces {
     this.#objects = objects;
   }
 
-  /** Before a compute is asked to make or remove a node; nobody else looks after that before it is disposed of. */
-  async begin({ id: compute }: Compute, projectId: string, path: string): Promise<Trace> {
+  /** Before a compute is asked to make or remove a node, which makes room; nobody else looks after that before it is disposed of. */
+  async begin(
+    { id: compute }: Compute,
+    projectId: string,
+    path: string,
+    { makesRoom = false }: { makesRoom?: boolean } = {},
+  ): Promise<Trace> {
     const object: RemoteObject = { compute_id: compute, project_id: projectId, path };
     const key = keyOf(object);
     this.#busy.add(key);
     try {
-      await this.#objects.note(object);
+      await this.#objects.note(object, { makesRoom });
     } catch (error) {
       this.#busy.delete(key);
       throw error;
