@@ -51,6 +51,30 @@ test('after a kill nodes have their console ports again, whichever lab opens fir
   }, 'another port');
 });
 
+test('right after a start everything of a lab that was open is there, also by its own address', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  const [one, other] = [await server.hub(project, 'H1'), await server.hub(project, 'H2')];
+  const link = await server.link(project, [one, 0], [other, 0]);
+  // As a kill leaves it: the lab was open.
+  const copy = join(await scratchDirectory(t), 'state');
+  execFileSync('cp', ['-a', server.state, copy]);
+  await server.stop();
+  await rm(server.state, { recursive: true });
+  execFileSync('cp', ['-a', copy, server.state]);
+  await server.start();
+  const answers = await Promise.all(
+    [`nodes/${one.node_id}`, `nodes/${other.node_id}`, `links/${link.link_id}`].map((part) =>
+      server.call('GET', `${path}/${part}`),
+    ),
+  );
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200],
+  );
+});
+
 test('a restored lab has the variables and the supplier of the project, also after the next start', async (t) => {
   const server = await LabServer.start(t);
   const project = await server.project('lab', { auto_close: false, variables: [{ name: 'A', value: 'then' }] });

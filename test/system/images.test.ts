@@ -62,7 +62,10 @@ test('images that a compute misses are sent there, once', { skip: noQemu }, asyn
   assert.equal(statSync(there).ino, ino, 'it was there already');
 
   const router = { name: 'R', node_type: 'dynamips', compute_id: 'it' };
-  await controller.post(`${url}/nodes`, { ...router, properties: { platform: 'c3725', ram: 128, image: 'router.image' } });
+  await controller.post(`${url}/nodes`, {
+    ...router,
+    properties: { platform: 'c3725', ram: 128, image: 'router.image' },
+  });
   assert.equal((await compute.get('/v2/compute/dynamips/images'))[0].md5sum, md5(IOS));
 
   const unix = { name: 'I', node_type: 'iou', compute_id: 'it' };
@@ -85,7 +88,12 @@ test('a lab that is exported with its images runs on a server that has none of t
   const url = `/v2/projects/${id}`;
   const wanted = [
     { ...machine('disk.qcow2'), compute_id: 'local' },
-    { name: 'R', node_type: 'dynamips', compute_id: 'local', properties: { platform: 'c3725', ram: 128, image: 'router.image' } },
+    {
+      name: 'R',
+      node_type: 'dynamips',
+      compute_id: 'local',
+      properties: { platform: 'c3725', ram: 128, image: 'router.image' },
+    },
     { name: 'I', node_type: 'iou', compute_id: 'local', properties: { path: 'l3.bin' } },
     { name: 'PC', node_type: 'vpcs', compute_id: 'local' },
   ];
@@ -105,10 +113,12 @@ test('a lab that is exported with its images runs on a server that has none of t
 
   await to.post(`/v2/projects/${other}/open`);
   const nodes = await to.get(`/v2/projects/${other}/nodes`);
-  assert.deepEqual(
-    nodes.map(({ node_type }: { node_type: string }) => node_type).sort(),
-    ['dynamips', 'iou', 'qemu', 'vpcs'],
-  );
+  assert.deepEqual(nodes.map(({ node_type }: { node_type: string }) => node_type).sort(), [
+    'dynamips',
+    'iou',
+    'qemu',
+    'vpcs',
+  ]);
   const moved = nodes.find(({ node_type }: { node_type: string }) => node_type === 'qemu');
   assert.equal(moved.properties.hda_disk_image, 'disk.qcow2');
 

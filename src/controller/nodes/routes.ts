@@ -78,9 +78,11 @@ export function nodeRoutes({
       return undefined;
     }),
 
-    route('GET /v2/projects/{project_id}/nodes/{node_id}', { concurrent: true }, ({ params }) =>
-      projects.get(params.project_id).node(params.node_id).json(),
-    ),
+    route('GET /v2/projects/{project_id}/nodes/{node_id}', { concurrent: true }, async ({ params }) => {
+      const known = projects.get(params.project_id).nodes.get(params.node_id);
+      // A lab that is being opened, as after a restart, has its nodes in a moment.
+      return (known ?? (await projects.settled(params.project_id)).node(params.node_id)).json();
+    }),
 
     route('PUT /v2/projects/{project_id}/nodes/{node_id}', { body: NodeUpdate }, async ({ params, body }) => {
       const { project, node } = await find(params);
