@@ -12,6 +12,8 @@ const GREETING_MS = 10_000;
 const POLL_MS = 20;
 /** Whoever greets otherwise is another program. */
 const GREETING = 'Connected to Dynamips VM';
+/** What a router prints while it starts may come before the greeting: two threads of the emulator write. */
+const BEFORE_GREETING_CHARACTERS = 16 * 1024;
 
 const IAC = 255;
 const WONT = 252;
@@ -98,10 +100,10 @@ export class ConsoleLine {
       const { data, reply } = filter.receive(chunk);
       if (reply.length > 0) socket.write(reply);
       if (data.length > 0) this.console.output(data);
-      if (greeting.length > GREETING.length * 4) return;
+      if (greeting.length > BEFORE_GREETING_CHARACTERS) return;
       greeting += data.toString('latin1');
       if (greeting.includes(GREETING)) resolve();
-      else if (greeting.length > GREETING.length * 4) reject(this.#failure('another program has the port'));
+      else if (greeting.length > BEFORE_GREETING_CHARACTERS) reject(this.#failure('another program has the port'));
     });
     try {
       await promise;
