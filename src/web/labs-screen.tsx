@@ -185,31 +185,35 @@ function Row({ project, go, attempt }: RowProps) {
         <span class="state" data-status={isOpen ? 'started' : 'stopped'} />{' '}
         {project.damaged ? WORDS.damaged : isOpen ? WORDS.opened : WORDS.closed}
       </td>
-      <td class="actions">
-        {!project.damaged && (
-          <>
-            <button
-              type="button"
-              onClick={() =>
-                void attempt(isOpen ? WORDS.close : WORDS.open, () => api.post(`${path}/${isOpen ? 'close' : 'open'}`))
-              }
-            >
-              {isOpen ? WORDS.close : WORDS.open}
-            </button>
-            <button type="button" onClick={rename}>
-              {WORDS.rename}
-            </button>
-            <button type="button" onClick={duplicate}>
-              {WORDS.duplicate}
-            </button>
-            <a class="button" href={`/v2${path}/export`} download={`${project.name}.gns3project`}>
-              {WORDS.exportLab}
-            </a>
-          </>
-        )}
-        <button type="button" onClick={remove}>
-          {WORDS.remove}
-        </button>
+      <td>
+        <div class="actions">
+          {!project.damaged && (
+            <>
+              <button
+                type="button"
+                onClick={() =>
+                  void attempt(isOpen ? WORDS.close : WORDS.open, () =>
+                    api.post(`${path}/${isOpen ? 'close' : 'open'}`),
+                  )
+                }
+              >
+                {isOpen ? WORDS.close : WORDS.open}
+              </button>
+              <button type="button" onClick={rename}>
+                {WORDS.rename}
+              </button>
+              <button type="button" onClick={duplicate}>
+                {WORDS.duplicate}
+              </button>
+              <a class="button" href={`/v2${path}/export`} download={`${project.name}.gns3project`}>
+                {WORDS.exportLab}
+              </a>
+            </>
+          )}
+          <button type="button" onClick={remove}>
+            {WORDS.remove}
+          </button>
+        </div>
       </td>
     </tr>
   );

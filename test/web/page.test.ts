@@ -64,8 +64,10 @@ test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_
     ['PC1', 'ip 10.0.0.1/24'],
     ['PC2', 'ip 10.0.0.2/24'],
   ] as const) {
+    // One by its details, the other by a double click on its picture.
     await list.getByRole('button', { name: `${name} on` }).click();
-    await page.getByRole('complementary').getByRole('button', { name: 'Console' }).click();
+    if (name === 'PC1') await page.getByRole('complementary').getByRole('button', { name: 'Console' }).click();
+    else await page.locator('.node.selected image').dblclick();
     const screen = page.locator('.console:not([hidden]) .xterm-rows');
     await screen.getByText(`${name}>`).first().waitFor();
     await page.keyboard.type(`${line}\r`);

@@ -381,7 +381,9 @@ export class TopologyMap {
   }
 
   readonly #double = (event: MouseEvent): void => {
-    const node = (event.target as Element).closest<SVGGElement>('[data-node]')?.dataset['node'];
+    // The pointer was captured, so that the event itself names the window only.
+    const target = document.elementFromPoint(event.clientX, event.clientY);
+    const node = target?.closest<SVGGElement>('[data-node]')?.dataset['node'];
     if (node !== undefined) this.#events.open(node);
   };
 
