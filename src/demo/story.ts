@@ -35,13 +35,16 @@ export interface WhatRuns {
   pc: { name: string; consoleHost: string; consolePort: number };
 }
 
-/** The end: what is running now, and the next three things to try. */
+/** The end: what is running now, and the next four things to try. */
 export function thingsToTry({ server, lab, pc }: WhatRuns): string {
   const { hostname, port, protocol } = new URL(server.address);
   const credentials = server.user === undefined ? '' : ` -u '${server.user}'`;
   const portOf = port || (protocol === 'https:' ? '443' : '80');
   return `
-The lab "${lab.name}" is running on ${server.address}. Three things to try next:
+The lab "${lab.name}" is running on ${server.address}. Four things to try next:
+
+   ${server.address}/labs/${lab.id}
+      the lab in a browser: a double click opens a console
 
    telnet ${pc.consoleHost} ${pc.consolePort}
       the console of ${pc.name}: type "ping 10.0.0.2"; leave with Ctrl-] and "quit"
