@@ -6,10 +6,11 @@ import { api } from './model/api.ts';
 import { Lab } from './model/lab.ts';
 import { NOTHING, type Selection } from './model/selection.ts';
 import type { LinkEnd, NodeObject, TemplateObject } from './model/types.ts';
+import { ClosedLab } from './panels/closed-lab.tsx';
 import { Inspector } from './panels/inspector.tsx';
+import { LabHeader } from './panels/lab-header.tsx';
 import { Linking } from './panels/linking.tsx';
 import { Lists } from './panels/lists.tsx';
-import { Live } from './panels/live.tsx';
 import { Palette } from './panels/palette.tsx';
 import { TopologyMap } from './topology/map.ts';
 import { WORDS } from './words.ts';
@@ -180,23 +181,10 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     map.current?.show(next.node_id);
   };
 
-  if (lab.state.value !== 'open') return <Closed lab={lab} go={go} attempt={attempt} />;
+  if (lab.state.value !== 'open') return <ClosedLab lab={lab} go={go} attempt={attempt} />;
   return (
     <div class="lab">
-      <header>
-        <h1>
-          <a
-            href="/"
-            onClick={(event) => {
-              event.preventDefault();
-              go('/');
-            }}
-          >
-            {WORDS.labs}
-          </a>{' '}
-          <span>{lab.project.value?.name}</span>
-        </h1>
-        <Live connection={lab.events.connection} />
+      <LabHeader lab={lab} go={go}>
         <div class="tools" role="toolbar" aria-label={WORDS.actions}>
           <button type="button" onClick={() => void attempt(() => api.post(`${lab.path}/nodes/start`))}>
             {WORDS.startAll}
@@ -225,7 +213,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
             {WORDS.fit}
           </button>
         </div>
-      </header>
+      </LabHeader>
       <p class="message" role="alert">
         {lab.message}
       </p>
@@ -273,52 +261,6 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
           }}
         />
       )}
-    </div>
-  );
-}
-
-interface ClosedProps {
-  lab: Lab;
-  go: (path: string) => void;
-  attempt: (task: () => Promise<unknown>) => Promise<boolean>;
-}
-
-/** What is shown of a lab that is not open. */
-function Closed({ lab, go, attempt }: ClosedProps) {
-  return (
-    <div class="labs">
-      <header>
-        <h1>
-          <a
-            href="/"
-            onClick={(event) => {
-              event.preventDefault();
-              go('/');
-            }}
-          >
-            {WORDS.labs}
-          </a>{' '}
-          <span>{lab.project.value?.name}</span>
-        </h1>
-        <Live connection={lab.events.connection} />
-      </header>
-      <main>
-        <p class="message" role="alert">
-          {lab.message}
-        </p>
-        {lab.state.value === 'deleted' && <p>{WORDS.goneLab}</p>}
-        {lab.state.value === 'closed' && (
-          <p>
-            {WORDS.closedLab}{' '}
-            <button
-              type="button"
-              onClick={() => void attempt(() => api.post(`${lab.path}/open`)).then(() => lab.read())}
-            >
-              {WORDS.open}
-            </button>
-          </p>
-        )}
-      </main>
     </div>
   );
 }

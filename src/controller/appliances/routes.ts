@@ -15,7 +15,7 @@ import type { Symbols } from '../symbols/symbols.ts';
 import { TemplateCreate } from '../templates/schema.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Appliances } from './appliances.ts';
-import { type ApplianceDocument, EMULATORS } from './document.ts';
+import { EMULATORS } from './document.ts';
 import { type Match, matchesOf, type PresentImage, type PresentImages } from './matching.ts';
 import { templateOf } from './template.ts';
 
@@ -36,7 +36,7 @@ const TemplateOfAppliance = v.strictObject({
 });
 
 export function applianceRoutes({ appliances, symbols, templates, computes }: ApplianceRoutesOptions): Route[] {
-  const symbolOf = (document: ApplianceDocument, theme: Readonly<Record<string, string>>): string => {
+  const symbolOf = (document: Readonly<Record<string, unknown>>, theme: Readonly<Record<string, string>>): string => {
     const own = document['symbol'];
     if (typeof own === 'string' && !own.startsWith(':/symbols/') && symbols.has(own)) return own;
     const category = String(document['category']);

@@ -1,5 +1,5 @@
 // One lab as the server tells it: read once, kept up to date by events. Without a page, so that it can be tested anywhere.
-import { batch, type Signal, signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import { api, Refusal } from './api.ts';
 import { Events } from './events.ts';
 import type { DrawingObject, LinkObject, Message, NodeObject, ProjectObject } from './types.ts';
@@ -14,7 +14,7 @@ const ID = { node: 'node_id', link: 'link_id', drawing: 'drawing_id' } as const;
 
 export type LabState = 'reading' | 'open' | 'closed' | 'deleted' | 'refused';
 
-/** What changed: the map draws these anew. `undefined` for everything. */
+/** Told of each object that came, changed or went. */
 export type LabListener = (kind: Kind, id: string) => void;
 
 export class Lab {
@@ -62,10 +62,6 @@ export class Lab {
     clearTimeout(this.#retry);
     this.#controllerEvents.stop();
     this.events.stop();
-  }
-
-  get connection(): Signal<string> {
-    return this.events.connection;
   }
 
   get path(): string {
