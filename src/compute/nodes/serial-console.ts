@@ -1,9 +1,13 @@
 // The first serial port of a machine as a console.
 import type { Socket } from 'node:net';
 import { Console } from '../../consoles/console.ts';
+import { Failure } from '../../failures.ts';
+import { connectWhenThere } from './unix-sockets.ts';
 
 /** Input that may wait for a guest that does not read. */
 const INPUT_BYTES = 256 * 1024;
+/** The program of a machine makes the socket when the machine starts. */
+const SOCKET_MS = 60_000;
 
 export class SerialConsole {
   readonly console: Console;
@@ -31,4 +35,25 @@ export class SerialConsole {
     socket.write(bytes);
     return true;
   }
+}
+
+/**
+ * The console of a machine that is being started, joined with the socket `directory/id` as soon as that is there; `resources` close it.
+ * @throws Failure `conflict` (`NodeError`) when it does not come
+ */
+export async function openSerialConsole(
+  directory: string,
+  { id, name }: { id: string; name: string },
+  resources: AsyncDisposableStack,
+): Promise<{ serial: SerialConsole; socket: Socket }> {
+  const deadline = performance.now() + SOCKET_MS;
+  const socket = await connectWhenThere(directory, id, () => performance.now() > deadline);
+  if (!socket) {
+    const message = `The serial port of ${name} does not come within ${SOCKET_MS / 1000} s; set console_type to none.`;
+    throw new Failure('conflict', message, { exception: 'NodeError' });
+  }
+  const serial = new SerialConsole(name);
+  serial.open(socket);
+  resources.defer(() => serial.close());
+  return { serial, socket };
 }

@@ -2,6 +2,7 @@
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { LivePort } from '../../nodes/live-port.ts';
+import type { HiddenSettings } from '../../nodes/machine-settings.ts';
 import { releaseMachines, reserveMachine } from '../../nodes/machine-users.ts';
 import type { Nio } from '../../nodes/nio.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
@@ -13,7 +14,7 @@ import { linkedClone } from './clones.ts';
 import { EXCEPTION as exception, refusal, VBoxManage } from './manage.ts';
 import { MachineRuntime } from './runtime.ts';
 import type { VirtualboxCreate, VirtualboxUpdate } from './schema.ts';
-import { changedSettings, DEFAULTS, type HiddenSettings, type Settings } from './settings.ts';
+import { changedSettings, DEFAULTS, type Settings } from './settings.ts';
 
 export const MODULE = 'virtualbox';
 export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };

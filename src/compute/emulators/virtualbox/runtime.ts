@@ -4,16 +4,14 @@ import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure, messageOf } from '../../../failures.ts';
+import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { ExitInfo, NodeRuntime } from '../../nodes/node-runtime.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
-import { SerialConsole } from '../../nodes/serial-console.ts';
-import { connectWhenThere } from '../../nodes/unix-sockets.ts';
+import { openSerialConsole, type SerialConsole } from '../../nodes/serial-console.ts';
 import { refusal, type VBoxManage } from './manage.ts';
 import type { Settings } from './settings.ts';
 
-const PIPE_MS = 60_000;
 /** How often a machine is asked whether it has shut down, and how many times. */
 const SHUTDOWN_POLL_MS = 1000;
 const SHUTDOWN_POLLS = 120;
@@ -140,15 +138,7 @@ export class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> implements
   }
 
   async #connect(resources: AsyncDisposableStack): Promise<void> {
-    const deadline = performance.now() + PIPE_MS;
-    const socket = await connectWhenThere(this.#pipes, this.#node.id, () => performance.now() > deadline);
-    if (!socket) {
-      const message = `The serial port of ${this.#node.name} does not come within ${PIPE_MS / 1000} s; set console_type to none.`;
-      throw new Failure('conflict', message, { exception: 'NodeError' });
-    }
-    const serial = new SerialConsole(this.#node.name);
-    serial.open(socket);
-    resources.defer(() => serial.close());
+    const { serial, socket } = await openSerialConsole(this.#pipes, this.#node, resources);
     socket.once('close', () => void this.#lookWhetherOver());
     this.#serial = serial;
   }

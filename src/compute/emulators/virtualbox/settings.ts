@@ -1,45 +1,19 @@
 // What a node of VirtualBox is configured with (facts of release 2.2.57).
-import type { CustomAdapter } from '../../../store/vocabulary.ts';
+import { changedMachineSettings, MACHINE_DEFAULTS, type MachineSettings } from '../../nodes/machine-settings.ts';
 import type { VirtualboxUpdate } from './schema.ts';
 
-export interface Settings {
-  usage: string;
-  linked_clone: boolean;
-  headless: boolean;
-  on_close: 'power_off' | 'shutdown_signal' | 'save_vm_state';
-  adapters: number;
-  adapter_type: string;
-  use_any_adapter: boolean;
+export interface Settings extends MachineSettings {
   /** MiB */
   ram: number;
 }
 
-/** Kept, but no member of the object. */
-export interface HiddenSettings {
-  custom_adapters: readonly CustomAdapter[];
-}
-
 export const DEFAULTS: Settings = {
-  usage: '',
-  linked_clone: false,
-  headless: false,
-  on_close: 'power_off',
-  adapters: 0,
+  ...MACHINE_DEFAULTS,
   adapter_type: 'Intel PRO/1000 MT Desktop (82540EM)',
-  use_any_adapter: false,
   ram: 0,
 };
 
-/** The settings with what a body gives. A clone stays one, and a memory of 0 is the machine's own. */
+/** The settings with what a body gives. A memory of 0 is the machine's own. */
 export function changedSettings(before: Settings, body: VirtualboxUpdate): Settings {
-  return {
-    usage: body.usage ?? before.usage,
-    linked_clone: before.linked_clone,
-    headless: body.headless ?? before.headless,
-    on_close: body.on_close ?? before.on_close,
-    adapters: body.adapters ?? before.adapters,
-    adapter_type: body.adapter_type ?? before.adapter_type,
-    use_any_adapter: body.use_any_adapter ?? before.use_any_adapter,
-    ram: body.ram || before.ram,
-  };
+  return { ...changedMachineSettings(before, body), ram: body.ram || before.ram };
 }

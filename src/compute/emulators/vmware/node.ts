@@ -2,6 +2,12 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
+import {
+  changedMachineSettings,
+  type HiddenSettings,
+  MACHINE_DEFAULTS,
+  type MachineSettings,
+} from '../../nodes/machine-settings.ts';
 import { releaseMachines, reserveMachine } from '../../nodes/machine-users.ts';
 import { warnOfMemory } from '../../nodes/memory-warning.ts';
 import type { Nio } from '../../nodes/nio.ts';
@@ -14,9 +20,10 @@ import { pairsText, readPairs } from './files.ts';
 import { allocateNetwork, isGiven, networksOf, releaseNetworks, takeNetwork } from './networks.ts';
 import { MachineRuntime } from './runtime.ts';
 import type { VmwareCreate, VmwareUpdate } from './schema.ts';
-import { changedSettings, DEFAULTS, type HiddenSettings, type Settings } from './settings.ts';
 import { EXCEPTION as exception, refusal, Vmrun } from './vmrun.ts';
 import { attachAdapters, attachmentOf } from './vmx.ts';
+
+const DEFAULTS: MachineSettings = { ...MACHINE_DEFAULTS, adapter_type: 'e1000' };
 
 export const MODULE = 'vmware';
 export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };
@@ -24,7 +31,7 @@ export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };
 interface State {
   vmrun: Vmrun;
   vmxPath: string;
-  settings: Settings;
+  settings: MachineSettings;
   hidden: HiddenSettings;
 }
 
@@ -48,7 +55,7 @@ export class VmwareNode extends ProgramNode<MachineRuntime> {
       throw refusal(
         `vmx_path: there is no machine ${body.vmx_path}; GET /v2/compute/vmware/vms lists those that there are.`,
       );
-    const settings = { ...changedSettings(DEFAULTS, body), linked_clone: body.linked_clone };
+    const settings = { ...changedMachineSettings(DEFAULTS, body), linked_clone: body.linked_clone };
     undo.defer(() => releaseMachines(services, identity.id));
     if (!settings.linked_clone) {
       await reserveMachine(services, body.vmx_path, identity, () =>
@@ -82,7 +89,7 @@ export class VmwareNode extends ProgramNode<MachineRuntime> {
   change(body: VmwareUpdate): Promise<void> {
     return this.inTurn(async () => {
       const { settings: before, hidden } = this.#state;
-      const settings = changedSettings(before, body);
+      const settings = changedMachineSettings(before, body);
       const { type } = this.console;
       await this.console.change(body.console_type ?? type, body.console ?? undefined);
       this.name = body.name ?? this.name;
@@ -173,7 +180,7 @@ export class VmwareNode extends ProgramNode<MachineRuntime> {
     throw new Failure('internal', 'VMware machines are not kept by the supervisor.');
   }
 
-  get #onClose(): Settings['on_close'] {
+  get #onClose(): MachineSettings['on_close'] {
     return this.#isClosing ? 'power_off' : this.#state.settings.on_close;
   }
 

@@ -3,19 +3,16 @@ import { EventEmitter } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Failure, messageOf } from '../../../failures.ts';
+import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
+import type { MachineSettings } from '../../nodes/machine-settings.ts';
 import type { ExitInfo, NodeRuntime } from '../../nodes/node-runtime.ts';
-import { SerialConsole } from '../../nodes/serial-console.ts';
-import { connectWhenThere } from '../../nodes/unix-sockets.ts';
+import { openSerialConsole, type SerialConsole } from '../../nodes/serial-console.ts';
 import { pairsText, readPairs } from './files.ts';
-import type { Settings } from './settings.ts';
 import { refusal, type Vmrun } from './vmrun.ts';
 import { attachSerial, detachAdapters } from './vmx.ts';
 
-const PIPE_MS = 60_000;
-
-const STOP_WORDS: Readonly<Record<Settings['on_close'], readonly [string, ...string[]]>> = {
+const STOP_WORDS: Readonly<Record<MachineSettings['on_close'], readonly [string, ...string[]]>> = {
   save_vm_state: ['suspend'],
   shutdown_signal: ['stop', 'soft'],
   power_off: ['stop'],
@@ -64,15 +61,7 @@ export class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> implements
   }
 
   async connect(resources: AsyncDisposableStack): Promise<void> {
-    const deadline = performance.now() + PIPE_MS;
-    const socket = await connectWhenThere(this.#pipes, this.#node.id, () => performance.now() > deadline);
-    if (!socket) {
-      const message = `The serial port of ${this.#node.name} does not come within ${PIPE_MS / 1000} s; set console_type to none.`;
-      throw new Failure('conflict', message, { exception: 'NodeError' });
-    }
-    const serial = new SerialConsole(this.#node.name);
-    serial.open(socket);
-    resources.defer(() => serial.close());
+    const { serial } = await openSerialConsole(this.#pipes, this.#node, resources);
     this.#serial = serial;
   }
 
@@ -94,7 +83,7 @@ export class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> implements
   }
 
   /** Ends the machine and takes back what the start has changed in its file; what VMware refuses is noted. */
-  async close(how: Settings['on_close'], managed: ReadonlySet<string>): Promise<void> {
+  async close(how: MachineSettings['on_close'], managed: ReadonlySet<string>): Promise<void> {
     const { vmrun, vmxPath } = this.#machine;
     const [verb, ...words] = STOP_WORDS[how];
     try {

@@ -1,8 +1,7 @@
-// What a node of VMware is configured with (facts of release 2.2.57).
-import type { CustomAdapter } from '../../../store/vocabulary.ts';
-import type { VmwareUpdate } from './schema.ts';
+// What nodes are configured with that are machines of another program on this host (facts of release 2.2.57).
+import type { CustomAdapter } from '../../store/vocabulary.ts';
 
-export interface Settings {
+export interface MachineSettings {
   usage: string;
   linked_clone: boolean;
   headless: boolean;
@@ -17,18 +16,20 @@ export interface HiddenSettings {
   custom_adapters: readonly CustomAdapter[];
 }
 
-export const DEFAULTS: Settings = {
+/** Of a new node; the type of its adapters is the program's. */
+export const MACHINE_DEFAULTS: Omit<MachineSettings, 'adapter_type'> = {
   usage: '',
   linked_clone: false,
   headless: false,
   on_close: 'power_off',
   adapters: 0,
-  adapter_type: 'e1000',
   use_any_adapter: false,
 };
 
+type Changes = { [Name in keyof MachineSettings]?: MachineSettings[Name] | null | undefined };
+
 /** The settings with what a body gives; a clone stays one. */
-export function changedSettings(before: Settings, body: VmwareUpdate): Settings {
+export function changedMachineSettings(before: MachineSettings, body: Omit<Changes, 'linked_clone'>): MachineSettings {
   return {
     usage: body.usage ?? before.usage,
     linked_clone: before.linked_clone,
