@@ -1,68 +1,36 @@
-// One lab: its picture, its lists, what is selected, and its consoles.
-import { useSignal } from '@preact/signals';
-import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
-import { Dock, type DockEntry } from './console/dock.tsx';
+// One lab: its picture, its lists, what is selected, and its dock.
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { Dock } from './dock/dock.tsx';
+import { LabContext, shownLab } from './lab-context.ts';
 import { api } from './model/api.ts';
-import { Lab } from './model/lab.ts';
-import { NOTHING, type Selection } from './model/selection.ts';
-import type { LinkEnd, NodeObject, TemplateObject } from './model/types.ts';
+import type { LinkEnd, TemplateObject } from './model/types.ts';
 import { ClosedLab } from './panels/closed-lab.tsx';
-import { Inspector } from './panels/inspector.tsx';
+import { Inspector } from './panels/inspector/inspector.tsx';
 import { LabHeader } from './panels/lab-header.tsx';
 import { Linking } from './panels/linking.tsx';
 import { Lists } from './panels/lists.tsx';
 import { Palette } from './panels/palette.tsx';
+import { VerbButton } from './panels/verb-button.tsx';
 import { TopologyMap } from './topology/map.ts';
+import { openConsole } from './verbs/nodes.ts';
+import { keyName, verbOfKey } from './verbs.ts';
 import { WORDS } from './words.ts';
 
 export function LabScreen({ id, go }: { id: string; go: (path: string) => void }) {
-  const lab = useMemo(() => new Lab(id), [id]);
-  const selection = useSignal<Selection>(NOTHING);
-  const consoles = useSignal<readonly DockEntry[]>([]);
-  const shownConsole = useSignal('');
-  const palette = useSignal(false);
-  const linking = useSignal<LinkEnd | 'first' | undefined>(undefined);
+  const context = useMemo(() => new LabContext(id, go), [id, go]);
+  const { lab, attempt, selection, palette, linking } = context;
   const host = useRef<HTMLElement>(null);
-  const map = useRef<TopologyMap | undefined>(undefined);
-
-  const attempt = useCallback(
-    async (task: () => Promise<unknown>): Promise<boolean> => {
-      lab.message.value = '';
-      try {
-        await task();
-        return true;
-      } catch (error) {
-        lab.message.value = error instanceof Error ? error.message : String(error);
-        return false;
-      }
-    },
-    [lab],
-  );
-
-  const openConsole = useCallback(
-    (nodeId: string): void => {
-      const node = lab.nodes.get(nodeId);
-      if (!node) return;
-      if (node.console_type !== 'telnet') {
-        lab.message.value = `${node.name}: its console is of type ${node.console_type ?? 'none'}, which the page does not show.`;
-        return;
-      }
-      if (!consoles.value.some((entry) => entry.id === nodeId)) {
-        consoles.value = [...consoles.value, { id: nodeId, name: node.name }];
-      }
-      shownConsole.value = nodeId;
-    },
-    [lab, consoles, shownConsole],
-  );
 
   useEffect(() => {
     lab.start();
+    shownLab.value = context;
     addEventListener('keydown', nextPane);
     return () => {
       removeEventListener('keydown', nextPane);
+      shownLab.value = undefined;
       lab.stop();
     };
-  }, [lab]);
+  }, [context, lab]);
 
   useEffect(() => {
     document.title = lab.project.value ? `${lab.project.value.name} - Labwire` : 'Labwire';
@@ -72,55 +40,31 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
   useEffect(() => {
     if (!isOpen || !host.current) return;
     const drawn = new TopologyMap(host.current, lab, {
-      select: (nodes, link) => {
-        selection.value = { nodes, link };
+      select: (chosen) => {
+        context.selection.value = chosen;
       },
-      open: openConsole,
+      open: (nodeId) => openConsole(context, nodeId),
       moved: (nodes) => {
         void attempt(() =>
           Promise.all(nodes.map(({ node_id, x, y }) => api.put(`${lab.path}/nodes/${node_id}`, { x, y }))),
         ).then(() => drawn.release(nodes.map(({ node_id }) => node_id)));
       },
     });
-    map.current = drawn;
+    context.map = drawn;
     return () => {
-      map.current = undefined;
+      context.map = undefined;
       drawn.stop();
     };
-  }, [isOpen, lab, attempt, openConsole, selection]);
-
-  const select = (chosen: Selection): void => {
-    selection.value = chosen;
-    map.current?.select(chosen.nodes, chosen.link);
-  };
-
-  const selectedNodes = (): NodeObject[] => selection.value.nodes.flatMap((nodeId) => lab.nodes.get(nodeId) ?? []);
-
-  const verb = (action: string): void => {
-    for (const node of selectedNodes()) void attempt(() => api.post(`${lab.path}/nodes/${node.node_id}/${action}`));
-  };
-
-  const remove = (): void => {
-    const nodes = selectedNodes();
-    const { link } = selection.value;
-    if (link !== undefined) void attempt(() => api.delete(`${lab.path}/links/${link}`));
-    else if (
-      nodes.length > 0 &&
-      confirm(`${WORDS.remove} ${nodes.map(({ name }) => name).join(', ')}? Their disks go, too.`)
-    ) {
-      for (const node of nodes) void attempt(() => api.delete(`${lab.path}/nodes/${node.node_id}`));
-    } else return;
-    select(NOTHING);
-  };
+  }, [isOpen, lab, attempt, context]);
 
   const place = (template: TemplateObject): void => {
     palette.value = false;
-    const { x, y } = map.current?.middle() ?? { x: 0, y: 0 };
+    const { x, y } = context.map?.middle() ?? { x: 0, y: 0 };
     // Not upon each other: the next one stands a little aside.
     const aside = (lab.nodes.size % 8) * 75;
     const body = { x: x - 33 + aside - 150, y: y - 30, compute_id: template.compute_id ?? 'local' };
     void attempt(() => api.post(`${lab.path}/templates/${template.template_id}`, body));
-    host.current?.focus();
+    context.map?.focus();
   };
 
   /** A node was chosen while a link is being made: the first end, or the whole link. */
@@ -136,102 +80,56 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
   };
 
   const keys = (event: KeyboardEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
     // A button upon the picture has its own keys, but for the way out.
     if (event.target !== event.currentTarget && event.key !== 'Escape') return;
-    const [first] = selection.value.nodes;
-    const actions: Record<string, () => void> = {
-      n: () => {
-        palette.value = true;
-      },
-      l: () => {
-        linking.value = 'first';
-      },
-      f: () => map.current?.fit(),
-      '+': () => map.current?.zoom(1.25),
-      '-': () => map.current?.zoom(0.8),
-      s: () => verb('start'),
-      x: () => verb('stop'),
-      r: () => verb('reload'),
-      c: () => first && openConsole(first),
-      Enter: () => first && openConsole(first),
-      Delete: remove,
-      Escape: () => {
-        linking.value = undefined;
-        select(NOTHING);
-      },
-      ArrowRight: () => step(1),
-      ArrowDown: () => step(1),
-      ArrowLeft: () => step(-1),
-      ArrowUp: () => step(-1),
-    };
-    const action = actions[event.key];
-    if (!action) return;
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    const verb = verbOfKey(keyName(event), context);
+    if (!verb && step === undefined) return;
     event.preventDefault();
-    action();
+    if (verb) verb.run(context);
+    else if (step !== undefined) selectNext(step);
   };
 
   /** Selects the next or the previous node, in the order of their names. */
-  const step = (by: 1 | -1): void => {
+  const selectNext = (by: number): void => {
     const order = [...lab.nodes.values()].sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
     if (order.length === 0) return;
     const at = order.findIndex(({ node_id }) => node_id === selection.value.nodes[0]);
     const next = order[(at + by + order.length) % order.length] ?? order[0]!;
-    select({ nodes: [next.node_id], link: undefined });
-    map.current?.show(next.node_id);
+    context.select({ nodes: [next.node_id] });
+    context.map?.show(next.node_id);
   };
 
-  if (lab.state.value !== 'open') return <ClosedLab lab={lab} go={go} attempt={attempt} />;
+  if (!isOpen) return <ClosedLab lab={lab} go={go} attempt={attempt} />;
   return (
     <div class="lab">
       <LabHeader lab={lab} go={go}>
-        <div class="tools" role="toolbar" aria-label={WORDS.actions}>
-          <button type="button" onClick={() => void attempt(() => api.post(`${lab.path}/nodes/start`))}>
-            {WORDS.startAll}
-          </button>
-          <button type="button" onClick={() => void attempt(() => api.post(`${lab.path}/nodes/stop`))}>
-            {WORDS.stopAll}
-          </button>
-          <button
-            type="button"
-            onClick={() => {
-              palette.value = true;
-            }}
-          >
-            {WORDS.addNode}
-          </button>
-          <button
-            type="button"
-            aria-pressed={linking.value !== undefined}
-            onClick={() => {
-              linking.value = linking.value === undefined ? 'first' : undefined;
-            }}
-          >
-            {WORDS.addLink}
-          </button>
-          <button type="button" onClick={() => map.current?.fit()}>
-            {WORDS.fit}
-          </button>
+        <div class="tools" role="toolbar" aria-label={WORDS.common.actions}>
+          <VerbButton context={context} id="lab.start" />
+          <VerbButton context={context} id="lab.stop" />
+          <VerbButton context={context} id="lab.node" />
+          <VerbButton context={context} id="lab.link" isPressed={linking.value !== undefined} />
+          <VerbButton context={context} id="lab.fit" />
         </div>
       </LabHeader>
       <p class="message" role="alert">
         {lab.message}
       </p>
-      <Lists lab={lab} selection={selection} select={select} show={(nodeId) => map.current?.show(nodeId)} />
+      <Lists context={context} />
       <main
         class="map"
         data-pane
         ref={host}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the picture is a pane of its own, which keys work in
         tabIndex={0}
-        aria-label={WORDS.topology}
+        aria-label={WORDS.lab.topology}
         aria-describedby="keys"
         onKeyDown={keys}
       >
         <p id="keys" class="hidden">
-          {WORDS.help}
+          {WORDS.lab.keys}
         </p>
-        {lab.changes.value >= 0 && lab.nodes.size === 0 && <p class="empty">{WORDS.emptyLab}</p>}
+        {lab.changes.value >= 0 && lab.nodes.size === 0 && <p class="empty">{WORDS.lab.empty}</p>}
         {linking.value !== undefined && (
           <Linking
             lab={lab}
@@ -244,15 +142,8 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
           />
         )}
       </main>
-      <Inspector
-        lab={lab}
-        selection={selection}
-        attempt={attempt}
-        openConsole={openConsole}
-        select={select}
-        remove={remove}
-      />
-      <Dock lab={lab} entries={consoles} shown={shownConsole} />
+      <Inspector context={context} />
+      <Dock context={context} />
       {palette.value && (
         <Palette
           choose={place}

@@ -39,7 +39,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const name = new FormData(form).get('name');
-    void attempt(WORDS.newLab, async () => {
+    void attempt(WORDS.labs.make, async () => {
       const { project_id: id } = await api.post<ProjectObject>('/projects', { name, auto_close: false });
       form.reset();
       go(`/labs/${id}`);
@@ -47,7 +47,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
   };
 
   const importFile = (file: File): Promise<void> =>
-    attempt(`${WORDS.importLab} ${file.name}`, async () => {
+    attempt(`${WORDS.labs.import} ${file.name}`, async () => {
       const name = file.name.replace(/\.gns3(project|p)$/, '');
       await api.upload(
         `/projects/${crypto.randomUUID?.() ?? randomId()}/import?name=${encodeURIComponent(name)}`,
@@ -81,13 +81,13 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
         <div class="tools">
           <form onSubmit={create}>
             <label>
-              <span class="hidden">{WORDS.nameOfLab}</span>
-              <input name="name" required placeholder={WORDS.nameOfLab} autocomplete="off" />
+              <span class="hidden">{WORDS.labs.nameOfNew}</span>
+              <input name="name" required placeholder={WORDS.labs.nameOfNew} autocomplete="off" />
             </label>
-            <button type="submit">{WORDS.newLab}</button>
+            <button type="submit">{WORDS.labs.make}</button>
           </form>
           <label class="button">
-            {WORDS.importLab}
+            {WORDS.labs.import}
             <input
               class="hidden"
               type="file"
@@ -100,10 +100,10 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
             />
           </label>
           <label class="search">
-            <span class="hidden">{WORDS.search}</span>
+            <span class="hidden">{WORDS.common.search}</span>
             <input
               type="search"
-              placeholder={WORDS.search}
+              placeholder={WORDS.common.search}
               onInput={({ currentTarget }) => {
                 search.value = currentTarget.value;
               }}
@@ -116,14 +116,14 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
         <p class="busy" role="status">
           {busy}
         </p>
-        {shown.value?.length === 0 && <p>{WORDS.noLabs}</p>}
+        {shown.value?.length === 0 && <p>{WORDS.labs.none}</p>}
         {shown.value && shown.value.length > 0 && (
           <table>
             <thead>
               <tr>
-                <th scope="col">{WORDS.name}</th>
-                <th scope="col">{WORDS.state}</th>
-                <th scope="col">{WORDS.actions}</th>
+                <th scope="col">{WORDS.common.name}</th>
+                <th scope="col">{WORDS.common.state}</th>
+                <th scope="col">{WORDS.common.actions}</th>
               </tr>
             </thead>
             <tbody>
@@ -148,16 +148,16 @@ function Row({ project, go, attempt }: RowProps) {
   const path = `/projects/${project.project_id}`;
   const isOpen = project.status === 'opened';
   const rename = (): void => {
-    const name = prompt(WORDS.rename, project.name);
-    if (name !== null && name !== project.name) void attempt(WORDS.rename, () => api.put(path, { name }));
+    const name = prompt(WORDS.common.rename, project.name);
+    if (name !== null && name !== project.name) void attempt(WORDS.common.rename, () => api.put(path, { name }));
   };
   const duplicate = (): void => {
-    const name = prompt(WORDS.duplicate, `${project.name} copy`);
-    if (name !== null) void attempt(WORDS.duplicate, () => api.post(`${path}/duplicate`, { name }));
+    const name = prompt(WORDS.common.duplicate, `${project.name} copy`);
+    if (name !== null) void attempt(WORDS.common.duplicate, () => api.post(`${path}/duplicate`, { name }));
   };
   const remove = (): void => {
-    if (confirm(`${WORDS.remove} ${project.name}? Its nodes and their disks go, too.`)) {
-      void attempt(WORDS.remove, () => api.delete(path));
+    if (confirm(WORDS.labs.askRemove(project.name))) {
+      void attempt(WORDS.common.remove, () => api.delete(path));
     }
   };
   const address = `/labs/${project.project_id}`;
@@ -183,7 +183,7 @@ function Row({ project, go, attempt }: RowProps) {
       </th>
       <td>
         <span class="state" data-status={isOpen ? 'started' : 'stopped'} />{' '}
-        {project.damaged ? WORDS.damaged : isOpen ? WORDS.opened : WORDS.closed}
+        {project.damaged ? WORDS.labs.damaged : isOpen ? WORDS.labs.opened : WORDS.labs.closed}
       </td>
       <td>
         <div class="actions">
@@ -192,26 +192,26 @@ function Row({ project, go, attempt }: RowProps) {
               <button
                 type="button"
                 onClick={() =>
-                  void attempt(isOpen ? WORDS.close : WORDS.open, () =>
+                  void attempt(isOpen ? WORDS.common.close : WORDS.common.open, () =>
                     api.post(`${path}/${isOpen ? 'close' : 'open'}`),
                   )
                 }
               >
-                {isOpen ? WORDS.close : WORDS.open}
+                {isOpen ? WORDS.common.close : WORDS.common.open}
               </button>
               <button type="button" onClick={rename}>
-                {WORDS.rename}
+                {WORDS.common.rename}
               </button>
               <button type="button" onClick={duplicate}>
-                {WORDS.duplicate}
+                {WORDS.common.duplicate}
               </button>
               <a class="button" href={`/v2${path}/export`} download={`${project.name}.gns3project`}>
-                {WORDS.exportLab}
+                {WORDS.labs.export}
               </a>
             </>
           )}
           <button type="button" onClick={remove}>
-            {WORDS.remove}
+            {WORDS.common.remove}
           </button>
         </div>
       </td>

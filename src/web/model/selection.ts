@@ -1,7 +1,8 @@
-// What is chosen in a lab: nodes, or one link.
+// What is chosen in a lab: nodes and drawings, or one link.
 export interface Selection {
-  nodes: readonly string[];
-  link: string | undefined;
+  readonly nodes: readonly string[];
+  readonly link: string | undefined;
+  readonly drawings: readonly string[];
 }
 
-export const NOTHING: Selection = { nodes: [], link: undefined };
+export const NOTHING: Selection = { nodes: [], link: undefined, drawings: [] };

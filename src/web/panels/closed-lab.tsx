@@ -19,15 +19,15 @@ export function ClosedLab({ lab, go, attempt }: ClosedLabProps) {
         <p class="message" role="alert">
           {lab.message}
         </p>
-        {lab.state.value === 'deleted' && <p>{WORDS.goneLab}</p>}
+        {lab.state.value === 'deleted' && <p>{WORDS.lab.gone}</p>}
         {lab.state.value === 'closed' && (
           <p>
-            {WORDS.closedLab}{' '}
+            {WORDS.lab.closed}{' '}
             <button
               type="button"
               onClick={() => void attempt(() => api.post(`${lab.path}/open`)).then(() => lab.read())}
             >
-              {WORDS.open}
+              {WORDS.common.open}
             </button>
           </p>
         )}

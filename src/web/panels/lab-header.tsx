@@ -21,7 +21,7 @@ export function LabHeader({ lab, go, children }: LabHeaderProps) {
             go('/');
           }}
         >
-          {WORDS.labs}
+          {WORDS.labs.title}
         </a>{' '}
         <span>{lab.project.value?.name}</span>
       </h1>

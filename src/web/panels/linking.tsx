@@ -19,11 +19,11 @@ export function Linking({ lab, first, chosen, choose, cancel }: LinkingProps) {
   const node = chosen === undefined || isTaken ? undefined : lab.nodes.get(chosen);
   const free = node ? freePorts(lab, node) : [];
   return (
-    <fieldset class="linking" aria-label={WORDS.addLink}>
-      <p>{first === 'first' ? WORDS.chooseFirst : WORDS.chooseSecond}</p>
+    <fieldset class="linking" aria-label={WORDS.lab.addLink}>
+      <p>{first === 'first' ? WORDS.linking.first : WORDS.linking.second}</p>
       {node && (
         <p>
-          {node.name} {free.length === 0 && WORDS.noFreePort}
+          {node.name} {free.length === 0 && WORDS.linking.noFreePort}
           {free.map((port) => (
             <button
               type="button"
@@ -38,7 +38,7 @@ export function Linking({ lab, first, chosen, choose, cancel }: LinkingProps) {
         </p>
       )}
       <button type="button" onClick={cancel}>
-        {WORDS.cancel}
+        {WORDS.common.cancel}
       </button>
     </fieldset>
   );

@@ -1,20 +1,12 @@
 // The nodes and links of a lab as lists: what the picture shows, for keyboards, readers and small windows.
-import type { Signal } from '@preact/signals';
 import { useSignal } from '@preact/signals';
-import type { Lab } from '../model/lab.ts';
+import type { LabContext } from '../lab-context.ts';
 import { portName } from '../model/ports.ts';
-import type { Selection } from '../model/selection.ts';
 import type { LinkObject } from '../model/types.ts';
 import { STATUS, WORDS } from '../words.ts';
 
-interface ListsProps {
-  lab: Lab;
-  selection: Signal<Selection>;
-  select: (selection: Selection) => void;
-  show: (nodeId: string) => void;
-}
-
-export function Lists({ lab, selection, select, show }: ListsProps) {
+export function Lists({ context }: { context: LabContext }) {
+  const { lab, selection, select } = context;
   const words = useSignal('');
   lab.changes.value; // drawn anew with every change
   const nodes = [...lab.nodes.values()]
@@ -25,19 +17,19 @@ export function Lists({ lab, selection, select, show }: ListsProps) {
     return `${lab.nodes.get(id)?.name ?? '?'} ${portName(lab, link.nodes[index])}`;
   };
   return (
-    <nav class="lists" data-pane aria-label={WORDS.nodes}>
+    <nav class="lists" data-pane aria-label={WORDS.lab.lists}>
       <label>
-        <span class="hidden">{WORDS.search}</span>
+        <span class="hidden">{WORDS.common.search}</span>
         <input
           type="search"
-          placeholder={WORDS.search}
+          placeholder={WORDS.common.search}
           onInput={({ currentTarget }) => {
             words.value = currentTarget.value;
           }}
         />
       </label>
       <h2>
-        {WORDS.nodes} <small>{lab.nodes.size}</small>
+        {WORDS.nodes.title} <small>{lab.nodes.size}</small>
       </h2>
       <ul>
         {nodes.map((node) => (
@@ -46,8 +38,8 @@ export function Lists({ lab, selection, select, show }: ListsProps) {
               type="button"
               aria-pressed={selection.value.nodes.includes(node.node_id)}
               onClick={() => {
-                select({ nodes: [node.node_id], link: undefined });
-                show(node.node_id);
+                select({ nodes: [node.node_id] });
+                context.map?.show(node.node_id);
               }}
             >
               <span class="state" data-status={node.status} /> {node.name} <small>{STATUS[node.status]}</small>
@@ -56,7 +48,7 @@ export function Lists({ lab, selection, select, show }: ListsProps) {
         ))}
       </ul>
       <h2>
-        {WORDS.links} <small>{lab.links.size}</small>
+        {WORDS.links.title} <small>{lab.links.size}</small>
       </h2>
       <ul>
         {[...lab.links.values()].map((link) => (
@@ -64,7 +56,7 @@ export function Lists({ lab, selection, select, show }: ListsProps) {
             <button
               type="button"
               aria-pressed={selection.value.link === link.link_id}
-              onClick={() => select({ nodes: [], link: link.link_id })}
+              onClick={() => select({ link: link.link_id })}
             >
               {end(link, 0)} – {end(link, 1)} {link.suspend && <small>{STATUS['suspended']}</small>}
             </button>

@@ -4,7 +4,11 @@ import type { Connection } from '../model/events.ts';
 import { WORDS } from '../words.ts';
 
 export function Live({ connection }: { connection: Signal<Connection> }) {
-  const texts: Record<Connection, string> = { connecting: WORDS.connecting, live: WORDS.live, lost: WORDS.lost };
+  const texts: Record<Connection, string> = {
+    connecting: WORDS.connection.connecting,
+    live: WORDS.connection.live,
+    lost: WORDS.connection.lost,
+  };
   return (
     <span class="live" role="status" data-connection={connection.value}>
       {texts[connection.value]}

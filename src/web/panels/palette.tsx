@@ -23,7 +23,7 @@ export function Palette({ choose, close }: { choose: (template: TemplateObject) 
   }, [templates, message]);
   const found = templates.value.filter(({ name }) => name.toLowerCase().includes(words.value.toLowerCase()));
   return (
-    <dialog ref={dialog} onClose={close} aria-label={WORDS.addNode}>
+    <dialog ref={dialog} onClose={close} aria-label={WORDS.lab.addNode}>
       <form
         method="dialog"
         onSubmit={(event) => {
@@ -32,7 +32,7 @@ export function Palette({ choose, close }: { choose: (template: TemplateObject) 
         }}
       >
         <label>
-          {WORDS.chooseTemplate}
+          {WORDS.palette.template}
           <input
             type="search"
             autocomplete="off"
@@ -55,7 +55,7 @@ export function Palette({ choose, close }: { choose: (template: TemplateObject) 
           ))}
         </ul>
         <button type="button" onClick={() => dialog.current?.close()}>
-          {WORDS.cancel}
+          {WORDS.common.cancel}
         </button>
       </form>
     </dialog>

@@ -1,5 +1,7 @@
 // The picture of a lab in plain SVG. It reads the model, draws what changed once a frame, and reports what hands do.
+import type { LabMap } from '../lab-context.ts';
 import type { Lab } from '../model/lab.ts';
+import { NOTHING, type Selection } from '../model/selection.ts';
 import type { LinkObject, NodeObject } from '../model/types.ts';
 import { symbolPicture } from './symbols.ts';
 import { type View, zoomedAt } from './view.ts';
@@ -18,7 +20,7 @@ const STILL = 4;
 const GRID = 25;
 
 export interface MapEvents {
-  select(ids: readonly string[], link: string | undefined): void;
+  select(chosen: Selection): void;
   open(nodeId: string): void;
   moved(nodes: readonly NodeObject[]): void;
 }
@@ -52,7 +54,7 @@ interface LinkElements {
   mark: SVGTextElement;
 }
 
-export class TopologyMap {
+export class TopologyMap implements LabMap {
   readonly #host: HTMLElement;
   readonly #lab: Lab;
   readonly #events: MapEvents;
@@ -112,7 +114,11 @@ export class TopologyMap {
     this.#svg.remove();
   }
 
-  select(ids: readonly string[], link: string | undefined): void {
+  focus(): void {
+    this.#host.focus();
+  }
+
+  select({ nodes: ids, link }: Selection): void {
     for (const id of this.#selected) this.#nodes.get(id)?.classList.remove('selected');
     if (this.#selectedLink) this.#links.get(this.#selectedLink)?.group.classList.remove('selected');
     this.#selected = ids;
@@ -329,8 +335,9 @@ export class TopologyMap {
   };
 
   #report(ids: readonly string[], link?: string): void {
-    this.select(ids, link);
-    this.#events.select(ids, link);
+    const chosen = { ...NOTHING, nodes: ids, link };
+    this.select(chosen);
+    this.#events.select(chosen);
   }
 
   readonly #move = (event: PointerEvent): void => {

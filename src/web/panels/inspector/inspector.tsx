@@ -1,0 +1,32 @@
+// What is selected, with its verbs: a node, several nodes, a link, or drawings.
+import type { LabContext } from '../../lab-context.ts';
+import { WORDS } from '../../words.ts';
+import { DrawingDetails } from './drawing.tsx';
+import { LinkDetails } from './link.tsx';
+import { NodeDetails, NodeVerbs } from './node.tsx';
+
+export function Inspector({ context }: { context: LabContext }) {
+  const { lab, selection } = context;
+  lab.changes.value; // drawn anew with every change
+  const nodes = context.selectedNodes();
+  const link = lab.links.get(selection.value.link ?? '');
+  const drawings = selection.value.drawings.flatMap((id) => lab.drawings.get(id) ?? []);
+  return (
+    <aside class="inspector" data-pane aria-label={WORDS.lab.details}>
+      {link && <LinkDetails key={link.link_id} context={context} object={link} />}
+      {nodes.length === 1 && <NodeDetails key={nodes[0]!.node_id} context={context} object={nodes[0]!} />}
+      {nodes.length > 1 && (
+        <>
+          <h2>
+            {nodes.length} {WORDS.nodes.title}
+          </h2>
+          <NodeVerbs context={context} />
+        </>
+      )}
+      {drawings.length === 1 && nodes.length === 0 && (
+        <DrawingDetails key={drawings[0]!.drawing_id} context={context} object={drawings[0]!} />
+      )}
+      {!link && nodes.length + drawings.length === 0 && <p>{WORDS.lab.nothingSelected}</p>}
+    </aside>
+  );
+}

@@ -1,0 +1,46 @@
+// A link: its verbs, and its tabs.
+
+import { portName } from '../../model/ports.ts';
+import type { LinkObject } from '../../model/types.ts';
+import { WORDS } from '../../words.ts';
+import { VerbButton } from '../verb-button.tsx';
+import { type Tab, type TabProps, Tabs } from './tabs.tsx';
+
+/** The tabs of a link. */
+const LINK_TABS: readonly Tab<LinkObject>[] = [{ id: 'general', title: WORDS.links.general, component: General }];
+
+export function LinkDetails({ context, object: link }: TabProps<LinkObject>) {
+  const { lab, select } = context;
+  return (
+    <>
+      <h2>
+        {link.nodes.map((end, index) => (
+          <>
+            {index > 0 && ' – '}
+            <button type="button" onClick={() => select({ nodes: [end.node_id] })}>
+              {lab.nodes.get(end.node_id)?.name} {portName(lab, end)}
+            </button>
+          </>
+        ))}
+      </h2>
+      <p class="tools">
+        {['suspend', 'capture', 'delete'].map((verb) => (
+          <VerbButton key={verb} context={context} id={`link.${verb}`} />
+        ))}
+      </p>
+      <Tabs tabs={LINK_TABS} context={context} object={link} />
+    </>
+  );
+}
+
+function General({ context: { lab }, object: link }: TabProps<LinkObject>) {
+  if (!link.capturing) return null;
+  return (
+    <>
+      <p>{WORDS.links.wireshark}:</p>
+      <pre>
+        curl -sN {location.origin}/v2{lab.path}/links/{link.link_id}/pcap | wireshark -k -i -
+      </pre>
+    </>
+  );
+}

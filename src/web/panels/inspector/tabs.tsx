@@ -1,0 +1,60 @@
+// The tabs of the inspector: each kind of thing has a list of them, to which areas of the page add theirs.
+import { useSignal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import type { LabContext } from '../../lab-context.ts';
+import { WORDS } from '../../words.ts';
+
+export interface TabProps<T> {
+  context: LabContext;
+  /** The node, link or drawing that is selected. */
+  object: T;
+}
+
+export interface Tab<T> {
+  id: string;
+  title: string;
+  component: ComponentType<TabProps<T>>;
+  /** Whether this object has such a tab; always, if it is left out. */
+  shown?(object: T): boolean;
+}
+
+/** A row of tabs, and the one that was chosen; the first to begin with. */
+export function Tabs<T>({ tabs, context, object }: TabProps<T> & { tabs: readonly Tab<T>[] }) {
+  const chosen = useSignal('');
+  const all = tabs.filter(({ shown }) => shown?.(object) ?? true);
+  const tab = all.find(({ id }) => id === chosen.value) ?? all[0];
+  if (!tab) return null;
+  const step = (event: KeyboardEvent): void => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const next = all[(all.indexOf(tab) + by + all.length) % all.length]!;
+    chosen.value = next.id;
+    (event.currentTarget as HTMLElement).querySelector<HTMLElement>(`#tab-${next.id}`)?.focus();
+  };
+  if (all.length === 1) return <tab.component context={context} object={object} />;
+  return (
+    <>
+      <div class="tabs" role="tablist" aria-label={WORDS.lab.details} onKeyDown={step}>
+        {all.map(({ id, title }) => (
+          <button
+            key={id}
+            id={`tab-${id}`}
+            type="button"
+            role="tab"
+            aria-selected={id === tab.id}
+            tabIndex={id === tab.id ? 0 : -1}
+            onClick={() => {
+              chosen.value = id;
+            }}
+          >
+            {title}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" aria-labelledby={`tab-${tab.id}`}>
+        <tab.component context={context} object={object} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+// All verbs of the page, once: keys, menus, buttons and the command field read them here.
+import type { LabContext } from './lab-context.ts';
+import { LAB_VERBS } from './verbs/lab.ts';
+import { LINK_VERBS } from './verbs/link.ts';
+import { NODE_VERBS } from './verbs/nodes.ts';
+import type { LabVerb, Verb } from './verbs/verb.ts';
+
+export const VERBS: readonly Verb[] = [...NODE_VERBS, ...LINK_VERBS, ...LAB_VERBS];
+
+/** Whether what a verb is for is selected. */
+export function fits({ scope }: Verb, { selection }: LabContext): boolean {
+  if (scope === 'nodes') return selection.value.nodes.length > 0;
+  if (scope === 'link') return selection.value.link !== undefined;
+  if (scope === 'drawing') return selection.value.drawings.length > 0;
+  return true;
+}
+
+/** Whether a verb can be used now. */
+export function isUsable(verb: Verb, context: LabContext): boolean {
+  return fits(verb, context) && (verb.enabled?.(context) ?? true);
+}
+
+export function wordsOf(verb: Verb, context: LabContext): string {
+  return typeof verb.words === 'string' ? verb.words : verb.words(context);
+}
+
+/** A verb of a lab by its name. @throws Error for a name that no such verb has */
+export function labVerb(id: string): LabVerb {
+  const verb = VERBS.find((candidate) => candidate.id === id);
+  if (!verb || verb.scope === 'everywhere') throw new Error(`${id} is no verb of a lab`);
+  return verb;
+}
+
+/** How `Verb.keys` writes the key of an event. */
+export function keyName({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): string {
+  const isNamed = key.length > 1 || key === ' ';
+  const shift = shiftKey && (isNamed || ctrlKey || metaKey) ? 'Shift+' : '';
+  const name = ctrlKey || metaKey ? key.toLowerCase() : key;
+  return `${ctrlKey || metaKey ? 'Ctrl+' : ''}${altKey ? 'Alt+' : ''}${shift}${isNamed ? key : name}`;
+}
+
+/** The verb that a key asks for. */
+export function verbOfKey(key: string, context: LabContext): Verb | undefined {
+  return VERBS.find((verb) => verb.keys?.includes(key) && isUsable(verb, context));
+}
