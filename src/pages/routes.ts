@@ -26,7 +26,6 @@ const HEADERS = {
   'Content-Security-Policy': POLICY,
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   Vary: 'Accept-Encoding',
 };
@@ -39,9 +38,14 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const IMMUTABLE = 'private, max-age=31536000, immutable';
 
+/** Only where the browser heeds it: over plain HTTP from another host it would complain instead. Such requests have no `Sec-Fetch-` headers. */
+function openerPolicy(headers: Headers): Record<string, string> {
+  return headers.has('sec-fetch-mode') ? { 'Cross-Origin-Opener-Policy': 'same-origin' } : {};
+}
+
 async function answer(name: string, file: WebFile, headers: Headers, caching: string): Promise<Response> {
   const tag = `"${file.tag}"`;
-  const common = { ...HEADERS, 'Cache-Control': caching, ETag: tag };
+  const common = { ...HEADERS, ...openerPolicy(headers), 'Cache-Control': caching, ETag: tag };
   if (headers.get('if-none-match')?.includes(tag)) return new Response(null, { status: 304, headers: common });
   const type = { 'Content-Type': TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream' };
   if (/\bgzip\b/.test(headers.get('accept-encoding') ?? '')) {

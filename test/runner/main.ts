@@ -6,7 +6,7 @@ import { type Place, playAgain, runFileAgain, runScript, type ScriptResult, scri
 import { type Again, type Broken, brokenOf, MOST_AGAIN, verdictOf } from './verdict.ts';
 
 /** In this order, as far as the project has them. */
-const SCRIPTS = ['check', 'test', 'test:system', 'test:old-projects', 'test:faults', 'test:conformance'];
+const SCRIPTS = ['check', 'test', 'test:system', 'test:web', 'test:old-projects', 'test:faults', 'test:conformance'];
 /** With --faults. */
 const ATTACKS = ['test:faults'];
 

@@ -24,6 +24,8 @@ export interface DaemonOptions {
   flags?: readonly string[];
   environment?: Readonly<Record<string, string>>;
   host?: string;
+  /** Sent with every question, such as `Authorization`. */
+  headers?: Readonly<Record<string, string>>;
   /** Of the request that the daemon is asked with; `https` takes any certificate. */
   scheme?: 'http' | 'https';
 }
@@ -197,10 +199,10 @@ export class Daemon implements AsyncDisposable {
   ask(method: string, path: string, { body, headers = {}, agent }: Question = {}): Promise<Answer> {
     const plain = typeof body === 'string' || body instanceof Uint8Array;
     const bytes = body === undefined || plain ? body : JSON.stringify(body);
-    const { host = '127.0.0.1', scheme = 'http' } = this.#options;
+    const { host = '127.0.0.1', scheme = 'http', headers: always } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const request = (scheme === 'http' ? httpRequest : httpsRequest)({
-      ...{ host, port: this.port, method, path, headers, agent, rejectUnauthorized: false },
+      ...{ host, port: this.port, method, path, headers: { ...always, ...headers }, agent, rejectUnauthorized: false },
     });
     request.on('error', reject);
     request.on('response', async (response) => {

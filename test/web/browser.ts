@@ -1,7 +1,8 @@
 // A browser for tests of the page: Debian's Chromium, which nobody has to download, driven from here.
 import { existsSync } from 'node:fs';
-import type { TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Credentials } from './served.ts';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -14,34 +15,76 @@ export const WITHOUT_BROWSER = CHROMIUM === undefined && 'chromium is not instal
 /** How long a page may take for a step on a machine that has much else to do. */
 export const PATIENCE_MS = 60_000;
 
+/** The second needs larger shared memory than containers have. */
+const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
+
 export interface Visit {
   page: Page;
   /** What the page must never have: messages of the console, errors, broken rules of the policy, requests to other hosts. */
   complaints: string[];
 }
 
-/** A browser that ends with the test. */
+export interface VisitOptions {
+  /** Pixels; 1280 x 800 without. Half of a window at `scale` 2 is what a zoom of 200 % shows. */
+  viewport?: { width: number; height: number };
+  scale?: number;
+  /** Given when the server asks. */
+  credentials?: Credentials | undefined;
+}
+
+let shared: Promise<Browser> | undefined;
+
+// Registered once, for the whole file: starting a browser takes longer than most tests.
+after(async () => (await shared)?.close());
+
+/** The browser of this file of tests. What a test opens in it is closed when the test ends. */
 export async function startBrowser(t: TestContext): Promise<Browser> {
-  const browser = await chromium.launch({
-    ...(CHROMIUM === undefined ? {} : { executablePath: CHROMIUM }),
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-    timeout: PATIENCE_MS,
-  });
+  shared ??= launch(CHROMIUM);
+  const browser = await shared;
+  const before = new Set(browser.contexts());
+  t.after(() => Promise.all(browser.contexts().map((context) => before.has(context) || context.close())));
+  return browser;
+}
+
+/** A browser of the test's own, started by another program, such as one that enters a network namespace first. */
+export async function startBrowserBy(t: TestContext, path: string): Promise<Browser> {
+  const browser = await launch(path);
   t.after(() => browser.close());
   return browser;
 }
 
+function launch(path: string | undefined): Promise<Browser> {
+  return chromium.launch({
+    ...(path === undefined ? {} : { executablePath: path }),
+    args: FLAGS,
+    timeout: PATIENCE_MS,
+  });
+}
+
 /** A page of its own, without the cookies and stores of others. */
-export async function visit(browser: Browser, address: string): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+export async function visit(browser: Browser, address: string, options: VisitOptions = {}): Promise<Visit> {
+  const { viewport = { width: 1280, height: 800 }, scale = 1, credentials } = options;
+  const context = await browser.newContext({
+    viewport,
+    deviceScaleFactor: scale,
+    ...(credentials && { httpCredentials: { username: credentials.user, password: credentials.password } }),
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
-  page.on('request', (request) => {
-    const url = new URL(request.url());
-    if (/^(https?|wss?):$/.test(url.protocol) && url.host !== new URL(address).host) complaints.push(`request: ${url}`);
+  const { host } = new URL(address);
+  const foreign = (text: string): void => {
+    const url = new URL(text);
+    if (/^(https?|wss?):$/.test(url.protocol) && url.host !== host) complaints.push(`request: ${url}`);
+  };
+  page.on('request', (request) => foreign(request.url()));
+  page.on('websocket', (socket) => foreign(socket.url()));
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sourceFile, lineNumber }) =>
+      reportError(new Error(`policy: ${effectiveDirective} blocks ${blockedURI} (${sourceFile}:${lineNumber})`)),
+    );
   });
   await page.goto(address);
   return { page, complaints };

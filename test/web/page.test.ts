@@ -1,26 +1,9 @@
 // The page as people use it: a real browser, a real server, real PCs.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
 import { LabServer } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface AxeResult {
-  violations: { id: string; nodes: { html: string }[] }[];
-}
-
-/** What hinders people who do not see or point, as axe finds it. */
-async function hindrances(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run(): Promise<AxeResult> } }).axe.run(),
-  );
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
-}
+import { hindrances, hindrancesInAll } from './hindrances.ts';
 
 test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_BROWSER }, async (t) => {
   const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
@@ -81,7 +64,7 @@ test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_
     .locator('.console:not([hidden]) .xterm-rows')
     .getByText(/84 bytes from 10\.0\.0\.1 icmp_seq=2/)
     .waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await hindrancesInAll(page), []);
 
   const [project] = await server.expect(200, 'GET', '/v2/projects');
   const links = await server.expect(200, 'GET', `/v2/projects/${project.project_id}/links`);
