@@ -15,8 +15,10 @@ import { DOCUMENTED_ORIGINS, gate } from './http/gate.ts';
 import { ownNames } from './http/guard.ts';
 import { Observation } from './http/observation.ts';
 import { openApiRoute } from './http/openapi.ts';
+import { TrustedProxies } from './http/proxies.ts';
 import { recorder } from './http/recording.ts';
 import { HttpServer } from './http/server.ts';
+import { Tickets, ticketRoute } from './http/tickets.ts';
 import { IdleMemoryTrimmer } from './idle-memory-trimmer.ts';
 import { LoopDelay, metricsRoute } from './metrics.ts';
 import { pageRoutes } from './pages/routes.ts';
@@ -95,22 +97,28 @@ export async function startDaemon(
       compute: compute.events,
     }),
   ]);
-  const pages = [metrics, openApiRoute(routes, config.Server), ...pageRoutes(config.Server.version)];
+  const tickets = new Tickets();
+  const described = [...routes, ticketRoute(tickets, (path) => app.hasSocket(path))];
+  const pages = [metrics, openApiRoute(described, config.Server), ...pageRoutes(config.Server.version)];
+  const authentication = auth ? await authenticationOf(config) : undefined;
   const guards = gate({
     rules: {
       hosts: [...ownNames(), ...config.Server.allowed_hosts],
       origins: [...DOCUMENTED_ORIGINS, ...config.Server.allowed_origins],
     },
-    authentication: auth ? await authenticationOf(config) : undefined,
+    authentication,
+    tickets,
+    proxies: new TrustedProxies(config.Server.trusted_proxies),
   });
-  const app = new App([...routes, ...pages], {
+  const app: App = new App([...described, ...pages], {
     middleware: [memoryTrimmer.middleware, observation.middleware, ...guards],
     lock,
     record: config.Server.record
       ? recorder(config.Server.record, `${config.Server.protocol}://${host}:${port}`)
       : undefined,
   });
-  const server = new HttpServer(app, { host, port, tls: await certificateOf(config) });
+  const account = authentication && (() => authentication.account());
+  const server = new HttpServer(app, { host, port, tls: await certificateOf(config), account });
   await controller.start(port);
   undo.defer(() => controller.stop({ keepNodes }));
   started('controller');

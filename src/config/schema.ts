@@ -2,6 +2,7 @@
 // Keys and defaults are those of release 2.2.57's gns3_server.conf where it has them.
 import * as v from 'valibot';
 import { parseSubnet } from '../host/ipv4.ts';
+import { isNetwork } from '../host/networks.ts';
 
 const flag = v.pipe(
   v.string(),
@@ -59,6 +60,10 @@ const Server = v.strictObject({
   insecure: v.optional(flag, 'false'),
   allowed_hosts: v.optional(list(','), ''),
   allowed_origins: v.optional(list(','), ''),
+  trusted_proxies: v.optional(
+    v.pipe(list(','), v.everyItem(isNetwork, 'use addresses or networks, such as 127.0.0.1 or 10.0.0.0/8')),
+    '',
+  ),
   images_path: v.optional(text, ''),
   additional_images_path: v.optional(list(';'), ''),
   projects_path: v.optional(text, ''),

@@ -9,6 +9,7 @@ const QUEUE_BYTES = 256 * 1024;
 /** How long something may wait for one client while nothing leaves. */
 const STALL_MS = 10_000;
 const CHECK_MS = 1000;
+const CONTROL_C = Buffer.from([3]);
 
 /** One who looks on, by whatever protocol. */
 export interface ConsoleClient {
@@ -30,6 +31,8 @@ export interface ConsoleSource {
   write(input: Buffer): boolean;
   /** Adapts the program's window, in characters; the client who changed last decides. */
   resize?(columns: number, rows: number): void;
+  /** Holds the line (a serial Break). Programs without a line get Ctrl+C. */
+  sendBreak?(): void;
 }
 
 interface Attached {
@@ -45,6 +48,7 @@ interface Attached {
 export interface ConsoleAttachment {
   input(bytes: Buffer): void;
   resize(columns: number, rows: number): void;
+  sendBreak(): void;
   /** To be called when the client has gone by itself. */
   detach(): void;
 }
@@ -94,6 +98,11 @@ export class Console {
       },
       resize: (columns, rows) => {
         if (this.#clients.has(attached)) this.#source.resize?.(columns, rows);
+      },
+      sendBreak: () => {
+        if (!this.#clients.has(attached)) return;
+        if (this.#source.sendBreak) this.#source.sendBreak();
+        else this.#input(CONTROL_C);
       },
       detach: () => this.#detach(attached),
     };

@@ -1,11 +1,13 @@
 // A console over a WebSocket: clean bytes both ways, as a web terminal wants them, no telnet.
 
 import type { Console } from './console.ts';
+import { controlMessage, type TerminalSize } from './socket-control.ts';
 
 /** Clients of release 2.2.57 know messages of up to this size. */
 const MESSAGE_BYTES = 1024;
-/** Close code of RFC 6455's registry: try again later. */
+/** Close codes of RFC 6455's registry. */
 const TRY_AGAIN_LATER = 1013;
+const BAD_MESSAGE = 1007;
 
 /** What is needed of a WebSocket that is open. */
 export interface ConsoleSocket {
@@ -16,8 +18,11 @@ export interface ConsoleSocket {
   listen(events: { message: (data: string | Uint8Array) => void; close: () => void }): void;
 }
 
-/** Makes the socket a client of the console until it closes; text and binary messages are input. */
-export function attachSocket(console: Console, socket: ConsoleSocket, description: string): void {
+/**
+ * Makes the socket a client of the console until it closes. Text and binary messages are input.
+ * @param size of the client's window: with it, text messages are control messages (`socket-control.ts`)
+ */
+export function attachSocket(console: Console, socket: ConsoleSocket, description: string, size?: TerminalSize): void {
   const attachment = console.attach({
     description,
     send: (output) => {
@@ -29,8 +34,23 @@ export function attachSocket(console: Console, socket: ConsoleSocket, descriptio
     // A close frame has room for 123 bytes of reason.
     close: (reason) => socket.close(TRY_AGAIN_LATER, Buffer.from(reason).subarray(0, 120).toString('utf8')),
   });
+  if (size) attachment.resize(size.cols, size.rows);
+  const control = (text: string): void => {
+    const message = controlMessage(text);
+    if (message === undefined) {
+      attachment.detach();
+      socket.close(
+        BAD_MESSAGE,
+        'text: send {"type":"resize","cols":80,"rows":24} or {"type":"break"}; input is binary',
+      );
+    } else if (message.type === 'resize') attachment.resize(message.cols, message.rows);
+    else attachment.sendBreak();
+  };
   socket.listen({
-    message: (data) => attachment.input(typeof data === 'string' ? Buffer.from(data) : Buffer.from(data)),
+    message: (data) => {
+      if (size && typeof data === 'string') control(data);
+      else attachment.input(typeof data === 'string' ? Buffer.from(data) : Buffer.from(data));
+    },
     close: () => attachment.detach(),
   });
 }

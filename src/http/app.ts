@@ -7,9 +7,19 @@ import { Failure } from '../failures.ts';
 import { KeyedLock } from '../host/keyed-lock.ts';
 import { MalformedBody, mergeQuery, queryMembers, readJsonBody } from './body.ts';
 import { breakingOff } from './broken-answers.ts';
+import { compressed } from './compression.ts';
 import { methodNotAllowed, renderFailure, unknownPath } from './errors.ts';
 import type { RecordedRequest } from './recording.ts';
-import type { Answer, Connected, HttpRoute, Route, RouteRequest, SocketRoute } from './route.ts';
+import {
+  type Answer,
+  type Connected,
+  type HttpRoute,
+  JsonText,
+  type RequestClient,
+  type Route,
+  type RouteRequest,
+  type SocketRoute,
+} from './route.ts';
 import { type MessageSocket, socketPair } from './sockets.ts';
 import { type Schema, validated } from './validation.ts';
 
@@ -22,6 +32,8 @@ export interface AppEnvironment {
   target?: string;
   /** The request as the network server got it. */
   incoming?: { socket: { remoteAddress?: string | undefined; encrypted?: boolean } };
+  /** Who asks, as the gate knows it. */
+  client?: RequestClient;
   /** Tells this request from others, in the log and to its client. */
   requestId?: string;
   /** The pattern of the route that was found. */
@@ -58,6 +70,8 @@ export interface AppOptions {
 const COMPUTE = '/v2/compute/';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
+
+const THIS_PROCESS: RequestClient = { address: 'this process', account: undefined };
 
 export class App {
   readonly hono: Hono<{ Bindings: AppEnvironment }>;
@@ -136,7 +150,7 @@ export class App {
         request.body = route.options.body ? validatedBody(route.options.body, body) : body;
       }
       const answer = await this.#inTurn(route, request);
-      const response = render(answer, route);
+      const response = await render(answer, route, request.headers);
       const { outgoing } = context.env;
       return answer instanceof Response && outgoing ? breakingOff(response, outgoing, route.pattern) : response;
     } catch (error) {
@@ -200,20 +214,20 @@ function routeRequest(context: HonoContext): RouteRequest<string, unknown> & { p
     stream: raw.body,
     signal: raw.signal,
     host: raw.headers.get('host') ?? '',
+    client: context.env.client ?? THIS_PROCESS,
   };
 }
 
-function render(answer: Answer, route: HttpRoute): Response {
+async function render(answer: Answer, route: HttpRoute, asked: Headers): Promise<Response> {
   if (answer instanceof Response) {
     answer.headers.set('X-Route', route.pattern);
     return answer;
   }
   const status = route.options.status ?? 200;
   const headers: Record<string, string> = { 'X-Route': route.pattern };
-  if (answer !== undefined) {
-    headers['Content-Type'] = 'application/json';
-    return new Response(answerText(answer), { status, headers });
-  }
+  if (answer instanceof JsonText)
+    return compressed(answer.text, { status, headers: { ...headers, ...answer.headers } }, asked);
+  if (answer !== undefined) return compressed(answerText(answer), { status, headers }, asked);
   if (status === 204) return new Response(null, { status, headers });
   return new Response('', { status, headers: { ...headers, 'Content-Type': 'application/octet-stream' } });
 }

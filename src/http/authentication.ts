@@ -10,8 +10,8 @@ export interface Credentials {
   password: string;
 }
 
-/** `wait`: milliseconds until the next guess is looked at. */
-export type Decision = { kind: 'right' } | { kind: 'wrong' } | { kind: 'later'; wait: number };
+/** `account` stands for the user and the password that are right; `wait`: milliseconds until the next guess is looked at. */
+export type Decision = { kind: 'right'; account: string } | { kind: 'wrong' } | { kind: 'later'; wait: number };
 
 /** Headers known to be right; clients of one account that write it differently are few. */
 const MOST_KNOWN = 64;
@@ -52,6 +52,11 @@ export class Authentication {
     this.#guesses = guesses;
   }
 
+  /** What stands for the account as it is now; another one after a change of its user or password. */
+  async account(): Promise<string> {
+    return this.#digest(basicHeader(await this.#account()));
+  }
+
   /** @param address the client's */
   async decide(header: string | undefined, address: string): Promise<Decision> {
     const given = credentialsOf(header);
@@ -63,7 +68,7 @@ export class Authentication {
       this.#known = new Set();
     }
     const digest = this.#digest(basicHeader(given));
-    if (this.#known.has(digest)) return { kind: 'right' };
+    if (this.#known.has(digest)) return { kind: 'right', account: tag };
     const source = sourceOf(address);
     const wait = this.#guesses.wait(source);
     if (wait > 0) return { kind: 'later', wait };
@@ -88,13 +93,13 @@ export class Authentication {
     given: Credentials,
     account: Credentials,
   ): Promise<Decision> {
-    if (this.#known.has(digest) && this.#knownFor === tag) return { kind: 'right' };
+    if (this.#known.has(digest) && this.#knownFor === tag) return { kind: 'right', account: tag };
     const wait = this.#guesses.wait(source);
     if (wait > 0) return { kind: 'later', wait };
     if (await this.#compare(given, account)) {
       this.#guesses.right(source);
       if (this.#known.size < MOST_KNOWN && this.#knownFor === tag) this.#known.add(digest);
-      return { kind: 'right' };
+      return { kind: 'right', account: tag };
     }
     const wrong = this.#guesses.wrong(source);
     if (Math.log2(wrong) % 1 === 0) log.warn('wrong user or password', { address, times: wrong });

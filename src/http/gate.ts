@@ -1,10 +1,13 @@
 // What stands before every route: the guard, cross-origin headers, authentication. As Hono middleware, in this order.
 import type { MiddlewareHandler } from 'hono';
 import { Failure } from '../failures.ts';
-import type { AppEnvironment } from './app.ts';
+import { type AppEnvironment, targetOf } from './app.ts';
 import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
 import { renderFailure } from './errors.ts';
 import { type GuardRules, refusal } from './guard.ts';
+import { pagesForPeople } from './pages-for-people.ts';
+import { TrustedProxies } from './proxies.ts';
+import { Tickets, ticketOf } from './tickets.ts';
 
 /** Origins of the web clients that release 2.2.57 serves, as its interface documents them. */
 export const DOCUMENTED_ORIGINS = [
@@ -21,19 +24,29 @@ const METHODS = 'DELETE,GET,POST,PUT';
 export interface GateOptions {
   rules: GuardRules;
   authentication: Authentication | undefined;
+  /** Used where there is authentication. */
+  tickets?: Tickets;
+  proxies?: TrustedProxies;
 }
 
+type Gatekeeper = MiddlewareHandler<{ Bindings: AppEnvironment }>;
+
 /** Refuses requests of foreign pages and under foreign names with 403. */
-function guard(rules: GuardRules): MiddlewareHandler<{ Bindings: AppEnvironment }> {
+function guard(rules: GuardRules, proxies: TrustedProxies): Gatekeeper {
   return async (context, next) => {
+    const { remoteAddress: address = 'this process', encrypted: secure = false } = context.env.incoming?.socket ?? {};
+    const client = proxies.client({ address, secure }, (name) => context.req.header(name));
+    context.env.client = { address: client.address, account: undefined };
     const reason = refusal(
       {
         method: context.req.method,
+        path: context.req.path,
         host: context.req.header('host'),
         origin: context.req.header('origin'),
         secFetchSite: context.req.header('sec-fetch-site'),
         secFetchMode: context.req.header('sec-fetch-mode'),
-        secure: context.env.incoming?.socket.encrypted === true,
+        secFetchDest: context.req.header('sec-fetch-dest'),
+        secure: client.secure,
       },
       rules,
     );
@@ -68,18 +81,32 @@ const crossOrigin: MiddlewareHandler = async (context, next) => {
   return;
 };
 
-/** Asks for user and password on every route, pages and console sockets included. */
-function authenticated(authentication: Authentication): MiddlewareHandler<{ Bindings: AppEnvironment }> {
+/** Asks for user and password on every route, pages included; of a WebSocket, a ticket will do. */
+function authenticated(authentication: Authentication, tickets: Tickets): Gatekeeper {
   return async (context, next) => {
-    const address = context.env.incoming?.socket.remoteAddress ?? 'this process';
-    const decision = await authentication.decide(context.req.header('authorization'), address);
-    if (decision.kind === 'later') return tooManyGuesses(decision.wait);
-    if (decision.kind === 'wrong') return unauthorized();
+    const { env } = context;
+    const address = env.client?.address ?? 'this process';
+    const ticket = env.connect && ticketOf(targetOf(context.req.raw, env));
+    const admitted = ticket === undefined ? undefined : tickets.take(ticket, context.req.path, address);
+    if (admitted !== undefined && admitted === (await authentication.account())) {
+      env.client = { address, account: admitted };
+    } else {
+      const decision = await authentication.decide(context.req.header('authorization'), address);
+      if (decision.kind === 'later') return tooManyGuesses(decision.wait);
+      if (decision.kind === 'wrong') return unauthorized();
+      env.client = { address, account: decision.account };
+    }
     await next();
     return;
   };
 }
 
-export function gate({ rules, authentication }: GateOptions): MiddlewareHandler<{ Bindings: AppEnvironment }>[] {
-  return [guard(rules), crossOrigin, ...(authentication ? [authenticated(authentication)] : [])];
+export function gate({
+  rules,
+  authentication,
+  tickets = new Tickets(),
+  proxies = new TrustedProxies([]),
+}: GateOptions): Gatekeeper[] {
+  const known = authentication ? [authenticated(authentication, tickets)] : [];
+  return [pagesForPeople, guard(rules, proxies), crossOrigin, ...known];
 }

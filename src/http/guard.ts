@@ -13,11 +13,14 @@ export interface GuardRules {
 /** What the decision rests on; absent headers are undefined. */
 export interface GuardedRequest {
   method: string;
+  /** Without the query. */
+  path: string;
   host: string | undefined;
   origin: string | undefined;
   secFetchSite: string | undefined;
   secFetchMode: string | undefined;
-  /** Whether the request came over TLS. */
+  secFetchDest: string | undefined;
+  /** Whether the client speaks TLS, with this server or with a proxy that is trusted. */
   secure: boolean;
 }
 
@@ -63,13 +66,19 @@ export function refusal(request: GuardedRequest, rules: GuardRules): string | un
   }
   if (origin !== undefined) {
     if (originAllowed(origin, request, rules)) return undefined;
-    return `Pages of ${origin} may not use this server: add it to allowed_origins in the [Server] section if they should.`;
+    return `Pages of ${origin} may not use this server: add it to allowed_origins in the [Server] section if they should. Behind a proxy that speaks HTTPS, name the address that browsers show there, or the proxy in trusted_proxies.`;
   }
-  // Without Origin a browser still says where a request comes from; only following a link to here is harmless.
-  if (request.secFetchSite === 'cross-site' && !(request.method === 'GET' && request.secFetchMode === 'navigate')) {
+  // Without Origin a browser still says where a request comes from. "same-site" is another port, or another name of the same domain.
+  if ((request.secFetchSite === 'cross-site' || request.secFetchSite === 'same-site') && !isHarmless(request)) {
     return 'Pages of other sites may not use this server.';
   }
   return undefined;
+}
+
+/** Following a link to here, and showing the picture of a symbol: the page that does it cannot read what comes. */
+function isHarmless({ method, path, secFetchMode, secFetchDest }: GuardedRequest): boolean {
+  if (method !== 'GET') return false;
+  return secFetchMode === 'navigate' || (secFetchDest === 'image' && /^\/v2\/symbols\/.+\/raw$/.test(path));
 }
 
 /** Names of this machine, under which its users know it. */

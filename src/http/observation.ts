@@ -65,7 +65,7 @@ export class Observation {
       const [path = ''] = targetOf(context.req.raw, context.env).split('?');
       log.info('request', {
         ...{ method, path: path.slice(0, LOGGED_CHARACTERS), status, milliseconds: Math.round(seconds * 10_000) / 10 },
-        ...{ request, client: context.env.incoming?.socket.remoteAddress },
+        ...{ request, client: context.env.client?.address ?? context.env.incoming?.socket.remoteAddress },
       });
     };
   }

@@ -6,6 +6,10 @@ import type { RouteWords } from './route.ts';
 
 const EMPTY = '';
 const STREAM = 'application/json';
+const WINDOW = {
+  cols: 'Columns of the window (an extension): with cols and rows text messages are control messages, and input is binary',
+  rows: 'Rows of the window (an extension)',
+};
 const PCAP = 'application/vnd.tcpdump.pcap';
 
 export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
@@ -136,8 +140,14 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/projects/{project_id}/nodes/{node_id}/disk_use': { summary: "Disk space of a node's files" },
   'GET /v2/projects/{project_id}/nodes/{node_id}/links': { summary: 'List links of a node' },
   'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset': { summary: 'Reset the console of a node' },
-  'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws': { summary: 'Console of a node' },
-  'GET /v2/projects/{project_id}/nodes/{node_id}/aux/ws': { summary: 'Auxiliary console of a node (an extension)' },
+  'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws': { summary: 'Console of a node', query: WINDOW },
+  'GET /v2/projects/{project_id}/nodes/{node_id}/aux/ws': {
+    summary: 'Auxiliary console of a node (an extension)',
+    query: WINDOW,
+  },
+  'GET /v2/projects/{project_id}/nodes/{node_id}/console/vnc': {
+    summary: 'VNC display of a node, in binary messages (an extension)',
+  },
   'GET /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}': { summary: 'Get a file of a node', errors: [409] },
   'POST /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}': {
     summary: 'Write a file of a node',
@@ -288,7 +298,10 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/console/reset': {
     summary: 'Reset the console of a node',
   },
-  'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/console/ws': { summary: 'Console of a node' },
+  'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/console/ws': {
+    summary: 'Console of a node',
+    query: WINDOW,
+  },
 };
 
 /** The words of a route, by its method and pattern. */

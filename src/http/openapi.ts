@@ -2,7 +2,7 @@
 // somebody asks for it the first time.
 import type { Json } from '../events/json.ts';
 import { answerText } from '../events/json.ts';
-import { type HttpRoute, type Route, type RouteWords, route } from './route.ts';
+import { type HttpRoute, JsonText, type Route, type RouteWords, route } from './route.ts';
 import type { Schema } from './validation.ts';
 
 type Node = { [member: string]: Json };
@@ -37,7 +37,7 @@ export function openApiRoute(routes: readonly Route[], options: OpenApiOptions):
   let text: Promise<string> | undefined;
   const own: Route = route('GET /v2/openapi.json', {}, async () => {
     text ??= openApiDocument([...routes, own], options).then(answerText);
-    return new Response(await text, { headers: { 'Content-Type': 'application/json' } });
+    return new JsonText(await text);
   });
   return own;
 }

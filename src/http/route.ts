@@ -27,10 +27,30 @@ export interface RouteRequest<Pattern extends string = string, Body = unknown> {
   signal: AbortSignal;
   /** The `Host` header, which clients of a wildcard address are told to use. */
   host: string;
+  client: RequestClient;
+}
+
+/** Who sends a request. */
+export interface RequestClient {
+  /** Its address, also behind a trusted proxy. */
+  address: string;
+  /** Stands for the account whose password it has sent; undefined where none is asked for. */
+  account: string | undefined;
+}
+
+/** An answer whose JSON is written already. */
+export class JsonText {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(text: string, headers: Readonly<Record<string, string>> = {}) {
+    this.text = text;
+    this.headers = headers;
+  }
 }
 
 /** JSON, nothing, or a whole response where neither will do. */
-export type Answer = Json | object | undefined | Response;
+export type Answer = Json | object | undefined | Response | JsonText;
 
 /** What the API document says of a route. */
 export interface RouteWords {

@@ -21,6 +21,8 @@ export interface ListenOptions {
   host: string;
   port: number;
   tls?: TlsFiles | undefined;
+  /** What stands for the account as it is now: WebSockets that were opened with another one are closed. */
+  account?: (() => Promise<string>) | undefined;
 }
 
 const SERVER_OPTIONS = {
@@ -57,7 +59,7 @@ export class HttpServer {
   constructor(app: App, options: ListenOptions) {
     this.#app = app;
     this.#options = options;
-    this.#upgrades = new Upgrades(app);
+    this.#upgrades = new Upgrades(app, options.account);
   }
 
   /**

@@ -87,6 +87,20 @@ export function joinSockets(one: MessageSocket, other: MessageSocket): void {
   pass(other, one);
 }
 
+/** A socket that is sent no text. */
+export function binaryOnly(socket: MessageSocket): MessageSocket {
+  return {
+    send: (data) => {
+      if (typeof data !== 'string') socket.send(data);
+    },
+    get bufferedAmount() {
+      return socket.bufferedAmount;
+    },
+    close: (code, reason) => socket.close(code, reason),
+    listen: (events) => socket.listen(events),
+  };
+}
+
 /** Codes that stand for "no code was sent" must not be sent on (RFC 6455, section 7.4.1). */
 function sendable(code: number): number {
   return code === 1005 || code === 1006 || code === 1015 ? 1000 : code;

@@ -13,8 +13,12 @@ import { type MessageSocket, type SocketData, SocketInbox } from './sockets.ts';
 const MESSAGE_BYTES = 1024 * 1024;
 /** A question to each client: what is on the way without an answer shows who has vanished, and proxies see that the connection is in use. */
 const PING_MS = 30_000;
+/** How often it is asked whether the password that WebSockets were opened with still counts. */
+const ACCOUNT_CHECK_MS = 2_000;
 /** RFC 6455, section 4.2.2. */
 const VERSION = '13';
+/** Close code of RFC 6455, section 7.4.1. */
+const POLICY_VIOLATION = 1008;
 /** Close code of a connection that ended without a closing frame (RFC 6455, section 7.1.5). */
 const ABNORMAL = 1006;
 
@@ -25,6 +29,8 @@ export type UpgradeRequest = IncomingMessage & { target: string };
 interface Decision {
   connected: Connected | undefined;
   headers: Headers;
+  /** The account that it was opened with. */
+  account: string | undefined;
 }
 
 /** Why a request that asks for an upgrade is no complete opening of a WebSocket; undefined when it is. */
@@ -51,10 +57,16 @@ export class Upgrades {
   readonly #decisions = new WeakMap<IncomingMessage, Decision>();
   /** Answers under way, by connection. */
   readonly #answering = new WeakMap<Duplex, number>();
+  /** The account that each socket was opened with. */
+  readonly #accounts = new WeakMap<WebSocket, string>();
+  readonly #account: (() => Promise<string>) | undefined;
   #pings: NodeJS.Timeout | undefined;
+  #checks: NodeJS.Timeout | undefined;
 
-  constructor(app: App) {
+  /** @param account answers what stands for the account as it is now, where a password is asked for */
+  constructor(app: App, account?: () => Promise<string>) {
     this.#app = app;
+    this.#account = account;
     const verifyClient: VerifyClientCallbackAsync = ({ req }, answer) => void this.#ask(req as UpgradeRequest, answer);
     this.#sockets = new WebSocketServer({
       noServer: true,
@@ -93,11 +105,13 @@ export class Upgrades {
     server.on('upgrade', (request: UpgradeRequest, socket, head) => this.#upgrade(request, socket, head));
     server.on('connect', (_request, socket) => refuse(socket, 405, '405: Method Not Allowed'));
     this.#pings = setInterval(() => this.#ping(), PING_MS).unref();
+    if (this.#account) this.#checks = setInterval(() => void this.#closeOutdated(), ACCOUNT_CHECK_MS).unref();
   }
 
   /** Tells all clients that the server stops (1001). */
   close(): void {
     clearInterval(this.#pings);
+    clearInterval(this.#checks);
     for (const socket of this.#sockets.clients) socket.close(1001, 'The server is stopping.');
   }
 
@@ -105,6 +119,7 @@ export class Upgrades {
     this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const decision = this.#decisions.get(request);
       this.#decisions.delete(request);
+      if (decision?.account !== undefined) this.#accounts.set(webSocket, decision.account);
       decision?.connected?.(messageSocket(webSocket, socket));
     });
   }
@@ -125,7 +140,7 @@ export class Upgrades {
       if (connected === undefined) {
         return answer(false, response.status, await response.text(), refusalHeaders(response.headers));
       }
-      this.#decisions.set(request, { connected, headers: response.headers });
+      this.#decisions.set(request, { connected, headers: response.headers, account: environment.client?.account });
       answer(true);
     } catch (error) {
       log.error('a WebSocket could not be opened', { error: String(error) });
@@ -133,6 +148,18 @@ export class Upgrades {
     }
     // The client has gone meanwhile: what was accepted for it ends as if it had come and left.
     if (this.#decisions.delete(request)) connected?.(closedSocket());
+  }
+
+  /** After a change of the password: those who were let in with the old one come again, or not. */
+  async #closeOutdated(): Promise<void> {
+    if (this.#sockets.clients.size === 0) return;
+    // An account that cannot be read lets nobody in; those who are in may stay.
+    const now = await this.#account?.().catch(() => undefined);
+    if (now === undefined) return;
+    for (const socket of this.#sockets.clients) {
+      const account = this.#accounts.get(socket);
+      if (account !== undefined && account !== now) socket.close(POLICY_VIOLATION, 'The password was changed.');
+    }
   }
 
   #ping(): void {

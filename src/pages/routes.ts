@@ -3,6 +3,8 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Failure } from '../failures.ts';
+import { acceptsGzip } from '../http/compression.ts';
+import { namesTag } from '../http/entity-tags.ts';
 import { type Route, route } from '../http/route.ts';
 import { type WebFile, webFile } from './web-files.ts';
 
@@ -46,9 +48,9 @@ function openerPolicy(headers: Headers): Record<string, string> {
 async function answer(name: string, file: WebFile, headers: Headers, caching: string): Promise<Response> {
   const tag = `"${file.tag}"`;
   const common = { ...HEADERS, ...openerPolicy(headers), 'Cache-Control': caching, ETag: tag };
-  if (headers.get('if-none-match')?.includes(tag)) return new Response(null, { status: 304, headers: common });
+  if (namesTag(headers.get('if-none-match'), tag)) return new Response(null, { status: 304, headers: common });
   const type = { 'Content-Type': TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream' };
-  if (/\bgzip\b/.test(headers.get('accept-encoding') ?? '')) {
+  if (acceptsGzip(headers.get('accept-encoding'))) {
     return new Response(new Uint8Array(file.content), { headers: { ...common, ...type, 'Content-Encoding': 'gzip' } });
   }
   return new Response(new Uint8Array(await unzip(file.content)), { headers: { ...common, ...type } });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Console } from '../../src/consoles/console.ts';
 import { attachSocket, type ConsoleSocket } from '../../src/consoles/socket-client.ts';
+import { sizeOf } from '../../src/consoles/socket-control.ts';
 
 type Events = Parameters<ConsoleSocket['listen']>[0];
 
@@ -55,6 +56,31 @@ test('text and binary messages are keystrokes', () => {
   socket.events!.message(Buffer.from('é\r'));
   socket.events!.message(new Uint8Array([0x03]));
   assert.deepEqual(input, ['show ip\n', 'é\r', '\x03']);
+});
+
+test('a client that names its window sends text as control messages, and keystrokes as bytes', () => {
+  const said: unknown[] = [];
+  const console = new Console({
+    ...{ name: 'PC1', write: (bytes: Buffer) => said.push(bytes.toString()) > 0 },
+    resize: (columns, rows) => void said.push([columns, rows]),
+  });
+  const socket = new SlowSocket();
+  attachSocket(console, socket, 'web', sizeOf({ cols: '100', rows: '30' }));
+  socket.events!.message(Buffer.from('show\r'));
+  socket.events!.message('{"type":"resize","cols":120,"rows":40}');
+  socket.events!.message('{"type":"break"}');
+  assert.deepEqual(said, [[100, 30], 'show\r', [120, 40], '\x03'], 'without a line, Break is Ctrl+C');
+  for (const text of ['show', '{}', 'null', '{"type":"resize","cols":0,"rows":2}', '{"type":"resize","cols":9}']) {
+    const bad = new SlowSocket();
+    attachSocket(console, bad, 'web', { cols: 80, rows: 24 });
+    bad.events!.message(text);
+    assert.equal(bad.closed?.code, 1007, text);
+    assert.ok(Buffer.byteLength(bad.closed?.reason ?? '') <= 123);
+  }
+  assert.equal(said.filter((entry) => typeof entry === 'string').length, 2, 'none of that was typed');
+  assert.equal(sizeOf({}), undefined);
+  for (const query of [{ cols: '80' }, { rows: '24' }, { cols: '0', rows: '1' }, { cols: '80', rows: '1e9' }])
+    assert.throws(() => sizeOf(query), /(cols|rows): give cols and rows/);
 });
 
 test('a socket that closes is no client any more', () => {

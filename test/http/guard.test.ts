@@ -7,7 +7,7 @@ import { hostName, refusal } from '../../src/http/guard.ts';
 const rules = { hosts: ['labhost', 'lab.example.net'], origins: ['https://gns3.github.io'] };
 const request = {
   ...{ method: 'GET', host: undefined, origin: undefined, secFetchSite: undefined, secFetchMode: undefined },
-  secure: false,
+  ...{ path: '/v2/projects', secFetchDest: undefined, secure: false },
 };
 
 test('clients that name this server by address, localhost or a configured name are served', () => {
@@ -92,6 +92,25 @@ test('a cross-site request without Origin (an image, a form of an old browser) i
   assert.ok(refusal({ ...crossSite, method: 'POST', secFetchMode: 'navigate' }, rules));
   assert.equal(refusal({ ...crossSite, secFetchMode: 'navigate' }, rules), undefined);
   assert.equal(refusal({ ...crossSite, secFetchSite: 'same-origin', secFetchMode: 'cors' }, rules), undefined);
+  const otherPort = { ...crossSite, secFetchSite: 'same-site' };
+  assert.ok(refusal({ ...otherPort, secFetchMode: 'no-cors' }, rules), 'a page on another port of this host');
+  assert.ok(refusal({ ...otherPort, method: 'POST', secFetchMode: 'navigate' }, rules));
+  assert.equal(refusal({ ...otherPort, secFetchMode: 'navigate' }, rules), undefined);
+});
+
+test('the picture of a symbol may be shown by any page, and nothing else', () => {
+  const image = { ...request, host: '127.0.0.1', secFetchMode: 'no-cors', secFetchDest: 'image' };
+  const symbol = '/v2/symbols/:/symbols/classic/router.svg/raw';
+  for (const secFetchSite of ['cross-site', 'same-site']) {
+    const shown = { ...image, secFetchSite };
+    assert.equal(refusal({ ...shown, path: symbol }, rules), undefined);
+    assert.ok(refusal({ ...shown, path: '/v2/projects' }, rules));
+    assert.ok(refusal({ ...shown, path: '/v2/projects/x/files/a.png' }, rules));
+    assert.ok(refusal({ ...shown, path: symbol, method: 'POST' }, rules));
+    assert.ok(refusal({ ...shown, path: symbol, secFetchDest: 'script' }, rules));
+    assert.ok(refusal({ ...shown, path: symbol, host: 'evil.example' }, rules));
+    assert.ok(refusal({ ...shown, path: symbol, origin: 'http://evil.example' }, rules), 'it could read the picture');
+  }
 });
 
 test('host names are read without port, brackets, case and final dot', () => {

@@ -1,11 +1,11 @@
 // A console of a node: its type, the port that is reserved for it as long as the node exists, and what listens there while it runs.
 import type { Console } from '../../consoles/console.ts';
-import { attachSocket } from '../../consoles/socket-client.ts';
 import { TelnetServer } from '../../consoles/telnet-server.ts';
 import { Failure } from '../../failures.ts';
 import type { Connected } from '../../http/route.ts';
 import { consoleHost } from '../ports/ports.ts';
 import type { Services } from '../services.ts';
+import { relayDisplay } from './display-relay.ts';
 import { withExceptionName } from './exception-name.ts';
 import type { PortOwner } from './owner.ts';
 
@@ -107,15 +107,25 @@ export class ConsoleEndpoint {
     await withExceptionName(this.#options.exception, () => this.#listener?.start());
   }
 
-  /** @throws Failure `conflict` when the node does not run, or has no such console */
-  connect(): Connected {
+  /** The console of what runs. @throws Failure `conflict` when the node does not run, or has no such console */
+  connect(): Console {
     const { node, exception } = this.#options;
     if (!this.#isServed) throw new Failure('conflict', `${node.name} is not started; start it first.`, { exception });
     const console = this.#console;
     if (this.#type !== 'telnet' || !console) {
       throw new Failure('conflict', `${node.name} has no console; set console_type to telnet.`, { exception });
     }
-    return (socket) => attachSocket(console, socket, 'WebSocket');
+    return console;
+  }
+
+  /** Joins a client with the display of a VNC console. @throws Failure `conflict` as `connect`, and when it does not answer */
+  async connectDisplay(): Promise<Connected> {
+    const { node, exception, services } = this.#options;
+    if (!this.#isServed) throw new Failure('conflict', `${node.name} is not started; start it first.`, { exception });
+    if (this.#type !== 'vnc' || this.#port === null) {
+      throw new Failure('conflict', `${node.name} has no display; set console_type to vnc.`, { exception });
+    }
+    return withExceptionName(exception, () => relayDisplay(node.name, consoleHost(services.config), this.#port!));
   }
 
   /** Gives the port back. */

@@ -2,6 +2,7 @@
 // the files know of a kind is in src/store/node-kinds.
 import type * as v from 'valibot';
 import type { Config } from '../../config/schema.ts';
+import type { Console } from '../../consoles/console.ts';
 import type { Verdict } from '../../host/verdict.ts';
 import type { Connected, Route } from '../../http/route.ts';
 import type { Schema } from '../../http/validation.ts';
@@ -76,9 +77,11 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
   endUnclaimed?(services: Services, isOver: (projectId: string) => boolean): Promise<void>;
   readonly console?: {
     /** @throws Failure `conflict` if there is no console to connect to */
-    connect(node: Kind): Connected;
+    connect(node: Kind): Console;
     /** To the second console, of kinds that have one. @throws Failure as `connect` */
-    connectAuxiliary?(node: Kind): Connected;
+    connectAuxiliary?(node: Kind): Console;
+    /** To the VNC display, of kinds that can have one. @throws Failure as `connect` */
+    connectDisplay?(node: Kind): Promise<Connected>;
     reset(node: Kind): Promise<void>;
   };
 }

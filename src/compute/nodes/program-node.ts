@@ -1,5 +1,6 @@
 // What all nodes have in common that run something: their life, one lock for it, their console, their ports and their directory.
 import { join } from 'node:path';
+import type { Console } from '../../consoles/console.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../host/directories.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
@@ -121,12 +122,16 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     });
   }
 
-  connectConsole(): Connected {
+  connectConsole(): Console {
     return this.console.connect();
   }
 
-  connectAuxiliaryConsole(): Connected {
+  connectAuxiliaryConsole(): Console {
     return this.auxiliaryConsole.connect();
+  }
+
+  connectDisplay(): Promise<Connected> {
+    return this.console.connectDisplay();
   }
 
   /** What runs, if anything does. */

@@ -1,6 +1,9 @@
 // The routes that all kinds of node have in common, generated for each kind from its definition (as in release 2.2.57).
 import { join } from 'node:path';
-import { type Route, type RouteOptions, route, socketRoute } from '../../http/route.ts';
+import type { Console } from '../../consoles/console.ts';
+import { attachSocket } from '../../consoles/socket-client.ts';
+import { sizeOf } from '../../consoles/socket-control.ts';
+import { type Connected, type Route, type RouteOptions, route, socketRoute } from '../../http/route.ts';
 import type { Schema } from '../../http/validation.ts';
 import { mustBeUuid } from '../identifiers.ts';
 import type { Projects } from '../projects/projects.ts';
@@ -12,6 +15,8 @@ import { Nio, nioAnswer } from './nio.ts';
 import { nodeDirectory } from './node.ts';
 import type { NodePort } from './port.ts';
 import { NodeCapture, NodeDuplicate } from './schema.ts';
+
+const WINDOW_QUERY = { cols: 'Columns of the window', rows: 'Rows of the window' };
 
 type NodeParameters = Record<'project_id' | 'node_id', string>;
 type PortParameters = NodeParameters & Record<'adapter_number' | 'port_number', string>;
@@ -120,15 +125,26 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
   if (console) {
     routes.push(
       route(`POST ${node}/console/reset`, { status: 204 }, ({ params }) => console.reset(find(params))),
-      socketRoute(`${node}/console/ws`, ({ params }) => console.connect(find(params))),
+      socketRoute(`${node}/console/ws`, ({ params, query }) => clientOf(console.connect(find(params)), query)),
     );
-    const { connectAuxiliary } = console;
+    const { connectAuxiliary, connectDisplay } = console;
     if (connectAuxiliary) {
-      const words = { summary: 'Auxiliary console of a node (an extension)' };
-      routes.push(socketRoute(`${node}/aux/ws`, ({ params }) => connectAuxiliary(find(params)), words));
+      const words = { summary: 'Auxiliary console of a node (an extension)', query: WINDOW_QUERY };
+      routes.push(
+        socketRoute(`${node}/aux/ws`, ({ params, query }) => clientOf(connectAuxiliary(find(params)), query), words),
+      );
+    }
+    if (connectDisplay) {
+      const words = { summary: 'VNC display of a node, in binary messages (an extension)' };
+      routes.push(socketRoute(`${node}/console/vnc`, ({ params }) => connectDisplay(find(params)), words));
     }
   }
   return kind.routes ? [...routes, ...kind.routes(find)] : routes;
+}
+
+function clientOf(console: Console, query: Record<string, string>): Connected {
+  const size = sizeOf(query);
+  return (socket) => attachSocket(console, socket, 'WebSocket', size);
 }
 
 function startOptions({ starting, startAnswersNode }: NodeKind): RouteOptions<Schema> {

@@ -13,8 +13,12 @@ export class SerialConsole {
   readonly console: Console;
   #socket: Socket | undefined;
 
-  constructor(name: string) {
-    this.console = new Console({ name, write: (bytes) => this.#write(bytes) });
+  /** @param sendBreak holds the line, where the machine's program can do that */
+  constructor(name: string, sendBreak?: () => void) {
+    this.console = new Console({
+      ...{ name, write: (bytes) => this.#write(bytes) },
+      ...(sendBreak ? { sendBreak } : {}),
+    });
   }
 
   /** Joins it with the machine's socket. */

@@ -1,8 +1,9 @@
 // Nodes over HTTP.
 import { posix } from 'node:path';
+import { sizeOf } from '../../consoles/socket-control.ts';
 import { Failure } from '../../failures.ts';
-import { type Route, type RouteRequest, route, socketRoute } from '../../http/route.ts';
-import { joinSockets } from '../../http/sockets.ts';
+import { type Connected, type Route, type RouteRequest, route, socketRoute } from '../../http/route.ts';
+import { binaryOnly, joinSockets, type MessageSocket } from '../../http/sockets.ts';
 import { NODE_KINDS, nodeKind } from '../../store/node-kinds/kinds.ts';
 import { refusalOf } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -156,16 +157,23 @@ export function nodeRoutes({
       return undefined;
     }),
 
-    socketRoute('/v2/projects/{project_id}/nodes/{node_id}/console/ws', async ({ params }) => {
-      const { node } = await find(params);
-      const remote = await node.compute.openSocket(`${node.path}/console/ws`);
-      return (socket) => joinSockets(socket, remote);
-    }),
+    ...['console/ws', 'aux/ws'].map((place) =>
+      socketRoute(`/v2/projects/{project_id}/nodes/{node_id}/${place}`, async ({ params, query }) => {
+        const { node } = await find(params);
+        const path = `${node.path}/${place}`;
+        const size = sizeOf(query);
+        if (!size) return joinWith(await node.compute.openSocket(path));
+        if (node.compute.id === 'local')
+          return joinWith(await node.compute.openSocket(`${path}?cols=${size.cols}&rows=${size.rows}`));
+        // Another compute may be one of the release, to which a control message is input.
+        const remote = await node.compute.openSocket(path);
+        return joinWith(binaryOnly(remote));
+      }),
+    ),
 
-    socketRoute('/v2/projects/{project_id}/nodes/{node_id}/aux/ws', async ({ params }) => {
+    socketRoute('/v2/projects/{project_id}/nodes/{node_id}/console/vnc', async ({ params }) => {
       const { node } = await find(params);
-      const remote = await node.compute.openSocket(`${node.path}/aux/ws`);
-      return (socket) => joinSockets(socket, remote);
+      return joinWith(await node.compute.openSocket(`${node.path}/console/vnc`));
     }),
 
     route(
@@ -194,6 +202,10 @@ export function nodeRoutes({
       },
     ),
   ];
+}
+
+function joinWith(remote: MessageSocket): Connected {
+  return (socket) => joinSockets(socket, remote);
 }
 
 /** @throws Failure `conflict` for a node that learns no addresses */

@@ -1,5 +1,6 @@
 // Symbols over HTTP.
 import { Failure } from '../../failures.ts';
+import { entityTag, namesTag } from '../../http/entity-tags.ts';
 import { downloadFile, uploadFile } from '../../http/files.ts';
 import { type Route, route } from '../../http/route.ts';
 import { defaultSymbols } from './catalogue.ts';
@@ -8,6 +9,9 @@ import type { Symbols } from './symbols.ts';
 /** Bytes of an upload; a symbol has some thousand. */
 const UPLOAD_LIMIT_BYTES = 10 * 1024 * 1024;
 
+/** Built-in symbols change with the release alone. */
+const BUILT_IN = 'private, max-age=86400';
+
 /** An SVG can hold a script; opened by itself it must not run as a page of this server. */
 const POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
@@ -15,9 +19,11 @@ export function symbolRoutes(symbols: Symbols): Route[] {
   return [
     route('GET /v2/symbols', {}, () => symbols.list()),
     route('GET /v2/default_symbols', {}, () => defaultSymbols()),
-    route('GET /v2/symbols/{symbol_id:.+}/raw', { raw: true }, async ({ params }) => {
+    route('GET /v2/symbols/{symbol_id:.+}/raw', { raw: true }, async ({ params, headers }) => {
       const picture = symbols.read(params.symbol_id);
-      if ('svg' in picture) return svgResponse(picture.svg);
+      // What stands in for an unknown symbol makes room for it as soon as there is one.
+      if ('svg' in picture)
+        return svgResponse(picture.svg, headers, symbols.has(params.symbol_id) ? BUILT_IN : 'no-cache');
       const response = await downloadFile(symbols.directory, picture.file);
       response.headers.set('Content-Security-Policy', POLICY);
       // Pictures say themselves how their text is encoded.
@@ -40,10 +46,14 @@ export function symbolRoutes(symbols: Symbols): Route[] {
   ];
 }
 
-function svgResponse(svg: string): Response {
+function svgResponse(svg: string, asked: Headers, caching: string): Response {
   const body = new TextEncoder().encode(svg);
+  const tag = entityTag(body);
+  const headers = { 'Cache-Control': caching, ETag: tag };
+  if (namesTag(asked.get('if-none-match'), tag)) return new Response(null, { status: 304, headers });
   return new Response(body, {
     headers: {
+      ...headers,
       'Content-Type': 'image/svg+xml',
       'Content-Length': String(body.byteLength),
       'Content-Security-Policy': POLICY,

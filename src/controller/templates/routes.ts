@@ -1,7 +1,7 @@
 // Templates over HTTP.
-import { createHash } from 'node:crypto';
 import { answerText } from '../../events/json.ts';
-import { type Route, route } from '../../http/route.ts';
+import { entityTag, namesTag } from '../../http/entity-tags.ts';
+import { JsonText, type Route, route } from '../../http/route.ts';
 import { type NodeRequest, nodeRequest } from './node-request.ts';
 import { TemplateCreate, TemplateUpdate, TemplateUsage } from './schema.ts';
 import type { Templates } from './templates.ts';
@@ -18,10 +18,10 @@ export function templateRoutes(templates: Templates, instantiate: Instantiate): 
     route('POST /v2/templates', { body: TemplateCreate, status: 201 }, ({ body }) => templates.create(body)),
     route('GET /v2/templates/{template_id}', {}, ({ params, headers }) => {
       const text = answerText(templates.get(params.template_id));
-      const tag = `"${createHash('sha256').update(text).digest('hex').slice(0, 32)}"`;
-      if (matches(headers.get('if-none-match'), tag))
+      const tag = entityTag(text);
+      if (namesTag(headers.get('if-none-match'), tag))
         return new Response(null, { status: 304, headers: { ETag: tag } });
-      return new Response(text, { headers: { 'Content-Type': 'application/json', ETag: tag } });
+      return new JsonText(text, { ETag: tag });
     }),
     route('PUT /v2/templates/{template_id}', { body: TemplateUpdate }, ({ params, body }) =>
       templates.update(params.template_id, body),
@@ -36,10 +36,4 @@ export function templateRoutes(templates: Templates, instantiate: Instantiate): 
       ({ params, body }) => instantiate(params.project_id, () => nodeRequest(templates.get(params.template_id), body)),
     ),
   ];
-}
-
-/** Whether `If-None-Match` (RFC 9110, section 13.1.2) names this tag. */
-function matches(header: string | null, tag: string): boolean {
-  if (header === null) return false;
-  return header.split(',').some((candidate) => ['*', tag].includes(candidate.trim().replace(/^W\//, '')));
 }

@@ -24,6 +24,7 @@ export const docker = defineKind({
   reload: (node) => node.reload(),
   console: {
     connect: (node) => node.connectConsole(),
+    connectDisplay: (node) => node.connectDisplay(),
     connectAuxiliary: (node) => node.connectAuxiliaryConsole(),
     reset: (node) => node.resetConsole(),
   },

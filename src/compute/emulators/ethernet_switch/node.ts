@@ -1,10 +1,10 @@
 // An Ethernet switch as a node: its ports are the fabric's, the frames never come here.
 
 import { isDeepStrictEqual } from 'node:util';
+import type { Console } from '../../../consoles/console.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
 import { Failure } from '../../../failures.ts';
-import type { Connected } from '../../../http/route.ts';
 import { ConsoleEndpoint } from '../../nodes/console-endpoint.ts';
 import { MemoryPorts } from '../../nodes/memory-ports.ts';
 import { SWITCH_NIOS } from '../../nodes/nio.ts';
@@ -111,7 +111,7 @@ export class SwitchNode extends Node {
   }
 
   /** @throws Failure `conflict` with console type `none` */
-  connectConsole(): Connected {
+  connectConsole(): Console {
     if (this.#console) return this.#endpoint.connect();
     const message = `${this.name} has no console; set console_type to telnet.`;
     throw new Failure('conflict', message, { exception: PORT_RULES.exception });

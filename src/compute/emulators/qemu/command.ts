@@ -4,7 +4,7 @@ import type { CustomAdapter } from '../../../store/vocabulary.ts';
 import type { Disk } from './disks.ts';
 import type { KeptAdapter } from './kept.ts';
 import { type HiddenSettings, type Images, macOf, type Settings } from './settings.ts';
-import { QMP_SOCKET, SERIAL_SOCKET } from './sockets.ts';
+import { QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
 import { escaped } from './words.ts';
 
 /** A slot each: the host bridge, the ISA bridge with IDE and USB, the display, one to spare. */
@@ -131,8 +131,8 @@ function consoleWords({ console: { type, host, port } }: MachineCommand, needsDi
   switch (type) {
     case 'telnet':
       return [
-        ...['-chardev', `socket,id=gns3-serial,path=${SERIAL_SOCKET},server=on,wait=off`],
-        ...['-serial', 'chardev:gns3-serial', ...display],
+        ...['-chardev', `socket,id=${SERIAL_DEVICE},path=${SERIAL_SOCKET},server=on,wait=off`],
+        ...['-serial', `chardev:${SERIAL_DEVICE}`, ...display],
       ];
     case 'vnc':
       return ['-vnc', `${address}:${(port ?? 0) - 5900}`, ...display];

@@ -30,6 +30,7 @@ export const qemu = defineKind({
   },
   console: {
     connect: (node) => node.connectConsole(),
+    connectDisplay: (node) => node.connectDisplay(),
     reset: (node) => node.resetConsole(),
   },
   routes: machineRoutes,

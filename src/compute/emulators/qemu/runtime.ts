@@ -19,7 +19,7 @@ import { SAVED_STATE } from './disks.ts';
 import { KEPT, type QemuKept } from './kept.ts';
 import type { MachineNode } from './machine-node.ts';
 import { Qmp } from './qmp.ts';
-import { QMP_SOCKET, SERIAL_SOCKET } from './sockets.ts';
+import { QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
 import { Throttle } from './throttle.ts';
 import { quoted } from './words.ts';
 
@@ -93,7 +93,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     this.#node = node;
     this.kept = kept;
     this.commandLine = commandLine;
-    this.#serial = kept.serial ? new SerialConsole(node.name) : undefined;
+    this.#serial = kept.serial ? new SerialConsole(node.name, () => void this.#sendBreak()) : undefined;
     this.#terminal = new Terminal({
       ...{ supervisor, program, arguments: words, directory: node.directory, record, log: join(node.directory, LOG) },
       ...(taps.length === 0 ? {} : { taps }),
@@ -105,6 +105,14 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
 
   get console() {
     return this.#serial?.console;
+  }
+
+  async #sendBreak(): Promise<void> {
+    try {
+      await this.#qmp?.run('chardev-send-break', { id: SERIAL_DEVICE });
+    } catch (error) {
+      log.debug('a Break was not sent', { node: this.#node.id, reason: messageOf(error) });
+    }
   }
 
   get ended(): ExitInfo | undefined {

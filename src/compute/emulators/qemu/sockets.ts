@@ -2,3 +2,5 @@
 
 export const QMP_SOCKET = 'qmp.sock';
 export const SERIAL_SOCKET = 'serial.sock';
+/** The character device of the serial port, as QMP names it. */
+export const SERIAL_DEVICE = 'gns3-serial';

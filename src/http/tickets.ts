@@ -1,0 +1,85 @@
+// One-time tickets: they let a WebSocket in where a browser does not send the password with one, as Safari.
+import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+import { Failure } from '../failures.ts';
+import { type Route, route } from './route.ts';
+
+const TICKET_BYTES = 32;
+const LIFE_MS = 30_000;
+/** Tickets that are known at the same time; a page needs some at once after a cut. */
+const MOST = 1_024;
+
+interface Ticket {
+  path: string;
+  address: string;
+  account: string;
+  /** On the clock that is given. */
+  end: number;
+}
+
+export class Tickets {
+  readonly #now: () => number;
+  /** By their text, oldest first. */
+  readonly #tickets = new Map<string, Ticket>();
+
+  /** @param now milliseconds on a clock that never goes back */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /**
+   * A ticket for one opening of this path, without query, by a client at this address.
+   * @throws Failure `unavailable` when there are too many
+   */
+  issue(path: string, address: string, account: string): string {
+    this.#forget();
+    if (this.#tickets.size >= MOST)
+      throw new Failure(
+        'unavailable',
+        `There are ${MOST} tickets that nobody has used: try again in ${LIFE_MS / 1000} s.`,
+      );
+    const text = randomBytes(TICKET_BYTES).toString('base64url');
+    this.#tickets.set(text, { path, address, account, end: this.#now() + LIFE_MS });
+    return text;
+  }
+
+  /** The account that got this ticket, if it is for this path and address; it is used up then, and also if it is not. */
+  take(text: string, path: string, address: string): string | undefined {
+    const ticket = this.#tickets.get(text);
+    this.#tickets.delete(text);
+    if (ticket === undefined || ticket.end <= this.#now()) return undefined;
+    return ticket.path === path && ticket.address === address ? ticket.account : undefined;
+  }
+
+  #forget(): void {
+    for (const [text, { end }] of this.#tickets) {
+      if (end > this.#now()) return;
+      this.#tickets.delete(text);
+    }
+  }
+}
+
+/** The ticket in the query of a request's target. */
+export function ticketOf(target: string): string | undefined {
+  const query = target.indexOf('?');
+  return query < 0 ? undefined : (new URLSearchParams(target.slice(query)).get('ticket') ?? undefined);
+}
+
+const TicketRequest = v.strictObject({ path: v.string() });
+
+/** @param isSocket whether a path is that of a WebSocket */
+export function ticketRoute(tickets: Tickets, isSocket: (path: string) => boolean): Route {
+  const words = {
+    summary:
+      'Ticket for one opening of a WebSocket, as its query parameter ticket, within 30 s, from the same address (an extension)',
+    errors: [503],
+  };
+  return route('POST /v2/tickets', { body: TicketRequest, status: 201, words }, ({ body: { path }, client }) => {
+    if (!isSocket(path) || /[?#]/.test(path))
+      throw new Failure(
+        'invalid',
+        'path: name a WebSocket of this server, such as /v2/notifications/ws, without a query.',
+      );
+    return { path, ticket: tickets.issue(path, client.address, client.account ?? ''), expires_in: LIFE_MS / 1000 };
+  });
+}
