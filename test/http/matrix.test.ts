@@ -32,12 +32,12 @@ const METHODS = ['GET', 'POST', 'OPTIONS', 'upgrade'] as const;
 // Rows are Host and Origin; in a row, for each of the four sites (absent, same-origin, same-site, cross-site) the answers to GET,
 // POST, OPTIONS and a WebSocket's GET. "+": a page of that origin may read the answer.
 const TABLE = `
-address   none     200  201  403  101  | 200  201  403  101  | 200  201  403  101  | 403  403  403  403
+address   none     200  201  403  101  | 200  201  403  101  | 403  403  403  403  | 403  403  403  403
 address   same     200+ 201+ 200+ 101+ | 200+ 201+ 200+ 101+ | 200+ 201+ 200+ 101+ | 200+ 201+ 200+ 101+
 address   allowed  200+ 201+ 200+ 101+ | 200+ 201+ 200+ 101+ | 200+ 201+ 200+ 101+ | 200+ 201+ 200+ 101+
 address   foreign  403  403  403  403  | 403  403  403  403  | 403  403  403  403  | 403  403  403  403
 address   null     403  403  403  403  | 403  403  403  403  | 403  403  403  403  | 403  403  403  403
-name      none     200  201  403  101  | 200  201  403  101  | 200  201  403  101  | 403  403  403  403
+name      none     200  201  403  101  | 200  201  403  101  | 403  403  403  403  | 403  403  403  403
 name      same     200+ 201+ 200+ 101+ | 200+ 201+ 200+ 101+ | 200+ 201+ 200+ 101+ | 200+ 201+ 200+ 101+
 name      allowed  200+ 201+ 200+ 101+ | 200+ 201+ 200+ 101+ | 200+ 201+ 200+ 101+ | 200+ 201+ 200+ 101+
 name      foreign  403  403  403  403  | 403  403  403  403  | 403  403  403  403  | 403  403  403  403
