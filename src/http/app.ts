@@ -166,6 +166,7 @@ export class App {
     const { project_id: project, node_id: node } = request.params as Record<string, string | undefined>;
     const { options, pattern } = route;
     if (node === undefined || options.concurrent || !pattern.startsWith(COMPUTE)) return route.handle(request);
+    options.ahead?.(request.params);
     return this.#lock.run(`${project}/${node}`, () => route.handle(request));
   }
 

@@ -72,6 +72,9 @@ export interface RouteOptions<S extends Schema | undefined> {
   raw?: boolean;
   /** For the API document, of routes that `openapi-words.ts` does not have: those of one kind of node. */
   words?: RouteWords;
+  /** Runs at once, before the request waits for its turn. */
+  // biome-ignore lint/suspicious/noExplicitAny: as with the handler
+  ahead?: (params: any) => void;
   /** Requests with a `node_id` run one at a time per node, unless this is set (streams that last). */
   concurrent?: boolean;
 }

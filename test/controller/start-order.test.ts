@@ -85,6 +85,18 @@ test('a stop, and a closing, end the wait for nodes that are to start later', as
   assert.deepEqual(await statuses(lab), { now: 'stopped', later: 'stopped' });
 });
 
+test('the stop of one node takes it out of the round that is to start it, and no other', async (t) => {
+  const lab = await subject(t);
+  const { node_id } = await pc(lab, 'never', { start_order: 1, start_delay: 3600 });
+  await pc(lab, 'last', { start_order: 2 });
+  await pc(lab, 'now');
+  const round = lab.server.call('POST', `${lab.path}/nodes/start`);
+  await until(async () => (await statuses(lab))['now'] === 'started', 'the first node to start');
+  await lab.server.expect(200, 'POST', `${lab.path}/nodes/${node_id}/stop`);
+  assert.equal((await round).status, 204);
+  assert.deepEqual(await statuses(lab), { now: 'started', never: 'stopped', last: 'started' });
+});
+
 test('order and delay are in the file, in the style of the label, and clients see the label without them', async (t) => {
   const lab = await subject(t);
   const { server, path, project } = lab;

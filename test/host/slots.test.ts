@@ -39,3 +39,17 @@ test('a slot that is given back twice is free once', async () => {
   next[Symbol.dispose]();
   await third;
 });
+
+test('those who wait leave the line when they are told to, and take no slot', async () => {
+  const slots = new Slots(1);
+  const held = await slots.take();
+  const leaving = new AbortController();
+  const reason = new Error('not wanted any more');
+  const gone = assert.rejects(slots.take(leaving.signal), reason);
+  const last = slots.take();
+  leaving.abort(reason);
+  await gone;
+  await assert.rejects(slots.take(leaving.signal), reason);
+  held[Symbol.dispose]();
+  (await last)[Symbol.dispose]();
+});

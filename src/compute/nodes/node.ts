@@ -6,6 +6,9 @@ import type { NodePort } from './port.ts';
 
 export type NodeStatus = 'stopped' | 'started' | 'suspended';
 
+/** What befalls a node whose start is taken back. */
+export type NodeEnd = 'stopped' | 'removed';
+
 export interface NodeIdentity {
   readonly id: string;
   readonly project: NodeProject;
@@ -46,6 +49,9 @@ export abstract class Node {
   async start(): Promise<void> {}
   async stop(): Promise<void> {}
   async suspend(): Promise<void> {}
+
+  /** A start that has not begun yet is not wanted any more: it fails. Happens at once, whatever else is under way. */
+  takeBackStart(_end: NodeEnd): void {}
 
   get status(): NodeStatus {
     return this.#currentStatus;

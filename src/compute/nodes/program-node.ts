@@ -11,7 +11,7 @@ import { AdapterPorts } from './adapter-ports.ts';
 import { ConsoleEndpoint, type MakeListener } from './console-endpoint.ts';
 import { withExceptionName } from './exception-name.ts';
 import type { MakePort } from './memory-ports.ts';
-import { Node, type NodeIdentity, nodeDirectory } from './node.ts';
+import { Node, type NodeEnd, type NodeIdentity, nodeDirectory } from './node.ts';
 import type { ExitInfo, NodeRuntime } from './node-runtime.ts';
 import type { NodePort, PortRules } from './port.ts';
 import type { SurvivingProgram } from './surviving-programs.ts';
@@ -50,6 +50,7 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
   readonly #turns = new KeyedLock();
   #running: Running<Runtime> | undefined;
   #isClosed = false;
+  #stopAsked = new AbortController();
 
   constructor(identity: NodeIdentity, services: Services, options: ProgramNodeOptions) {
     super(identity, services, 'stopped');
@@ -91,21 +92,29 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
   }
 
   override start(): Promise<void> {
-    return this.inTurn(() => this.startNow());
+    return this.startInTurn(() => this.startNow());
   }
 
   override stop(): Promise<void> {
+    this.takeBackStart('stopped');
     return this.inTurn(() => this.switchOff());
   }
 
+  override takeBackStart(end: NodeEnd): void {
+    const { exception } = this;
+    this.#stopAsked.abort(new Failure('conflict', `${this.name} was ${end} before it started.`, { exception }));
+    this.#stopAsked = new AbortController();
+  }
+
   reload(): Promise<void> {
-    return this.inTurn(async () => {
+    return this.startInTurn(async () => {
       await this.switchOff();
       await this.startNow();
     });
   }
 
   override close(): Promise<void> {
+    this.takeBackStart('removed');
     return this.inTurn(async () => {
       this.#isClosed = true;
       await using rest = new AsyncDisposableStack();
@@ -144,6 +153,20 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     rest.defer(() => this.console.release());
     rest.defer(() => this.auxiliaryConsole.release());
     rest.defer(() => this.ports.close());
+  }
+
+  /** Aborted when the node is to stop or to go: what a start waits for is waited for no longer then. */
+  protected get stopAsked(): AbortSignal {
+    return this.#stopAsked.signal;
+  }
+
+  /** Runs what starts the node. @throws Failure `conflict` when a stop was asked for before its turn came */
+  protected startInTurn<T>(task: () => T | Promise<T>): Promise<T> {
+    const { stopAsked } = this;
+    return this.inTurn(() => {
+      stopAsked.throwIfAborted();
+      return task();
+    });
   }
 
   protected inTurn<T>(task: () => T | Promise<T>): Promise<T> {

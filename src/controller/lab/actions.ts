@@ -18,18 +18,40 @@ const AT_ONCE = 3;
 /** Tells the node's compute; of a stop only that it takes too long is a failure. */
 export async function act(node: Node, action: Action, body: object = {}): Promise<void> {
   const stop = action === 'stop';
+  const starts = action === 'start' || action === 'reload';
   const options = {
     limit: ACTION_LIMIT_MS,
     connect: !stop,
     ...(action === 'start' ? { body: node.startBody?.() ?? body } : {}),
   };
   try {
+    if (starts) node.starting += 1;
     await node.compute.post(`${node.path}/${action}`, options);
   } catch (error) {
     const late = error instanceof ComputeUnreachable && error.late;
     if (late) throw new Failure('time-out', error.message, { cause: error });
     if (!stop) throw error;
+  } finally {
+    if (starts) node.starting -= 1;
   }
+}
+
+/**
+ * Starts of nodes that were asked for and have not begun are not wanted any more: neither those that wait here, nor the one that waits on
+ * the node's compute. What is to come after it in the project's queue waits for the end of this.
+ */
+export async function takeBackStarts(nodes: Iterable<Node>): Promise<void> {
+  const asked = [...nodes].map(async (node) => {
+    node.askEnd();
+    if (node.starting > 0) await act(node, 'stop').catch(() => {});
+  });
+  await Promise.all(asked);
+}
+
+/** All nodes are to stop, whatever was asked of them before; the same of all starts of a project. */
+export function cancelStarts(project: Project): Promise<void> {
+  project.rounds.cancel();
+  return takeBackStarts(project.nodes.values());
 }
 
 /** Runs a task for all nodes, one group after the other and in their order; all are tried, then one of the failures is reported. */
@@ -60,23 +82,33 @@ function startGroups(nodes: readonly Node[]): Node[][] {
   return inOrder.map(([, group]) => group.sort((one, other) => delayOf(one) - delayOf(other)));
 }
 
-/** Until it is time for a node whose group has begun at a moment, or nothing is to be started any more. */
-async function untilDue(node: Node, begun: number, cancelled: AbortSignal): Promise<void> {
+/** Until it is time for a node whose group has begun at a moment, or it is not to be started any more. */
+async function untilDue(node: Node, begun: number, signals: AbortSignal[]): Promise<void> {
   const left = begun + delayOf(node) - performance.now();
   // Nobody waits for it when the server ends.
-  if (left > 0) await sleep(left, undefined, { signal: cancelled, ref: false }).catch(() => {});
+  if (left > 0) await sleep(left, undefined, { signal: AbortSignal.any(signals), ref: false }).catch(() => {});
 }
 
-/** Does some actions to all nodes, each node when its turn comes; nodes that go meanwhile are left alone. */
-async function round(project: Project, actions: readonly Action[]): Promise<void> {
+/**
+ * Does some actions to all nodes, each node when its turn comes; nodes that go meanwhile are left alone, and those that somebody stops
+ * meanwhile are not started.
+ * @param before what is waited for when the round's turn has come
+ */
+async function round(project: Project, actions: readonly Action[], before?: Promise<void>): Promise<void> {
   await project.rounds.run(async (cancelled) => {
+    await before;
+    const ends = new Map([...project.nodes.values()].map((node) => [node, node.endAsked]));
     for (const action of actions) {
       const nodes = [...project.nodes.values()];
       await forAll(action === 'start' ? startGroups(nodes) : [nodes], async (node, begun) => {
-        if (action === 'start') await untilDue(node, begun, cancelled);
+        const ended = ends.get(node) ?? node.endAsked;
+        if (action === 'start') await untilDue(node, begun, [cancelled, ended]);
         await project.changes.run(nodeRun(node.id), async () => {
           if (cancelled.aborted || project.nodes.get(node.id) !== node) return;
-          await act(node, action);
+          if (action === 'start' && ended.aborted) return;
+          await act(node, action).catch((error: unknown) => {
+            if (action !== 'start' || !ended.aborted) throw error;
+          });
         });
       });
     }
@@ -87,10 +119,9 @@ export const startAll = (project: Project): Promise<void> => round(project, ['st
 export const suspendAll = (project: Project): Promise<void> => round(project, ['suspend']);
 export const reloadAll = (project: Project): Promise<void> => round(project, ['stop', 'start']);
 
-/** Nodes that an earlier round has not begun with are not started any more. */
-export async function stopAll(project: Project): Promise<void> {
-  project.rounds.cancel();
-  await round(project, ['stop']);
+/** Nodes that have not begun to start are not started any more. */
+export function stopAll(project: Project): Promise<void> {
+  return round(project, ['stop'], cancelStarts(project));
 }
 
 /** Stops all nodes of a project to which nothing else happens at this time. */

@@ -12,6 +12,7 @@ import { nodeRecord, type SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
 import { Node, nodePath, withComputeState } from '../nodes/node.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../nodes/schema.ts';
+import { takeBackStarts } from './actions.ts';
 import { nodeCopy, wholeNode } from './claims.ts';
 import type { HostNumbers } from './host-numbers.ts';
 import { hostProject } from './hosting.ts';
@@ -177,7 +178,12 @@ export class Nodes {
 
   /** @throws Failure `conflict` for a locked node */
   delete(project: Project, id: string): Promise<void> {
-    return project.changes.run(wholeNode(id), () => this.#deleteNow(project, project.node(id)));
+    const node = project.nodes.get(id);
+    const cancelled = takeBackStarts(node && !node.record.locked ? [node] : []);
+    return project.changes.run(wholeNode(id), async () => {
+      await cancelled;
+      await this.#deleteNow(project, project.node(id));
+    });
   }
 
   async #deleteNow(project: Project, node: Node): Promise<void> {

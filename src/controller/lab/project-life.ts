@@ -4,7 +4,7 @@ import { Failure, messageOf } from '../../failures.ts';
 import { eachOf } from '../../host/each-of.ts';
 import { log } from '../../host/log.ts';
 import type { Node } from '../nodes/node.ts';
-import { startAll, stopAllAtOnce } from './actions.ts';
+import { cancelStarts, startAll, stopAllAtOnce } from './actions.ts';
 import { EVERYTHING } from './change-queue.ts';
 import { closeOnComputes, type OpeningParts, openLab } from './opening.ts';
 import type { Project } from './project.ts';
@@ -134,8 +134,9 @@ export class ProjectLife {
    * @param exchange is given the nodes that the lab had
    */
   async reopen(project: Project, exchange: Exchange): Promise<void> {
-    project.rounds.cancel();
+    const cancelled = cancelStarts(project);
     await project.changes.run(EVERYTHING, async () => {
+      await cancelled;
       project.requireOpen();
       await this.#parts.writer.flush(project.id);
       await project.pass('exchanging', () => this.#exchangeNow(project, exchange));
@@ -170,8 +171,11 @@ export class ProjectLife {
 
   /** Stops the nodes, writes the file, forgets the lab. Nothing happens unless the project is open. */
   async close(project: Project): Promise<void> {
-    project.rounds.cancel();
-    await project.changes.run(EVERYTHING, () => this.closeNow(project));
+    const cancelled = cancelStarts(project);
+    await project.changes.run(EVERYTHING, async () => {
+      await cancelled;
+      await this.closeNow(project);
+    });
   }
 
   /** The same for whoever runs alone. */

@@ -1,4 +1,5 @@
 // A node of a project: what is stored of it, what its compute says of it, and the object that clients see.
+import { Failure } from '../../failures.ts';
 import { frozen } from '../../host/frozen.ts';
 import { nodeKind, portsOf } from '../../store/node-kinds/kinds.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
@@ -77,6 +78,9 @@ export class Node {
   leaving = false;
   /** What its compute says of it while a change of its record is under way, which takes it over at its end. */
   inbox: Record<string, unknown>[] | undefined;
+  /** Starts and reloads that its compute has been told and has not answered. */
+  starting = 0;
+  #endAsked = new AbortController();
   /** What its compute is told with a start, in place of what a client says. */
   startBody: (() => object) | undefined;
   #record: NodeRecord;
@@ -124,6 +128,17 @@ export class Node {
   /** Path of this node's routes below /v2/compute. */
   get path(): string {
     return nodePath(this.projectId, this.type, this.id);
+  }
+
+  /** Aborted when the node is to stop or to go: what was asked of it before does not start it any more. */
+  get endAsked(): AbortSignal {
+    return this.#endAsked.signal;
+  }
+
+  /** Starts that were asked for are not wanted any more. */
+  askEnd(): void {
+    this.#endAsked.abort(new Failure('conflict', `${this.name} was stopped before it started.`));
+    this.#endAsked = new AbortController();
   }
 
   /** The object that clients see (`Node`). */

@@ -16,6 +16,7 @@ import {
   startAll,
   stopAll,
   suspendAll,
+  takeBackStarts,
 } from '../lab/actions.ts';
 import type { Claim } from '../lab/change-queue.ts';
 import { nodePresence, nodeRun } from '../lab/claims.ts';
@@ -107,7 +108,12 @@ export function nodeRoutes({
 
     ...ACTIONS.map((action) =>
       route(`POST /v2/projects/{project_id}/nodes/{node_id}/${action}`, {}, async ({ params, body }) => {
+        const asked = projects.get(params.project_id).nodes.get(params.node_id);
+        const cancelled = takeBackStarts(asked && action === 'stop' ? [asked] : []);
+        const ended = asked?.endAsked;
         return inTurn(params, nodeRun, async (node) => {
+          await cancelled;
+          if (action === 'start') ended?.throwIfAborted();
           // What a start brings is told by `node.updated`; the answer shows the node as it was until then, as the release's clients know it.
           const known = action === 'reload' ? { ...node.json(), status: 'stopped' } : node.json();
           await act(node, action, typeof body === 'object' && body !== null ? body : {});

@@ -11,6 +11,7 @@ import { log } from '../../host/log.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Compute } from '../computes/compute.ts';
+import { cancelStarts } from '../lab/actions.ts';
 import { EVERYTHING } from '../lab/change-queue.ts';
 import { PRESENCE, SETTINGS } from '../lab/claims.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
@@ -223,8 +224,11 @@ export class Projects extends Catalogue {
 
   /** Deletes a project with its directory; with `abandon` whatever stays behind on computes that are not there. */
   async delete(project: Project, { abandon = false } = {}): Promise<void> {
-    project.rounds.cancel();
-    await project.changes.run(EVERYTHING, () => this.#deleteNow(project, abandon));
+    const cancelled = cancelStarts(project);
+    await project.changes.run(EVERYTHING, async () => {
+      await cancelled;
+      await this.#deleteNow(project, abandon);
+    });
   }
 
   async #deleteNow(project: Project, abandon: boolean): Promise<void> {

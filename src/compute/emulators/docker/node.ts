@@ -46,8 +46,6 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   readonly #plugged = new Map<number, number>();
   /** Of the container that runs, or is about to. */
   #process = 0;
-  /** Of the start that waits for its turn. */
-  #waiting: AbortController | undefined;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
     const own: { node?: DockerNode } = {};
@@ -124,16 +122,6 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     });
   }
 
-  override stop(): Promise<void> {
-    this.#waiting?.abort(new Failure('conflict', `${this.name} was stopped before it started.`, { exception }));
-    return super.stop();
-  }
-
-  override close(): Promise<void> {
-    this.#waiting?.abort(new Failure('conflict', `${this.name} was removed before it started.`, { exception }));
-    return super.close();
-  }
-
   /** The container's files, and its permissions with them. */
   async copyFilesOf(source: DockerNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
@@ -152,18 +140,12 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   }
 
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<DockerRuntime> {
-    const waiting = new AbortController();
-    this.#waiting = waiting;
-    try {
-      using _ = await this.#shared.starts.enter(waiting.signal);
-      const { made, isNew } = await this.#ready(undo);
-      const runtime = await DockerRuntime.start(this, this.#shared, this.#startOf(made), resources);
-      await this.#join(runtime, resources);
-      if (isNew) this.#watchRights(runtime, resources);
-      return runtime;
-    } finally {
-      this.#waiting = undefined;
-    }
+    using _slot = await this.#shared.starts.take(this.stopAsked);
+    const { made, isNew } = await this.#ready(undo);
+    const runtime = await DockerRuntime.start(this, this.#shared, this.#startOf(made), resources);
+    await this.#join(runtime, resources);
+    if (isNew) this.#watchRights(runtime, resources);
+    return runtime;
   }
 
   protected override async reattachTo(): Promise<never> {

@@ -1,10 +1,10 @@
 // What the containers of one compute have in common: the Engine, what it tells, how many start at once.
+import { Slots } from '../../../host/slots.ts';
 import type { Services } from '../../services.ts';
 import { INSTANCE_LABEL } from './container.ts';
 import { Engine } from './engine.ts';
 import { EngineEvents } from './engine-events.ts';
 import { Pulls } from './pulls.ts';
-import { Turnstile } from './turnstile.ts';
 import { UnclaimedContainers } from './unclaimed.ts';
 
 /** Containers that start at the same time; a host gains nothing by more. */
@@ -13,7 +13,7 @@ const MOST_STARTS = 4;
 export interface Shared {
   readonly engine: Engine;
   readonly events: EngineEvents;
-  readonly starts: Turnstile;
+  readonly starts: Slots;
   readonly pulls: Pulls;
   readonly unclaimed: UnclaimedContainers;
 }
@@ -28,7 +28,7 @@ export function sharedBy(services: Services): Shared {
   const made: Shared = {
     engine,
     events: new EngineEvents(engine, `${INSTANCE_LABEL}=${instance}`),
-    starts: new Turnstile(MOST_STARTS),
+    starts: new Slots(MOST_STARTS),
     pulls: new Pulls(engine),
     unclaimed: new UnclaimedContainers(engine, instance),
   };

@@ -147,7 +147,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
 
   /** Starts where `keepState` has kept it. @throws Failure as `start`, and `conflict` when nothing is kept */
   startKept(): Promise<void> {
-    return this.inTurn(async () => {
+    return this.startInTurn(async () => {
       this.#goesOn = true;
       try {
         await this.startNow();
@@ -158,7 +158,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
   }
 
   override reload(): Promise<void> {
-    return this.inTurn(async () => {
+    return this.startInTurn(async () => {
       if (!this.#isChanged) return void (await this.runtime?.reset());
       await this.switchOff();
       await this.startNow();
@@ -201,7 +201,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
   }
 
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<QemuRuntime> {
-    using _slot = await startSlot(this.services);
+    using _slot = await startSlot(this.services, this.stopAsked);
     await this.makeDirectory(undo);
     const { type, port } = this.console;
     const settings = withConfigDisk(this.#state.settings);

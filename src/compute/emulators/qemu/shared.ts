@@ -35,9 +35,9 @@ export function knownDisks(services: Services): KnownDisks {
   return of(services).disks;
 }
 
-/** A place among the machines that start at this time. */
-export function startSlot(services: Services): Promise<Disposable> {
-  return of(services).starts.take();
+/** A place among the machines that start at this time. @throws the signal's reason when that is aborted before there is one */
+export function startSlot(services: Services, signal: AbortSignal): Promise<Disposable> {
+  return of(services).starts.take(signal);
 }
 
 /**
