@@ -5,6 +5,7 @@ import { type ProcessEnvironment, processEnvironment } from './config/environmen
 import { type LoadedConfig, loadConfig } from './config/load.ts';
 import { Failure, messageOf } from './failures.ts';
 import { useAddonDirectory } from './host/addons.ts';
+import { withholdRights } from './host/inherited-rights.ts';
 import { explainInodes } from './host/inodes.ts';
 import { configureLog, log, logToFile } from './host/log.ts';
 import { version } from './host/version.ts';
@@ -31,6 +32,7 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   for (const warning of warnings) log.warn(warning);
   for (const flag of command.ignored) log.warn(`--${flag} is left to systemd and journald; it is ignored`);
   if (environment.addonDirectory) useAddonDirectory(environment.addonDirectory);
+  withholdRights();
   const { startFabric } = await import('./fabric/fabric.ts');
   const fabric = startFabric({ threads: config.Server.fabric_threads, frameLoop: config.Server.native_frame_loop }); // while the rest of the program is read
   const { createNotifier } = await import('./host/notify.ts');

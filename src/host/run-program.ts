@@ -1,6 +1,7 @@
 // Programs that are run for what they print or do, and end by themselves.
 import { spawn } from 'node:child_process';
 import { messageOf } from '../failures.ts';
+import { withRights } from './inherited-rights.ts';
 import { childEnvironment } from './processes.ts';
 
 /** Characters of a program's words that are kept of each stream. */
@@ -19,6 +20,8 @@ export interface RunOptions {
   limit?: number;
   /** Kills it when aborted. */
   signal?: AbortSignal;
+  /** It has the capabilities of this process. */
+  rights?: boolean;
 }
 
 /**
@@ -27,9 +30,10 @@ export interface RunOptions {
  * @throws Error that says in words why there is no result: it cannot be run, it did not answer within the limit, nobody waits for it
  */
 export function runProgram(path: string, args: readonly string[], options: RunOptions = {}): Promise<ProgramRun> {
-  const { environment = childEnvironment(), limit, signal } = options;
+  const { environment = childEnvironment(), limit, signal, rights = false } = options;
   return new Promise((resolve, reject) => {
-    const child = spawn(path, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const run = () => spawn(path, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const child = rights ? withRights(run) : run();
     const kept = { output: '', errors: '' };
     const end = (): void => {
       clearTimeout(timer);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Failure, messageOf } from '../failures.ts';
 import { addonDirectory } from '../host/addons.ts';
 import { isPackaged } from '../host/assets.ts';
+import { withRights } from '../host/inherited-rights.ts';
 import { childEnvironment, instanceToken } from '../host/processes.ts';
 
 /** The program that runs, also after another version has been put in its place. */
@@ -25,13 +26,16 @@ export async function launchSupervisor(directory: string, instance: string): Pro
   const errors = openSync(join(directory, LOG), 'w', 0o600);
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   try {
-    const child = spawn(SELF, words(directory, instance), {
-      argv0: 'labwired',
-      cwd: directory,
-      env: childEnvironment(instanceToken(instance)),
-      detached: true,
-      stdio: ['ignore', 'pipe', errors],
-    });
+    // It makes TAPs.
+    const child = withRights(() =>
+      spawn(SELF, words(directory, instance), {
+        argv0: 'labwired',
+        cwd: directory,
+        env: childEnvironment(instanceToken(instance)),
+        detached: true,
+        stdio: ['ignore', 'pipe', errors],
+      }),
+    );
     child.once('error', reject);
     child.once('exit', (code, signal) => reject(new Error(`it ended at once (${signal ?? `exit code ${code}`})`)));
     child.stdout!.once('data', () => resolve());

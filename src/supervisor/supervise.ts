@@ -1,5 +1,6 @@
 // `labwired supervise`: what the daemon starts as the supervisor of its programs. Not for users.
 import { useAddonDirectory } from '../host/addons.ts';
+import { forbidNewRights, withholdRights } from '../host/inherited-rights.ts';
 
 /** @param words directory of the socket, identifier of the state directory, and where addons may be put down, if anywhere */
 export async function supervise([directory, instance, addonDirectory]: readonly string[]): Promise<void> {
@@ -8,6 +9,8 @@ export async function supervise([directory, instance, addonDirectory]: readonly 
     process.exit(2);
   }
   if (addonDirectory) useAddonDirectory(addonDirectory);
+  withholdRights();
+  forbidNewRights();
   process.title = 'labwired: supervisor';
   // Closing the terminal that the daemon was started from is no reason to end what it holds.
   process.on('SIGHUP', () => {});

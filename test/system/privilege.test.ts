@@ -3,13 +3,16 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, copyFileSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { ownDaemon, startDaemon } from './daemon.ts';
+import { type TestContext, test } from 'node:test';
+import { noTaps } from '../compute/qemu-support.ts';
+import { type Daemon, ownDaemon, startDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
 import { Lab, missing } from './lab.ts';
 import { Listener } from './notifications.ts';
+import { OuterNetwork } from './outer-network.ts';
 import { processesIn } from './processes.ts';
 import { pidOf, ping } from './survivors.ts';
+import { noNamespaces } from './two-daemons-network.ts';
 
 /** The user without rights of every system. */
 const NOBODY = 65_534;
@@ -81,24 +84,48 @@ test("programs of nodes get nothing of the daemon's: no secret of its environmen
   );
 });
 
+/** A daemon of the user without rights, but for those that `setpriv` is told to give. */
+function unprivileged(
+  t: TestContext,
+  {
+    rights,
+    config,
+    before = [],
+    network,
+  }: { rights: readonly string[]; config: string; before?: readonly string[]; network?: OuterNetwork | undefined },
+): Daemon {
+  const { directory } = ownDaemon(t);
+  const copy = join(directory, 'labwired');
+  copyFileSync(executable()[0]!, copy);
+  chmodSync(copy, 0o755);
+  chownSync(directory, NOBODY, NOBODY);
+  const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+  const state = join(directory, 'state');
+  const daemon = ownDaemon(t, {
+    ...(network ? { host: network.address } : {}),
+    program: [...(network?.inside ?? []), ...before, 'setpriv', ...user, ...rights, copy],
+    config,
+    flags: ['--state', state, ...(network ? ['--insecure'] : [])],
+    environment: { TMPDIR: directory, HOME: directory },
+  });
+  chmodSync(daemon.directory, 0o755);
+  return Object.assign(daemon, { state });
+}
+
+/** What a process may, and what it gives to those that it starts. */
+function rightsOf(pid: number): Record<string, number> {
+  const names = ['CapEff', 'CapPrm', 'CapInh', 'CapAmb', 'NoNewPrivs'];
+  return Object.fromEntries(names.map((name) => [name, Number(`0x${statusOf(pid, name)}`)]));
+}
+
 test('a user without any right runs labs; what needs a capability names it and where it is given', {
   skip: missing('vpcs', 'setpriv') || (process.getuid!() === 0 ? false : 'only root can become another user'),
 }, async (t) => {
-  const daemon = ownDaemon(t);
-  const copy = join(daemon.directory, 'labwired');
-  copyFileSync(executable()[0]!, copy);
-  chmodSync(copy, 0o755);
-  chownSync(daemon.directory, NOBODY, NOBODY);
-  const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
-  const rights = ['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all'];
-  const weak = ownDaemon(t, {
-    program: ['setpriv', ...user, ...rights, copy],
+  const weak = unprivileged(t, {
+    rights: ['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all'],
     // Whatever bridges this host has.
     config: '[Server]\ndefault_nat_interface = lw-none\n',
-    flags: ['--state', join(daemon.directory, 'state')],
-    environment: { TMPDIR: daemon.directory, HOME: daemon.directory },
   });
-  chmodSync(weak.directory, 0o755);
   await weak.start();
   const lab = await Lab.create(weak);
   const { pcs } = await lab.pcsOnHub(2);
@@ -112,7 +139,7 @@ test('a user without any right runs labs; what needs a capability names it and w
     assert.equal(statusOf(pid, 'NoNewPrivs'), '1');
   }
   // Nobody else may look into the labs.
-  assert.equal(statSync(join(daemon.directory, 'state')).mode & 0o077, 0);
+  assert.equal(statSync(weak.state).mode & 0o077, 0);
 
   const listener = await Listener.at(t, weak, `${lab.path}/notifications`);
   /** Why a node that leads out of the lab does not, once something is linked to it. */
@@ -142,4 +169,53 @@ test('a user without any right runs labs; what needs a capability names it and w
   assert.equal(nat.status, 409);
   assert.match(nat.json.message, /needs CAP_NET_ADMIN.*AmbientCapabilities=/);
   await weak.end('SIGTERM');
+});
+
+test('a service that is given capabilities keeps them from the programs of its nodes', {
+  skip:
+    missing('vpcs', 'setpriv', 'unshare', 'qemu-system-x86_64') ||
+    (process.getuid!() === 0 ? false : 'only root can become another user'),
+}, async (t) => {
+  const capabilities = '+net_admin,+net_raw';
+  const network = noTaps || missing('ip', 'nft', 'dnsmasq') || noNamespaces() ? undefined : await OuterNetwork.make(t);
+  network?.run('sysctl', '-qw', 'net.ipv4.ip_forward=1');
+  // Where TAPs can be had, this user may have them, too.
+  const device = 'mount -t tmpfs tmpfs /dev/net && mknod -m 666 /dev/net/tun c 10 200';
+  const daemon = unprivileged(t, {
+    network,
+    rights: [`--inh-caps=${capabilities}`, `--ambient-caps=${capabilities}`],
+    config: '[Qemu]\nrequire_hardware_acceleration = false\n',
+    before: noTaps ? [] : ['unshare', '--mount', 'sh', '-c', `${device} && exec "$@"`, 'sh'],
+  });
+  await daemon.start();
+  const lab = await Lab.create(daemon);
+  const machine = await daemon.post(`${lab.path}/nodes`, {
+    ...{ name: 'Q1', node_type: 'qemu', compute_id: 'local' },
+    properties: { platform: 'x86_64', ram: 16 },
+  });
+  const pc = await lab.pc('PC1');
+  await lab.start(machine);
+  await lab.start(pc);
+  for (const node of [machine, pc]) {
+    const nothing = { CapEff: 0, CapPrm: 0, CapInh: 0, CapAmb: 0, NoNewPrivs: 1 };
+    assert.deepEqual(rightsOf(pidOf(node)!), nothing, node.name);
+  }
+  const [supervisor] = processesIn(join(daemon.state, 'supervisor'));
+  for (const pid of [daemon.pid, supervisor!]) {
+    const { CapEff, CapAmb } = rightsOf(pid);
+    assert.deepEqual([CapEff, CapAmb], [0x3000, 0], 'it has its rights, and gives them to nobody');
+  }
+  const { command_line: line } = await lab.node(machine);
+  assert.match(
+    line ?? '',
+    noTaps ? /-netdev socket,/ : /-netdev tap,[^ ]*fd=3/,
+    'TAPs come from the one that has rights',
+  );
+  if (network) {
+    // nft is a program that it does give them to.
+    const nat = await daemon.post(`${lab.path}/nodes`, { name: 'Out', node_type: 'nat', compute_id: 'local' });
+    await lab.link(await lab.pc('PC2'), nat);
+    assert.match(network.run('nft', 'list', 'tables'), /labwire/);
+  }
+  await daemon.end('SIGTERM');
 });

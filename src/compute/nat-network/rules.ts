@@ -59,9 +59,11 @@ export async function apply(script: string): Promise<void> {
   if (path === undefined) throw new Failure('conflict', NO_NFT);
   const refused = (reason: string, cause?: unknown): Failure =>
     new Failure('conflict', `The rules of the NAT network cannot be set: ${reason}`, { cause });
-  const { code, errors } = await runProgram(path, [script], { limit: TIMEOUT_MS }).catch((thrown: unknown) => {
-    throw refused(`${path} ${messageOf(thrown)}.`, thrown);
-  });
+  const { code, errors } = await runProgram(path, [script], { limit: TIMEOUT_MS, rights: true }).catch(
+    (thrown: unknown) => {
+      throw refused(`${path} ${messageOf(thrown)}.`, thrown);
+    },
+  );
   if (code === 0) return;
   if (/not permitted/i.test(errors)) {
     throw refused(
