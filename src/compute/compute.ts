@@ -1,6 +1,7 @@
 // The compute half: the emulators, ports and files of this host, as the API's /v2/compute routes.
 import type { Config } from '../config/schema.ts';
 import { EventBus } from '../events/bus.ts';
+import { Operations } from '../events/operations.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import { makeDirectory } from '../host/directories.ts';
 import { removeLeftoversBelow } from '../host/leftovers.ts';
@@ -16,6 +17,7 @@ import type { ComputeEvents } from './events.ts';
 import { tellOfCrashes } from './fabric-crashes.ts';
 import { Images } from './images/images.ts';
 import { imageRoutes } from './images/routes.ts';
+import { userOf } from './images/users.ts';
 import { computeMetrics } from './metrics.ts';
 import { NatNetwork } from './nat-network/network.ts';
 import { networkRoutes } from './network/routes.ts';
@@ -55,6 +57,7 @@ export class Compute {
     const captures = new Captures(fabric);
     const natNetwork = new NatNetwork(config, fabric);
     const { events } = this;
+    const operations = new Operations({ tell: (action, operation) => events.tell(action, operation) });
     const lost = async (): Promise<void> => void (await reapOurs(instance));
     const supervisor = new SupervisorClient({ state: config.state, instance, lost });
     this.metrics = computeMetrics({ fabric, supervisor });
@@ -72,6 +75,7 @@ export class Compute {
       switchedOn,
       natNetwork,
       events,
+      operations,
       instance,
       otherProjects,
     };
@@ -84,11 +88,12 @@ export class Compute {
         config,
         events: this.events,
         load,
+        operations,
         debugReport: () => debugReport(config, projects, ports, load),
       }),
       ...networkRoutes(config, ports, projects),
       ...projectRoutes(projects, this.events, load),
-      ...imageRoutes(images),
+      ...imageRoutes({ images, operations, user: (kind, filename) => userOf(projects, kind, filename) }),
       ...KINDS.flatMap((kind) => [...(kind.hostRoutes?.(this.#services) ?? []), ...nodeRoutes(kind, projects)]),
     ];
   }

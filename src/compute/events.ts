@@ -17,6 +17,10 @@ export interface ComputeEvents extends Record<string, object> {
   'log.info': { message: string };
   'log.warning': { message: string };
   'log.error': { message: string };
+  /** Told in passing, to those who asked. */
+  'operation.started': object;
+  'operation.progress': object;
+  'operation.ended': object;
   'file.created': FileEvent;
   'file.updated': FileEvent;
   'file.deleted': FileEvent;

@@ -1,6 +1,7 @@
 // What a compute's parts are given to work with.
 import type { Config } from '../config/schema.ts';
 import type { EventBus } from '../events/bus.ts';
+import type { Operations } from '../events/operations.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import type { SupervisorClient } from '../supervisor/client.ts';
 import type { ComputeEvents } from './events.ts';
@@ -26,6 +27,8 @@ export interface Services {
   /** Of all NAT nodes, where the host has no bridge for them. */
   readonly natNetwork: NatNetwork;
   readonly events: EventBus<ComputeEvents>;
+  /** Long work that clients can watch and cancel. */
+  readonly operations: Operations;
   /** Marks the processes of this daemon, so that it knows them again. */
   readonly instance: string;
   /** Projects of this host that need not be open here, and their directories. */

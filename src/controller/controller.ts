@@ -1,6 +1,7 @@
 // The controller: labs as their users see them. Puts its nouns together and gives their routes.
 import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
+import { type OperationAction, Operations } from '../events/operations.ts';
 import { messageOf } from '../failures.ts';
 import { log } from '../host/log.ts';
 import type { Metric } from '../host/metrics.ts';
@@ -33,7 +34,9 @@ import { linkRoutes } from './links/routes.ts';
 import { controllerMetrics } from './metrics.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import type { NodeCreate } from './nodes/schema.ts';
+import { operationRoutes } from './operations/routes.ts';
 import { IdlePcSearches } from './projects/idle-pc.ts';
+import { ImageUsers } from './projects/image-users.ts';
 import { Projects } from './projects/projects.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { writeDebugFiles } from './server/debug-files.ts';
@@ -57,6 +60,10 @@ export interface ControllerOptions {
   local: ComputeTransport;
   /** Ends this process cleanly. */
   shutdown: () => void;
+}
+
+function isOperationAction(action: string): action is OperationAction {
+  return action.startsWith('operation.');
 }
 
 /** Milliseconds that computes have to stop their nodes at the end. */
@@ -143,6 +150,9 @@ export class Controller {
     const restores = new Restores({ projects, computes, projectsPath, announcer, version });
     const snapshots = new Snapshots({ exports, restores, announcer });
     const countSnapshots = async (project: Project): Promise<number> => (await snapshots.list(project)).length;
+    const operations = new Operations({
+      tell: (action, operation) => announcer.controller.tell(action, { ...operation, compute_id: null }),
+    });
     const load = new LoadMeter();
     const usage = (): object => load.usage();
     this.routes = [
@@ -162,6 +172,7 @@ export class Controller {
           }),
       }),
       ...settingsRoutes(this.#settings),
+      ...operationRoutes(operations, this.#computes),
       ...applianceRoutes({
         appliances: new Appliances({
           directory: config.Server.appliances_path,
@@ -171,11 +182,19 @@ export class Controller {
         templates: this.#templates,
         computes: this.#computes,
       }),
-      ...computeRoutes(this.#computes, new IdlePcSearches({ projects, nodes: this.#nodes })),
-      ...projectRoutes({ projects: this.#projects, writer, announcer, usage, local, snapshots: countSnapshots }),
-      ...archiveRoutes({ projects, exports, imports }),
-      ...duplicateRoutes({ projects, duplicates, local }),
-      ...snapshotRoutes({ projects, snapshots }),
+      ...computeRoutes({
+        computes,
+        idlePc: new IdlePcSearches({ projects, nodes: this.#nodes }),
+        operations,
+        imageUsers: new ImageUsers({ projects, templates: this.#templates }),
+      }),
+      ...projectRoutes({
+        ...{ projects: this.#projects, writer, announcer, operations, usage, local },
+        snapshots: countSnapshots,
+      }),
+      ...archiveRoutes({ projects, exports, imports, operations }),
+      ...duplicateRoutes({ projects, duplicates, operations, local }),
+      ...snapshotRoutes({ projects, snapshots, operations }),
       ...nodeRoutes({ projects: this.#projects, nodes: this.#nodes, computes: this.#computes }),
       ...linkRoutes({ projects: this.#projects, links }),
       ...drawingRoutes({ projects: this.#projects, drawings }),
@@ -237,6 +256,10 @@ export class Controller {
 
   /** A compute tells something other than a ping: its nodes' changes become ours, everything else goes to the listeners of the project. */
   #announced(compute: Compute, message: ComputeMessage): void {
+    if (isOperationAction(message.action)) {
+      this.announcer.controller.tell(message.action, { ...message.event, compute_id: compute.id });
+      return;
+    }
     if (message.action !== 'node.updated') {
       const { action, event, project_id: id } = message;
       const elsewhere = id !== undefined && compute.id !== 'local' && !this.#projects.find(id)?.hosts.has(compute);

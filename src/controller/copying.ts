@@ -1,11 +1,18 @@
 // Copies of directories. Where the file system can, copies share their blocks with the originals until one of both is written;
 // hard links would share every later write, too, so there are none.
 import { constants } from 'node:fs';
-import { copyFile, mkdir, symlink } from 'node:fs/promises';
+import { copyFile, mkdir, open, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../failures.ts';
 import { fileFailure } from '../host/atomic-file.ts';
-import { type ContainedEntry, walkContained } from '../host/contained-tree.ts';
+import { type ContainedEntry, listContained, walkContained } from '../host/contained-tree.ts';
+import { ongoing } from '../host/progress.ts';
+import type { OpenFile } from '../host/regular-file.ts';
+import { writeSparsely } from '../host/sparse.ts';
+
+/** A larger file is copied piece by piece where blocks cannot be shared, so that its copy can be watched and cancelled. */
+const LARGE_BYTES = 8 * 1024 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 /**
  * Copies what is below `from` to below `to`, which is made: files, links as links, empty folders.
@@ -18,7 +25,9 @@ export async function copyTree(
 ): Promise<void> {
   await mkdir(to, { recursive: true });
   const made = new Set<string>();
+  const progress = ongoing();
   for await (const entry of walkContained(from, wanted)) {
+    progress.check();
     if (!wanted(entry.path)) continue;
     const target = join(to, entry.path);
     const folder = entry.kind === 'empty folder' ? target : dirname(target);
@@ -42,8 +51,43 @@ async function copyOne({ open }: ContainedEntry & { kind: 'file' }, target: stri
   });
   if (!opened) return;
   await using source = opened.handle;
+  const { size } = opened.stat;
   // The open file itself, whatever its name leads to by now.
-  await copyFile(`/proc/self/fd/${source.fd}`, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  const copy = (mode: number): Promise<void> =>
+    copyFile(`/proc/self/fd/${source.fd}`, target, constants.COPYFILE_EXCL | mode);
+  if (size < LARGE_BYTES) await copy(constants.COPYFILE_FICLONE);
+  else if (!(await copy(constants.COPYFILE_FICLONE_FORCE).then(always, never))) return copyInPieces(opened, target);
+  ongoing().advance(size, 'bytes');
+}
+
+const always = (): boolean => true;
+const never = (): boolean => false;
+
+async function copyInPieces({ handle, stat }: OpenFile, target: string): Promise<void> {
+  const progress = ongoing();
+  await using copy = await open(target, 'wx', stat.mode & 0o777);
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  let place = 0;
+  for (;;) {
+    progress.check();
+    const { bytesRead } = await handle.read(piece, 0, piece.length, place);
+    if (bytesRead === 0) break;
+    await writeSparsely(copy, piece.subarray(0, bytesRead), place);
+    place += bytesRead;
+    progress.advance(bytesRead, 'bytes');
+  }
+  await copy.truncate(place);
+}
+
+/** Bytes of the files below a directory that are wanted. Those that cannot be read are told by whoever reads them. */
+export async function bytesBelow(
+  directory: string,
+  wanted: (path: string) => boolean,
+  enter: (folder: string) => boolean = wanted,
+): Promise<number> {
+  let bytes = 0;
+  for await (const { path, stat } of listContained(directory, enter)) if (wanted(path)) bytes += stat.size;
+  return bytes;
 }
 
 /** A file of the server's own that may not be touched is, to a client, a conflict: it has not asked for the file. */

@@ -15,6 +15,10 @@ export interface ControllerEvents extends Record<string, object> {
   'template.updated': object;
   'template.deleted': object;
   'log.warning': { message: string };
+  /** Told in passing, to those who asked. */
+  'operation.started': object;
+  'operation.progress': object;
+  'operation.ended': object;
 }
 
 /** Events of one project, and whatever else its computes tell. */

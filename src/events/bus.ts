@@ -44,15 +44,27 @@ export class EventBus<Events extends EventMap> {
   }
 
   /**
+   * Tells of something that passes, such as progress, to those who have asked for that. It has no number of its own and is not kept:
+   * who comes back reads what holds now.
+   */
+  tell<Action extends keyof Events & string>(action: Action, event: Events[Action]): void {
+    const message = new Message(action, this.#writesAtOnce ? event : frozen(event), undefined, this.#sequence);
+    if (this.#writesAtOnce) message.write();
+    for (const subscription of this.#subscriptions) if (subscription.hearsPassing) subscription.push(message);
+  }
+
+  /**
    * A queue of what is emitted from now on: of one project (and of what names none), or of everything.
    * @param since undefined for a listener without numbers; 'now' for one that wants them from now on; or the number of the last event that it
    * had, to begin with what it has missed. What is no longer known is told as the subscription's gap.
+   * @param hearsPassing also of what is told by `tell`
    */
-  subscribe(projectId?: string, since?: string): Subscription {
+  subscribe(projectId?: string, since?: string, hearsPassing = false): Subscription {
     const numbering = since === undefined ? undefined : { epoch: this.epoch, position: () => this.#sequence };
     const subscription = new Subscription({
       projectId,
       numbering,
+      hearsPassing,
       taken: ({ at }) => this.lag.observe((performance.now() - at) / 1000),
       forget: () => this.#subscriptions.delete(subscription),
     });

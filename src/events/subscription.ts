@@ -25,6 +25,7 @@ export interface Gap {
 export interface SubscriptionParts {
   projectId: string | undefined;
   numbering: Numbering | undefined;
+  hearsPassing: boolean;
   /** Called for each message that its listener takes. */
   taken: (message: Message) => void;
   /** Called when it is over. */
@@ -35,6 +36,8 @@ export class Subscription {
   readonly projectId: string | undefined;
   /** Of a listener that wants to be able to come back. */
   readonly numbering: Numbering | undefined;
+  /** Of one that asked for what is not kept, too. */
+  readonly hearsPassing: boolean;
   gap: Gap | undefined;
   #queue: Message[] = [];
   #head = 0;
@@ -47,6 +50,7 @@ export class Subscription {
     this.#parts = parts;
     this.projectId = parts.projectId;
     this.numbering = parts.numbering;
+    this.hearsPassing = parts.hearsPassing;
   }
 
   /** Whether the event is of its project, or of none. */

@@ -37,7 +37,7 @@ async function contentOf(handle: FileHandle, size: number): Promise<ReadableStre
 }
 
 export interface Upload extends WriteOptions {
-  content: ReadableStream<Uint8Array> | null;
+  content: AsyncIterable<Uint8Array> | null;
   signal: AbortSignal;
 }
 

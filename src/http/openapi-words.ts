@@ -22,6 +22,16 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/openapi.json': { summary: 'This document' },
   'GET /v2/notifications': { summary: 'Notification stream of the controller, a line per event', answer: STREAM },
   'GET /v2/notifications/ws': { summary: 'Notification stream of the controller' },
+  'GET /v2/operations': {
+    summary: 'List long work under way on this server and its computes (an extension)',
+    query: { project_id: 'Only that of this project' },
+  },
+  'DELETE /v2/operations/{operation_id}': { summary: 'Cancel long work (an extension)', errors: [404, 409] },
+  'GET /v2/compute/operations': { summary: 'List long work under way on this compute (an extension)' },
+  'DELETE /v2/compute/operations/{operation_id}': {
+    summary: 'Cancel long work of this compute (an extension)',
+    errors: [404, 409],
+  },
   'GET /v2/iou_license': { summary: 'Read the IOU licence' },
   'PUT /v2/iou_license': { summary: 'Update the IOU licence' },
   'GET /v2/gns3vm': { summary: 'Read the settings of the GNS3 VM' },
@@ -53,6 +63,18 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/computes/{compute_id}': { summary: 'Read a compute' },
   'DELETE /v2/computes/{compute_id}': { summary: 'Delete a compute' },
   'POST /v2/computes/{compute_id}/auto_idlepc': { summary: 'Automatic idle-value search on a compute', errors: [408] },
+  'GET /v2/computes/{compute_id}/images': {
+    summary: 'List images of a compute with the nodes and templates that use them (an extension)',
+    errors: [409],
+  },
+  'DELETE /v2/computes/{compute_id}/{emulator}/images/{filename:.+}': {
+    summary: 'Delete an image that no node and no template uses (an extension)',
+    errors: [403, 409],
+  },
+  'DELETE /v2/computes/{compute_id}/{emulator}/uploads/{upload_id}': {
+    summary: 'Cancel the upload of an image (an extension)',
+    errors: [409],
+  },
   'GET /v2/computes/{compute_id}/{emulator}/{action:.+}': { summary: 'Forwarded call', errors: [400, 408, 409, 503] },
   'POST /v2/computes/{compute_id}/{emulator}/{action:.+}': {
     summary: 'Forwarded call',
@@ -246,6 +268,21 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/compute/{emulator}/images': { summary: 'List images of an emulator' },
   'POST /v2/compute/{emulator}/images/{filename:.+}': { summary: 'Upload an image', errors: [408, 507] },
   'GET /v2/compute/{emulator}/images/{filename:.+}': { summary: 'Download an image', errors: [409] },
+  'DELETE /v2/compute/{emulator}/images/{filename:.+}': {
+    summary: 'Delete an image that no node of this compute uses (an extension)',
+    errors: [403, 404, 409],
+  },
+  'PUT /v2/compute/{emulator}/uploads/{upload_id}': {
+    summary: 'Begin the upload of an image in pieces (an extension)',
+    errors: [403, 409, 503, 507],
+  },
+  'GET /v2/compute/{emulator}/uploads/{upload_id}': { summary: 'How much of an upload is here (an extension)' },
+  'POST /v2/compute/{emulator}/uploads/{upload_id}/{offset:\\d+}': {
+    summary: 'Send a piece of an image, from a byte on (an extension)',
+    errors: [408, 409, 507],
+    answer: 'application/json',
+  },
+  'DELETE /v2/compute/{emulator}/uploads/{upload_id}': { summary: 'Cancel the upload of an image (an extension)' },
 
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes': { summary: 'Create a node' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}': { summary: 'Read a node' },

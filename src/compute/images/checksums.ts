@@ -44,20 +44,38 @@ export class ImageChecksums {
     });
   }
 
-  /** Writes an image and puts it in its place together with its checksum, which is made while the data come in. */
-  async store(root: string, path: string, file: AtomicFile, data: AtomicFileData): Promise<void> {
+  /**
+   * Writes an image and puts it in its place together with its checksum, which is made while the data come in.
+   * @throws Failure `conflict` when that is not the checksum that is expected; nothing is put in its place then
+   */
+  async store(
+    { root, path, md5sum: expected }: { root: string; path: string; md5sum: string | undefined },
+    file: AtomicFile,
+    data: AtomicFileData,
+  ): Promise<void> {
     using checksum = new RunningChecksum(file.descriptor);
     await file.write(data, (written) => checksum.advance(written));
     const [md5sum] = await Promise.all([checksum.finish(), file.sync()]);
+    if (expected !== undefined && md5sum !== expected) {
+      const message = `md5sum: what came has the MD5 ${md5sum}, not ${expected}; nothing is kept of it, send it again.`;
+      throw new Failure('conflict', message);
+    }
     const place = join(root, path);
     await this.#lock.run(place, async () => {
-      await removeContained(root, path + SIDECAR).catch((thrown: unknown) => {
-        if (!(thrown instanceof Failure && thrown.code === 'not-found')) throw thrown;
-      });
+      await removeSidecar(root, path);
       await file.commit();
       await keep(root, path, md5sum);
       const stamp = await stampAt(root, path);
       if (stamp !== undefined) this.#remember(place, { stamp, md5sum });
+    });
+  }
+
+  /** After the image was removed. */
+  async forget(root: string, path: string): Promise<void> {
+    const place = join(root, path);
+    await this.#lock.run(place, async () => {
+      this.#known.delete(place);
+      await removeSidecar(root, path);
     });
   }
 
@@ -80,6 +98,12 @@ export class ImageChecksums {
     const [oldest] = this.#known.keys();
     if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
   }
+}
+
+async function removeSidecar(root: string, path: string): Promise<void> {
+  await removeContained(root, path + SIDECAR).catch((thrown: unknown) => {
+    if (!(thrown instanceof Failure && thrown.code === 'not-found')) throw thrown;
+  });
 }
 
 function stampOf({ ino, size, mtimeMs }: Stats): string {

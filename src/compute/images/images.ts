@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf } from '../../failures.ts';
-import { openContainedForRead, type WriteOptions } from '../../host/contained.ts';
+import { openContainedForRead, removeContained, type WriteOptions } from '../../host/contained.ts';
 import { listContained } from '../../host/contained-tree.ts';
 import { makeDirectory } from '../../host/directories.ts';
 import { eachOf } from '../../host/each-of.ts';
@@ -131,8 +131,11 @@ export class Images {
     return await this.#checksums.of(root, path, file);
   }
 
-  /** Where an image that is uploaded goes, and how it is written: its checksum is beside it as soon as it is there. */
-  async incoming(kind: ImageKind, filename: string): Promise<ImagePlace & { options: WriteOptions }> {
+  /**
+   * Where an image that is uploaded goes, and how it is written: its checksum is beside it as soon as it is there.
+   * @param md5sum that it must have, if that is known
+   */
+  async incoming(kind: ImageKind, filename: string, md5sum?: string): Promise<ImagePlace & { options: WriteOptions }> {
     const root = this.folder(kind);
     const path = posix.normalize(filename);
     if (path.endsWith(SIDECAR)) {
@@ -145,8 +148,27 @@ export class Images {
     return {
       root,
       path,
-      options: { createParents: true, mode: MODE, fill: (file, data) => this.#checksums.store(root, path, file, data) },
+      options: {
+        createParents: true,
+        mode: MODE,
+        fill: (file, data) => this.#checksums.store({ root, path, md5sum }, file, data),
+      },
     };
+  }
+
+  /**
+   * Removes the image of this name, with its checksum.
+   * @throws Failure `not-found`, `forbidden` for one in a folder of the configuration that is not this server's
+   */
+  async remove(kind: ImageKind, filename: string): Promise<void> {
+    const place = await this.find(kind, filename);
+    if (place === undefined) throw new Failure('not-found', `filename: there is no ${kind.type} image ${filename}.`);
+    const { root, path } = place;
+    if (root !== this.folder(kind) && root !== this.#imagesPath) {
+      throw new Failure('forbidden', `filename: ${filename} is in ${root} (additional_images_path): delete it there.`);
+    }
+    await removeContained(root, path);
+    await this.#checksums.forget(root, path);
   }
 
   /** Where images of a kind are looked for, in this order. */

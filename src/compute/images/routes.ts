@@ -1,20 +1,67 @@
-// /v2/compute/{node_type}/images: images of a kind of node, listed, uploaded and downloaded (as in release 2.2.57).
+// /v2/compute/{node_type}/images: images of a kind of node, listed, uploaded and downloaded (as in release 2.2.57), and, beyond it, deleted
+// and uploaded in pieces.
+
+import { posix } from 'node:path';
+import * as v from 'valibot';
+import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
+import { counted } from '../../host/progress.ts';
 import { downloadFile, uploadFile } from '../../http/files.ts';
+import { operationId } from '../../http/operation-id.ts';
 import { type Route, route } from '../../http/route.ts';
 import { IMAGE_KINDS, type ImageKind } from '../../store/node-kinds/kinds.ts';
+import { Uuid } from '../../store/vocabulary.ts';
 import type { Images } from './images.ts';
+import { UploadAnnounced, Uploads } from './uploads.ts';
 
-export function imageRoutes(images: Images): Route[] {
+export interface ImageRouteParts {
+  images: Images;
+  operations: Operations;
+  /** Which node uses the image of this name, in words; undefined if none of this compute does. */
+  user: (kind: ImageKind, filename: string) => string | undefined;
+}
+
+export function imageRoutes({ images, operations, user }: ImageRouteParts): Route[] {
+  const uploads = new Uploads(images, operations);
   return IMAGE_KINDS.flatMap((kind) => {
     const collection = `/v2/compute/${kind.type}/images` as const;
     const image = `${collection}/{filename:.+}` as const;
+    const upload = `/v2/compute/${kind.type}/uploads/{upload_id}` as const;
     return [
       route(`GET ${collection}`, {}, () => images.list(kind)),
 
-      route(`POST ${image}`, { raw: true, status: 204 }, async ({ params, stream, signal }) => {
+      route(`POST ${image}`, { raw: true, status: 204 }, async ({ params, headers, stream, signal }) => {
         const { root, path, options } = await images.incoming(kind, params.filename);
-        await uploadFile(root, path, { content: stream, signal, ...options });
+        const wanted = { kind: 'upload', name: posix.basename(path), id: operationId(headers) };
+        await operations.run(wanted, async (operation) => {
+          const length = Number(headers.get('content-length') ?? 0);
+          if (length > 0) operation.expect(length, 'bytes');
+          const content = stream && counted(stream, operation);
+          await uploadFile(root, path, { content, signal, ...options });
+        });
+        return undefined;
+      }),
+
+      route(`DELETE ${image}`, { raw: true, status: 204 }, async ({ params: { filename } }) => {
+        const by = user(kind, filename);
+        if (by !== undefined) throw new Failure('conflict', `filename: ${filename} is used by ${by}.`);
+        await images.remove(kind, filename);
+        return undefined;
+      }),
+
+      route(`PUT ${upload}`, { body: UploadAnnounced, status: 201 }, ({ params: { upload_id: id }, body }) => {
+        if (!v.is(Uuid, id)) throw new Failure('invalid', `upload_id: "${id}" is not a UUID.`);
+        return uploads.announce(kind, id, body);
+      }),
+
+      route(`GET ${upload}`, {}, ({ params }) => uploads.get(params.upload_id).json()),
+
+      route(`POST ${upload}/{offset:\\d+}`, { raw: true, status: 201 }, ({ params, stream }) =>
+        uploads.get(params.upload_id).append(Number(params.offset), stream),
+      ),
+
+      route(`DELETE ${upload}`, { status: 204 }, async ({ params }) => {
+        await uploads.remove(params.upload_id);
         return undefined;
       }),
 

@@ -122,6 +122,11 @@ export class Project implements NodeProject {
     await removeDirectory(this.path, this.path);
   }
 
+  /** In the order in which they were made. */
+  nodes(): Iterable<Node> {
+    return this.#nodes.values();
+  }
+
   /** Types and states of its nodes, for reports. */
   summary(): { type: string; name: string; status: string }[] {
     return [...this.#nodes.values()].map(({ type, name, status }) => ({ type, name, status }));

@@ -2,6 +2,8 @@
 import { platform } from 'node:os';
 import type { Config } from '../../config/schema.ts';
 import type { EventBus } from '../../events/bus.ts';
+import type { Operations } from '../../events/operations.ts';
+import { Failure } from '../../failures.ts';
 import type { LoadMeter } from '../../host/statistics.ts';
 import { socketStream } from '../../http/event-streams.ts';
 import { type Route, route, socketRoute } from '../../http/route.ts';
@@ -14,13 +16,14 @@ export interface ServerParts {
   config: Config;
   events: EventBus<ComputeEvents>;
   load: LoadMeter;
+  operations: Operations;
   /** Types of the nodes that this build runs. */
   nodeTypes: readonly string[];
   /** The report for people who help with problems. */
   debugReport(): Promise<string>;
 }
 
-export function serverRoutes({ config, events, load, nodeTypes, debugReport }: ServerParts): Route[] {
+export function serverRoutes({ config, events, load, operations, nodeTypes, debugReport }: ServerParts): Route[] {
   const { version, local, projects_path: directory } = config.Server;
   return [
     route('GET /v2/compute/version', {}, () => ({ version, local })),
@@ -36,11 +39,18 @@ export function serverRoutes({ config, events, load, nodeTypes, debugReport }: S
       async () => new Response(await debugReport(), { headers: { 'Content-Type': 'text/plain; charset=utf-8' } }),
     ),
 
+    route('GET /v2/compute/operations', {}, () => operations.list()),
+
+    route('DELETE /v2/compute/operations/{operation_id}', { status: 204 }, ({ params: { operation_id: id } }) => {
+      if (!operations.cancel(id)) throw new Failure('not-found', `operation_id: there is no operation ${id}.`);
+      return undefined;
+    }),
+
     socketRoute(
       '/v2/compute/notifications/ws',
-      ({ query }) =>
+      ({ query, headers }) =>
         (socket) =>
-          socketStream(events.subscribe(undefined, query['since']), {
+          socketStream(events.subscribe(undefined, query['since'], headers.get('x-operations') === 'yes'), {
             silence: SILENCE_MS,
             ping: () => load.usage(),
             text: (message) => message.scopedLine,

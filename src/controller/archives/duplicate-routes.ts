@@ -1,6 +1,8 @@
 // Copies of projects over HTTP.
 import * as v from 'valibot';
+import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
+import { operationId } from '../../http/operation-id.ts';
 import { type Route, route } from '../../http/route.ts';
 import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
 import { Text, Uuid } from '../../store/vocabulary.ts';
@@ -19,22 +21,24 @@ export const ProjectDuplicate = v.strictObject({
 export interface DuplicateRouteParts {
   projects: Projects;
   duplicates: Duplicates;
+  operations: Operations;
   /** Whether clients may name paths of this machine. */
   local: boolean;
 }
 
-export function duplicateRoutes({ projects, duplicates, local }: DuplicateRouteParts): Route[] {
+export function duplicateRoutes({ projects, duplicates, operations, local }: DuplicateRouteParts): Route[] {
   return [
     route(
       'POST /v2/projects/{project_id}/duplicate',
       { body: ProjectDuplicate, status: 201 },
-      async ({ params, body: { name, path, reset_mac_addresses: resetMacAddresses } }) => {
+      async ({ params, headers, body: { name, path, reset_mac_addresses: resetMacAddresses } }) => {
         if (path && !local) {
           throw new Failure('forbidden', 'path: only a server in local mode (--local) takes paths of its own disk.');
         }
         const project = await projects.settled(params.project_id);
         const plan = { name: name ?? project.record.name, path: path ?? undefined, resetMacAddresses };
-        return (await duplicates.duplicate(project, plan)).json();
+        const wanted = { kind: 'duplicate', name: plan.name, projectId: project.id, id: operationId(headers) };
+        return (await operations.run(wanted, () => duplicates.duplicate(project, plan))).json();
       },
     ),
   ];

@@ -4,8 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../../host/atomic-file.ts';
+import { ongoing } from '../../host/progress.ts';
 import { readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
-import { copyTree } from '../copying.ts';
+import { bytesBelow, copyTree } from '../copying.ts';
 import { PRESENCE } from '../lab/claims.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
@@ -78,11 +79,10 @@ export class Duplicates {
     await using undo = new AsyncDisposableStack();
     const directory = join(await makeStaging(projectsPath, held), 'project');
     const isMain = (path: string): boolean => path === record.filename;
-    await copyTree(
-      record.path,
-      directory,
-      (path) => !isStaging(path) && (isMain(path) || path.includes('/') || !isTopologyFile(path)),
-    );
+    const wanted = (path: string): boolean =>
+      !isStaging(path) && (isMain(path) || path.includes('/') || !isTopologyFile(path));
+    ongoing().expect(await bytesBelow(record.path, wanted), 'bytes');
+    await copyTree(record.path, directory, wanted);
     const file = join(directory, record.filename);
     const { topology: stored } = await readTopologyFile(file, { version });
     await rm(file);
@@ -92,6 +92,7 @@ export class Duplicates {
     const filename = fileNameOf(name);
     const written = plan.resetMacAddresses ? withoutMacAddresses(topology) : topology;
     await writeTopologyFile(join(directory, filename), written);
+    ongoing().commit();
     await putInPlace(directory, place, undo);
     const settings = newSettings(name, written as GivenSettings);
     const copy = await projects.adopt({ ...settings, project_id: id, path: place, filename });

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { Failure } from '../../failures.ts';
 import { walkContained } from '../../host/contained-tree.ts';
 import { log } from '../../host/log.ts';
+import { ongoing } from '../../host/progress.ts';
 import { sorted } from '../../host/sorted.ts';
 import { nameProblem } from '../../store/archive/names.ts';
 import { type ArchiveSink, type Compression, packArchive } from '../../store/archive/writer.ts';
@@ -12,6 +13,7 @@ import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Topology, TopologyNode } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
+import { bytesBelow } from '../copying.ts';
 import type { Announcer } from '../events.ts';
 import { PRESENCE } from '../lab/claims.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
@@ -21,6 +23,7 @@ import { isStaging } from '../staging.ts';
 import { isExcluded, isExcludedFolder, isTopologyFile } from './exclusions.ts';
 import { fetchFile, filePath, hostMeanwhile, remoteFiles } from './remote-files.ts';
 import { baseName, imageReferences, portableTopology, withoutMacAddresses, withStatuses } from './topology.ts';
+import { watchedSink } from './watched-sink.ts';
 
 export interface ExportOptions {
   snapshots: boolean;
@@ -76,9 +79,15 @@ export class Exports {
     refuseTypes(topology, options.anyType);
     const remote = await this.#remoteFolders(project, topology, held);
     const images = options.images ? await this.#images(topology) : [];
+    const progress = ongoing();
+    progress.expect(
+      await bytesBelow(project.record.path, ...this.#wanted(options, foldersElsewhere(topology))),
+      'bytes',
+    );
     const open = held.move();
-    return async (archive) => {
+    return async (target) => {
       await using _closed = open;
+      const archive = watchedSink(target, progress);
       for (const image of images) await this.#addImage(archive, image);
       await archive.addText('project.gns3', JSON.stringify(sorted(exported(topology, options))));
       const names = new Set(['project.gns3']);
@@ -141,17 +150,27 @@ export class Exports {
     await archive.addFile(name, content);
   }
 
+  /** Which files of the project's directory here are exported, and which folders are looked into. */
+  #wanted(
+    options: ExportOptions,
+    elsewhere: ReadonlySet<string>,
+  ): [wanted: (path: string) => boolean, enter: (folder: string) => boolean] {
+    return [
+      (path) => !isExcluded(path, options) && !isTopologyFile(path),
+      // What is here of a node that is elsewhere was left behind when it went.
+      (folder) => !isExcludedFolder(folder, options) && !elsewhere.has(folder) && !isStaging(folder),
+    ];
+  }
+
   async #addLocal(
     project: Project,
     archive: ArchiveSink,
     { options, names, elsewhere }: { options: ExportOptions; names: Set<string>; elsewhere: ReadonlySet<string> },
   ): Promise<void> {
-    // What is here of a node that is elsewhere was left behind when it went.
-    const enter = (path: string): boolean =>
-      !isExcludedFolder(path, options) && !elsewhere.has(path) && !isStaging(path);
+    const [wanted, enter] = this.#wanted(options, elsewhere);
     for await (const entry of walkContained(project.record.path, enter)) {
       const { path } = entry;
-      if (isExcluded(path, options) || isTopologyFile(path)) continue;
+      if (!wanted(path)) continue;
       const problem = entry.kind === 'unreadable folder' ? 'permission denied' : nameProblem(path);
       if (problem !== undefined) {
         this.#skipped(project, path, problem);

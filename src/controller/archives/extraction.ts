@@ -1,10 +1,12 @@
 // Unpacks a project archive into a directory that holds nothing yet and that nobody else knows.
 import { constants, type StatsFs } from 'node:fs';
-import { type FileHandle, mkdir, open, statfs, symlink } from 'node:fs/promises';
+import { mkdir, open, statfs, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
+import { counted, ongoing } from '../../host/progress.ts';
 import { WORTH_SHARING_BYTES } from '../../host/share-blocks.ts';
+import { writeSparsely } from '../../host/sparse.ts';
 import type { ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
 
@@ -54,26 +56,13 @@ async function writeNew(path: string, entry: ArchiveEntry, archive: ArchiveReade
   await using file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, (entry.mode & 0o755) | 0o600);
   const shared = entry.size >= WORTH_SHARING_BYTES ? await archive.share(entry, file) : 0;
   let place = 0;
-  for await (const chunk of archive.content(entry)) {
+  for await (const chunk of counted(archive.content(entry), ongoing())) {
     const rest = chunk.subarray(Math.max(0, Math.min(chunk.length, shared - place)));
-    // Disks of labs are mostly empty: stretches of zeros become holes, which take no space.
-    if (!isZero(rest)) await writeAt(file, rest, place + chunk.length - rest.length);
+    await writeSparsely(file, rest, place + chunk.length - rest.length);
     place += chunk.length;
   }
   await file.truncate(place);
   await file.utimes(entry.modified, entry.modified);
-}
-
-const ZEROS = Buffer.alloc(64 * 1024);
-
-function isZero(chunk: Buffer): boolean {
-  return chunk.length <= ZEROS.length && chunk.equals(ZEROS.subarray(0, chunk.length));
-}
-
-async function writeAt(file: FileHandle, chunk: Buffer, place: number): Promise<void> {
-  for (let written = 0; written < chunk.length; ) {
-    written += (await file.write(chunk, written, chunk.length - written, place + written)).bytesWritten;
-  }
 }
 
 /** @throws Failure `out-of-space` when the file system of `directory` has less than `bytes` left */

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
 import { log } from '../../host/log.ts';
+import { counted, ongoing } from '../../host/progress.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import { writeTopologyFile } from '../../store/topology/file.ts';
@@ -50,6 +51,15 @@ export interface ImportPlan extends Pick<NewIdentity, 'auto_start' | 'auto_open'
   place: string;
 }
 
+/** An archive that a client sends. */
+interface Arrival {
+  name: string | undefined;
+  path: string | undefined;
+  /** Bytes that it says it has; 0 if it does not say. */
+  length: number;
+  signal: AbortSignal;
+}
+
 export class Imports {
   readonly #options: ImportsOptions;
 
@@ -61,11 +71,7 @@ export class Imports {
    * Makes a closed project of an archive that arrives as a stream; a known id gives the project that there is.
    * @throws Failure `conflict` for anything that is wrong with the archive, `time-out` when the client leaves too early
    */
-  async receive(
-    id: string,
-    content: Content,
-    { name, path, signal }: { name: string | undefined; path: string | undefined; signal: AbortSignal },
-  ): Promise<Project> {
+  async receive(id: string, content: Content, { name, path, length, signal }: Arrival): Promise<Project> {
     if (path?.includes('.gns3')) {
       throw new Failure('conflict', 'path: is the folder of the project; it must not contain ".gns3".');
     }
@@ -79,7 +85,12 @@ export class Imports {
       const place = await this.#options.projects.takeVacantPlace({ id, name: name ?? id, path }, held);
       const staging = await makeStaging(this.#options.projectsPath, held);
       const archive = join(staging, 'archive');
+      const progress = ongoing();
+      progress.say('receiving');
+      // Until it is known, unpacking counts for as much as receiving.
+      progress.expect(2 * length, 'bytes');
       await spool(content, archive, signal);
+      progress.expect(-length, 'bytes');
       return await this.unpack(archive, { id, name, place, auto_start: false, auto_open: false, auto_close: true });
     });
   }
@@ -94,10 +105,13 @@ export class Imports {
     const wanted = await wantedName(reader, plan);
     const staging = await makeStaging(projectsPath, held);
     const directory = join(staging, 'project');
+    const progress = ongoing();
+    progress.say('unpacking');
     await extract(reader, staging, (entry) => (isSnapshot(entry) ? placeOf(entry) : undefined));
     const inner = await sizeOfSnapshots(directory);
     reader.checkLevels(inner);
     await requireSpace(staging, reader.size + inner);
+    progress.expect(reader.size, 'bytes');
     await extract(reader, staging, (entry) => (isSnapshot(entry) ? undefined : placeOf(entry)));
     const stored = await takeTopology(directory, this.#options.version);
     const name = await projects.reserveName(wanted, held);
@@ -106,10 +120,12 @@ export class Imports {
     const { topology, nodeIds } = renewed(stored, identity, (id) => describeCompute(this.#options.computes, id));
     await renameNodeFolders(directory, nodeIds);
     const images = await placeImages(join(staging, 'images'), this.#options.imagesPath, undo);
+    progress.check();
     await repackSnapshots(directory, identity, (message) => this.#warn(plan.id, message));
     await this.#moveToComputes(directory, topology, held, undo);
     const filename = fileNameOf(name);
     await writeTopologyFile(join(directory, filename), withPlacedImages(topology, images));
+    progress.commit();
     await putInPlace(directory, plan.place, undo);
     const settings = newSettings(name, topology as GivenSettings);
     const project = await projects.adopt({ ...settings, project_id: plan.id, path: plan.place, filename });
@@ -152,7 +168,7 @@ async function removeFrom(compute: Compute, projectId: string): Promise<void> {
 async function spool(content: Content, path: string, signal: AbortSignal): Promise<void> {
   try {
     await using file = await open(path, 'wx', 0o600);
-    await file.writeFile(content ?? '');
+    await file.writeFile(content === null ? '' : counted(content as AsyncIterable<Uint8Array>, ongoing()));
   } catch (error) {
     if (signal.aborted) throw new Failure('time-out', 'The upload broke off; nothing was imported.', { cause: error });
     throw fileFailure(error, 'the archive');

@@ -1,8 +1,12 @@
 // Archives over HTTP.
 import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import * as v from 'valibot';
+import type { Operations, Wanted } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
+import { within } from '../../host/progress.ts';
 import { uploaded } from '../../http/forms.ts';
+import { operationId } from '../../http/operation-id.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Compression } from '../../store/archive/writer.ts';
 import { Uuid } from '../../store/vocabulary.ts';
@@ -16,19 +20,23 @@ export interface ArchiveRouteParts {
   projects: Projects;
   exports: Exports;
   imports: Imports;
+  operations: Operations;
 }
 
-export function archiveRoutes({ projects, exports, imports }: ArchiveRouteParts): Route[] {
+export function archiveRoutes({ projects, exports, imports, operations }: ArchiveRouteParts): Route[] {
   return [
-    route('GET /v2/projects/{project_id}/export', { raw: true }, async ({ params, query }) => {
+    route('GET /v2/projects/{project_id}/export', { raw: true }, async ({ params, query, headers }) => {
       const project = await projects.settled(params.project_id);
-      const archive = await exports.export(project, compressionOf(query), {
+      const compression = compressionOf(query);
+      const options = {
         snapshots: isYes(query, 'include_snapshots'),
         images: isYes(query, 'include_images'),
         resetMacAddresses: isYes(query, 'reset_mac_addresses'),
         keepComputeIds: isYes(query, 'keep_compute_ids'),
         anyType: false,
-      });
+      };
+      const wanted = { kind: 'export', name: project.record.name, projectId: project.id, id: operationId(headers) };
+      const archive = await streamed(operations, wanted, () => exports.export(project, compression, options));
       return new Response(Readable.toWeb(archive) as ReadableStream<Uint8Array>, {
         headers: {
           'Content-Type': 'application/gns3project',
@@ -42,10 +50,32 @@ export function archiveRoutes({ projects, exports, imports }: ArchiveRouteParts)
       { raw: true, status: 201 },
       async ({ params: { project_id: id }, query: { name, path }, headers, stream, signal }) => {
         if (!v.is(Uuid, id)) throw new Failure('conflict', `project_id: "${id}" is not a UUID.`);
-        return (await imports.receive(id, uploaded(headers, stream), { name, path, signal })).json();
+        const length = Number(headers.get('content-length') ?? 0);
+        const wanted = { kind: 'import', name: name ?? id, projectId: id, id: operationId(headers) };
+        const work = async () => imports.receive(id, uploaded(headers, stream), { name, path, length, signal });
+        return (await operations.run(wanted, work)).json();
       },
     ),
   ];
+}
+
+/** An operation that lasts until the stream that it gives has been read. */
+async function streamed(operations: Operations, wanted: Wanted, work: () => Promise<Readable>): Promise<Readable> {
+  const operation = operations.begin(wanted);
+  try {
+    const stream = await within(operation, work);
+    const leave = (): void => void stream.destroy(operation.signal.reason as Error);
+    operation.signal.addEventListener('abort', leave);
+    if (operation.signal.aborted) leave();
+    const brokenOff = new Failure('time-out', 'The download broke off.');
+    finished(stream).then(
+      () => operation.end(),
+      (error: unknown) => operation.end(error instanceof Failure ? error : brokenOff),
+    );
+    return stream;
+  } catch (error) {
+    throw operation.end(error);
+  }
 }
 
 function compressionOf({ compression = 'zip' }: Record<string, string>): Compression {

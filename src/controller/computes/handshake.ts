@@ -43,7 +43,8 @@ export async function introduce(
     const capabilities = understood(told, name);
     mustBeOfRelease(capabilities.version, { name, version });
     const socket = await within(TIMEOUT_MS, 'WebSocket /notifications/ws', () =>
-      transport.openSocket('/v2/compute/notifications/ws'),
+      // As a header: computes of other makes may look closely at the address.
+      transport.openSocket('/v2/compute/notifications/ws', { 'X-Operations': 'yes' }),
     );
     return { capabilities, socket };
   } catch (error) {

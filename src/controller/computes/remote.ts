@@ -56,10 +56,10 @@ export class RemoteTransport implements ComputeTransport {
     }
   }
 
-  openSocket(target: string): Promise<MessageSocket> {
+  openSocket(target: string, headers: Record<string, string> = {}): Promise<MessageSocket> {
     const origin = originOf(this.#address).replace(/^http/, 'ws');
     return openRemoteSocket(`${origin}${target}`, {
-      headers: this.#headers,
+      headers: { ...this.#headers, ...headers },
       signal: this.#ending.signal,
       opened: (socket) => {
         this.#sockets.add(socket);

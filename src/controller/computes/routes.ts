@@ -1,13 +1,33 @@
 // Computes over HTTP, and calls passed on to them.
+import { posix } from 'node:path';
+import type { Operations } from '../../events/operations.ts';
+import { Failure } from '../../failures.ts';
+import { operationId } from '../../http/operation-id.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { IdlePcSearches } from '../projects/idle-pc.ts';
+import { type ImageUsers, inWords } from '../projects/image-users.ts';
 import { originOf } from './address.ts';
 import { answerJson, mustBeList } from './answers.ts';
+import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
 import { PASSED_ON_LIMIT_MS } from './limits.ts';
 import { ComputeCreate, ComputeUpdate, IdlePcSearch } from './schema.ts';
 
-export function computeRoutes(computes: Computes, idlePc: IdlePcSearches): Route[] {
+/** Users of an image that a refusal names. */
+const MOST_NAMED = 3;
+
+export interface ComputeRouteParts {
+  computes: Computes;
+  idlePc: IdlePcSearches;
+  operations: Operations;
+  imageUsers: ImageUsers;
+}
+
+export function computeRoutes({ computes, idlePc, operations, imageUsers }: ComputeRouteParts): Route[] {
+  const imagesOf = async (compute: Compute, emulator: string, signal: AbortSignal) => {
+    const path = pathTo(emulator, 'images');
+    return mustBeList(await compute.get(path, { limit: PASSED_ON_LIMIT_MS, signal }), `GET ${path}`);
+  };
   return [
     route('POST /v2/computes', { body: ComputeCreate, status: 201 }, async ({ body }) =>
       (await computes.create(body)).json(),
@@ -30,8 +50,15 @@ export function computeRoutes(computes: Computes, idlePc: IdlePcSearches): Route
       json(await computes.get(params.compute_id).get('/network/ports')),
     ),
 
-    route('POST /v2/computes/{compute_id}/auto_idlepc', { body: IdlePcSearch }, async ({ params, body, signal }) =>
-      idlePc.run(computes.get(params.compute_id), body, signal),
+    route(
+      'POST /v2/computes/{compute_id}/auto_idlepc',
+      { body: IdlePcSearch },
+      async ({ params, body, headers, signal }) => {
+        const compute = computes.get(params.compute_id);
+        return operations.run({ kind: 'idlepc', name: body.image, id: operationId(headers) }, (operation) =>
+          idlePc.run(compute, body, AbortSignal.any([signal, operation.signal])),
+        );
+      },
     ),
 
     // Before the passed-on GET, which would take it for an emulator called "endpoint".
@@ -40,10 +67,37 @@ export function computeRoutes(computes: Computes, idlePc: IdlePcSearches): Route
       return { endpoint: `${originOf(description)}/v2/compute/${params.emulator}/${params.action}` };
     }),
 
+    route('GET /v2/computes/{compute_id}/images', {}, ({ params, signal }) => {
+      const compute = computes.get(params.compute_id);
+      return imageUsers.listed(compute.id, (emulator) => imagesOf(compute, emulator, signal));
+    }),
+
+    route(
+      'DELETE /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
+      { raw: true, status: 204 },
+      async ({ params: { compute_id: id, emulator, filename } }) => {
+        const compute = computes.get(id);
+        const users = (await imageUsers.of(id)).get(`${emulator}/${posix.basename(filename)}`) ?? [];
+        if (users.length > 0) {
+          const named = users.slice(0, MOST_NAMED).map(inWords).join(', ');
+          const more = users.length > MOST_NAMED ? ` and ${users.length - MOST_NAMED} more` : '';
+          throw new Failure(
+            'conflict',
+            `filename: ${filename} is used by ${named}${more}; delete or change them first.`,
+          );
+        }
+        await compute.delete(pathTo(emulator, `images/${filename}`));
+        return undefined;
+      },
+    ),
+
+    route('DELETE /v2/computes/{compute_id}/{emulator}/uploads/{upload_id}', { status: 204 }, async ({ params }) => {
+      await computes.get(params.compute_id).delete(pathTo(params.emulator, `uploads/${params.upload_id}`));
+      return undefined;
+    }),
+
     route('GET /v2/computes/{compute_id}/{emulator}/images', {}, async ({ params, signal }) => {
-      const path = pathTo(params.emulator, 'images');
-      const answer = await computes.get(params.compute_id).get(path, { limit: PASSED_ON_LIMIT_MS, signal });
-      const list = mustBeList(answer, `GET ${path}`);
+      const list = await imagesOf(computes.get(params.compute_id), params.emulator, signal);
       const key = (entry: Record<string, unknown>): string => String(entry['filename'] ?? entry['image'] ?? '');
       return list.sort((a, b) => (key(a) < key(b) ? -1 : 1));
     }),

@@ -8,7 +8,7 @@ export interface ComputeTransport {
   /** `target` is path and query, used exactly as written. @throws ComputeUnreachable */
   request(target: string, options?: RequestOptions): Promise<Response>;
   /** @throws Failure with the compute's refusal, ComputeUnreachable */
-  openSocket(target: string): Promise<MessageSocket>;
+  openSocket(target: string, headers?: Record<string, string>): Promise<MessageSocket>;
   /** Ends what is under way and gives connections back. */
   close?(): void;
 }

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
+import { ongoing } from '../../host/progress.ts';
 import type { Lab } from '../../store/labs.ts';
 import type { Store } from '../../store/store.ts';
 import { hasTopologyFile, readTopologyFile, type TopologyFile } from '../../store/topology/file.ts';
@@ -62,6 +63,7 @@ export async function openLab(project: Project, parts: OpeningParts, undo: Async
   await buildLinks(project, file.topology.topology.links, parts);
   noteCaptures(project, former);
   for (const drawing of file.topology.topology.drawings) await parts.drawings.recreate(project, drawing);
+  ongoing().commit();
   await keep(project, file, parts);
   for (const link of project.links.values()) await parts.links.captures.resume(project, link);
   return true;
@@ -83,16 +85,22 @@ async function adoptComputes({ topology }: Topology, { computes }: OpeningParts)
 }
 
 async function buildNodes(project: Project, { topology }: Topology, { computes, nodes }: OpeningParts): Promise<void> {
+  const progress = ongoing();
+  progress.expect(topology.nodes.length, 'nodes');
   for (const stored of topology.nodes) {
+    progress.check();
     // Compute and name as they are stored; the rest is what a client could have sent.
     const { project_id: _project, status: _status, ports: _ports, node_directory: _directory, ...given } = stored;
     const { command_line: _command, console_host: _host, ...creation } = given;
     await nodes.recreate(project, computes.get(stored.compute_id), creation as NodeCreate);
+    progress.advance(1, 'nodes');
   }
 }
 
 async function buildLinks(project: Project, stored: readonly TopologyLink[], parts: OpeningParts): Promise<void> {
+  const progress = ongoing();
   for (const entry of stored) {
+    progress.check();
     if (entry.link_id === undefined) continue;
     const { filters, left } = storedFilters(entry.filters ?? {});
     for (const reason of left) warn(project, parts, `A filter of the link ${entry.link_id} is left out. ${reason}`);

@@ -1,8 +1,10 @@
 // Projects over HTTP.
 
+import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/event-streams.ts';
 import { downloadFile, uploadFile } from '../../http/files.ts';
+import { operationId } from '../../http/operation-id.ts';
 import { type Route, route, socketRoute } from '../../http/route.ts';
 import type { Announcer } from '../events.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
@@ -17,6 +19,7 @@ export interface ProjectRouteParts {
   projects: Projects;
   writer: LabWriter;
   announcer: Announcer;
+  operations: Operations;
   /** Load of this host, for pings. */
   usage: () => object;
   /** Whether clients may name paths of this machine. */
@@ -25,7 +28,8 @@ export interface ProjectRouteParts {
   snapshots: (project: Project) => Promise<number>;
 }
 
-export function projectRoutes({ projects, writer, announcer, usage, local, snapshots }: ProjectRouteParts): Route[] {
+export function projectRoutes(parts: ProjectRouteParts): Route[] {
+  const { projects, writer, announcer, operations, usage, local, snapshots } = parts;
   const streamOptions = (project: Project): StreamOptions => ({
     silence: SILENCE_MS,
     ping: usage,
@@ -67,9 +71,12 @@ export function projectRoutes({ projects, writer, announcer, usage, local, snaps
       };
     }),
 
-    route('POST /v2/projects/{project_id}/open', { status: 201 }, async ({ params }) =>
-      (await projects.open(projects.get(params.project_id))).json(),
-    ),
+    route('POST /v2/projects/{project_id}/open', { status: 201 }, async ({ params, headers }) => {
+      const project = projects.get(params.project_id);
+      if (project.state === 'opened') return project.json();
+      const wanted = { kind: 'open', name: project.record.name, projectId: project.id, id: operationId(headers) };
+      return (await operations.run(wanted, () => projects.open(project))).json();
+    }),
 
     route('POST /v2/projects/{project_id}/close', { status: 204 }, async ({ params }) => {
       await projects.close(projects.get(params.project_id));

@@ -71,14 +71,17 @@ export function serverRoutes({
     }),
 
     route('GET /v2/notifications', {}, ({ query }) =>
-      lineStream(announcer.controller.subscribe(undefined, query['since']), stream),
+      lineStream(announcer.controller.subscribe(undefined, query['since'], query['operations'] === 'yes'), stream),
     ),
 
     socketRoute(
       '/v2/notifications/ws',
       ({ query }) =>
         (socket) =>
-          socketStream(announcer.controller.subscribe(undefined, query['since']), stream)(socket),
+          socketStream(
+            announcer.controller.subscribe(undefined, query['since'], query['operations'] === 'yes'),
+            stream,
+          )(socket),
     ),
   ];
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../failures.ts';
 import { openContainedForRead } from '../../host/contained.ts';
 import { log } from '../../host/log.ts';
+import { ongoing } from '../../host/progress.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { writeTopologyFile } from '../../store/topology/file.ts';
 import type { Topology } from '../../store/topology/schema.ts';
@@ -47,6 +48,8 @@ export class Restores {
     const staging = await makeStaging(await this.#stagingPlace(project.record.path), held);
     const { topology, statuses } = takeStatuses(await this.#prepare(project, archive, staging));
     const computes = computesOf(this.#options.computes, topology);
+    // What other computes are sent is not taken back, and the exchange of the files ends as a whole.
+    ongoing().commit();
     // Their nodes have new identifiers, so that nothing there is overwritten.
     for (const compute of computes.values()) await hostProject(project, compute);
     await moveNodeFolders(join(staging, NEW), topology, computes);
@@ -67,6 +70,7 @@ export class Restores {
     const { handle } = await openContainedForRead(record.path, archive);
     await using _closed = handle;
     const reader = await ArchiveReader.open(handle, { absoluteLinks: isContainerFile });
+    ongoing().expect(reader.size, 'bytes');
     await extract(reader, staging, placeOf);
     const directory = join(staging, NEW);
     const stored = await takeTopology(directory, this.#options.version);

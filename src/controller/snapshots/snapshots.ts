@@ -5,6 +5,7 @@ import { Failure } from '../../failures.ts';
 import { removeContained, writeContained } from '../../host/contained.ts';
 import { namesIn } from '../../host/directories.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
+import { ongoing } from '../../host/progress.ts';
 import { writeBlockArchive } from '../../store/archive/block-archive.ts';
 import { type Exports, refuseRunning } from '../archives/exporting.ts';
 import { SNAPSHOTS } from '../archives/repacking.ts';
@@ -66,6 +67,7 @@ export class Snapshots {
       if (!running) refuseRunning(project);
       const fileName = snapshotFileName(name, new Date());
       await using kept = new AsyncDisposableStack();
+      ongoing().check();
       const statuses = running ? await keepRunning(project, kept) : undefined;
       const fill = await this.#options.exports.prepare(project, {
         snapshots: false,
@@ -77,7 +79,11 @@ export class Snapshots {
       });
       await writeContained(project.record.path, `${SNAPSHOTS}/${fileName}`, '', {
         createParents: true,
-        fill: (file) => writeBlockArchive(file, fill),
+        fill: (file) =>
+          writeBlockArchive(file, async (archive) => {
+            await fill(archive);
+            ongoing().commit();
+          }),
       }).catch((error: unknown) => {
         throw asConflict(error);
       });

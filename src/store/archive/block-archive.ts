@@ -37,13 +37,20 @@ class BlockArchive implements ArchiveSink {
   readonly #records: EntryRecord[] = [];
   readonly #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   #place = 0;
+  /** Of the open file that is being added. */
+  #passed: (bytes: number) => void = () => {};
 
   constructor(descriptor: number) {
     this.#descriptor = descriptor;
   }
 
-  async addOpenFile(name: string, { handle, stat }: { handle: FileHandle; stat: Stats }): Promise<void> {
+  async addOpenFile(
+    name: string,
+    { handle, stat }: { handle: FileHandle; stat: Stats },
+    passed: (bytes: number) => void = () => {},
+  ): Promise<void> {
     await using source = handle;
+    this.#passed = passed;
     const attributes = { mode: REGULAR_FILE | (stat.mode & 0o777), modified: stat.mtime, expected: stat.size };
     await this.#add(name, attributes, (place) => this.#copy(source, stat, place));
   }
@@ -123,6 +130,7 @@ class BlockArchive implements ArchiveSink {
       const wanted = Math.min(CHUNK_BYTES, size - at);
       const { bytesRead } = await source.read(this.#buffer, 0, wanted, at);
       if (bytesRead === 0) break;
+      this.#passed(bytesRead);
       const chunk = this.#buffer.subarray(0, bytesRead);
       checksum = crc32(chunk, checksum);
       const shared = Math.max(0, Math.min(bytesRead, from - at));

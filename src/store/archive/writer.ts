@@ -1,7 +1,7 @@
 // Writes project archives: zip, as a stream, one entry after the other, whatever their sizes.
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { PassThrough, type Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 
@@ -18,8 +18,8 @@ export interface EntryAttributes {
 /** What takes the entries of an archive, one after the other: each call is to be awaited. */
 export interface ArchiveSink {
   addFile(name: string, content: Readable, attributes?: EntryAttributes): Promise<void>;
-  /** As much of an open file as it had when `stat` was taken, or less; the handle is closed. */
-  addOpenFile(name: string, file: { handle: FileHandle; stat: Stats }): Promise<void>;
+  /** As much of an open file as it had when `stat` was taken, or less; the handle is closed. `passed` is told of each piece, and may fail. */
+  addOpenFile(name: string, file: { handle: FileHandle; stat: Stats }, passed?: (bytes: number) => void): Promise<void>;
   addText(name: string, text: string): Promise<void>;
   /** A symbolic link; `target` is kept as it is. */
   addLink(name: string, target: string): Promise<void>;
@@ -71,9 +71,14 @@ export class ArchiveWriter implements ArchiveSink {
     }
   }
 
-  async addOpenFile(name: string, { handle, stat }: { handle: FileHandle; stat: Stats }): Promise<void> {
+  async addOpenFile(
+    name: string,
+    { handle, stat }: { handle: FileHandle; stat: Stats },
+    passed?: (bytes: number) => void,
+  ): Promise<void> {
     const content = handle.createReadStream({ end: Math.max(0, stat.size - 1), highWaterMark: CHUNK_BYTES });
-    await this.addFile(name, content, { mode: stat.mode, modified: stat.mtime });
+    const told = passed === undefined ? content : Readable.from(telling(content, passed), { objectMode: false });
+    await this.addFile(name, told, { mode: stat.mode, modified: stat.mtime });
   }
 
   async addText(name: string, text: string): Promise<void> {
@@ -94,6 +99,13 @@ export class ArchiveWriter implements ArchiveSink {
 
   #options(mode: number, modified = new Date()): { mode: number; mtime: Date; compressionLevel: number } {
     return { mode, mtime: modified < EARLIEST ? EARLIEST : modified, compressionLevel: this.#level };
+  }
+}
+
+async function* telling(content: Readable, passed: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const piece of content) {
+    passed((piece as Buffer).length);
+    yield piece as Buffer;
   }
 }
 

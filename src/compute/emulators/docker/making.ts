@@ -113,6 +113,8 @@ async function foundImage(
   } catch (error) {
     if (!(error instanceof EngineFailure) || error.status !== 404) throw error;
   }
-  await pulls.pull(image, (message) => services.events.emit('log.info', { message }, project.id));
+  const wanted = { kind: 'pull', name: image, projectId: project.id };
+  const tell = (message: string): void => services.events.emit('log.info', { message }, project.id);
+  await services.operations.run(wanted, (operation) => pulls.pull(image, tell, operation));
   return imageInfo(engine, image);
 }

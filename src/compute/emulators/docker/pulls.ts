@@ -1,7 +1,9 @@
 // Images that are brought from a registry: one at a time, with progress for those who wait, until somebody cancels.
 import { once } from 'node:events';
+import type { Operation } from '../../../events/operations.ts';
 import { Failure } from '../../../failures.ts';
 import { type Engine, exception } from './engine.ts';
+import { LayerSizes } from './layer-sizes.ts';
 
 /** Between two messages about one layer. */
 const PROGRESS_MS = 1000;
@@ -15,6 +17,9 @@ export interface Pull {
 interface Running {
   image: string;
   progress: string;
+  readonly layers: LayerSizes;
+  /** Of those who wait for it. */
+  readonly operations: Set<Operation>;
   readonly cancel: AbortController;
   readonly done: Promise<void>;
 }
@@ -23,6 +28,7 @@ interface Line {
   id?: string;
   status?: string;
   progress?: string;
+  progressDetail?: { current?: number; total?: number };
   error?: string;
 }
 
@@ -42,19 +48,22 @@ export class Pulls {
   /**
    * Brings the image; who asks for one that is being brought waits for it.
    * @param tell is given each piece of progress
+   * @param operation of who asks; cancelling it cancels the pull, for all
    * @throws Failure `conflict` (`DockerError`) with the reason of the Engine, or that it was cancelled
    */
-  async pull(image: string, tell: (message: string) => void): Promise<void> {
+  async pull(image: string, tell: (message: string) => void, operation: Operation): Promise<void> {
+    operation.check();
     const before = this.#running.get(image);
-    if (before) return before.done;
+    if (before) return await follow(before, operation);
     const cancel = new AbortController();
     const { promise: done, resolve, reject } = Promise.withResolvers<void>();
-    const running: Running = { image, progress: 'waiting', cancel, done };
+    const layers = new LayerSizes();
+    const running: Running = { image, progress: 'waiting', layers, operations: new Set(), cancel, done };
     this.#running.set(image, running);
     const turn = this.#last.then(() => this.#bring(running, tell));
     this.#last = turn.catch(() => {});
     turn.then(resolve, reject).finally(() => this.#running.delete(image));
-    await done;
+    await follow(running, operation);
   }
 
   /** @throws Failure `not-found` when the image is not being brought */
@@ -90,8 +99,11 @@ export class Pulls {
       rest = lines.pop() ?? '';
       for (const line of lines) {
         if (line.trim() === '') continue;
-        const { id = '', progress, error: failed } = JSON.parse(line) as Line;
+        const { id = '', status = '', progress, progressDetail = {}, error: failed } = JSON.parse(line) as Line;
         error ??= failed;
+        running.layers.told(id, status, progressDetail);
+        const { done, total } = running.layers;
+        for (const operation of running.operations) operation.set(done, total, 'bytes');
         if (progress === undefined) continue;
         running.progress = `${id}: ${progress}`;
         const now = performance.now();
@@ -104,5 +116,18 @@ export class Pulls {
     if (error !== undefined)
       throw new Failure('conflict', `Docker: ${image} cannot be pulled: ${error}`, { exception });
     tell(`Pulled image ${image}`);
+  }
+}
+
+/** Waits for a pull, as one of perhaps several. */
+async function follow(running: Running, operation: Operation): Promise<void> {
+  const cancel = (): void => running.cancel.abort();
+  running.operations.add(operation);
+  operation.signal.addEventListener('abort', cancel);
+  try {
+    await running.done;
+  } finally {
+    running.operations.delete(operation);
+    operation.signal.removeEventListener('abort', cancel);
   }
 }

@@ -1,0 +1,244 @@
+// Uploads of images in several pieces: one that broke off goes on where it stopped. Until it is whole it is an unfinished upload like any
+// other, which no list has and no node finds. An extension of the release's interface.
+import { statfs } from 'node:fs/promises';
+import { posix } from 'node:path';
+import * as v from 'valibot';
+import type { Operation, Operations } from '../../events/operations.ts';
+import { Failure } from '../../failures.ts';
+import { writeContained } from '../../host/contained.ts';
+import type { ImageKind } from '../../store/node-kinds/kinds.ts';
+import { Text } from '../../store/vocabulary.ts';
+import type { Images } from './images.ts';
+
+export const UploadAnnounced = v.strictObject({
+  filename: Text,
+  filesize: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  md5sum: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/i, 'an MD5 of 32 hexadecimal digits')))),
+});
+export type UploadAnnounced = v.InferOutput<typeof UploadAnnounced>;
+
+/** What clients see. */
+export interface UploadObject {
+  upload_id: string;
+  filename: string;
+  /** Bytes of the whole image. */
+  filesize: number;
+  /** Bytes that are here: the next piece begins with this one. */
+  offset: number;
+  /** Of the whole image, once it is in its place; null until then. */
+  md5sum: string | null;
+}
+
+/** Milliseconds for which an upload may rest before it is given up. */
+const REST_MS = 3_600_000;
+/** Under way at the same time: each keeps a file open. */
+const MOST = 64;
+
+export class Uploads {
+  readonly #images: Images;
+  readonly #operations: Operations;
+  readonly #restMs: number;
+  readonly #uploads = new Map<string, Upload>();
+
+  constructor(images: Images, operations: Operations, restMs = REST_MS) {
+    this.#images = images;
+    this.#operations = operations;
+    this.#restMs = restMs;
+  }
+
+  /**
+   * Begins an upload; one that is known is answered as it is.
+   * @throws Failure `forbidden` for a name that no image may have, `out-of-space` before anything is sent, `conflict` for an identifier
+   *   of an upload of something else
+   */
+  async announce(kind: ImageKind, id: string, announced: UploadAnnounced): Promise<UploadObject> {
+    const known = this.#uploads.get(id);
+    if (known) {
+      if (known.isOf(kind, announced)) return known.json();
+      throw new Failure('conflict', `upload_id: ${id} is the identifier of another upload; make a new one.`);
+    }
+    if (this.#uploads.size >= MOST) {
+      throw new Failure('unavailable', `${MOST} uploads are under way; end some of them, or try again later.`);
+    }
+    const { filename, filesize, md5sum } = announced;
+    const checksum = md5sum?.toLowerCase() ?? undefined;
+    const { root, path, options } = await this.#images.incoming(kind, filename, checksum);
+    const { bavail, bsize } = await statfs(root);
+    if (filesize > bavail * bsize) {
+      const message = `filesize: ${filesize} bytes are needed in ${root}, ${bavail * bsize} are free; free some and try again.`;
+      throw new Failure('out-of-space', message);
+    }
+    const again = this.#uploads.get(id);
+    if (again) return again.json();
+    const operation = this.#operations.begin({ kind: 'upload', name: posix.basename(path), id });
+    const upload = new Upload({ id, kind, announced, operation, restMs: this.#restMs });
+    this.#uploads.set(id, upload);
+    const written = writeContained(root, path, upload.content, options).then(() =>
+      this.#images.checksum({ root, path }),
+    );
+    upload
+      .settle(written)
+      .then(
+        () => operation.end(),
+        (error: unknown) => operation.end(error),
+      )
+      .finally(() => {
+        // A client whose last answer was lost asks again.
+        setTimeout(() => this.#uploads.delete(id), upload.isWhole ? this.#restMs : 0).unref();
+      });
+    return upload.json();
+  }
+
+  /** @throws Failure `not-found` */
+  get(id: string): Upload {
+    const upload = this.#uploads.get(id);
+    if (upload) return upload;
+    throw new Failure('not-found', `upload_id: there is no upload ${id}; begin it with PUT to this address.`);
+  }
+
+  /** Ends it; nothing stays. Of one that is whole the image stays. @throws Failure `not-found` */
+  async remove(id: string): Promise<void> {
+    await this.get(id).cancel();
+    this.#uploads.delete(id);
+  }
+}
+
+interface UploadParts {
+  id: string;
+  kind: ImageKind;
+  announced: UploadAnnounced;
+  operation: Operation;
+  restMs: number;
+}
+
+export class Upload {
+  readonly #parts: UploadParts;
+  readonly #pieces = new TransformStream<Uint8Array, Uint8Array>();
+  readonly #writer = this.#pieces.writable.getWriter();
+  #offset = 0;
+  #md5sum: string | undefined;
+  #done: Promise<unknown> = Promise.resolve();
+  #failed = false;
+  #feeding: { abort: AbortController; ended: Promise<void> } | undefined;
+  #rest: NodeJS.Timeout | undefined;
+
+  constructor(parts: UploadParts) {
+    const { operation, announced } = parts;
+    this.#parts = parts;
+    operation.expect(announced.filesize, 'bytes');
+    operation.signal.addEventListener('abort', () => this.#giveUp(operation.signal.reason));
+    this.#restAgain();
+  }
+
+  /** All of it, as it comes. */
+  get content(): AsyncIterable<Uint8Array> {
+    return this.#pieces.readable;
+  }
+
+  get isWhole(): boolean {
+    return this.#md5sum !== undefined;
+  }
+
+  isOf({ type }: ImageKind, { filename, filesize }: UploadAnnounced): boolean {
+    const { kind, announced } = this.#parts;
+    return kind.type === type && announced.filename === filename && announced.filesize === filesize;
+  }
+
+  json(): UploadObject {
+    const { id, announced } = this.#parts;
+    const { filename, filesize } = announced;
+    return { upload_id: id, filename, filesize, offset: this.#offset, md5sum: this.#md5sum ?? null };
+  }
+
+  /** Follows the writing of the content, which answers its checksum. */
+  async settle(written: Promise<string>): Promise<void> {
+    this.#done = written;
+    try {
+      this.#md5sum = await written;
+    } catch (error) {
+      this.#failed = true;
+      this.#giveUp(error);
+      throw error;
+    } finally {
+      clearTimeout(this.#rest);
+    }
+  }
+
+  /**
+   * Takes the bytes from `offset` on, as many as come; an earlier piece that still is on its way ends. Answers the upload as it is then.
+   * @throws Failure `conflict` when others are wanted, `out-of-space` ..., after which nothing is left of the upload
+   */
+  async append(offset: number, content: ReadableStream<Uint8Array> | null): Promise<UploadObject> {
+    // Of a connection that was cut the server may not know for a long time.
+    this.#feeding?.abort.abort();
+    await this.#feeding?.ended;
+    if (this.#failed) await this.#done;
+    if (offset !== this.#offset) {
+      await content?.cancel();
+      const message = `offset: ${this.#offset} bytes are here; go on with the byte ${this.#offset}.`;
+      throw new Failure('conflict', message);
+    }
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const abort = new AbortController();
+    this.#feeding = { abort, ended };
+    clearTimeout(this.#rest);
+    try {
+      if (content !== null) await this.#take(content, abort.signal);
+    } finally {
+      this.#feeding = undefined;
+      this.#restAgain();
+      resolve();
+    }
+    if (this.#offset === this.#parts.announced.filesize) {
+      await this.#writer.close().catch(() => {});
+      await this.#done;
+    }
+    return this.json();
+  }
+
+  async #take(content: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<void> {
+    const { announced, operation } = this.#parts;
+    const reader = content.getReader();
+    const stop = (): void => void reader.cancel().catch(() => {});
+    signal.addEventListener('abort', stop);
+    try {
+      for (;;) {
+        const { done, value } = await reader.read().catch(brokenOff);
+        if (done || signal.aborted) return;
+        if (this.#offset + value.length > announced.filesize) {
+          const message = `filesize: more than the ${announced.filesize} bytes that were announced; the upload was given up.`;
+          this.#giveUp(new Failure('conflict', message));
+          await this.#done;
+        }
+        // Refused when the disk does not take any more: why is what the writing failed with.
+        await this.#writer.write(value).catch(() => this.#done);
+        this.#offset += value.length;
+        operation.advance(value.length, 'bytes');
+      }
+    } finally {
+      signal.removeEventListener('abort', stop);
+      await reader.cancel().catch(() => {});
+    }
+  }
+
+  /** Ends it; resolves when nothing of it is left. */
+  async cancel(): Promise<void> {
+    if (this.#md5sum === undefined) this.#giveUp(new Failure('conflict', 'The upload was cancelled.'));
+    await this.#done.catch(() => {});
+  }
+
+  #giveUp(reason: unknown): void {
+    clearTimeout(this.#rest);
+    this.#writer.abort(reason).catch(() => {});
+  }
+
+  #restAgain(): void {
+    clearTimeout(this.#rest);
+    const late = new Failure('time-out', 'The upload was given up: nothing came for a long time.');
+    this.#rest = setTimeout(() => this.#giveUp(late), this.#parts.restMs).unref();
+  }
+}
+
+function brokenOff(cause: unknown): never {
+  throw new Failure('time-out', 'The connection broke off; ask how much is here, and go on.', { cause });
+}

@@ -1,0 +1,52 @@
+// Long work over HTTP: that of this controller and that of its computes, in one list. An extension of the release's interface.
+
+import type { OperationObject, Operations } from '../../events/operations.ts';
+import { Failure } from '../../failures.ts';
+import { type Route, route } from '../../http/route.ts';
+import { mustBeList } from '../computes/answers.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { Computes } from '../computes/computes.ts';
+
+/** Milliseconds that a compute may take. */
+const LIMIT_MS = 5_000;
+
+export function operationRoutes(operations: Operations, computes: Computes): Route[] {
+  return [
+    route('GET /v2/operations', {}, async ({ query }) => {
+      const lists = await Promise.all(computes.list().map(operationsOf));
+      const all = [...operations.list().map((operation) => ({ ...operation, compute_id: null })), ...lists.flat()];
+      const { project_id: project } = query;
+      return project === undefined ? all : all.filter(({ project_id }) => project_id === project);
+    }),
+
+    route('DELETE /v2/operations/{operation_id}', { status: 204 }, async ({ params: { operation_id: id } }) => {
+      if (operations.cancel(id)) return undefined;
+      for (const compute of computes.list()) {
+        const isThere = (await operationsOf(compute)).some((operation) => operation['operation_id'] === id);
+        if (!isThere) continue;
+        await compute.delete(`/operations/${id}`, { connect: false });
+        return undefined;
+      }
+      throw new Failure('not-found', `operation_id: there is no operation ${id}; it may have ended.`);
+    }),
+  ];
+}
+
+/** Of a compute that is there; those of other makes know no such list. */
+async function operationsOf(
+  compute: Compute,
+): Promise<(Record<string, unknown> & Pick<OperationObject, 'project_id'>)[]> {
+  if (!compute.connected) return [];
+  try {
+    const call = '/operations';
+    const list = mustBeList(await compute.get(call, { connect: false, limit: LIMIT_MS }), `GET ${call}`);
+    return list.map((operation) => ({
+      ...operation,
+      project_id: typeof operation['project_id'] === 'string' ? operation['project_id'] : null,
+      compute_id: compute.id,
+    }));
+  } catch (error) {
+    if (error instanceof Failure) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+// What uses the images of a compute: nodes of all labs, open or closed, and templates.
+import { posix } from 'node:path';
+import { messageOf } from '../../failures.ts';
+import { eachOf } from '../../host/each-of.ts';
+import { log } from '../../host/log.ts';
+import { findNodeKind, IMAGE_KINDS } from '../../store/node-kinds/kinds.ts';
+import type { Templates } from '../templates/templates.ts';
+import type { Projects } from './projects.ts';
+
+export interface ImageUser {
+  kind: 'node' | 'template';
+  name: string;
+  /** Of a node. */
+  project_id?: string;
+  project_name?: string;
+}
+
+/** An image of a compute, with its users. */
+export interface ListedImage {
+  emulator: string;
+  filename: string;
+  path: string;
+  md5sum: string;
+  filesize: number;
+  used_by: ImageUser[];
+}
+
+/** Files of closed labs that are read at the same time. */
+const AT_ONCE = 4;
+
+/** An object whose members name images: a node's properties, or a template. */
+interface Naming {
+  type: unknown;
+  compute: unknown;
+  members: object;
+  user: ImageUser;
+}
+
+export class ImageUsers {
+  readonly #projects: Projects;
+  readonly #templates: Templates;
+
+  constructor({ projects, templates }: { projects: Projects; templates: Templates }) {
+    this.#projects = projects;
+    this.#templates = templates;
+  }
+
+  /** Those of a compute, by emulator and the image's name without folders: `qemu/disk.qcow2`. */
+  async of(computeId: string): Promise<ReadonlyMap<string, ImageUser[]>> {
+    const users = new Map<string, ImageUser[]>();
+    const add = ({ type, compute, members, user }: Naming): void => {
+      if (compute !== computeId) return;
+      for (const image of imagesIn(String(type), members)) {
+        const known = users.get(image) ?? [];
+        users.set(image, known.includes(user) ? known : [...known, user]);
+      }
+    };
+    for (const template of this.#templates.list()) {
+      const { template_type: type, name, compute_id: compute } = template as unknown as Record<string, unknown>;
+      add({ type, compute: compute ?? 'local', members: template, user: { kind: 'template', name: String(name) } });
+    }
+    await eachOf(this.#projects.list(), AT_ONCE, async (project) => {
+      const { name, project_id } = project.record;
+      for (const { node_type: type, compute_id: compute, name: node, properties } of await this.#nodesOf(project)) {
+        const user: ImageUser = { kind: 'node', name: String(node), project_id, project_name: name };
+        add({ type, compute, members: Object(properties) as object, user });
+      }
+    });
+    return users;
+  }
+
+  /** The list of a compute with the users of each image. `list` answers the images of one emulator. */
+  async listed(
+    computeId: string,
+    list: (emulator: string) => Promise<Record<string, unknown>[]>,
+  ): Promise<ListedImage[]> {
+    const users = await this.of(computeId);
+    const lists = await Promise.all(
+      IMAGE_KINDS.map(async ({ type }) =>
+        (await list(type)).map((image) => ({
+          emulator: type,
+          ...(image as unknown as Pick<ListedImage, 'filename' | 'path' | 'md5sum' | 'filesize'>),
+          used_by: users.get(`${type}/${String(image['filename'])}`) ?? [],
+        })),
+      ),
+    );
+    return lists.flat();
+  }
+
+  async #nodesOf(project: ReturnType<Projects['get']>): Promise<Record<string, unknown>[]> {
+    if (project.isOpen) return [...project.nodes.values()].map(({ record }) => ({ ...record }));
+    if (project.damaged !== undefined) return [];
+    try {
+      return (await this.#projects.stored(project, 'nodes')) as Record<string, unknown>[];
+    } catch (error) {
+      log.warn('a closed project does not tell its images', { project: project.id, error: messageOf(error) });
+      return [];
+    }
+  }
+}
+
+function imagesIn(type: string, members: object): Set<string> {
+  const kind = findNodeKind(type)?.images;
+  const named = Object.entries(members).filter(
+    (entry): entry is [string, string] => kind?.isReference(entry[0]) === true && typeof entry[1] === 'string',
+  );
+  const names = named
+    .filter(([, image]) => image !== '')
+    .map(([, image]) => posix.basename(image.replaceAll('\\', '/')));
+  return new Set(names.map((name) => `${type}/${name}`));
+}
+
+/** In words, for a refusal. */
+export function inWords({ kind, name, project_name: project }: ImageUser): string {
+  return kind === 'template' ? `the template "${name}"` : `the node "${name}" of the project "${project}"`;
+}

@@ -1,0 +1,16 @@
+// Files with holes: disks of labs are mostly empty, and stretches of zeros need take no space.
+import type { FileHandle } from 'node:fs/promises';
+
+const ZEROS = Buffer.alloc(64 * 1024);
+
+function isZero(chunk: Buffer): boolean {
+  return chunk.length <= ZEROS.length && chunk.equals(ZEROS.subarray(0, chunk.length));
+}
+
+/** Writes a chunk at a place of a new file, unless it is zeros: whoever has written all gives the file its length. */
+export async function writeSparsely(file: FileHandle, chunk: Buffer, place: number): Promise<void> {
+  if (isZero(chunk)) return;
+  for (let written = 0; written < chunk.length; ) {
+    written += (await file.write(chunk, written, chunk.length - written, place + written)).bytesWritten;
+  }
+}
