@@ -345,6 +345,6 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
 export function wordsOf(method: string, pattern: string): RouteWords | undefined {
   const general = pattern
     .replace(/^(\/v2\/compute\/projects\/\{project_id\})\/\w+\/nodes/, '$1/{node_type}/nodes')
-    .replace(/^(\/v2\/compute)\/\w+\/images/, '$1/{emulator}/images');
+    .replace(/^(\/v2\/compute)\/\w+\/(images|uploads)/, '$1/{emulator}/$2');
   return ROUTE_WORDS[`${method} ${pattern}`] ?? ROUTE_WORDS[`${method} ${general}`];
 }

@@ -77,7 +77,7 @@ export class ArchiveWriter implements ArchiveSink {
     passed?: (bytes: number) => void,
   ): Promise<void> {
     const content = handle.createReadStream({ end: Math.max(0, stat.size - 1), highWaterMark: CHUNK_BYTES });
-    const told = passed === undefined ? content : Readable.from(telling(content, passed), { objectMode: false });
+    const told = passed === undefined ? content : telling(content, passed);
     await this.addFile(name, told, { mode: stat.mode, modified: stat.mtime });
   }
 
@@ -102,11 +102,18 @@ export class ArchiveWriter implements ArchiveSink {
   }
 }
 
-async function* telling(content: Readable, passed: (bytes: number) => void): AsyncGenerator<Buffer> {
-  for await (const piece of content) {
-    passed((piece as Buffer).length);
-    yield piece as Buffer;
-  }
+/** The same bytes; `passed` is told of each piece of them, and may fail. */
+export function telling(content: Readable, passed: (bytes: number) => void): Readable {
+  const pieces = async function* (): AsyncGenerator<Buffer> {
+    for await (const piece of content) {
+      passed((piece as Buffer).length);
+      yield piece as Buffer;
+    }
+  };
+  const told = Readable.from(pieces(), { objectMode: false });
+  // Also when nobody has begun to read.
+  told.once('close', () => content.destroy());
+  return told;
 }
 
 /** The archive that `fill` makes, as a stream; a failure of `fill` breaks it off. */

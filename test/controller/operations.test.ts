@@ -1,0 +1,218 @@
+// Long work: told to those who ask, cancelled without a trace.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Answer, LabServer, until } from './lab-server.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
+type Body = any;
+
+const MIBIBYTE = 1024 * 1024;
+
+/** Puts a file into a project: mostly a hole, so that it costs reading, but no disk. */
+async function largeFile(project: Body, mibibytes: number): Promise<void> {
+  const folder = join(project.path, 'project-files', 'large');
+  await mkdir(folder, { recursive: true });
+  await using file = await open(join(folder, 'disk.img'), 'w');
+  await file.write('begins');
+  await file.truncate(mibibytes * MIBIBYTE);
+}
+
+/** Everything below a directory but the database, which lives on. */
+async function files(directory: string): Promise<string[]> {
+  const names = await readdir(directory, { recursive: true });
+  return names.filter((name) => !/\.db|sqlite|state|images|appliances|symbols|configs/.test(name)).sort();
+}
+
+async function operationOf(server: LabServer, kind: string): Promise<Body> {
+  const list: Body[] = await server.expect(200, 'GET', '/v2/operations');
+  return list.findLast((operation) => operation.kind === kind);
+}
+
+/** Cancels an operation when a part of it is done; answers how it ended. */
+async function cancelledInTheMiddle(server: LabServer, kind: string, work: Promise<unknown>): Promise<Body> {
+  await until(async () => ((await operationOf(server, kind))?.done ?? 0) > 0, `progress of ${kind}`);
+  const { operation_id: id } = await operationOf(server, kind);
+  await server.expect(204, 'DELETE', `/v2/operations/${id}`);
+  await work;
+  return await operationOf(server, kind);
+}
+
+const refusedAsCancelled = ({ status, json }: Answer): void => {
+  assert.equal(status, 409);
+  assert.match(json.message, /cancelled; nothing of it is left/);
+};
+
+test('who asked for operations hears their start and end; others hear what the release sends', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project();
+  const [plain, told] = [
+    await server.record('/v2/notifications/ws'),
+    await server.record('/v2/notifications/ws?operations=yes'),
+  ];
+  const numbered = await server.record('/v2/notifications/ws?operations=yes&since=now');
+  const id = randomUUID();
+  const path = `/v2/projects/${project.project_id}/snapshots`;
+  const made = await server.request(path, {
+    method: 'POST',
+    body: '{"name":"before"}',
+    headers: { 'X-Operation-Id': id },
+  });
+  assert.equal(made.status, 201);
+  const about = () => told.filter(({ event }) => event.operation_id === id);
+  await until(() => about().at(-1)?.action === 'operation.ended', 'the end');
+  assert.equal(about()[0]?.action, 'operation.started');
+  const { done, total, unit, message: _, ...rest } = (about().at(-1) as Body).event;
+  assert.deepEqual([done, unit], [total, 'bytes']);
+  assert.deepEqual(rest, {
+    operation_id: id,
+    kind: 'snapshot',
+    name: 'before',
+    project_id: project.project_id,
+    state: 'done',
+    cancellable: false,
+    compute_id: null,
+  });
+  assert.deepEqual(
+    plain.filter(({ action }) => action.startsWith('operation')),
+    [],
+  );
+  // What passes has no number: a client that comes back with the last one has missed nothing.
+  assert.equal(new Set(numbered.map((message) => (message as Body).sequence)).size, 1);
+  assert.equal((await server.call('DELETE', `/v2/operations/${id}`)).status, 409);
+  assert.equal((await server.call('DELETE', `/v2/operations/${randomUUID()}`)).status, 404);
+  const bad = await server.request(path, { method: 'POST', body: '{"name":"x"}', headers: { 'X-Operation-Id': 'me' } });
+  assert.equal(bad.status, 400);
+});
+
+test('an import, a duplicate, a snapshot and a restoration that are cancelled in the middle leave nothing', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project();
+  await server.hub(project, 'Hub');
+  const path = `/v2/projects/${project.project_id}`;
+  const snapshot = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'empty' });
+  await largeFile(project, 512);
+  const before = await files(server.state);
+
+  const half = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(MIBIBYTE)),
+    // The client sends the rest when it is too late.
+    pull: async (controller) => {
+      await until(async () => (await operationOf(server, 'import'))?.state === 'cancelling', 'the cancel');
+      controller.enqueue(new Uint8Array(MIBIBYTE));
+    },
+  });
+  const importing = server
+    .request(`/v2/projects/${randomUUID()}/import?name=copy`, { method: 'POST', body: half })
+    .then(async (answer) => refusedAsCancelled({ status: answer.status, json: await answer.json() }));
+  assert.equal((await cancelledInTheMiddle(server, 'import', importing)).state, 'cancelled');
+  assert.deepEqual(await files(server.state), before);
+
+  const duplicating = server.call('POST', `${path}/duplicate`, { name: 'copy' }).then(refusedAsCancelled);
+  assert.equal((await cancelledInTheMiddle(server, 'duplicate', duplicating)).state, 'cancelled');
+  assert.deepEqual(await files(server.state), before);
+
+  const keeping = server.call('POST', `${path}/snapshots`, { name: 'large' }).then(refusedAsCancelled);
+  assert.equal((await cancelledInTheMiddle(server, 'snapshot', keeping)).state, 'cancelled');
+  assert.deepEqual(await files(server.state), before);
+
+  await server.expect(201, 'POST', `${path}/snapshots`, { name: 'large' });
+  const [{ node_id: node }] = await server.expect(200, 'GET', `${path}/nodes`);
+  const list: Body[] = await server.expect(200, 'GET', `${path}/snapshots`);
+  const large = list.find(({ name }) => name === 'large');
+  const kept = await files(server.state);
+  const restoring = server.call('POST', `${path}/snapshots/${large.snapshot_id}/restore`).then(refusedAsCancelled);
+  assert.equal((await cancelledInTheMiddle(server, 'restore', restoring)).state, 'cancelled');
+  assert.deepEqual(await files(server.state), kept);
+  // The lab is the one of before, to the node.
+  assert.equal((await server.expect(200, 'GET', `${path}/nodes`))[0].node_id, node);
+  assert.equal((await server.expect(200, 'GET', '/v2/projects')).length, 1);
+  await server.expect(201, 'POST', `${path}/snapshots/${snapshot.snapshot_id}/restore`);
+});
+
+test('an export that is cancelled breaks off, and another one at the same time comes whole', async (t) => {
+  const server = await LabServer.start(t);
+  const [one, other] = [await server.project('one'), await server.project('other')];
+  for (const project of [one, other]) await largeFile(project, 64);
+  const exported = async (project: Body): Promise<number> => {
+    const answer = await server.request(`/v2/projects/${project.project_id}/export?compression=none`);
+    let bytes = 0;
+    for await (const chunk of answer.body ?? []) bytes += chunk.length;
+    return bytes;
+  };
+  const whole = exported(other);
+  const broken = await server.request(`/v2/projects/${one.project_id}/export?compression=none`);
+  const reader = broken.body!.getReader();
+  await reader.read();
+  const list: Body[] = await server.expect(200, 'GET', `/v2/operations?project_id=${one.project_id}`);
+  assert.deepEqual(
+    list.map(({ kind, state }) => [kind, state]),
+    [['export', 'running']],
+  );
+  await server.expect(204, 'DELETE', `/v2/operations/${list[0].operation_id}`);
+  await assert.rejects(async () => {
+    while (!(await reader.read()).done);
+  }, /cancelled/);
+  assert.ok((await whole) > 64 * MIBIBYTE);
+  const ended: Body[] = await server.expect(200, 'GET', '/v2/operations');
+  assert.deepEqual(
+    ended
+      .filter(({ kind }) => kind === 'export')
+      .map(({ name, state }) => `${name} ${state}`)
+      .sort(),
+    ['one cancelled', 'other done'],
+  );
+});
+
+test('an opening that is cancelled in the middle leaves no node on the compute, and the lab opens afterwards', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project();
+  const path = `/v2/projects/${project.project_id}`;
+  const [hub] = await Promise.all(Array.from({ length: 200 }, (_, index) => server.hub(project, `Hub${index}`)));
+  await server.expect(204, 'POST', `${path}/close`);
+  const opening = server.call('POST', `${path}/open`);
+  await until(async () => {
+    const operation = await operationOf(server, 'open');
+    return operation?.state === 'running' && operation.done > 0;
+  }, 'the first nodes');
+  const { operation_id: id } = await operationOf(server, 'open');
+  await server.expect(204, 'DELETE', `/v2/operations/${id}`);
+  refusedAsCancelled(await opening);
+  assert.equal((await server.expect(200, 'GET', path)).status, 'closed');
+  assert.deepEqual(await server.expect(200, 'GET', '/v2/compute/projects'), []);
+  await server.expect(201, 'POST', `${path}/open`);
+  assert.equal((await server.expect(200, 'GET', `${path}/nodes`)).length, 200);
+  await server.expect(200, 'GET', `${path}/nodes/${hub.node_id}`);
+});
+
+test('the images of a compute are listed with their users, and are deleted only without any', async (t) => {
+  const server = await LabServer.start(t);
+  const content = new Uint8Array(64).fill(7);
+  for (const name of ['used.qcow2', 'free.qcow2']) {
+    const { status } = await server.request(`/v2/compute/qemu/images/${name}`, { method: 'POST', body: content });
+    assert.equal(status, 204);
+  }
+  const template = { template_type: 'qemu', name: 'Router', compute_id: 'local', hda_disk_image: 'used.qcow2' };
+  await server.expect(201, 'POST', '/v2/templates', template);
+  const list: Body[] = await server.expect(200, 'GET', '/v2/computes/local/images');
+  assert.deepEqual(
+    list.map(({ emulator, filename, filesize, used_by }) => [emulator, filename, filesize, used_by]),
+    [
+      ['qemu', 'free.qcow2', 64, []],
+      ['qemu', 'used.qcow2', 64, [{ kind: 'template', name: 'Router' }]],
+    ],
+  );
+  const refused = await server.call('DELETE', '/v2/computes/local/qemu/images/used.qcow2');
+  assert.equal(refused.status, 409);
+  assert.match(refused.json.message, /used\.qcow2 is used by the template "Router"/);
+  await server.expect(204, 'DELETE', '/v2/computes/local/qemu/images/free.qcow2');
+  assert.equal((await server.expect(200, 'GET', '/v2/computes/local/images')).length, 1);
+  // Uploads in pieces go the same way.
+  const upload = `/v2/computes/local/qemu/uploads/${randomUUID()}`;
+  await server.expect(200, 'PUT', upload, { filename: 'new.qcow2', filesize: 64 });
+  const sent = await server.request(`${upload}/0`, { method: 'POST', body: content });
+  assert.equal((await sent.json()).offset, 64);
+  await server.expect(204, 'DELETE', upload);
+});
