@@ -213,6 +213,6 @@ test('the images of a compute are listed with their users, and are deleted only 
   const upload = `/v2/computes/local/qemu/uploads/${randomUUID()}`;
   await server.expect(200, 'PUT', upload, { filename: 'new.qcow2', filesize: 64 });
   const sent = await server.request(`${upload}/0`, { method: 'POST', body: content });
-  assert.equal((await sent.json()).offset, 64);
+  assert.equal(((await sent.json()) as Body).offset, 64);
   await server.expect(204, 'DELETE', upload);
 });
