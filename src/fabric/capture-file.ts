@@ -3,6 +3,7 @@
 import { readdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
+import { isPartOfRing } from '../store/captures.ts';
 import { CaptureChunk } from './capture-chunk.ts';
 import type { CaptureEncoding } from './capture-encoding.ts';
 import { ENCODINGS, wholeRecords } from './capture-format.ts';
@@ -28,13 +29,6 @@ function captureFailure(error: unknown, path: string): Failure {
 function numbered(path: string, number: number): string {
   const { dir, name, ext } = parse(path);
   return join(dir, `${name}_${String(number).padStart(DIGITS, '0')}${ext}`);
-}
-
-/** Whether a ring that writes `file` gives files the name `other`; both are names in one directory. */
-export function isPartOfRing(file: string, other: string): boolean {
-  const { name, ext } = parse(file);
-  if (!other.startsWith(`${name}_`) || !other.endsWith(ext)) return false;
-  return /^\d{5,}$/.test(other.slice(name.length + 1, other.length - ext.length));
 }
 
 interface Lent {
@@ -100,6 +94,11 @@ export class CaptureFile {
     return this.#parts[0]!;
   }
 
+  /** What was recorded of what is in the file. */
+  get statistics(): CaptureStatistics {
+    return this.#statistics;
+  }
+
   /** Resolves when there is more to read, or when nothing comes any more. */
   grown(): Promise<void> {
     if (this.#ended) return Promise.resolve();
@@ -107,9 +106,9 @@ export class CaptureFile {
     return this.#grown.promise;
   }
 
-  /** Somebody who reads the capture from its beginning, and on as it grows. */
-  reader(): CaptureReader {
-    return new CaptureReader(this);
+  /** Somebody who reads the capture, and on as it grows: from its beginning, or its header and then about the `last` bytes. */
+  reader(last?: number): CaptureReader {
+    return new CaptureReader(this, last);
   }
 
   /** Queues whole records; the chunk is released when they are written. */

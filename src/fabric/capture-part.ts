@@ -6,6 +6,11 @@ import { inTurn } from './disk-turns.ts';
 
 const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_TRUNC } = constants;
 
+/** Bytes between two places at which a record is known to begin, at first. */
+const MARK_BYTES = 64 << 10;
+/** Marks of one file; when there are more, every other one goes. */
+const MOST_MARKS = 4096;
+
 export class CapturePart {
   /** Bytes of the header and of whole records: what readers may see. */
   size = 0;
@@ -20,6 +25,8 @@ export class CapturePart {
   path: string;
   #handle: FileHandle | undefined;
   #users = 0;
+  #marks: number[] = [];
+  #markBytes = MARK_BYTES;
 
   constructor(path: string) {
     this.path = path;
@@ -75,7 +82,22 @@ export class CapturePart {
       throw error;
     } finally {
       this.size += written;
+      this.#note();
     }
+  }
+
+  /** Where a record begins, at or before `offset`. */
+  recordAt(offset: number): number {
+    if (offset >= this.size) return this.size;
+    return this.#marks.findLast((mark) => mark <= offset) ?? this.begin;
+  }
+
+  #note(): void {
+    if (this.size < (this.#marks.at(-1) ?? 0) + this.#markBytes) return;
+    this.#marks.push(this.size);
+    if (this.#marks.length <= MOST_MARKS) return;
+    this.#marks = this.#marks.filter((_, index) => index % 2 === 0);
+    this.#markBytes *= 2;
   }
 
   /** What there is from `offset` on, up to the buffer's length. */

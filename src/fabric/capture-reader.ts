@@ -1,4 +1,4 @@
-// Reads a capture while it is written: from the beginning of its oldest file, across the files of a ring, to its end.
+// Reads a capture while it is written: from the beginning of its oldest file, or from near its end, across the files of a ring.
 
 import type { CapturePart } from './capture-part.ts';
 
@@ -17,21 +17,38 @@ export interface CaptureSource {
 /** One reader; however slow it is, nobody else notices. One that falls behind a ring goes on with the oldest file that is left. */
 export class CaptureReader {
   readonly #file: CaptureSource;
+  readonly #last: number | undefined;
   #part: CapturePart | undefined;
   #offset = 0;
+  /** Where reading goes on behind the header. */
+  #behindHeader: number | undefined;
+  #skipped = 0;
+  #begun = false;
   #closed = false;
 
-  constructor(file: CaptureSource) {
+  /** `last`: begins, behind the header, at a record that has about so many bytes behind it, or some more. */
+  constructor(file: CaptureSource, last?: number) {
     this.#file = file;
+    this.#last = last;
+  }
+
+  /** Bytes of records that a ring gave up before they were read. */
+  get skipped(): number {
+    return this.#skipped;
   }
 
   /** Waits for what comes next; undefined at the end. One call at a time. The bytes are the caller's. */
   async read(): Promise<Uint8Array | undefined> {
     while (!this.#closed) {
-      const part = this.#part ?? (await this.#open(this.#file.oldest, true));
+      const part = this.#part ?? (await this.#begin());
       if (part === undefined) continue;
-      if (this.#offset < part.size) {
-        const buffer = Buffer.allocUnsafeSlow(Math.min(BUFFER_BYTES, part.size - this.#offset));
+      if (this.#behindHeader !== undefined && this.#offset >= part.begin) {
+        this.#offset = this.#behindHeader;
+        this.#behindHeader = undefined;
+      }
+      const end = this.#behindHeader === undefined ? part.size : part.begin;
+      if (this.#offset < end) {
+        const buffer = Buffer.allocUnsafeSlow(Math.min(BUFFER_BYTES, end - this.#offset));
         const size = await part.read(buffer, this.#offset);
         // Somebody else has cut the file off.
         if (size === 0) break;
@@ -41,7 +58,7 @@ export class CaptureReader {
       if (part.next !== undefined) {
         this.#part = undefined;
         await part.release();
-        await this.#open(part.next.removed ? this.#file.oldest : part.next, false);
+        await this.#open(part.next);
       } else if (this.#file.ended) break;
       else await this.#file.grown();
     }
@@ -56,22 +73,58 @@ export class CaptureReader {
     await part?.release();
   }
 
-  /** Only the first file is read with its header; a file that is removed meanwhile is passed over. */
-  async #open(wanted: CapturePart, first: boolean): Promise<CapturePart | undefined> {
-    for (let part = wanted; ; part = this.#file.oldest) {
-      try {
-        await part.acquire();
-      } catch (error) {
-        if (part.removed) continue;
-        throw error;
-      }
-      if (this.#closed) {
-        await part.release();
-        return undefined;
-      }
-      this.#part = part;
-      this.#offset = first ? 0 : part.begin;
-      return part;
+  /** Only the first file is read with its header. */
+  async #begin(): Promise<CapturePart | undefined> {
+    if (this.#begun) return this.#open(this.#file.oldest);
+    const { part, offset } = this.#start();
+    const opened = await this.#open(part);
+    if (opened === undefined) return undefined;
+    this.#begun = true;
+    this.#skipped = 0;
+    this.#offset = 0;
+    if (opened === part) this.#behindHeader = offset;
+    return opened;
+  }
+
+  /** The file to begin with, and where in it. */
+  #start(): { part: CapturePart; offset: number | undefined } {
+    if (this.#last === undefined) return { part: this.#file.oldest, offset: undefined };
+    const parts: CapturePart[] = [];
+    for (let part: CapturePart | undefined = this.#file.oldest; part !== undefined; part = part.next) parts.push(part);
+    let wanted = this.#last;
+    for (const part of parts.reverse()) {
+      const bytes = part.size - part.begin;
+      if (bytes >= wanted) return { part, offset: part.recordAt(part.size - wanted) };
+      wanted -= bytes;
     }
+    return { part: this.#file.oldest, offset: undefined };
+  }
+
+  /** Opens this file behind its header, or the oldest one that is left when a ring has given it up. */
+  async #open(wanted: CapturePart): Promise<CapturePart | undefined> {
+    let part = wanted;
+    while (!(await acquired(part))) {
+      this.#skipped += part.size - part.begin;
+      part = part.next ?? this.#file.oldest;
+    }
+    if (this.#closed) {
+      await part.release();
+      return undefined;
+    }
+    this.#part = part;
+    this.#offset = part.begin;
+    return part;
+  }
+}
+
+/** False for a file that a ring has given up. */
+async function acquired(part: CapturePart): Promise<boolean> {
+  if (part.removed) return false;
+  try {
+    await part.acquire();
+    return true;
+  } catch (error) {
+    if (part.removed) return false;
+    throw error;
   }
 }

@@ -9,7 +9,7 @@ import { MemoryDevice } from './memory-device.ts';
 import type { DeviceKind, FabricTotals, InterfaceChange, Output, Settings } from './model.ts';
 import { add, noTotals, sumOf } from './totals.ts';
 
-export { type CaptureFile, type CaptureFileOptions, isPartOfRing } from './capture-file.ts';
+export type { CaptureFile, CaptureFileOptions } from './capture-file.ts';
 export type { Device, FabricPort } from './fabric-port.ts';
 export type { Crash, Recovery } from './fabric-thread.ts';
 export type { MemoryDevice } from './memory-device.ts';

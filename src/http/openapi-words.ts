@@ -11,6 +11,7 @@ const WINDOW = {
   rows: 'Rows of the window (an extension)',
 };
 const PCAP = 'application/vnd.tcpdump.pcap';
+const LAST = { last: 'Begin, behind the header, about so many bytes before the end (an extension)' };
 
 export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/version': { summary: 'Release that this server speaks' },
@@ -206,8 +207,20 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/projects/{project_id}/links/{link_id}/pcap': {
     summary: 'Fetch the capture of the link',
     errors: [409],
+    query: LAST,
     answer: PCAP,
   },
+  'GET /v2/projects/{project_id}/links/{link_id}/pcap/ws': {
+    summary: 'The capture of the link as binary messages, and its figures as text (an extension)',
+    errors: [409],
+    query: LAST,
+  },
+  'GET /v2/projects/{project_id}/links/statistics/ws': {
+    summary: 'Counters of all links, and then of those that changed (an extension)',
+    errors: [403],
+    query: { interval: 'Milliseconds between two messages, 200 to 60,000; 1,000 by default' },
+  },
+  'GET /v2/projects/{project_id}/captures': { summary: 'List capture files of a project (an extension)' },
   'POST /v2/projects/{project_id}/links/{link_id}/start_capture': { summary: 'Start capture on the link' },
   'POST /v2/projects/{project_id}/links/{link_id}/stop_capture': { summary: 'Stop capture on the link' },
 
@@ -331,7 +344,13 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'DELETE /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/schedule':
     { summary: 'Cancel the schedule of impairments (an extension)' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/pcap':
-    { summary: 'Fetch the capture of a port', errors: [409], answer: PCAP },
+    { summary: 'Fetch the capture of a port', errors: [409], query: LAST, answer: PCAP },
+  'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/pcap/ws':
+    {
+      summary: 'The capture of a port as binary messages, and its figures as text (an extension)',
+      errors: [409],
+      query: LAST,
+    },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/console/reset': {
     summary: 'Reset the console of a node',
   },

@@ -1,4 +1,5 @@
 // What a capture can be asked for beyond the release: members that routes of links and of computes share.
+import { parse } from 'node:path';
 import * as v from 'valibot';
 import { wholeFrom } from './impairments.ts';
 import { Text } from './vocabulary.ts';
@@ -23,3 +24,16 @@ export type CaptureExtensions = v.InferOutput<v.ObjectSchema<typeof CAPTURE_EXTE
 
 /** Files of a ring whose size alone was given. */
 export const RING_FILES = 2;
+
+/** Where captures lie, below a project's directory. */
+export const CAPTURES_DIRECTORY = 'project-files/captures';
+
+/** Bytes before its end at which reading a capture may begin, at most. */
+export const MOST_LAST_BYTES = 2 ** 40;
+
+/** Whether a ring that writes `file` gives files the name `other`; both are names in one directory. */
+export function isPartOfRing(file: string, other: string): boolean {
+  const { name, ext } = parse(file);
+  if (!other.startsWith(`${name}_`) || !other.endsWith(ext)) return false;
+  return /^\d{5,}$/.test(other.slice(name.length + 1, other.length - ext.length));
+}

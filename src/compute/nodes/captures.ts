@@ -1,21 +1,14 @@
 // Packet captures into the project's directory, and their files as streams that follow them while they grow.
 import { basename, dirname, join } from 'node:path';
-import {
-  type CaptureFile,
-  type CaptureFileOptions,
-  type Fabric,
-  type FabricPort,
-  isPartOfRing,
-  type LinkType,
-} from '../../fabric/fabric.ts';
+import type { CaptureFile, CaptureFileOptions, Fabric, FabricPort, LinkType } from '../../fabric/fabric.ts';
 import { Failure } from '../../failures.ts';
 import { openContainedForRead, removeContained, writeContained } from '../../host/contained.ts';
 import { compileFilter } from '../../host/libpcap.ts';
-import { RING_FILES } from '../../store/captures.ts';
+import { feedBytes } from '../../http/byte-feed.ts';
+import type { Connected } from '../../http/route.ts';
+import { CAPTURES_DIRECTORY, isPartOfRing, RING_FILES } from '../../store/captures.ts';
 import type { NodeProject } from './owner.ts';
 import type { NodeCapture } from './schema.ts';
-
-const DIRECTORY = 'project-files/captures';
 
 /** A capture that runs. */
 export interface Capture {
@@ -64,7 +57,7 @@ export class Captures {
    * @throws Failure `conflict` when the port or the file is in use, `invalid` for a name or filter that is none
    */
   async begin(port: FabricPort, { project, asked, interfaceName, failed }: CaptureRequest): Promise<Capture> {
-    const name = `${DIRECTORY}/${fileNameOf(asked.capture_file_name)}`;
+    const name = `${CAPTURES_DIRECTORY}/${fileNameOf(asked.capture_file_name)}`;
     const path = join(project.path, name);
     const settings = await settingsOf(asked, interfaceName);
     if (this.#running.has(port)) throw new Failure('conflict', 'The port is being captured already; stop that first.');
@@ -154,9 +147,12 @@ async function filterOf(expression: string, linkType: LinkType): Promise<{ expre
   }
 }
 
-/** The capture from its beginning, or from the oldest file of a ring; ends when the capture has ended and everything was told. */
-export function followCapture({ file }: Capture): Response {
-  const reader = file.reader();
+/**
+ * The capture from its beginning, or from the oldest file of a ring, or (`last`) its header and about so many bytes before its end; ends
+ * when the capture has ended and everything was told.
+ */
+export function followCapture({ file }: Capture, last?: number): Response {
+  const reader = file.reader(last);
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -174,4 +170,17 @@ export function followCapture({ file }: Capture): Response {
     { highWaterMark: 0 },
   );
   return new Response(body, { headers: { 'Content-Type': file.contentType, 'Cache-Control': 'no-store' } });
+}
+
+/** The same over a WebSocket: bytes as binary messages, and as text what was recorded, dropped, and skipped for this client. */
+export function captureSocket({ file }: Capture, last?: number): Connected {
+  return (socket) => {
+    const reader = file.reader(last);
+    void feedBytes(socket, {
+      read: () => reader.read(),
+      close: () => reader.close(),
+      told: () => ({ ...file.statistics, skipped_bytes: reader.skipped }),
+      end: 'The capture has ended.',
+    });
+  };
 }

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import type { Console } from '../../consoles/console.ts';
 import { attachSocket } from '../../consoles/socket-client.ts';
 import { sizeOf } from '../../consoles/socket-control.ts';
+import { lastBytes } from '../../http/query.ts';
 import { type Connected, type Route, type RouteOptions, route, socketRoute } from '../../http/route.ts';
 import type { Schema } from '../../http/validation.ts';
 import { mustBeUuid } from '../identifiers.ts';
 import type { Projects } from '../projects/projects.ts';
-import { followCapture } from './captures.ts';
+import { captureSocket, followCapture } from './captures.ts';
 import { diskUse } from './disk-use.ts';
 import { impairmentRoutes } from './impairment-routes.ts';
 import type { FindNode, NodeKind } from './kind.ts';
@@ -76,7 +77,11 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
 
     route(`POST ${port}/stop_capture`, { status: 204 }, ({ params }) => findPort(params).stopCapture()),
 
-    route(`GET ${port}/pcap`, { concurrent: true }, ({ params }) => followCapture(findPort(params).capture())),
+    route(`GET ${port}/pcap`, { concurrent: true }, ({ params, query }) =>
+      followCapture(findPort(params).capture(), lastBytes(query)),
+    ),
+
+    socketRoute(`${port}/pcap/ws`, ({ params, query }) => captureSocket(findPort(params).capture(), lastBytes(query))),
 
     ...impairmentRoutes(port, findPort),
   ];

@@ -2,18 +2,19 @@
 import { join } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
-import { ComputeRefusal } from '../computes/answers.ts';
+import { feedBytes } from '../../http/byte-feed.ts';
+import type { Connected } from '../../http/route.ts';
+import { joinSockets } from '../../http/sockets.ts';
+import { CAPTURES_DIRECTORY } from '../../store/captures.ts';
+import { ComputeRefusal, refusalOf } from '../computes/answers.ts';
 import { followingName } from '../links/capture-names.ts';
 import { capturingEnd, defaultFileName, extensionMembers } from '../links/capturing.ts';
-import { keptLink, type Link } from '../links/link.ts';
+import { keptLink, type Link, type LinkEnd } from '../links/link.ts';
 import type { LinkCapture } from '../links/schema.ts';
 import { capturePath } from '../links/wiring.ts';
 import type { Node } from '../nodes/node.ts';
 import { changeLink, type LinkRecords } from './link-changes.ts';
 import type { Project } from './project.ts';
-
-/** Below the project's directory. */
-const CAPTURES = 'project-files/captures';
 
 export class LinkCaptures {
   readonly #records: LinkRecords;
@@ -47,7 +48,7 @@ export class LinkCaptures {
       }
       throw error;
     }
-    link.capture = { fileName, filePath: join(project.record.path, CAPTURES, fileName), request, end };
+    link.capture = { fileName, filePath: join(project.record.path, CAPTURES_DIRECTORY, fileName), request, end };
     this.#records.announce('link.updated', link);
     return link;
   }
@@ -70,7 +71,7 @@ export class LinkCaptures {
     link.formerCapture = undefined;
     if (!request) return;
     try {
-      const name = await followingName(join(project.record.path, CAPTURES), request.capture_file_name ?? '');
+      const name = await followingName(join(project.record.path, CAPTURES_DIRECTORY), request.capture_file_name ?? '');
       await this.#startNow(project, link, { ...request, capture_file_name: name });
     } catch (error) {
       await this.#records.keep(project, link.kept);
@@ -106,12 +107,32 @@ export class LinkCaptures {
     return link;
   }
 
-  /** The capture as it grows. @throws Failure `conflict` unless the link is captured */
-  async pcap(link: Link, signal: AbortSignal): Promise<Response> {
-    const end = link.capture?.end;
-    if (!end) throw new Failure('conflict', 'The link is not captured: start a capture first.');
+  /** The capture as it grows, from about `last` bytes before its end. @throws Failure `conflict` unless the link is captured */
+  async pcap(link: Link, signal: AbortSignal, last?: number): Promise<Response> {
+    const end = capturedEnd(link);
     // Without a limit: an emulator may say nothing before the first frame.
-    return end.node.compute.pass('GET', capturePath(end, 'pcap'), { signal, limit: 0 });
+    const answer = await end.node.compute.pass('GET', capturePath(end, 'pcap') + lastQuery(last), { signal, limit: 0 });
+    if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), 'GET pcap');
+    return answer;
+  }
+
+  /** The same over a WebSocket. */
+  async pcapSocket(link: Link, last: number | undefined): Promise<Connected> {
+    const end = capturedEnd(link);
+    const { compute } = end.node;
+    if (compute.id === 'local') {
+      const near = await compute.openSocket(capturePath(end, 'pcap/ws') + lastQuery(last));
+      return (socket) => joinSockets(socket, near);
+    }
+    // From elsewhere only as fast as the client reads, which sockets of other hosts could not be told.
+    const leaving = new AbortController();
+    const reader = (await this.pcap(link, leaving.signal, last)).body!.getReader();
+    return (socket) =>
+      void feedBytes(socket, {
+        read: async () => (await reader.read()).value,
+        close: async () => leaving.abort(),
+        end: 'The capture has ended.',
+      });
   }
 
   /** A node changed: the captures at a node that no longer runs end, each when the turn of its link comes. */
@@ -126,6 +147,17 @@ export class LinkCaptures {
       });
     }
   }
+}
+
+/** @throws Failure `conflict` unless the link is captured */
+function capturedEnd(link: Link): LinkEnd {
+  const end = link.capture?.end;
+  if (!end) throw new Failure('conflict', 'The link is not captured: start a capture first.');
+  return end;
+}
+
+function lastQuery(last: number | undefined): string {
+  return last === undefined ? '' : `?last=${last}`;
 }
 
 const noop = (): void => {};

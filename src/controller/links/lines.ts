@@ -63,10 +63,26 @@ export async function impairLine(link: Link, impairments: LinkImpairments): Prom
   await atLineEnd(link, (end) => ask(end, 'put', 'impairments', { body: sidesOf(link, end, impairments) }));
 }
 
+type Seen = Sides<object> & { capture?: object | null };
+
+const seen = (end: LinkEnd): Promise<unknown> => ask(end, 'get', 'statistics');
+
+function seenAtLineEnd(link: Link): Promise<{ end: LinkEnd; sides: Seen }> {
+  return atLineEnd(link, async (at) => ({ end: at, sides: (await seen(at)) as Seen }));
+}
+
+/** What was seen of each direction at the end that impairs, and of the capture, if there is one. */
+export async function lineCounters(link: Link): Promise<{ forward: object; backward: object; capture: object | null }> {
+  const { end, sides } = await seenAtLineEnd(link);
+  const capturing = link.capture?.end;
+  const { capture } =
+    capturing === undefined || capturing === end ? sides : ((await seen(capturing).catch(() => ({}))) as Seen);
+  return { ...directionsOf(link, end, sides), capture: capture ?? null };
+}
+
 /** What was seen of each direction at the end that impairs, and of both ends by themselves, where their computes tell. */
 export async function lineStatistics(link: Link): Promise<object> {
-  const seen = (end: LinkEnd): Promise<unknown> => ask(end, 'get', 'statistics');
-  const { end, sides } = await atLineEnd(link, async (at) => ({ end: at, sides: (await seen(at)) as Sides<object> }));
+  const { end, sides } = await seenAtLineEnd(link);
   const [from, to] = link.ends.map(({ node }) => node.id);
   const { forward, backward } = directionsOf(link, end, sides);
   const ends = link.ends.slice(0, 2).map(async (each) => ({

@@ -1,10 +1,12 @@
 // Links over HTTP.
-import { type Route, route } from '../../http/route.ts';
-import { refusalOf } from '../computes/answers.ts';
+import { lastBytes } from '../../http/query.ts';
+import { type Route, route, socketRoute } from '../../http/route.ts';
 import { changeLink } from '../lab/link-changes.ts';
 import type { Links } from '../lab/links.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
+import { captureFiles } from './capture-files.ts';
+import { counterInterval, feedCounters } from './counters.ts';
 import { FILTERS } from './filters.ts';
 import { LinkSchedule } from './impairments.ts';
 import { cancelLineSchedule, lineSchedule, lineStatistics, resetLineStatistics, startLineSchedule } from './lines.ts';
@@ -100,14 +102,27 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
       return undefined;
     }),
 
-    route('GET /v2/projects/{project_id}/links/{link_id}/pcap', {}, async ({ params, signal }) => {
-      const answer = await links.captures.pcap((await find(params)).link, signal);
-      if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), 'GET pcap');
+    route('GET /v2/projects/{project_id}/links/{link_id}/pcap', {}, async ({ params, query, signal }) => {
+      const answer = await links.captures.pcap((await find(params)).link, signal, lastBytes(query));
       // As the release says it, unless it is of a format that the release does not have.
       const pcapng = answer.headers.get('content-type')?.startsWith(PCAPNG);
       return new Response(answer.body, {
         headers: { 'Content-Type': pcapng ? PCAPNG : 'application/vnd.tcpdump.pcap' },
       });
     }),
+
+    socketRoute('/v2/projects/{project_id}/links/{link_id}/pcap/ws', async ({ params, query }) =>
+      links.captures.pcapSocket((await find(params)).link, lastBytes(query)),
+    ),
+
+    socketRoute('/v2/projects/{project_id}/links/statistics/ws', async ({ params, query }) => {
+      const milliseconds = counterInterval(query);
+      const project = await projects.opened(params.project_id);
+      return (socket) => void feedCounters(project, socket, milliseconds);
+    }),
+
+    route('GET /v2/projects/{project_id}/captures', {}, async ({ params }) =>
+      captureFiles(await projects.settled(params.project_id)),
+    ),
   ];
 }

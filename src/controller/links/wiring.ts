@@ -157,6 +157,9 @@ export async function hasMoved({ ends: [one, other] }: Link): Promise<boolean> {
 }
 
 /** Path of an end's routes for captures and figures on its compute. */
-export function capturePath(end: LinkEnd, action: 'start_capture' | 'stop_capture' | 'pcap' | 'statistics'): string {
+export function capturePath(
+  end: LinkEnd,
+  action: 'start_capture' | 'stop_capture' | 'pcap' | 'pcap/ws' | 'statistics',
+): string {
   return `${end.node.path}/adapters/${end.port.adapter_number}/ports/${end.port.port_number}/${action}`;
 }

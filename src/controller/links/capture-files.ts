@@ -1,0 +1,55 @@
+// The files of captures that a project has on this host, and those that computes elsewhere write at the moment.
+import { basename, dirname } from 'node:path';
+import { listContained } from '../../host/contained-tree.ts';
+import { CAPTURES_DIRECTORY, isPartOfRing } from '../../store/captures.ts';
+import type { Project } from '../lab/project.ts';
+import type { Link } from './link.ts';
+
+export interface CaptureFileEntry {
+  name: string;
+  /** Null as long as another host has the file. */
+  bytes: number | null;
+  /** ISO 8601; null as `bytes`. */
+  modified: string | null;
+  /** The link that was captured into it, if that is known: of captures since the lab was opened. */
+  link_id: string | null;
+  /** It is being written; of a ring the file with the plain name. */
+  running: boolean;
+  compute_id: string;
+}
+
+/** The newest first; those of other hosts before them. */
+export async function captureFiles(project: Project): Promise<CaptureFileEntry[]> {
+  const links = [...project.links.values()].filter(({ capture }) => capture !== undefined);
+  const here: CaptureFileEntry[] = [];
+  const wanted = CAPTURES_DIRECTORY.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
+  for await (const { path, stat } of listContained(project.record.path, (folder) => wanted.includes(folder))) {
+    if (dirname(path) !== CAPTURES_DIRECTORY) continue;
+    const name = basename(path);
+    const link = links.find((each) => isCapturedInto(each, name));
+    here.push({
+      name,
+      bytes: stat.size,
+      modified: stat.mtime.toISOString(),
+      link_id: link?.id ?? null,
+      running: link?.capture?.fileName === name && isRunningHere(link),
+      compute_id: 'local',
+    });
+  }
+  here.sort((one, other) => (one.modified! < other.modified! ? 1 : one.modified! > other.modified! ? -1 : 0));
+  const elsewhere = links.flatMap(({ id, capture }): CaptureFileEntry[] => {
+    const compute = capture?.end?.node.compute.id;
+    if (!capture || compute === undefined || compute === 'local') return [];
+    return [{ name: capture.fileName, bytes: null, modified: null, link_id: id, running: true, compute_id: compute }];
+  });
+  return [...elsewhere, ...here];
+}
+
+function isRunningHere({ capture }: Link): boolean {
+  return capture?.end?.node.compute.id === 'local';
+}
+
+function isCapturedInto({ capture }: Link, name: string): boolean {
+  if (capture === undefined || (capture.end && capture.end.node.compute.id !== 'local')) return false;
+  return capture.fileName === name || (capture.request.ring_size !== undefined && isPartOfRing(capture.fileName, name));
+}

@@ -1,0 +1,273 @@
+// What a page follows of links over WebSockets: the counters of all, and captures from near their end; and the list of capture files.
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { LabServer, until } from './lab-server.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
+type Body = any;
+
+/** A socket of the real server, over the network. */
+class Heard {
+  readonly texts: Body[] = [];
+  readonly bytes: Buffer[] = [];
+  end: { code: number; reason: string } | undefined;
+  readonly socket: WebSocket;
+
+  constructor(server: LabServer, path: string) {
+    this.socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`);
+    this.socket.binaryType = 'arraybuffer';
+    this.socket.onmessage = ({ data }) => {
+      if (typeof data === 'string') this.texts.push(JSON.parse(data));
+      else this.bytes.push(Buffer.from(data as ArrayBuffer));
+    };
+    this.socket.onclose = ({ code, reason }) => {
+      this.end = { code, reason };
+    };
+  }
+
+  get all(): Buffer {
+    return Buffer.concat(this.bytes);
+  }
+}
+
+interface Wired {
+  server: LabServer;
+  project: Body;
+  path: string;
+  link: Body;
+  other: Body;
+  url: string;
+  send(frames: number, bytes?: number): Promise<void>;
+}
+
+/** Two hubs with two links between them (one of which carries what the other does: frames go round) and a way to send frames in. */
+async function wired(t: TestContext): Promise<Wired> {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false });
+  const [a, b, c] = [await server.hub(project, 'A'), await server.hub(project, 'B'), await server.hub(project, 'C')];
+  const link = await server.link(project, [a, 0], [b, 0]);
+  const other = await server.link(project, [b, 1], [c, 0]);
+  const path = `/v2/projects/${project.project_id}`;
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  t.after(() => socket.close());
+  const compute = `/v2/compute/projects/${project.project_id}`;
+  const { udp_port: lport } = await server.expect(201, 'POST', `${compute}/ports/udp`);
+  const nio = { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: socket.address().port };
+  await server.expect(201, 'POST', `${compute}/ethernet_hub/nodes/${a.node_id}/adapters/0/ports/7/nio`, nio);
+  const send = async (frames: number, bytes = 60): Promise<void> => {
+    for (let sent = 0; sent < frames; sent++)
+      await new Promise((resolve) => socket.send(Buffer.alloc(bytes, sent + 1), lport, '127.0.0.1', resolve));
+  };
+  return { server, project, path, link, other, url: `${path}/links/${link.link_id}`, send };
+}
+
+const recorded = async ({ server, url }: Wired): Promise<Body> => {
+  const { ends } = await server.expect(200, 'GET', `${url}/statistics`);
+  return ends.map(({ statistics }: Body) => statistics.capture).find((capture: Body) => capture !== null);
+};
+
+test('one socket tells the counters of all links, then those that changed, and nothing while nothing does', async (t) => {
+  const it = await wired(t);
+  const heard = new Heard(it.server, `${it.path}/links/statistics/ws?interval=200`);
+  await until(() => heard.texts.length > 0, 'the first message');
+  const ids = heard.texts[0].links.map(({ link_id }: Body) => link_id).sort();
+  assert.deepEqual(ids, [it.link.link_id, it.other.link_id].sort());
+  assert.deepEqual(
+    heard.texts[0].links.map(({ capture }: Body) => capture),
+    [null, null],
+  );
+  // The link beyond the second hub is impaired: nothing passes it.
+  const loss = { both: { loss: { percent: 100 } } };
+  await it.server.expect(201, 'PUT', `${it.path}/links/${it.other.link_id}`, { impairments: loss });
+  await it.send(5);
+  const last = (id: string): Body =>
+    heard.texts.flatMap(({ links }) => links).findLast((each: Body) => each.link_id === id);
+  await until(() => last(it.other.link_id)?.forward.dropped.loss === 5, 'the frames that were lost');
+  assert.deepEqual(
+    [last(it.link.link_id).forward.delivered.frames, last(it.other.link_id).forward.delivered.frames],
+    [5, 0],
+  );
+  // The rates go back to nothing, which is a change; then there is none any more.
+  await until(() => last(it.link.link_id).forward.rate_kbit === 0, 'the rate to be nothing again');
+  const { length } = heard.texts;
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  assert.equal(heard.texts.length, length);
+  // One link changes: it alone is told.
+  await it.server.expect(204, 'POST', `${it.url}/statistics/reset`);
+  await until(() => heard.texts.length > length, 'the link that was reset');
+  assert.deepEqual(
+    heard.texts[length].links.map((each: Body) => [each.link_id, each.forward.offered.frames]),
+    [[it.link.link_id, 0]],
+  );
+  await it.server.expect(204, 'POST', `${it.path}/close`);
+  await until(() => heard.end !== undefined, 'the end of the socket');
+  assert.deepEqual(heard.end, { code: 1001, reason: 'The project was closed.' });
+});
+
+test('a capture is followed over a socket, header first, whole or from near its end, and ends in words', async (t) => {
+  const it = await wired(t);
+  await it.server.expect(201, 'POST', `${it.url}/start_capture`, { capture_file_name: 'c.pcap' });
+  const whole = new Heard(it.server, `${it.url}/pcap/ws`);
+  await it.send(400, 1400);
+  await until(async () => (await recorded(it))?.frames === 400, 'the frames of the capture');
+  await until(() => whole.all.length === 24 + 400 * 1416, 'all of it');
+  assert.equal(whole.all.readUInt32LE(0), 0xa1b2c3d4);
+
+  const near = new Heard(it.server, `${it.url}/pcap/ws?last=100000`);
+  const now = new Heard(it.server, `${it.url}/pcap/ws?last=0`);
+  await until(() => near.all.length > 100_000 && now.all.length === 24, 'the readers from near the end');
+  assert.ok(near.all.length < whole.all.length, `${near.all.length} bytes are the whole file`);
+  await it.send(1, 200);
+  await until(() => now.all.length === 24 + 216, 'the frame that came now');
+  // What each got behind the header is the end of the file, frame by frame.
+  await until(() => whole.all.length === 24 + 400 * 1416 + 216, 'the last frame');
+  for (const { all } of [near, now]) {
+    assert.deepEqual(all.subarray(0, 24), whole.all.subarray(0, 24));
+    assert.deepEqual(all.subarray(24), whole.all.subarray(whole.all.length - all.length + 24));
+  }
+  await until(() => whole.texts.at(-1)?.frames === 401, 'the figures');
+  assert.deepEqual(whole.texts.at(-1), {
+    frames: 401,
+    bytes: 400 * 1400 + 200,
+    drops: 0,
+    filtered: 0,
+    skipped_bytes: 0,
+  });
+
+  const stream = (await it.server.stream(`${it.url}/pcap?last=0`)).body!.getReader();
+  assert.deepEqual(Buffer.from((await stream.read()).value!), whole.all.subarray(0, 24));
+  await stream.cancel();
+  await it.server.expect(201, 'POST', `${it.url}/stop_capture`);
+  await until(() => [whole, near, now].every(({ end }) => end !== undefined), 'the ends of the sockets');
+  assert.deepEqual(whole.end, { code: 1000, reason: 'The capture has ended.' });
+  assert.deepEqual(await readFile(join(it.project.path, 'project-files/captures/c.pcap')), whole.all);
+});
+
+test('a client that does not read for a while gets every byte, and what a ring gave up meanwhile is told', async (t) => {
+  const it = await wired(t);
+  const ring = { capture_file_name: 'r.pcap', ring_size: 131_072, ring_files: 2 };
+  await it.server.expect(201, 'POST', `${it.url}/start_capture`, ring);
+  await it.send(20, 1400);
+  await until(async () => (await recorded(it))?.frames === 20, 'the first frames');
+  // In this process the reader's pace is the test's own.
+  const { port } = it.server;
+  const slow = new (await import('ws')).WebSocket(`ws://127.0.0.1:${port}${it.url}/pcap/ws`);
+  const got: Buffer[] = [];
+  const told: Body[] = [];
+  slow.on('message', (data: Buffer, isBinary: boolean) =>
+    isBinary ? got.push(data) : told.push(JSON.parse(data.toString())),
+  );
+  await until(() => Buffer.concat(got).length === 24 + 20 * 1416, 'what there was');
+  slow.pause();
+  // More than the kernel's buffers and the server's for this client hold.
+  while ((await recorded(it)).bytes < 40_000_000) await it.send(200, 8000);
+  slow.resume();
+  await it.send(1, 300);
+  const { frames } = await recorded(it);
+  await until(() => told.at(-1)?.frames >= frames, 'the newest figures');
+  const all = (): Buffer => Buffer.concat(got);
+  await until(
+    () => all().length + told.at(-1).skipped_bytes === 24 + told.at(-1).bytes + told.at(-1).frames * 16,
+    'the rest',
+  );
+  assert.ok(told.at(-1).skipped_bytes > 0, 'nothing was skipped: the client was not slow');
+  // What came is whole records, so that a reader of the format is never lost.
+  let at = 24;
+  for (const bytes = all(); at < bytes.length; ) {
+    const length = bytes.readUInt32LE(at + 8);
+    assert.ok([1400, 8000, 300].includes(length), `a record of ${length} bytes at ${at}`);
+    at += 16 + length;
+  }
+  assert.equal(at, all().length);
+  slow.close();
+});
+
+test('what fits no route is refused before the upgrade, by name', async (t) => {
+  const it = await wired(t);
+  for (const [status, path, message] of [
+    [409, `${it.url}/pcap/ws`, /not captured/],
+    [404, `${it.path}/links/00000000-0000-4000-8000-000000000000/pcap/ws`, /link_id/],
+    [
+      400,
+      `${it.url}/pcap/ws?last=-1`,
+      /^last: expected a whole number from 0 to 1099511627776 \(bytes\), received "-1"/,
+    ],
+    [400, `${it.url}/pcap?last=all`, /^last: /],
+    [400, `${it.path}/links/statistics/ws?interval=0`, /^interval: expected a whole number from 200 to 60000/],
+    [400, `${it.path}/links/statistics/ws?interval=1e3`, /^interval: /],
+    [404, '/v2/projects/00000000-0000-4000-8000-000000000000/links/statistics/ws', /project_id/],
+    [404, '/v2/projects/00000000-0000-4000-8000-000000000000/captures', /project_id/],
+  ] as const) {
+    const upgrade = {
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+    };
+    const answer = await refusal(it.server, path, path.includes('/ws') ? upgrade : {});
+    assert.equal(answer.status, status, path);
+    assert.match(answer.message, message, path);
+  }
+  await it.server.expect(204, 'POST', `${it.path}/close`);
+  const closed = await it.server.call('GET', `${it.path}/captures`);
+  assert.deepEqual([closed.status, closed.json], [200, []]);
+});
+
+/** A plain request, also with headers that `fetch` does not send. */
+async function refusal(
+  server: LabServer,
+  path: string,
+  headers: Record<string, string>,
+): Promise<{ status: number; message: string }> {
+  const { request } = await import('node:http');
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; message: string }>();
+  request({ port: server.port, host: '127.0.0.1', path, headers }, async (response) => {
+    const text = Buffer.concat(await response.toArray()).toString();
+    resolve({ status: response.statusCode ?? 0, message: JSON.parse(text).message });
+  })
+    .on('error', reject)
+    .on('upgrade', () => reject(new Error(`${path} was upgraded`)))
+    .end();
+  return promise;
+}
+
+test('the capture files of a project are listed, with the link that is captured into one', async (t) => {
+  const it = await wired(t);
+  const list = async (): Promise<Body[]> => it.server.expect(200, 'GET', `${it.path}/captures`);
+  assert.deepEqual(await list(), []);
+  const directory = join(it.project.path, 'project-files/captures');
+  await mkdir(join(directory, 'below'), { recursive: true });
+  await writeFile(join(directory, 'old.pcap'), Buffer.alloc(24));
+  await writeFile(join(directory, 'below/other.pcap'), 'not listed');
+  await symlink('/etc/passwd', join(directory, 'leak.pcap'));
+  await it.server.expect(201, 'POST', `${it.url}/start_capture`, { capture_file_name: 'new.pcap' });
+  await it.send(3, 100);
+  await until(async () => (await list()).some(({ bytes }) => bytes === 24 + 3 * 116), 'the bytes of the capture');
+  const found = await list();
+  const link_id = it.link.link_id;
+  assert.deepEqual(
+    found.map(({ modified, ...rest }) => rest),
+    [
+      { name: 'new.pcap', bytes: 24 + 3 * 116, link_id, running: true, compute_id: 'local' },
+      { name: 'old.pcap', bytes: 24, link_id: null, running: false, compute_id: 'local' },
+    ],
+  );
+  assert.ok(found.every(({ modified }) => modified === new Date(modified).toISOString()));
+  await it.server.expect(201, 'POST', `${it.url}/stop_capture`);
+  assert.equal((await list())[0].running, false);
+  // They can be read when the project is closed, too; whose they were is not known then.
+  await it.server.expect(204, 'POST', `${it.path}/close`);
+  assert.deepEqual(
+    (await list()).map(({ name, link_id }) => [name, link_id]),
+    [
+      ['new.pcap', null],
+      ['old.pcap', null],
+    ],
+  );
+});
