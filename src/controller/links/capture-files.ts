@@ -2,7 +2,6 @@
 import { basename, dirname } from 'node:path';
 import { listContained } from '../../host/contained-tree.ts';
 import { CAPTURES_DIRECTORY, isPartOfRing } from '../../store/captures.ts';
-import type { Project } from '../lab/project.ts';
 import type { Link } from './link.ts';
 
 export interface CaptureFileEntry {
@@ -18,12 +17,12 @@ export interface CaptureFileEntry {
   compute_id: string;
 }
 
-/** The newest first; those of other hosts before them. */
-export async function captureFiles(project: Project): Promise<CaptureFileEntry[]> {
-  const links = [...project.links.values()].filter(({ capture }) => capture !== undefined);
+/** Of the project in this directory, which has these links while it is open: the newest first, those of other hosts before them. */
+export async function captureFiles(directory: string, all: Iterable<Link>): Promise<CaptureFileEntry[]> {
+  const links = [...all].filter(({ capture }) => capture !== undefined);
   const here: CaptureFileEntry[] = [];
   const wanted = CAPTURES_DIRECTORY.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
-  for await (const { path, stat } of listContained(project.record.path, (folder) => wanted.includes(folder))) {
+  for await (const { path, stat } of listContained(directory, (folder) => wanted.includes(folder))) {
     if (dirname(path) !== CAPTURES_DIRECTORY) continue;
     const name = basename(path);
     const link = links.find((each) => isCapturedInto(each, name));

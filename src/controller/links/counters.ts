@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 import { wholeInQuery } from '../../http/query.ts';
 import type { MessageSocket } from '../../http/sockets.ts';
-import type { Project } from '../lab/project.ts';
 import { lineCounters } from './lines.ts';
 import type { Link } from './link.ts';
 
@@ -21,25 +20,31 @@ export function counterInterval(query: Readonly<Record<string, string>>): number
   return wholeInQuery(query, 'interval', INTERVAL_MS) ?? USUAL_INTERVAL_MS;
 }
 
+/** What is asked of a project. */
+export interface CountedLab {
+  readonly isOpen: boolean;
+  readonly links: ReadonlyMap<string, Link>;
+}
+
 type Counters = Awaited<ReturnType<typeof lineCounters>>;
 
 /**
  * Sends `{"links": [...]}`: first all links that can be counted, then after each interval those whose figures are others. A large lab, or a
  * slow client, makes the intervals longer. Ends with the project.
  */
-export async function feedCounters(project: Project, socket: MessageSocket, milliseconds: number): Promise<void> {
+export async function feedCounters(lab: CountedLab, socket: MessageSocket, milliseconds: number): Promise<void> {
   const leaving = new AbortController();
   socket.listen({ close: () => leaving.abort() });
   const told = new Map<Link, string>();
   const silent = new Map<Link, number>();
   for (let round = 0; !leaving.signal.aborted; round++) {
     const began = performance.now();
-    if (!project.isOpen) {
+    if (!lab.isOpen) {
       socket.close(1001, 'The project was closed.');
       return;
     }
     if (socket.bufferedAmount <= BACKLOG_BYTES) {
-      const links = await changedLinks(project, { told, silent, round });
+      const links = await changedLinks(lab, { told, silent, round });
       if (leaving.signal.aborted) return;
       if (links.length > 0 || round === 0) socket.send(JSON.stringify({ links }));
     }
@@ -56,8 +61,8 @@ interface Rounds {
   round: number;
 }
 
-async function changedLinks(project: Project, { told, silent, round }: Rounds): Promise<object[]> {
-  const present = new Set(project.links.values());
+async function changedLinks(lab: CountedLab, { told, silent, round }: Rounds): Promise<object[]> {
+  const present = new Set(lab.links.values());
   for (const map of [told, silent]) for (const link of map.keys()) if (!present.has(link)) map.delete(link);
   const asked = [...present].filter((link) => link.wired && (silent.get(link) ?? -RARELY) + RARELY <= round);
   const found: object[] = [];

@@ -121,8 +121,9 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
       return (socket) => void feedCounters(project, socket, milliseconds);
     }),
 
-    route('GET /v2/projects/{project_id}/captures', {}, async ({ params }) =>
-      captureFiles(await projects.settled(params.project_id)),
-    ),
+    route('GET /v2/projects/{project_id}/captures', {}, async ({ params }) => {
+      const project = await projects.settled(params.project_id);
+      return captureFiles(project.record.path, project.links.values());
+    }),
   ];
 }
