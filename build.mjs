@@ -1,7 +1,8 @@
 // Packs the daemon into one executable: node build.mjs [--target linux-x64|linux-arm64] [--out FILE] [--entry FILE]
 //
-// esbuild makes one script of src/main.ts and one of each worker; @yao-pkg/pkg in SEA mode puts the script, the addons and the
-// static files into a copy of the pinned Node. Two builds of the same sources give the same bytes, wherever they are made.
+// esbuild makes one script of src/main.ts, one of the supervisor and one of each worker, and V8 what it compiles them to;
+// @yao-pkg/pkg in SEA mode puts scripts, addons and static files into a copy of the pinned Node. Two builds of the same sources
+// give the same bytes, wherever they are made.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -24,11 +25,12 @@ import { bundleWeb, LARGEST_GZIP_BYTES } from './bin/web.mjs';
 
 const root = import.meta.dirname;
 const own = `linux-${process.arch}`;
+const SERVER = join(root, 'src/main.ts');
 const { values: options } = parseArgs({
   options: {
     target: { type: 'string', default: own },
     out: { type: 'string' },
-    entry: { type: 'string', default: join(root, 'src/main.ts') },
+    entry: { type: 'string', default: SERVER },
   },
 });
 const arch = options.target.replace(/^linux-/, '');
@@ -37,13 +39,17 @@ const out = resolve(
 );
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** Threads, by the name under which src/host/workers.ts asks for their scripts. */
-const WORKERS = {
+/** Scripts beside the one of the entry: the supervisor's, and those of threads, as src/host/workers.ts asks for them. */
+const SCRIPTS = {
+  supervisor: 'src/supervise.ts',
   fabric: 'src/fabric/worker.ts',
   checksum: 'src/host/checksum-worker.ts',
   'lab-text': 'src/store/topology/lab-text-worker.ts',
   'topology-parsing': 'src/store/topology/parsing-worker.ts',
 };
+
+/** A small nursery: 5 MB less of a daemon that mostly idles, for collections that are short but more frequent under load. */
+const V8_OPTIONS = ['--max-semi-space-size=1'];
 
 /** The packages that look for their addon on disk are handed our loader instead. */
 const addonPlugin = {
@@ -98,9 +104,37 @@ async function bundle(entry, outfile) {
       'process.env.WS_NO_BUFFER_UTIL': '"1"',
       'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
     },
-    banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+    // As src/host/compiled-script.ts calls it.
+    banner: {
+      js: "(function(exports,require,module,__filename,__dirname){const bundleUrl = require('node:url').pathToFileURL(__filename).href;",
+    },
+    footer: { js: '})' },
   });
   return Object.keys(metafile.inputs);
+}
+
+/** The script that the executable and each thread begin with: it does nothing but run another one. */
+async function starter(outfile) {
+  await build({
+    entryPoints: [join(root, 'src/starter.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    logLevel: 'warning',
+  });
+}
+
+/**
+ * What V8 makes of a script, for the same Node on the same kind of processor; elsewhere V8 refuses it and compiles. With a
+ * fixed seed two builds give the same bytes.
+ */
+function codeCache(script, cache, list, words) {
+  const tool = join(root, 'bin/code-cache.mjs');
+  const run = (...parts) => execFileSync(process.execPath, parts, { stdio: ['ignore', 'ignore', 'inherit'] });
+  run('--random-seed=1', tool, 'make', script, cache, list, ...words);
+  run(...V8_OPTIONS, tool, 'check', script, cache);
 }
 
 /** The licences of everything that is inside the executable. */
@@ -178,9 +212,6 @@ function forgetPlace(file, place) {
   writeFileSync(file, bytes);
 }
 
-/** A small nursery: 5 MB less of a daemon that mostly idles, for collections that are short but more frequent under load. */
-const V8_OPTIONS = ['--max-semi-space-size=1'];
-
 /** pkg's SEA mode, with the Node that npm has brought. */
 async function pack(place, script, assets, nodePackage) {
   // Not by pkg's command line: that takes static files only together with its own layer over node:fs, which would then stand
@@ -211,14 +242,27 @@ if (`v${nodeVersion}` !== process.version)
 const addons = Object.entries(buildAddons(arch)).map(([name, file]) => [`addons/${name}`, file]);
 const place = mkdtempSync('/tmp/labwired-build-');
 try {
-  const script = join(place, 'labwired.cjs');
-  const inputs = await bundle(options.entry, script);
+  const inputs = [];
+  const scripts = { program: options.entry };
+  for (const [name, source] of Object.entries(SCRIPTS)) scripts[name] = join(root, source);
   const assets = { ...Object.fromEntries(addons), ...staticFiles(), ...(await webFiles(place, inputs)) };
-  for (const [name, source] of Object.entries(WORKERS)) {
-    const worker = join(place, `${name}.cjs`);
-    inputs.push(...(await bundle(join(root, source), worker)));
-    assets[`workers/${name}.js`] = worker;
+  for (const [name, source] of Object.entries(scripts)) {
+    const script = join(place, `${name}.cjs`);
+    inputs.push(...(await bundle(source, script)));
+    assets[`scripts/${name}.cjs`] = script;
   }
+  const list = join(place, 'assets.json');
+  writeFileSync(list, JSON.stringify(assets));
+  for (const name of Object.keys(scripts)) {
+    if (options.target !== own) continue;
+    const cache = join(place, `${name}.cache`);
+    const isServer = name === 'program' && options.entry === SERVER;
+    codeCache(assets[`scripts/${name}.cjs`], cache, list, isServer ? ['evaluate'] : []);
+    assets[`scripts/${name}.cache`] = cache;
+  }
+  const script = join(place, 'labwired.cjs');
+  await starter(script);
+  assets['scripts/starter.cjs'] = script;
   mkdirSync(dirname(out), { recursive: true });
   await pack(place, script, Object.fromEntries(Object.entries(assets).sort()), nodePackage);
   writeFileSync(`${out}.licenses`, licences(inputs, nodePackage));

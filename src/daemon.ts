@@ -66,10 +66,7 @@ export async function startDaemon(
   const started = (part: string): void => log.debug(`started ${part}`, { milliseconds: Math.round(performance.now()) });
   started('program');
   const store = undo.use(await Store.open({ stateDirectory: config.state }));
-  await moving;
-  if (fabric.withoutLoop !== undefined && config.Server.native_frame_loop === 'automatic')
-    log.warn('frames are moved without the native loop, which costs time and CPU', { reason: fabric.withoutLoop });
-  started('store and fabric');
+  started('store');
   const otherProjects = async (): Promise<{ id: string; path: string }[]> =>
     (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
   const { instance, documents } = store;
@@ -122,6 +119,10 @@ export async function startDaemon(
   await controller.start(port);
   undo.defer(() => controller.stop({ keepNodes }));
   started('controller');
+  await moving; // not before: its thread reads its script meanwhile
+  if (fabric.withoutLoop !== undefined && config.Server.native_frame_loop === 'automatic')
+    log.warn('frames are moved without the native loop, which costs time and CPU', { reason: fabric.withoutLoop });
+  started('fabric');
   loopDelay.start();
   undo.defer(() => loopDelay.stop());
   // From the first request on, labs that were left open are on their way.

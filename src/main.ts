@@ -1,4 +1,8 @@
-// Entry of the executable. The supervisor of the nodes' programs is a process of its own, which reads no more than it needs.
-const [, , ...words] = process.argv;
-if (words[0] === 'supervise') import('./supervisor/supervise.ts').then(({ supervise }) => supervise(words.slice(1)));
-else import('./commands.ts').then(({ main }) => main(words));
+// Entry of the server and of all commands but the supervisor, which is a process of its own and reads no more than it needs.
+import { main } from './commands.ts';
+
+/** Reads all of the server without starting it: build.mjs keeps what V8 has compiled then. */
+export const evaluate = () =>
+  Promise.all([import('./daemon.ts'), import('./fabric/fabric.ts'), import('./host/notify.ts')]);
+
+void main(process.argv.slice(2));

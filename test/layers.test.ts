@@ -189,7 +189,7 @@ test('the picture of the modules shows each of them, layer by layer', async () =
 
 test('nothing but the configuration and the entrance looks at the environment or the command line', () => {
   const found = globSync('src/**/*.ts', { cwd: root })
-    .filter((path) => !/^src\/(config\/|main\.ts$)/.test(path))
+    .filter((path) => !/^src\/(config\/|(main|starter|supervise)\.ts$)/.test(path))
     .filter((path) => /\bprocess\.(env|argv)\b|from 'node:process'/.test(readFileSync(join(root, path), 'utf8')));
   assert.deepEqual(found, []);
 });

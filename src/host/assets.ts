@@ -14,7 +14,7 @@ export function isPackaged(): boolean {
 }
 
 /**
- * The file that build.mjs has stored in the executable as `key`: `addons/<file>`, `assets/<path>`, `workers/<name>.js`. What is
+ * The file that build.mjs has stored in the executable as `key`: `addons/<file>`, `assets/<path>`, `scripts/<name>.cjs`. What is
  * given is the executable's image itself, not a copy: memory that can only be read.
  */
 export function embedded(key: string): Buffer | undefined {

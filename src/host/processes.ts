@@ -58,14 +58,14 @@ function environmentOf(pid: number): string[] {
 /** The running processes that carry the token of `instance`, this one excepted. One pass over /proc. */
 export function findOurs(instance: string): OwnedProcess[] {
   const found: OwnedProcess[] = [];
+  const token = `${INSTANCE}=${instance}`;
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);
-    if (!Number.isInteger(pid) || pid === process.pid) continue;
-    // The start time first: should the pid change hands before the environment is read, it does not fit and `signal` sees it.
+    if (!Number.isInteger(pid) || pid === process.pid || !environmentOf(pid).includes(token)) continue;
+    // The environment is read again after the start time: should the pid have changed hands in between, it does not fit and `signal` sees it.
     const startTime = startTimeOf(pid);
-    if (startTime === undefined) continue;
     const environment = environmentOf(pid);
-    if (!environment.includes(`${INSTANCE}=${instance}`)) continue;
+    if (startTime === undefined || !environment.includes(token)) continue;
     const nodeId = environment.find((line) => line.startsWith(`${NODE}=`))?.slice(NODE.length + 1) ?? '';
     found.push({ pid, nodeId, startTime });
   }

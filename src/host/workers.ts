@@ -10,11 +10,11 @@ export interface WorkerSettings {
   resourceLimits: ResourceLimits;
 }
 
-/** Starts the worker that build.mjs packs as `workers/<name>.js`. */
+/** Starts the worker that build.mjs packs as `scripts/<name>.cjs`; src/starter.ts finds it by the thread's name. */
 export function startWorker(name: string, { source, workerData, resourceLimits }: WorkerSettings): Worker {
   // Without execArgv a worker takes over options of the process that make no sense for it, such as --input-type.
   const options = { name, workerData, resourceLimits, execArgv: [] };
-  const packed = isPackaged() ? embedded(`workers/${name}.js`) : undefined;
+  const packed = isPackaged() ? embedded('scripts/starter.cjs') : undefined;
   if (packed !== undefined) return new Worker(packed.toString(), { ...options, eval: true });
   // From source the thread strips types by a WebAssembly module that it shares with others. When V8 exchanges the module's entry points
   // for faster ones while several threads use them, Node 24 crashes now and then (SIGSEGV in WasmEngine::FreeDeadCode): it is not to.

@@ -2,7 +2,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
-import { lookup } from 'mime-types';
 import { Failure } from '../failures.ts';
 import { openContainedForRead, type WriteOptions, writeContained } from '../host/contained.ts';
 
@@ -13,7 +12,7 @@ import { openContainedForRead, type WriteOptions, writeContained } from '../host
 export async function downloadFile(root: string, path: string): Promise<Response> {
   const { handle, stat } = await openContainedForRead(root, path);
   const headers = {
-    'Content-Type': mediaType(path),
+    'Content-Type': await mediaType(path),
     'Content-Length': String(stat.size),
     'Last-Modified': stat.mtime.toUTCString(),
     // A page that somebody put into a project must not act with the rights of this server's pages.
@@ -24,7 +23,8 @@ export async function downloadFile(root: string, path: string): Promise<Response
 }
 
 /** By the name's extension; text is taken for UTF-8. */
-function mediaType(path: string): string {
+async function mediaType(path: string): Promise<string> {
+  const { lookup } = await import('mime-types'); // 1,000 types, which a start need not read
   const type = lookup(extname(path)) || 'application/octet-stream';
   return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
 }

@@ -14,7 +14,7 @@ const PATIENCE_MS = 10_000;
 const LOG = 'log';
 
 function words(directory: string, instance: string): string[] {
-  const script = isPackaged() ? [] : [join(import.meta.dirname, '../main.ts')];
+  const script = isPackaged() ? [] : [join(import.meta.dirname, '../supervise.ts')];
   return [...script, 'supervise', directory, instance, addonDirectory() ?? ''];
 }
 
