@@ -6,6 +6,8 @@ import { type HttpRoute, JsonText, type Route, type RouteWords, route } from './
 import type { Schema } from './validation.ts';
 
 type Node = { [member: string]: Json };
+/** The schema of a body of the route with this pattern. */
+type SchemaOf = (schema: Schema, pattern: string) => Node;
 
 export interface OpenApiOptions {
   /** Release of the API that the routes speak. */
@@ -46,21 +48,23 @@ export async function openApiDocument(routes: readonly Route[], { version }: Ope
   // Not before they are needed.
   const { toJsonSchema } = await import('@valibot/to-json-schema');
   const { wordsOf } = await import('./openapi-words.ts');
-  const schemaOf = (schema: Schema): Node => {
-    const { $schema: _dialect, ...converted } = toJsonSchema(schema, {
+  const { describedBody } = await import('./openapi-settings.ts');
+  const converted = (schema: Schema): Node => {
+    const { $schema: _dialect, ...plain } = toJsonSchema(schema, {
       target: 'draft-2020-12',
       typeMode: 'input',
       errorMode: 'ignore',
       // Objects whose members nobody here knows.
       overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'custom' ? { type: 'object' } : undefined),
     });
-    return converted as Node;
+    return inlined(plain as Node);
   };
+  const schemaOf = (schema: Schema, pattern: string): Node => describedBody(converted(schema), pattern);
   const paths: Record<string, Node> = {};
   for (const each of routes) {
     const path = pathOf(each.pattern);
-    const described = operation(each, ownWords(each) ?? wordsOf(each.method, each.pattern), schemaOf);
-    paths[path] = { ...paths[path], [each.method.toLowerCase()]: described };
+    const entry = operation(each, ownWords(each) ?? wordsOf(each.method, each.pattern), schemaOf);
+    paths[path] = { ...paths[path], [each.method.toLowerCase()]: entry };
   }
   return {
     openapi: '3.1.0',
@@ -100,13 +104,24 @@ export async function openApiDocument(routes: readonly Route[], { version }: Ope
   };
 }
 
+/** The schema without `$defs`: its references would mean another place within the document. Lazy schemas, which have them, are not recursive. */
+function inlined({ $defs, ...schema }: Node): Node {
+  if ($defs === undefined) return schema;
+  return JSON.parse(JSON.stringify(schema), (_key, value) => {
+    const name = typeof value?.$ref === 'string' && /^#\/\$defs\/(\w+)$/.exec(value.$ref)?.[1];
+    if (!name) return value;
+    const { $ref: _, ...beside } = value;
+    return { ...(($defs as Node)[name] as Node), ...beside };
+  });
+}
+
 function refusal(status: number, description: string): Node {
   // These two have no body.
   if (status === 304 || status === 401) return { description };
   return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } } };
 }
 
-function operation(each: Route, words: RouteWords | undefined, schemaOf: (schema: Schema) => Node): Node {
+function operation(each: Route, words: RouteWords | undefined, schemaOf: SchemaOf): Node {
   const parameters = [...pathParameters(each.pattern), ...queryParameters(words?.query ?? {})];
   const statuses = [...new Set([...refusalsOf(each), ...(words?.errors ?? [])])];
   return {
@@ -163,10 +178,12 @@ function refusalsOf({ kind, method, pattern, ...rest }: Route): number[] {
   return found;
 }
 
-function requestBody({ method, options: { raw, body } }: HttpRoute, schemaOf: (schema: Schema) => Node): Node {
+function requestBody({ method, pattern, options }: HttpRoute, schemaOf: SchemaOf): Node {
+  const { raw, body, forms } = options;
   if (raw) return method === 'GET' ? {} : { requestBody: { content: { 'application/octet-stream': {} } } };
   if (!body) return {};
-  const schema = schemaOf(body);
+  const schema = schemaOf(body, pattern);
+  if (forms) schema['anyOf'] = forms().map((form) => schemaOf(form, pattern));
   const required = Array.isArray(schema['required']) && schema['required'].length > 0;
   return { requestBody: { required, content: { 'application/json': { schema } } } };
 }

@@ -66,6 +66,8 @@ export interface RouteWords {
 export interface RouteOptions<S extends Schema | undefined> {
   /** Schema of the body after the query was merged in; without it any JSON will do. */
   body?: S;
+  /** For the API document: what the body is in full, one schema a form, where `body` checks what all forms share. */
+  forms?: () => readonly Schema[];
   /** Status of success; 200 when not given. */
   status?: number;
   /** The body is not parsed: it is a file, or not there. */

@@ -1,6 +1,7 @@
 // What everything on the screen of a lab shares: the lab, what is selected, what is open, and how tasks are attempted.
 import { signal } from '@preact/signals';
 import { DockEntries } from './dock/entries.ts';
+import { Journal } from './model/journal.ts';
 import { Lab } from './model/lab.ts';
 import { NOTHING, type Selection } from './model/selection.ts';
 import type { LinkEnd, NodeObject } from './model/types.ts';
@@ -27,6 +28,7 @@ export interface PageContext {
 
 export class LabContext implements PageContext {
   readonly lab: Lab;
+  readonly journal: Journal;
   readonly go: (path: string) => void;
   readonly selection = signal<Selection>(NOTHING);
   readonly dock = new DockEntries();
@@ -39,6 +41,7 @@ export class LabContext implements PageContext {
 
   constructor(id: string, go: (path: string) => void) {
     this.lab = new Lab(id);
+    this.journal = new Journal(this.lab);
     this.go = go;
   }
 

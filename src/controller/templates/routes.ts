@@ -5,6 +5,7 @@ import { JsonText, type Route, route } from '../../http/route.ts';
 import { type NodeRequest, nodeRequest } from './node-request.ts';
 import { TemplateCreate, TemplateUpdate, TemplateUsage } from './schema.ts';
 import type { Templates } from './templates.ts';
+import { templateForms } from './type-schemas.ts';
 
 /**
  * Creates the node in the project. Asks for it (`request`) once the project was found and is open, so that those failures
@@ -15,7 +16,9 @@ export type Instantiate = (projectId: string, request: () => NodeRequest) => Pro
 export function templateRoutes(templates: Templates, instantiate: Instantiate): Route[] {
   return [
     route('GET /v2/templates', {}, () => templates.list()),
-    route('POST /v2/templates', { body: TemplateCreate, status: 201 }, ({ body }) => templates.create(body)),
+    route('POST /v2/templates', { body: TemplateCreate, forms: templateForms, status: 201 }, ({ body }) =>
+      templates.create(body),
+    ),
     route('GET /v2/templates/{template_id}', {}, ({ params, headers }) => {
       const text = answerText(templates.get(params.template_id));
       const tag = entityTag(text);

@@ -5,7 +5,7 @@ import { AnyCategory, type Category } from '../../store/node-kinds/template-memb
 import { AnyObject, Integer, NODE_TYPES, Text, Uuid } from '../../store/vocabulary.ts';
 
 /** Types that a template can be made of. */
-const TEMPLATE_TYPES = NODE_TYPES.filter((type) => !nodeKind(type).template.builtinOnly);
+export const TEMPLATE_TYPES = NODE_TYPES.filter((type) => !nodeKind(type).template.builtinOnly);
 
 const members = {
   template_id: v.optional(Uuid),

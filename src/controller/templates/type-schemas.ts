@@ -2,8 +2,9 @@
 import * as v from 'valibot';
 import { type Schema, validated } from '../../http/validation.ts';
 import type { TemplateFacts } from '../../store/node-kinds/kind.ts';
-import { findNodeKind } from '../../store/node-kinds/kinds.ts';
+import { findNodeKind, nodeKind } from '../../store/node-kinds/kinds.ts';
 import { commonMembers } from '../../store/node-kinds/template-members.ts';
+import { TEMPLATE_TYPES } from './schema.ts';
 
 /** All members of a type; others are refused, missing ones get their defaults. */
 type TypeSchema = v.GenericSchema<unknown, Record<string, unknown>> & { entries: v.ObjectEntries };
@@ -19,6 +20,22 @@ export function typeSchema(settings: Readonly<Record<string, unknown>>): TypeSch
   if (members === undefined) return undefined;
   const { nameFormat, symbol, category } = kind!.template;
   return v.strictObject({ ...commonMembers(nameFormat, symbol, category), ...members });
+}
+
+/** What a template may be made of: a schema for each type, and for each platform of routers. */
+export function templateForms(): TypeSchema[] {
+  return TEMPLATE_TYPES.flatMap((type) => {
+    const { members, variants, nameFormat, symbol, category } = nodeKind(type).template;
+    const form = (own: v.ObjectEntries): TypeSchema => {
+      const { template_id, builtin, ...common } = commonMembers(nameFormat, symbol, category);
+      const identity = { template_id: v.optional(template_id), builtin: v.optional(builtin) };
+      return v.strictObject({ ...common, ...identity, ...own, template_type: v.literal(type) });
+    };
+    if (variants) {
+      return Object.entries(variants.members).map(([name, own]) => form({ ...own, [variants.by]: v.literal(name) }));
+    }
+    return members ? [form(members)] : [];
+  });
 }
 
 function ownMembers(

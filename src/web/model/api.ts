@@ -33,6 +33,17 @@ export const api = {
   async get<T>(path: string): Promise<T> {
     return (await (await call('GET', `/v2${path}`)).json()) as T;
   },
+  /** A file as text; undefined if it is none, or has more bytes than `most`. */
+  async text(path: string, most: number): Promise<string | undefined> {
+    const bytes = await (await call('GET', `/v2${path}`)).arrayBuffer();
+    if (bytes.byteLength > most) return undefined;
+    try {
+      const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+      return text.includes('\0') ? undefined : text;
+    } catch {
+      return undefined;
+    }
+  },
   async post<T>(path: string, body: object = {}): Promise<T> {
     const text = await (await call('POST', `/v2${path}`, JSON.stringify(body))).text();
     return (text === '' ? undefined : JSON.parse(text)) as T;

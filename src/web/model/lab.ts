@@ -32,6 +32,7 @@ export class Lab {
   /** What happens to the project as a whole is told to everybody. */
   readonly #controllerEvents: Events;
   readonly #listeners = new Set<LabListener>();
+  readonly #hearers = new Set<(message: Message) => void>();
   /** Events that came while the lists were read; applied after them. */
   #waiting: Message[] | undefined;
   #readings = 0;
@@ -71,6 +72,12 @@ export class Lab {
   listen(listener: LabListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Told of every event as it came, also of those that change nothing here. */
+  hear(hearer: (message: Message) => void): () => void {
+    this.#hearers.add(hearer);
+    return () => this.#hearers.delete(hearer);
   }
 
   /** Reads the project, and its parts if it is open. Of several readings at once the last one counts. */
@@ -117,7 +124,9 @@ export class Lab {
   }
 
   /** Takes up one event. What it does not know it leaves alone. */
-  apply({ action, event }: Message): void {
+  apply(message: Message): void {
+    const { action, event } = message;
+    for (const hearer of this.#hearers) hearer(message);
     const [noun, verb] = action.split('.') as [string, string | undefined];
     if (noun === 'node' || noun === 'link' || noun === 'drawing') {
       this.#set(noun, event as never, verb === 'deleted');

@@ -33,8 +33,11 @@ export interface NodeObject {
   y: number;
   z: number;
   locked: boolean;
-  label: { text: string; x: number | null; y: number | null; rotation: number };
+  label: { text: string; x: number | null; y: number | null; rotation: number; style?: string | null };
   ports: PortObject[];
+  properties: Readonly<Record<string, unknown>>;
+  node_directory: string | null;
+  command_line: string | null;
 }
 
 export interface LinkEnd {

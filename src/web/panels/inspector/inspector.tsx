@@ -3,7 +3,7 @@ import type { LabContext } from '../../lab-context.ts';
 import { WORDS } from '../../words.ts';
 import { DrawingDetails } from './drawing.tsx';
 import { LinkDetails } from './link.tsx';
-import { NodeDetails, NodeVerbs } from './node.tsx';
+import { NodeDetails, NodeVerbs, SeveralNodes } from './node.tsx';
 
 export function Inspector({ context }: { context: LabContext }) {
   const { lab, selection } = context;
@@ -21,6 +21,7 @@ export function Inspector({ context }: { context: LabContext }) {
             {nodes.length} {WORDS.nodes.title}
           </h2>
           <NodeVerbs context={context} />
+          <SeveralNodes context={context} nodes={nodes} />
         </>
       )}
       {drawings.length === 1 && nodes.length === 0 && (

@@ -1,18 +1,39 @@
 // A node: its verbs, and its tabs.
 import type { LabContext } from '../../lab-context.ts';
-import { api } from '../../model/api.ts';
-import { linkAt, portName } from '../../model/ports.ts';
 import type { NodeObject } from '../../model/types.ts';
-import { openConsole } from '../../verbs/nodes.ts';
-import { STATUS, WORDS } from '../../words.ts';
+import { WORDS } from '../../words.ts';
+import { lazily } from '../lazily.tsx';
 import { VerbButton } from '../verb-button.tsx';
 import { type Tab, type TabProps, Tabs } from './tabs.tsx';
 
+type Parts = typeof import('./node/tabs.ts');
+type TabName = Exclude<keyof Parts, 'Several'>;
+
+const parts = (): Promise<Parts> => import('./node/tabs.ts');
+const tab = (name: TabName) => lazily<TabProps<NodeObject>>(async () => (await parts())[name]);
+
+/** Types whose nodes have no directory, and nothing to set but their ports. */
+const WITHOUT_FILES = ['ethernet_switch', 'ethernet_hub', 'frame_relay_switch', 'atm_switch', 'nat', 'cloud'];
+const hasFiles = ({ node_type: type }: NodeObject): boolean => !WITHOUT_FILES.includes(type);
+
 /** The tabs of a node. */
 const NODE_TABS: readonly Tab<NodeObject>[] = [
-  { id: 'general', title: WORDS.nodes.general, component: General },
-  { id: 'ports', title: WORDS.nodes.ports, component: Ports },
+  { id: 'general', title: WORDS.nodes.general, component: tab('General') },
+  {
+    id: 'settings',
+    title: WORDS.node.settings,
+    component: tab('Settings'),
+    shown: (node) => hasFiles(node) || node.node_type === 'cloud',
+  },
+  { id: 'ports', title: WORDS.nodes.ports, component: tab('Ports') },
+  { id: 'files', title: WORDS.node.files, component: tab('Files'), shown: hasFiles },
+  { id: 'log', title: WORDS.node.log, component: tab('Log') },
 ];
+
+/** The form for what several nodes have in common. */
+export const SeveralNodes = lazily<{ context: LabContext; nodes: readonly NodeObject[] }>(
+  async () => (await parts()).Several,
+);
 
 /** The buttons for the nodes that are selected. */
 export function NodeVerbs({ context }: { context: LabContext }) {
@@ -34,61 +55,5 @@ export function NodeDetails({ context, object: node }: TabProps<NodeObject>) {
       <NodeVerbs context={context} />
       <Tabs tabs={NODE_TABS} context={context} object={node} />
     </>
-  );
-}
-
-function General({ context, object: node }: TabProps<NodeObject>) {
-  const { lab, attempt } = context;
-  const rename = (event: Event): void => {
-    const field = event.currentTarget as HTMLInputElement;
-    if (field.value === node.name) return;
-    void attempt(() => api.put(`${lab.path}/nodes/${node.node_id}`, { name: field.value })).then((done) => {
-      if (!done) field.value = node.name;
-    });
-  };
-  return (
-    <dl>
-      <dt>{WORDS.common.name}</dt>
-      <dd>
-        <input aria-label={WORDS.common.name} value={node.name} onChange={rename} autocomplete="off" />
-      </dd>
-      <dt>{WORDS.common.state}</dt>
-      <dd>
-        {STATUS[node.status]}, {node.node_type.replaceAll('_', ' ')}
-      </dd>
-      {node.console !== null && (
-        <>
-          <dt>{WORDS.nodes.console}</dt>
-          <dd>
-            <button type="button" onClick={() => openConsole(context, node.node_id)}>
-              {node.console_type} {node.console_host}:{node.console}
-            </button>
-          </dd>
-        </>
-      )}
-    </dl>
-  );
-}
-
-function Ports({ context: { lab, select }, object: node }: TabProps<NodeObject>) {
-  return (
-    <ul>
-      {node.ports.map((port) => {
-        const found = linkAt(lab, node, port);
-        const other = found?.link.nodes.find((end) => end !== found.end);
-        return (
-          <li key={`${port.adapter_number}/${port.port_number}`}>
-            {port.name}:{' '}
-            {found && other ? (
-              <button type="button" onClick={() => select({ link: found.link.link_id })}>
-                {lab.nodes.get(other.node_id)?.name} {portName(lab, other)}
-              </button>
-            ) : (
-              WORDS.nodes.free
-            )}
-          </li>
-        );
-      })}
-    </ul>
   );
 }

@@ -1,0 +1,74 @@
+// What people type or choose a value with.
+import { WORDS } from '../words.ts';
+import type { Field } from './schema.ts';
+
+export interface ControlProps {
+  id: string;
+  field: Field;
+  typed: string | boolean;
+  offers?: readonly string[];
+  isRequired?: boolean;
+  /** Attributes that say what else belongs to it. */
+  marks?: Readonly<Record<string, string | boolean>>;
+  change: (typed: string | boolean) => void;
+}
+
+export function Control({ id, field, typed, offers = [], isRequired = false, marks, change }: ControlProps) {
+  const common = { id, required: isRequired, disabled: field.readOnly, ...marks };
+  const onInput = (event: { currentTarget: { value: string } }): void => change(event.currentTarget.value);
+  if (typeof typed === 'boolean') {
+    return (
+      <input
+        {...common}
+        required={false}
+        type="checkbox"
+        checked={typed}
+        onChange={({ currentTarget }) => change(currentTarget.checked)}
+      />
+    );
+  }
+  if (field.kind === 'choice') {
+    const isUnset = typed === '' || !(field.required || field.choices.includes(''));
+    const choices = [...new Set([...(isUnset ? [''] : []), ...field.choices, typed])];
+    return (
+      <select {...common} value={typed} onChange={onInput}>
+        {choices.map((choice) => (
+          <option key={choice} value={choice}>
+            {choice === '' ? WORDS.forms.unset : choice.replaceAll(/(?<=[a-z])_(?=[a-z])/g, ' ')}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  if (field.kind === 'lines' || field.kind === 'texts') {
+    return <textarea {...common} rows={3} value={typed} spellcheck={false} onInput={onInput} />;
+  }
+  const list = offers.length > 0 ? `${id}-offers` : undefined;
+  const isNumber = field.kind === 'integer' || field.kind === 'number';
+  return (
+    <>
+      <input
+        {...common}
+        {...(list && { list })}
+        type="text"
+        inputMode={isNumber ? (field.kind === 'integer' ? 'numeric' : 'decimal') : 'text'}
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={isNumber ? range(field) : ''}
+        value={typed}
+        onInput={onInput}
+      />
+      {list && (
+        <datalist id={list}>
+          {offers.map((offer) => (
+            <option key={offer} value={offer} />
+          ))}
+        </datalist>
+      )}
+    </>
+  );
+}
+
+function range({ lowest, highest }: Field): string {
+  return lowest !== undefined && highest !== undefined ? `${lowest} – ${highest}` : '';
+}

@@ -1,0 +1,55 @@
+// What the server's API document says of the settings of nodes, templates and hosts; read once, when the first form is shown.
+import { api } from '../model/api.ts';
+import { type Field, fieldsOf, type JsonSchema } from './schema.ts';
+
+interface Operation {
+  requestBody?: { content: Record<string, { schema: JsonSchema }> };
+}
+type ApiDocument = { paths: Record<string, Record<string, Operation>> };
+
+let document: Promise<ApiDocument> | undefined;
+
+/** @throws Refusal */
+async function bodySchema(method: string, path: string): Promise<JsonSchema> {
+  document ??= api.get<ApiDocument>('/openapi.json').catch((error: unknown) => {
+    // Asked again by the next form.
+    document = undefined;
+    throw error;
+  });
+  return (await document).paths[path]?.[method]?.requestBody?.content['application/json']?.schema ?? {};
+}
+
+/** What can be set of a node of this type, as its compute takes it. @throws Refusal */
+export async function settingsOf(type: string): Promise<Field[]> {
+  return fieldsOf(await bodySchema('put', `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}`));
+}
+
+/** What can be set of every node. @throws Refusal */
+export async function nodeMembers(): Promise<Field[]> {
+  return fieldsOf(await bodySchema('put', '/v2/projects/{project_id}/nodes/{node_id}'));
+}
+
+/** @throws Refusal */
+export async function hostMembers(): Promise<Field[]> {
+  return fieldsOf(await bodySchema('post', '/v2/computes'));
+}
+
+/** A kind of template: of a type and, for routers, a platform. */
+export interface TemplateForm {
+  type: string;
+  platform: string | undefined;
+  fields: Field[];
+}
+
+/** @throws Refusal */
+export async function templateForms(): Promise<TemplateForm[]> {
+  const { anyOf = [] } = await bodySchema('post', '/v2/templates');
+  return anyOf.map((schema) => {
+    const { template_type: type, platform } = schema.properties ?? {};
+    return {
+      type: String(type?.const),
+      platform: platform?.const === undefined ? undefined : String(platform.const),
+      fields: fieldsOf(schema),
+    };
+  });
+}

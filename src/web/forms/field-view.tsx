@@ -1,0 +1,72 @@
+// A field of a form: its label, what is typed, its unit, help, and what is wrong with it.
+import { useId } from 'preact/hooks';
+import { WORDS } from '../words.ts';
+import { Control } from './control.tsx';
+import { ListControl } from './list-control.tsx';
+import type { FormModel } from './model.ts';
+import type { Field } from './schema.ts';
+
+const words = WORDS.forms;
+
+export interface FieldViewProps {
+  form: FormModel;
+  field: Field;
+  /** Texts that can be chosen from, beside which others can be typed. */
+  offers?: readonly string[];
+  /** A sentence about when a change counts. */
+  note?: string;
+}
+
+export function FieldView({ form, field, offers = field.suggestions, note = '' }: FieldViewProps) {
+  const id = useId();
+  const problem = form.problems.value[field.name];
+  const typed = form.shown(field);
+  const isChanged = field.name in form.typed.value;
+  const about = [field.help, isChanged && note].filter(Boolean).join(' ');
+  const marks = { 'aria-describedby': `${id}-help`, 'aria-invalid': problem !== undefined };
+  if (typeof typed === 'object') {
+    return (
+      <fieldset class="field rows" data-field={field.name}>
+        <legend>{field.label}</legend>
+        {about && <small>{about}</small>}
+        <ListControl form={form} field={field} rows={typed} />
+        <Foreign form={form} field={field} />
+      </fieldset>
+    );
+  }
+  const control = (
+    <Control
+      {...{ id, field, typed, offers, marks }}
+      isRequired={field.required}
+      change={(value) => form.type(field, value)}
+    />
+  );
+  return (
+    <div class={`field ${field.kind}`} data-field={field.name} data-changed={isChanged}>
+      <label for={id}>
+        {field.kind === 'flag' && control} {field.label}
+        {field.unit && <small> {field.unit}</small>}
+      </label>
+      {field.kind !== 'flag' && control}
+      <div id={`${id}-help`}>
+        {problem !== undefined && <p class="problem">{problem}</p>}
+        {about && <small>{about}</small>}
+      </div>
+      <Foreign form={form} field={field} />
+    </div>
+  );
+}
+
+/** Somebody else changed what is being edited here. */
+function Foreign({ form, field }: { form: FormModel; field: Field }) {
+  if (!(field.name in form.foreign.value)) return null;
+  const theirs = form.foreign.value[field.name];
+  return (
+    <p class="foreign" role="status">
+      {words.foreign(typeof theirs === 'object' ? '' : String(theirs))}{' '}
+      <button type="button" onClick={() => form.takeForeign(field)}>
+        {words.takeTheirs}
+      </button>
+    </p>
+  );
+}

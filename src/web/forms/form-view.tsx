@@ -1,0 +1,86 @@
+// A form: its fields by groups, and the bar that saves and discards.
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
+import { WORDS } from '../words.ts';
+import { FieldView } from './field-view.tsx';
+import type { FormModel, Values } from './model.ts';
+import type { Field } from './schema.ts';
+
+const words = WORDS.forms;
+
+export interface FormViewProps {
+  form: FormModel;
+  save: (changes: Record<string, unknown>) => Promise<Values | undefined>;
+  /** What the button says; the number of changes is beside it unless everything is sent. */
+  saveWords?: string;
+  offers?: (field: Field) => readonly string[];
+  /** When a change of the field counts. */
+  note?: (field: Field) => string;
+  /** Before the fields. */
+  children?: ComponentChildren;
+  saved?: () => void;
+}
+
+export function FormView({ form, save, saveWords, offers, note, children, saved }: FormViewProps) {
+  const element = useRef<HTMLFormElement>(null);
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (await form.save(save)) saved?.();
+    else focusProblem(element.current);
+  };
+  const groups = Map.groupBy(form.fields, ({ group }) => group);
+  const view = (field: Field) => (
+    <FieldView
+      key={field.name}
+      form={form}
+      field={field}
+      {...(offers && { offers: offers(field) })}
+      {...(note && { note: note(field) })}
+    />
+  );
+  return (
+    <form ref={element} class="settings" noValidate onSubmit={(event) => void submit(event)}>
+      {children}
+      {[...groups].map(([group, fields], index) =>
+        group === '' || groups.size === 1 ? (
+          fields.map(view)
+        ) : (
+          <details key={group} open={index < 2 || fields.some((field) => hasProblem(form, field))}>
+            <summary>{group}</summary>
+            {fields.map(view)}
+          </details>
+        ),
+      )}
+      <FormBar form={form} {...(saveWords !== undefined && { saveWords })} />
+    </form>
+  );
+}
+
+/** What is to be saved, and why it could not be. */
+export function FormBar({ form, saveWords }: { form: FormModel; saveWords?: string }) {
+  const count = form.changed.value;
+  const isIdle = saveWords === undefined && count === 0;
+  return (
+    <div class="bar">
+      <p class="message" role="alert">
+        {form.message}
+      </p>
+      {!isIdle && saveWords === undefined && <span>{words.changes(count)}</span>}{' '}
+      <button type="submit" class="main" disabled={isIdle || form.isBusy.value}>
+        {saveWords ?? words.save}
+      </button>{' '}
+      <button type="button" disabled={count === 0 || form.isBusy.value} onClick={() => form.discard()}>
+        {words.discard}
+      </button>
+    </div>
+  );
+}
+
+function hasProblem(form: FormModel, { name }: Field): boolean {
+  return Object.keys(form.problems.value).some((path) => path === name || path.startsWith(`${name}.`));
+}
+
+/** Once what is wrong is drawn, its field has the focus. */
+export function focusProblem(form: HTMLElement | null): void {
+  requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+}

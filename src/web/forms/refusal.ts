@@ -1,0 +1,26 @@
+// Where a refusal of the server belongs in a form: its messages name members, as `ram: expected number, received string`.
+
+export interface Placed {
+  /** By the path of the field: `ram`, `ports_mapping.0.vlan`. */
+  problems: Record<string, string>;
+  /** What belongs to no field. */
+  rest: string;
+}
+
+const BEGINNING = /^Invalid request: /;
+/** A part of a message begins with the path of a member. */
+const MEMBER = /^((?:[A-Za-z_]\w*)(?:\.\w+)*): (.+)$/s;
+
+/** The parts of a refusal's message at the fields of these names. */
+export function placed(message: string, names: readonly string[]): Placed {
+  const problems: Record<string, string> = {};
+  const rest: string[] = [];
+  for (const part of message.replace(BEGINNING, '').split(/; (?=[A-Za-z_][\w.]*: )/)) {
+    const [, member, text] = MEMBER.exec(part) ?? [];
+    const path = member?.replace(/^properties\./, '');
+    const name = path?.split('.')[0];
+    if (path !== undefined && name !== undefined && names.includes(name)) problems[path] ??= text ?? part;
+    else rest.push(part);
+  }
+  return { problems, rest: rest.join('; ') };
+}

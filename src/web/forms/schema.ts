@@ -1,0 +1,163 @@
+// From a JSON schema of the API document to the fields of a form.
+
+/** As the document has it; extensions: `x-order`, `x-group`, `x-unit`, `x-lines`, `x-images`, `x-effect`. */
+export interface JsonSchema {
+  type?: string;
+  title?: string;
+  description?: string;
+  default?: unknown;
+  const?: unknown;
+  enum?: readonly unknown[];
+  anyOf?: readonly JsonSchema[];
+  oneOf?: readonly JsonSchema[];
+  items?: JsonSchema;
+  prefixItems?: readonly JsonSchema[];
+  properties?: Readonly<Record<string, JsonSchema>>;
+  required?: readonly string[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  pattern?: string;
+  readOnly?: boolean;
+  'x-order'?: number;
+  'x-group'?: string;
+  'x-unit'?: string;
+  'x-lines'?: boolean;
+  'x-images'?: string;
+  'x-effect'?: Effect;
+}
+
+/** When a running node takes a change: at its next start, or by being made and started anew. */
+export type Effect = 'start' | 'anew';
+
+export type FieldKind =
+  | 'text'
+  | 'lines'
+  | 'integer'
+  | 'number'
+  | 'flag'
+  | 'choice'
+  /** Rows of fields. */
+  | 'list'
+  /** Texts, a line each. */
+  | 'texts'
+  /** Whole numbers with spaces between them. */
+  | 'integers'
+  /** Of no known form: not shown. */
+  | 'other';
+
+export interface Field {
+  name: string;
+  kind: FieldKind;
+  label: string;
+  help: string;
+  unit: string;
+  /** Title of the group that it stands in; empty for none. */
+  group: string;
+  required: boolean;
+  nullable: boolean;
+  /** The text may be empty. */
+  emptyAllowed: boolean;
+  readOnly: boolean;
+  lowest: number | undefined;
+  highest: number | undefined;
+  pattern: string | undefined;
+  byDefault: unknown;
+  /** Of a `choice`. */
+  choices: readonly string[];
+  /** Texts that are offered, beside which others can be typed. */
+  suggestions: readonly string[];
+  /** Emulator whose images are offered. */
+  images: string | undefined;
+  effect: Effect | undefined;
+  /** Of a `list`: what a row has. */
+  fields: readonly Field[];
+  /** A field of a row that only rows with these values of another one have. */
+  onlyWith: { field: string; values: readonly string[] } | undefined;
+}
+
+/** The fields of an object's schema, in the order that it wants them in. */
+export function fieldsOf(schema: JsonSchema): Field[] {
+  const last = Number.MAX_SAFE_INTEGER;
+  const order = ([, one]: [string, JsonSchema], [, other]: [string, JsonSchema]): number =>
+    (one['x-order'] ?? last) - (other['x-order'] ?? last);
+  return Object.entries(schema.properties ?? {})
+    .toSorted(order)
+    .map(([name, property]) => fieldOf(name, property, schema.required?.includes(name) ?? false));
+}
+
+function fieldOf(name: string, described: JsonSchema, required: boolean): Field {
+  const forms = described.anyOf ?? [described];
+  const nullable = forms.some(({ type }) => type === 'null');
+  // Of several forms the first is the one of today; others are what old clients send.
+  const schema = described.anyOf ? (forms.find(({ type }) => type !== 'null') ?? {}) : described;
+  const items = schema.items ?? schema.prefixItems?.[0];
+  return {
+    name,
+    kind: kindOf(schema, items, described['x-lines'] ?? false),
+    label: described.title ?? name.replaceAll('_', ' '),
+    help: described.description ?? '',
+    unit: described['x-unit'] ?? '',
+    group: described['x-group'] ?? '',
+    required,
+    nullable,
+    emptyAllowed: !schema.minLength,
+    readOnly: described.readOnly ?? false,
+    lowest: bound(schema.minimum),
+    highest: bound(schema.maximum),
+    pattern: schema.pattern,
+    byDefault: described.default,
+    choices: choicesOf(schema),
+    suggestions: [],
+    images: described['x-images'],
+    effect: described['x-effect'],
+    fields: items ? rowFields(items) : [],
+    onlyWith: undefined,
+  };
+}
+
+function kindOf(schema: JsonSchema, items: JsonSchema | undefined, lines: boolean): FieldKind {
+  if (schema.enum !== undefined || schema.const !== undefined) return 'choice';
+  if (schema.type === 'boolean') return 'flag';
+  if (schema.type === 'integer' || schema.type === 'number') return schema.type;
+  if (schema.type === 'string') return lines ? 'lines' : 'text';
+  if (schema.type !== 'array' || !items) return 'other';
+  if (items.properties || items.oneOf) return 'list';
+  return items.type === 'integer' ? 'integers' : 'texts';
+}
+
+function choicesOf({ enum: several, const: one }: JsonSchema): string[] {
+  if (one !== undefined) return [String(one)];
+  return (several ?? []).map(String);
+}
+
+/** Bounds that only say that a number is exact are none that people need to know. */
+function bound(value: number | undefined): number | undefined {
+  return value === undefined || Math.abs(value) === Number.MAX_SAFE_INTEGER ? undefined : value;
+}
+
+/** What rows have; where there are several forms, which is told by the value of one member: the members of all of them. */
+function rowFields(items: JsonSchema): Field[] {
+  if (!items.oneOf) return fieldsOf(items);
+  const forms = items.oneOf;
+  const by = Object.keys(forms[0]?.properties ?? {}).find((name) =>
+    forms.every(({ properties }) => properties?.[name]?.const !== undefined),
+  );
+  if (by === undefined) return fieldsOf(forms[0] ?? {});
+  const value = (form: JsonSchema): string => String(form.properties?.[by]?.const);
+  const all = new Map<string, Field>();
+  for (const form of forms) {
+    for (const field of fieldsOf(form)) {
+      const having = forms.filter(({ properties }) => properties?.[field.name]);
+      const onlyWith = having.length < forms.length ? { field: by, values: having.map(value) } : undefined;
+      if (!all.has(field.name)) all.set(field.name, { ...field, onlyWith });
+    }
+  }
+  all.set(by, { ...all.get(by)!, choices: forms.map(value) });
+  return [...all.values()];
+}
+
+/** Whether a row has this field. */
+export function isWanted(field: Field, row: Readonly<Record<string, unknown>>): boolean {
+  return !field.onlyWith || field.onlyWith.values.includes(String(row[field.onlyWith.field] ?? ''));
+}

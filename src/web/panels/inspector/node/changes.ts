@@ -1,0 +1,115 @@
+// Settings of a node as a form has them, side by side, and as the API wants them: members of the node, and properties.
+import type { Field } from '../../../forms/schema.ts';
+import { isEqual } from '../../../forms/values.ts';
+import type { NodeObject } from '../../../model/types.ts';
+
+/** What is a member of the node itself; everything else is a property. */
+const MEMBERS: readonly string[] = [
+  'name',
+  'console',
+  'console_type',
+  'console_auto_start',
+  'symbol',
+  'locked',
+  'start_order',
+  'start_delay',
+  'port_name_format',
+  'port_segment_size',
+  'first_port_name',
+  'custom_adapters',
+];
+
+/** Settings with a tab of their own, or that the page shows otherwise. */
+const ELSEWHERE: readonly string[] = ['ports_mapping', 'mappings'];
+
+/** What the tab General has of every node, in its order. */
+export const GENERAL: readonly string[] = [
+  'name',
+  'symbol',
+  'console_type',
+  'console',
+  'aux',
+  'console_auto_start',
+  'locked',
+  'start_order',
+  'start_delay',
+];
+
+/** All settings of a node. */
+export function valuesOf(node: NodeObject): Record<string, unknown> {
+  const members = node as unknown as Record<string, unknown>;
+  return {
+    ...node.properties,
+    ...Object.fromEntries(MEMBERS.map((name) => [name, members[name]])),
+    start_order: members['start_order'] ?? 0,
+    start_delay: members['start_delay'] ?? 0,
+    label: node.label.text,
+  };
+}
+
+/** The body of a change. */
+export function bodyOf(changes: Readonly<Record<string, unknown>>, node: NodeObject): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  const properties: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(changes)) {
+    // Where the text stood it may no longer fit.
+    if (name === 'label') body['label'] = { ...node.label, text: value, x: null };
+    else if (MEMBERS.includes(name)) body[name] = value;
+    else properties[name] = value;
+  }
+  return Object.keys(properties).length > 0 ? { ...body, properties } : body;
+}
+
+/** What the tab General shows of a node whose type has these settings. */
+export function generalFields(members: readonly Field[], settings: readonly Field[], label: Field): Field[] {
+  const fields = GENERAL.flatMap((name) => {
+    const own = settings.find((field) => field.name === name);
+    // What the type knows is narrower; a type that has no console takes none.
+    if (name.startsWith('console') && !settings.some((field) => field.name === 'console_type')) return [];
+    return own ?? members.find((field) => field.name === name && name !== 'aux') ?? [];
+  });
+  return [fields[0]!, label, ...fields.slice(1)].map((field) => ({ ...field, group: '' }));
+}
+
+/** What the tab Settings shows: what only this type has. */
+export function ownFields(members: readonly Field[], settings: readonly Field[], node: NodeObject): Field[] {
+  const naming = members.filter(
+    ({ name }) => NAMING.includes(name) && settings.some((field) => field.name === 'adapters'),
+  );
+  return [...settings, ...naming]
+    .filter(({ name, kind, readOnly }) => {
+      if (readOnly || kind === 'other' || GENERAL.includes(name) || ELSEWHERE.includes(name)) return false;
+      // Of a router only what its platform has.
+      return node.node_type !== 'dynamips' || name in node.properties || name === 'usage';
+    })
+    .map((field) => ({ ...field, required: false }));
+}
+
+const NAMING: readonly string[] = ['first_port_name', 'port_name_format', 'port_segment_size'];
+
+/** Settings that mean one node alone, or that nobody wants alike. */
+const SINGLE: readonly string[] = ['name', 'console', 'aux', 'mac_address', 'mac_addr', 'application_id', 'symbol'];
+
+/** What nodes of several types have in common. */
+export function commonFields(members: readonly Field[], settings: readonly (readonly Field[])[]): Field[] {
+  const [first = [], ...others] = settings;
+  const shared = first.filter((field) =>
+    others.every((own) => own.some(({ name, kind }) => name === field.name && kind === field.kind)),
+  );
+  const placing = members.filter(({ name }) => GENERAL.includes(name) && !name.startsWith('console'));
+  return [...placing, ...shared]
+    .filter(
+      ({ name, kind, readOnly }, index, all) =>
+        !(readOnly || kind === 'other' || kind === 'list' || SINGLE.includes(name) || ELSEWHERE.includes(name)) &&
+        all.findIndex((each) => each.name === name) === index,
+    )
+    .map((field) => ({ ...field, required: false }));
+}
+
+/** The values that all of them have; those that differ are left out. */
+export function commonValues(nodes: readonly NodeObject[]): Record<string, unknown> {
+  const [first = {}, ...others] = nodes.map(valuesOf);
+  return Object.fromEntries(
+    Object.entries(first).filter(([name, value]) => others.every((other) => isEqual(other[name], value))),
+  );
+}

@@ -1,0 +1,75 @@
+// The circuits of Frame Relay and ATM switches: `mappings`, an object, as rows of two ends.
+
+import { useEffect, useMemo } from 'preact/hooks';
+import { FormBar, focusProblem } from '../../../forms/form-view.tsx';
+import { ListControl } from '../../../forms/list-control.tsx';
+import { FormModel } from '../../../forms/model.ts';
+import { type Field, fieldsOf } from '../../../forms/schema.ts';
+import type { TypedRow } from '../../../forms/values.ts';
+import { api } from '../../../model/api.ts';
+import type { NodeObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import type { TabProps } from '../tabs.tsx';
+
+const words = WORDS.node;
+
+/** How an end is written. */
+const ENDS: Readonly<Record<string, string>> = {
+  frame_relay_switch: '^\\s*\\d+:\\d+\\s*$',
+  atm_switch: '^\\s*\\d+:\\d+(:\\d+)?\\s*$',
+};
+
+export function circuitField(type: string): Field {
+  const end = (title: string) => ({ type: 'string', minLength: 1, title, pattern: ENDS[type] ?? '' });
+  return fieldsOf({
+    properties: {
+      mappings: {
+        type: 'array',
+        title: words.circuits,
+        items: {
+          properties: { from: end(words.circuitFrom), to: end(words.circuitTo) },
+          required: ['from', 'to'],
+        },
+      },
+    },
+  })[0]!;
+}
+
+function rowsOf(node: NodeObject): { mappings: TypedRow[] } {
+  const mappings = Object.entries((node.properties['mappings'] ?? {}) as Record<string, string>);
+  return { mappings: mappings.map(([from, to]) => ({ from, to })) };
+}
+
+export function Circuits({ context, object: node }: TabProps<NodeObject>) {
+  const form = useMemo(
+    () => new FormModel({ fields: [circuitField(node.node_type)], base: rowsOf(node), words: WORDS.forms.problems }),
+    [node.node_id],
+  );
+  useEffect(() => form.follow(rowsOf(node)), [form, node]);
+  const [field] = form.fields as [Field];
+  const save = async ({ mappings }: Record<string, unknown>): Promise<{ mappings: TypedRow[] }> => {
+    const circuits = (mappings as { from: string; to: string }[]).map(({ from, to }) => [from.trim(), to.trim()]);
+    const ends = circuits.map(([from]) => from!);
+    const twice = ends.find((end, index) => ends.indexOf(end) < index);
+    // An object could not hold both.
+    if (twice !== undefined) throw new Error(`mappings: ${words.circuitTwice(twice)}`);
+    const body = { properties: { mappings: Object.fromEntries(circuits) } };
+    return rowsOf(await api.put<NodeObject>(`${context.lab.path}/nodes/${node.node_id}`, body));
+  };
+  return (
+    <form
+      class="settings"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const element = event.currentTarget as HTMLFormElement;
+        void form.save(save).then((done) => !done && focusProblem(element));
+      }}
+    >
+      <h3>{words.circuits}</h3>
+      <small>{words.circuitHelp[node.node_type]}</small>
+      <ListControl form={form} field={field} rows={form.shown(field) as readonly TypedRow[]} />
+      <FormBar form={form} />
+    </form>
+  );
+}

@@ -1,0 +1,208 @@
+// A text file of a node, edited in place.
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { api } from '../../../model/api.ts';
+import type { NodeObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import type { TabProps } from '../tabs.tsx';
+import { pathOfFile, textOfFile } from './node-files.ts';
+
+const words = WORDS.node;
+
+/** Longer files are no configurations. */
+const MOST_BYTES = 1024 * 1024;
+
+interface FileEditorProps extends TabProps<NodeObject> {
+  path: string;
+  close: () => void;
+}
+
+export function FileEditor({ context: { lab }, object: node, path, close }: FileEditorProps) {
+  /** As it was read or written last; undefined while it is read. */
+  const base = useSignal<string | undefined>(undefined);
+  const text = useSignal('');
+  const message = useSignal('');
+  /** What somebody else has written meanwhile. */
+  const theirs = useSignal<string | undefined>(undefined);
+  const isText = useSignal(true);
+  const isBusy = useSignal(false);
+  const isSaved = useSignal(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const address = pathOfFile(node, path);
+
+  const read = (): Promise<string | undefined> => textOfFile(node, path, MOST_BYTES);
+  const attempt = async (task: () => Promise<void>): Promise<void> => {
+    message.value = '';
+    isSaved.value = false;
+    isBusy.value = true;
+    try {
+      await task();
+    } catch (error) {
+      message.value = error instanceof Error ? error.message : String(error);
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  /** Takes up what is on the disk: as it is where nothing was typed, beside what was typed otherwise. */
+  const look = async (): Promise<void> => {
+    const now = await read();
+    if (now === undefined) {
+      isText.value = false;
+    } else if (base.value === undefined || text.value === base.value) {
+      base.value = now;
+      text.value = now;
+    } else if (now !== base.value && now !== text.value) theirs.value = now;
+  };
+  const latest = useRef(look);
+  latest.current = look;
+  useEffect(() => {
+    void attempt(() => latest.current());
+    return lab.hear(({ action, event }) => {
+      const changed = String(event['path']);
+      if (action.startsWith('file.') && changed.includes(node.node_id) && changed.endsWith(path))
+        void latest.current().catch(() => {});
+    });
+  }, [lab, node.node_id, path]);
+
+  const write = async (): Promise<void> => {
+    const mine = text.value;
+    await api.upload(address, new Blob([mine]));
+    base.value = mine;
+    theirs.value = undefined;
+    isSaved.value = true;
+  };
+  const save = (): Promise<void> =>
+    attempt(async () => {
+      // Somebody else may have been faster than their event.
+      const now = await read();
+      if (now !== undefined && now !== base.value && now !== text.value) theirs.value = now;
+      else await write();
+    });
+  const isChanged = base.value !== undefined && text.value !== base.value;
+  const leave = (): void => {
+    if (!isChanged || confirm(words.askLeave)) close();
+  };
+  return (
+    <div class="file">
+      <p class="tools">
+        <button type="button" onClick={leave}>
+          {words.back}
+        </button>
+        <button type="button" class="main" disabled={!isChanged || isBusy.value} onClick={() => void save()}>
+          {WORDS.forms.save}
+        </button>
+        <button
+          type="button"
+          disabled={!isChanged}
+          onClick={() => {
+            text.value = base.value ?? '';
+          }}
+        >
+          {WORDS.forms.discard}
+        </button>
+      </p>
+      <h3>{path}</h3>
+      <p role="status">{isSaved.value && !isChanged && words.saved}</p>
+      <p class="message" role="alert">
+        {message}
+      </p>
+      {theirs.value !== undefined && (
+        <p class="foreign" role="alert">
+          {words.foreignFile}{' '}
+          <button
+            type="button"
+            onClick={() => {
+              base.value = theirs.value;
+              text.value = theirs.value ?? '';
+              theirs.value = undefined;
+            }}
+          >
+            {words.loadTheirs}
+          </button>{' '}
+          <button type="button" onClick={() => void attempt(write)}>
+            {words.saveMine}
+          </button>
+        </p>
+      )}
+      {!isText.value && <p>{words.noText}</p>}
+      {base.value !== undefined && (
+        <>
+          <Find area={area} />
+          <div class="lines">
+            <pre aria-hidden="true">{lineNumbers(text.value)}</pre>
+            <textarea
+              ref={area}
+              aria-label={words.content(path)}
+              value={text.value}
+              spellcheck={false}
+              autocomplete="off"
+              wrap="off"
+              rows={Math.min(24, Math.max(8, text.value.split('\n').length))}
+              onInput={({ currentTarget }) => {
+                text.value = currentTarget.value;
+              }}
+              onScroll={({ currentTarget }) => {
+                (currentTarget.previousElementSibling as HTMLElement).scrollTop = currentTarget.scrollTop;
+              }}
+              onKeyDown={(event) => {
+                if ((event.ctrlKey || event.metaKey) && event.key === 's') {
+                  event.preventDefault();
+                  void save();
+                }
+              }}
+            />
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+function lineNumbers(text: string): string {
+  return Array.from({ length: text.split('\n').length }, (_, index) => index + 1).join('\n');
+}
+
+/** Looks for words in the text, from where the cursor is. */
+function Find({ area }: { area: { current: HTMLTextAreaElement | null } }) {
+  const wanted = useSignal('');
+  const isMissing = useSignal(false);
+  const find = (): void => {
+    const element = area.current;
+    if (!element || wanted.value === '') return;
+    const text = element.value.toLowerCase();
+    const word = wanted.value.toLowerCase();
+    const at = text.indexOf(word, element.selectionEnd);
+    const found = at < 0 ? text.indexOf(word) : at;
+    isMissing.value = found < 0;
+    if (found < 0) return;
+    element.focus();
+    element.setSelectionRange(found, found + word.length);
+    const line = text.slice(0, found).split('\n').length - 1;
+    element.scrollTop = (line / text.split('\n').length) * element.scrollHeight - element.clientHeight / 2;
+  };
+  return (
+    <p class="tools">
+      <label>
+        {words.find}{' '}
+        <input
+          type="search"
+          autocomplete="off"
+          onInput={({ currentTarget }) => {
+            wanted.value = currentTarget.value;
+            isMissing.value = false;
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter') return;
+            // It would replace what is found, which has the focus then.
+            event.preventDefault();
+            find();
+          }}
+        />
+      </label>
+      <button type="button" onClick={find}>
+        {words.next}
+      </button>
+      <span role="status">{isMissing.value && words.notFound}</span>
+    </p>
+  );
+}

@@ -1,0 +1,115 @@
+// The files of a node: start-up configurations and whatever else is in its directory.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { api } from '../../../model/api.ts';
+import { useLoaded } from '../../../model/loaded.ts';
+import { bytesInWords } from '../../../model/sizes.ts';
+import type { NodeObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import type { TabProps } from '../tabs.tsx';
+import { FileEditor } from './file-editor.tsx';
+import { diskUse, pathOfFile } from './node-files.ts';
+
+const words = WORDS.node;
+
+/** Files that people write, whether they are there or not. */
+function configurations(node: NodeObject): string[] {
+  const number = node.properties['dynamips_id'];
+  const known: Readonly<Record<string, readonly string[]>> = {
+    vpcs: ['startup.vpc'],
+    iou: ['startup-config.cfg', 'private-config.cfg'],
+    dynamips: [`configs/i${number}_startup-config.cfg`, `configs/i${number}_private-config.cfg`],
+    docker: ['etc/network/interfaces'],
+  };
+  return [...(known[node.node_type] ?? [])];
+}
+
+export function Files({ context, object: node }: TabProps<NodeObject>) {
+  const { lab, attempt } = context;
+  const edited = useSignal<string | undefined>(undefined);
+  const { value, problem, again } = useLoaded(() => diskUse(node), [node.node_id, node.status]);
+  useEffect(
+    () =>
+      lab.hear(({ action, event }) => {
+        if (action.startsWith('file.') && String(event['path']).includes(node.node_id)) again();
+      }),
+    [lab, node.node_id, again],
+  );
+  if (edited.value !== undefined) {
+    return (
+      <FileEditor
+        key={edited.value}
+        context={context}
+        object={node}
+        path={edited.value}
+        close={() => {
+          edited.value = undefined;
+          again();
+        }}
+      />
+    );
+  }
+  const use = value.value;
+  if (problem.value !== '') return <p class="message">{problem}</p>;
+  if (!use) return <p>{words.loading}</p>;
+  const sizes = new Map(use.files.map(({ path, size }) => [path, size]));
+  const paths = [...new Set([...configurations(node), ...[...sizes.keys()].sort()])];
+  const upload = (file: File): Promise<unknown> =>
+    attempt(() => api.upload(pathOfFile(node, file.name), file)).then(again);
+  return (
+    <>
+      <p>{words.diskUse(bytesInWords(use.bytes))}</p>
+      {paths.length === 0 && <p>{words.noFiles}</p>}
+      {paths.length > 0 && (
+        <table class="plain files">
+          <thead>
+            <tr>
+              <th scope="col">{words.file}</th>
+              <th scope="col">{words.size}</th>
+              <th scope="col">
+                <span class="hidden">{WORDS.common.actions}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {paths.map((path) => (
+              <tr key={path}>
+                <th scope="row">
+                  <button
+                    type="button"
+                    aria-label={words.edit(path)}
+                    onClick={() => {
+                      edited.value = path;
+                    }}
+                  >
+                    {path}
+                  </button>
+                </th>
+                <td>{sizes.has(path) ? bytesInWords(sizes.get(path)!) : words.fresh}</td>
+                <td>
+                  {sizes.has(path) && (
+                    <a href={`/v2${pathOfFile(node, path)}`} download={path.split('/').at(-1)}>
+                      {words.download}
+                    </a>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <label class="button">
+        {words.upload}
+        <input
+          class="hidden"
+          type="file"
+          onChange={({ currentTarget }) => {
+            const [file] = currentTarget.files ?? [];
+            if (file) void upload(file);
+            currentTarget.value = '';
+          }}
+        />
+      </label>
+    </>
+  );
+}

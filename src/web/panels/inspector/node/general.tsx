@@ -1,0 +1,73 @@
+// What every node has: name, picture, label, console, when it starts.
+import { useSignal } from '@preact/signals';
+import { FormView } from '../../../forms/form-view.tsx';
+import { type Field, fieldsOf } from '../../../forms/schema.ts';
+import type { NodeObject } from '../../../model/types.ts';
+import { STATUS, WORDS } from '../../../words.ts';
+import { CopyLine } from '../../copy-line.tsx';
+import { SymbolChooser } from '../../symbol-chooser.tsx';
+import type { TabProps } from '../tabs.tsx';
+import { generalFields } from './changes.ts';
+import { useNodeForm } from './use-node-form.ts';
+
+const words = WORDS.node;
+
+const [LABEL] = fieldsOf({
+  properties: { label: { type: 'string', title: words.label, description: words.labelHelp } },
+}) as [Field];
+
+export function General({ context, object: node }: TabProps<NodeObject>) {
+  const { form, problem, save } = useNodeForm(context.lab, node, (members, settings) =>
+    generalFields(members, settings, LABEL),
+  );
+  const choosing = useSignal(false);
+  const symbol = form?.fields.find(({ name }) => name === 'symbol');
+  const aux = node.properties['aux'];
+  return (
+    <>
+      <p>
+        {STATUS[node.status]}, {node.node_type.replaceAll('_', ' ')}
+      </p>
+      {node.console !== null && node.console_type !== 'none' && (
+        <CopyLine label={words.consoleAddress} text={addressOf(node, node.console)} />
+      )}
+      {typeof aux === 'number' && <CopyLine label={words.auxAddress} text={addressOf(node, aux, 'telnet')} />}
+      {problem && (
+        <p class="message" role="alert">
+          {problem}
+        </p>
+      )}
+      {form && (
+        <FormView form={form} save={save}>
+          {symbol && (
+            <button
+              type="button"
+              class="symbol"
+              onClick={() => {
+                choosing.value = true;
+              }}
+            >
+              <img src={`/v2/symbols/${encodeURIComponent(String(form.shown(symbol)))}/raw`} alt="" height="32" />{' '}
+              {words.chooseSymbol}
+            </button>
+          )}
+        </FormView>
+      )}
+      {choosing.value && form && symbol && (
+        <SymbolChooser
+          choose={(id) => form.type(symbol, id)}
+          close={() => {
+            choosing.value = false;
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** A line for a terminal, or an address for a browser. The host of a server that listens everywhere is the page's. */
+function addressOf(node: NodeObject, port: number, type = node.console_type ?? 'telnet'): string {
+  const host = ['0.0.0.0', '::'].includes(node.console_host ?? '') ? location.hostname : node.console_host;
+  if (type === 'telnet') return `telnet ${host} ${port}`;
+  return `${type === 'spice+agent' ? 'spice' : type}://${host}:${port}`;
+}

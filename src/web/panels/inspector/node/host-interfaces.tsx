@@ -1,0 +1,54 @@
+// The interfaces of a cloud's host, and what each needs to be a port of the cloud.
+import { api } from '../../../model/api.ts';
+import { useLoaded } from '../../../model/loaded.ts';
+import type { NodeObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import { CopyLine } from '../../copy-line.tsx';
+import type { TabProps } from '../tabs.tsx';
+
+const words = WORDS.node;
+
+export interface HostInterface {
+  name: string;
+  ip_address: string;
+  type: 'ethernet' | 'tap';
+  special: boolean;
+}
+
+/** As the installation has it, beside the unit; docs/clouds.md says the same. */
+const GIVE_RIGHTS =
+  'sudo install -D -m 644 systemd/interfaces.conf /etc/systemd/system/labwired.service.d/interfaces.conf && sudo systemctl daemon-reload && sudo systemctl restart labwired';
+
+export function HostInterfaces({ object: node }: TabProps<NodeObject>) {
+  const { value, problem } = useLoaded(
+    () => api.get<HostInterface[]>(`/computes/${node.compute_id}/network/interfaces`),
+    [node.compute_id],
+  );
+  return (
+    <details>
+      <summary>{words.hostInterfaces}</summary>
+      {problem.value !== '' && <p class="message">{problem}</p>}
+      <table class="plain">
+        <thead>
+          <tr>
+            <th scope="col">{WORDS.common.name}</th>
+            <th scope="col">{words.address}</th>
+            <th scope="col">{words.needsTitle}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {(value.value ?? []).map(({ name, ip_address: address, type, special }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>{address || '–'}</td>
+              <td>
+                {words.needs[type]} {special && <small>({words.special})</small>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <CopyLine label={words.giveRights} text={GIVE_RIGHTS} />
+    </details>
+  );
+}

@@ -1,0 +1,68 @@
+// The addresses that a switch has learned, read again every two seconds while they are shown.
+import { useEffect } from 'preact/hooks';
+import { api } from '../../../model/api.ts';
+import { useLoaded } from '../../../model/loaded.ts';
+import type { NodeObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import type { TabProps } from '../tabs.tsx';
+
+const words = WORDS.node;
+const EVERY_MS = 2_000;
+
+interface LearnedAddress {
+  vlan: number;
+  mac_address: string;
+  port_name: string;
+  age: number;
+}
+
+export function MacTable({ context, object: node }: TabProps<NodeObject>) {
+  const path = `${context.lab.path}/nodes/${node.node_id}/mac_table`;
+  const { value, problem, again } = useLoaded(() => api.get<LearnedAddress[]>(path), [path]);
+  useEffect(() => {
+    const timer = setInterval(() => !document.hidden && again(), EVERY_MS);
+    return () => clearInterval(timer);
+  }, [again]);
+  const addresses = value.value ?? [];
+  return (
+    <>
+      <h3>
+        {words.macTable}{' '}
+        <button
+          type="button"
+          disabled={addresses.length === 0}
+          onClick={() => void context.attempt(() => api.delete(path)).then(again)}
+        >
+          {words.clear}
+        </button>
+      </h3>
+      {problem.value !== '' && <p class="message">{problem}</p>}
+      {addresses.length === 0 ? (
+        <p>
+          <small>{words.noAddresses}</small>
+        </p>
+      ) : (
+        <table class="plain">
+          <thead>
+            <tr>
+              <th scope="col">{words.macAddress}</th>
+              <th scope="col">{words.vlan}</th>
+              <th scope="col">{words.port}</th>
+              <th scope="col">{words.age}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {addresses.map(({ vlan, mac_address: address, port_name: port, age }) => (
+              <tr key={`${vlan} ${address}`}>
+                <td class="code">{address}</td>
+                <td>{vlan}</td>
+                <td>{port}</td>
+                <td>{words.seconds(age)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}

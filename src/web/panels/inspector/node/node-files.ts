@@ -1,0 +1,28 @@
+// The files of a node, as the API has them.
+import { api } from '../../../model/api.ts';
+import type { NodeObject } from '../../../model/types.ts';
+
+export interface DiskUse {
+  /** Of all files, on the disk. */
+  bytes: number;
+  files: { path: string; size: number; bytes: number }[];
+}
+
+export function pathOfFile(node: NodeObject, path: string): string {
+  return `/projects/${node.project_id}/nodes/${node.node_id}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/** @throws Refusal */
+export function diskUse({ project_id: project, node_id: node }: NodeObject): Promise<DiskUse> {
+  return api.get<DiskUse>(`/projects/${project}/nodes/${node}/disk_use`);
+}
+
+/**
+ * A file as text: empty if it is not there, undefined if it is none, or has more bytes than `most`.
+ * @throws Refusal
+ */
+export async function textOfFile(node: NodeObject, path: string, most: number): Promise<string | undefined> {
+  const file = (await diskUse(node)).files.find((each) => each.path === path);
+  if (!file) return '';
+  return file.size > most ? undefined : await api.text(pathOfFile(node, path), most);
+}

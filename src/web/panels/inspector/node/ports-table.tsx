@@ -1,0 +1,129 @@
+// The ports of switches, hubs and clouds as a table that is edited as a whole: `ports_mapping`.
+import { useSignal } from '@preact/signals';
+import { FormBar, focusProblem } from '../../../forms/form-view.tsx';
+import { ListControl } from '../../../forms/list-control.tsx';
+import type { TypedRow } from '../../../forms/values.ts';
+import { emptyRow } from '../../../forms/values.ts';
+import { api } from '../../../model/api.ts';
+import { useLoaded } from '../../../model/loaded.ts';
+import { linkAt } from '../../../model/ports.ts';
+import type { NodeObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import type { TabProps } from '../tabs.tsx';
+import type { HostInterface } from './host-interfaces.tsx';
+import { useNodeForm } from './use-node-form.ts';
+
+const words = WORDS.node;
+
+/** Numbers follow from the place in the list: the server writes them anew. */
+function numbered(rows: readonly TypedRow[]): readonly TypedRow[] {
+  return rows.map((row, index) => ({ ...row, port_number: String(index) }));
+}
+
+export function PortsTable({ context, object: node }: TabProps<NodeObject>) {
+  const { lab } = context;
+  const isCloud = node.node_type === 'cloud';
+  const { form, problem, save } = useNodeForm(lab, node, (_members, settings) =>
+    settings.filter(({ name }) => name === 'ports_mapping').map((field) => ({ ...field, group: '' })),
+  );
+  const wanted = useSignal('');
+  const interfaces = useLoaded(
+    async () => (isCloud ? await api.get<HostInterface[]>(`/computes/${node.compute_id}/network/interfaces`) : []),
+    [node.compute_id],
+  );
+  const [field] = form?.fields ?? [];
+  if (problem) return <p class="message">{problem}</p>;
+  if (!form || !field) return <p>{words.loading}</p>;
+  const rows = form.shown(field) as readonly TypedRow[];
+  const fresh = (all: readonly TypedRow[]): TypedRow => {
+    const taken = new Set(all.map(({ name }) => name));
+    const at = Array.from({ length: all.length + 1 }, (_, index) => index).find(
+      (index) => !taken.has(`Ethernet${index}`),
+    );
+    return { ...emptyRow(field), name: `Ethernet${at}`, port_number: String(all.length), ...vlanOf(all) };
+  };
+  const resize = (count: number): void => {
+    const next = rows.slice(0, count);
+    while (next.length < count) next.push(fresh(next));
+    form.type(field, numbered(next));
+  };
+  const without = ['port_number'];
+  // A switch calls its ports by their place.
+  if (!isCloud) without.push('name');
+  // Only tunnels have an outer tag.
+  if (!rows.some(({ type }) => type === 'qinq')) without.push('ethertype');
+  return (
+    <form
+      class="settings"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const element = event.currentTarget as HTMLFormElement;
+        form.type(field, numbered(form.shown(field) as readonly TypedRow[]));
+        void form.save(save).then((done) => !done && focusProblem(element));
+      }}
+    >
+      {!isCloud && (
+        <p class="tools">
+          <label>
+            {words.numberOfPorts}{' '}
+            <input
+              inputMode="numeric"
+              size={3}
+              class="short"
+              value={wanted.value === '' ? String(rows.length) : wanted.value}
+              onInput={({ currentTarget }) => {
+                wanted.value = currentTarget.value;
+              }}
+            />
+          </label>
+          <button
+            type="button"
+            disabled={!/^\d{1,3}$/.test(wanted.value)}
+            onClick={() => {
+              resize(Number(wanted.value));
+              wanted.value = '';
+            }}
+          >
+            {words.setNumber}
+          </button>
+        </p>
+      )}
+      <ListControl
+        form={form}
+        field={field}
+        rows={rows}
+        without={without}
+        fresh={fresh}
+        {...(!isCloud && { heading: { title: words.port, text: (_row, index) => `Ethernet${index}` } })}
+        offers={(column, row) =>
+          column.name === 'interface'
+            ? (interfaces.value.value ?? [])
+                .filter(({ type, special }) => type === row['type'] || (row['type'] === 'ethernet' && !special))
+                .map(({ name }) => name)
+            : []
+        }
+        beside={
+          isCloud
+            ? { title: words.needsTitle, cell: (row) => words.needs[row['type'] ?? ''] ?? '' }
+            : {
+                title: words.plugged,
+                cell: (_row, index) => {
+                  const port = node.ports.find(({ port_number }) => port_number === index);
+                  const link = port && linkAt(lab, node, port)?.link;
+                  const other = link?.nodes.find(({ node_id }) => node_id !== node.node_id);
+                  return other ? lab.nodes.get(other.node_id)?.name : '–';
+                },
+              }
+        }
+      />
+      <FormBar form={form} />
+    </form>
+  );
+}
+
+/** A new port is like the last one. */
+function vlanOf(rows: readonly TypedRow[]): TypedRow {
+  const last = rows.at(-1);
+  return last?.['vlan'] === undefined ? {} : { type: last['type'] ?? '', vlan: last['vlan'] };
+}

@@ -1,0 +1,69 @@
+// The ports of a node, where their cables lead, and what can be set of them.
+import type { ComponentType } from 'preact';
+import { linkAt, portName } from '../../../model/ports.ts';
+import type { NodeObject, PortObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import type { TabProps } from '../tabs.tsx';
+import { Circuits } from './circuits.tsx';
+import { HostInterfaces } from './host-interfaces.tsx';
+import { MacTable } from './mac-table.tsx';
+import { PortsTable } from './ports-table.tsx';
+
+const words = WORDS.node;
+
+/** What is there beside the cables, by type. */
+const EDITORS: Readonly<Record<string, readonly ComponentType<TabProps<NodeObject>>[]>> = {
+  ethernet_switch: [PortsTable, MacTable],
+  ethernet_hub: [PortsTable],
+  cloud: [PortsTable, HostInterfaces],
+  nat: [() => <p>{words.natHelp}</p>],
+  frame_relay_switch: [Circuits],
+  atm_switch: [Circuits],
+};
+
+export function Ports(props: TabProps<NodeObject>) {
+  const { context, object: node } = props;
+  return (
+    <>
+      {(EDITORS[node.node_type] ?? []).map((Editor, index) => (
+        <Editor key={index} {...props} />
+      ))}
+      <h3>{words.links}</h3>
+      <table class="plain">
+        <thead>
+          <tr>
+            <th scope="col">{words.port}</th>
+            <th scope="col">{words.leadsTo}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {node.ports.map((port) => (
+            <tr key={`${port.adapter_number}/${port.port_number}`}>
+              <th scope="row">{port.name}</th>
+              <td>
+                <Cable context={context} node={node} port={port} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+/** Where the cable of a port leads, or that there is none. */
+export function Cable({
+  context,
+  node,
+  port,
+}: Pick<TabProps<NodeObject>, 'context'> & { node: NodeObject; port: PortObject }) {
+  const { lab, select } = context;
+  const found = linkAt(lab, node, port);
+  const other = found?.link.nodes.find((end) => end !== found.end);
+  if (!found || !other) return <>{WORDS.nodes.free}</>;
+  return (
+    <button type="button" onClick={() => select({ link: found.link.link_id })}>
+      {lab.nodes.get(other.node_id)?.name} {portName(lab, other)}
+    </button>
+  );
+}

@@ -1,0 +1,38 @@
+// The settings of a node's type, made of the server's schema.
+import { FormView } from '../../../forms/form-view.tsx';
+import { useImages } from '../../../forms/images.ts';
+import type { NodeObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import type { TabProps } from '../tabs.tsx';
+import { ownFields } from './changes.ts';
+import { useNodeForm } from './use-node-form.ts';
+
+const words = WORDS.node;
+
+export function Settings({ context, object: node }: TabProps<NodeObject>) {
+  const { form, problem, save } = useNodeForm(context.lab, node, (members, settings) =>
+    ownFields(members, settings, node),
+  );
+  const offers = useImages(node.compute_id, form?.fields ?? []);
+  const isOff = node.status === 'stopped';
+  if (problem) {
+    return (
+      <p class="message" role="alert">
+        {problem}
+      </p>
+    );
+  }
+  if (!form) return <p>{words.loading}</p>;
+  if (form.fields.length === 0) return <p>{words.noSettings}</p>;
+  return (
+    <FormView
+      form={form}
+      save={save}
+      offers={offers}
+      note={({ effect }) => {
+        if (effect === 'anew') return words.madeAnew;
+        return effect === 'start' && !isOff ? words.nextStart : '';
+      }}
+    />
+  );
+}

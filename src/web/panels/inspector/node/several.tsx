@@ -1,0 +1,51 @@
+// Several nodes: the settings that all of them have, set for each.
+import { useMemo } from 'preact/hooks';
+import { nodeMembers, settingsOf } from '../../../forms/document.ts';
+import { FormView } from '../../../forms/form-view.tsx';
+import { FormModel } from '../../../forms/model.ts';
+import type { LabContext } from '../../../lab-context.ts';
+import { api } from '../../../model/api.ts';
+import { useLoaded } from '../../../model/loaded.ts';
+import type { NodeObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import { bodyOf, commonFields, commonValues } from './changes.ts';
+
+const words = WORDS.node;
+
+export function Several({ context, nodes }: { context: LabContext; nodes: readonly NodeObject[] }) {
+  const types = [...new Set(nodes.map(({ node_type: type }) => type))].sort();
+  const ids = nodes.map(({ node_id: id }) => id).join();
+  const { value, problem } = useLoaded(
+    async () => commonFields(await nodeMembers(), await Promise.all(types.map(settingsOf))),
+    [types.join()],
+  );
+  const fields = value.value;
+  const form = useMemo(
+    () => fields && new FormModel({ fields, base: commonValues(nodes), words: WORDS.forms.problems }),
+    [fields, ids],
+  );
+  const save = async (changes: Record<string, unknown>): Promise<Record<string, unknown>> => {
+    const failures: string[] = [];
+    const reasons = new Set<string>();
+    await Promise.all(
+      nodes.map(async (node) => {
+        try {
+          await api.put(`${context.lab.path}/nodes/${node.node_id}`, bodyOf(changes, node));
+        } catch (error) {
+          failures.push(node.name);
+          reasons.add(error instanceof Error ? error.message : String(error));
+        }
+      }),
+    );
+    if (failures.length > 0) throw new Error([...reasons, words.failedFor(failures.join(', '))].join('; '));
+    return { ...form?.base.value, ...changes };
+  };
+  if (problem.value !== '') return <p class="message">{problem}</p>;
+  if (!form) return <p>{words.loading}</p>;
+  return (
+    <FormView key={ids} form={form} save={save}>
+      <h3>{words.common}</h3>
+      <small>{words.commonHelp}</small>
+    </FormView>
+  );
+}

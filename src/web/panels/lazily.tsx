@@ -1,0 +1,29 @@
+// Parts of the page that are loaded when they are shown first.
+import { useSignal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { WORDS } from '../words.ts';
+
+/** A component that stands for one that is loaded when it is needed. */
+export function lazily<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let loaded: ComponentType<Props> | undefined;
+  return function Lazily(props: Props) {
+    const isThere = useSignal(loaded !== undefined);
+    const problem = useSignal('');
+    useEffect(() => {
+      if (loaded) return;
+      load().then(
+        (component) => {
+          loaded = component;
+          isThere.value = true;
+        },
+        () => {
+          problem.value = WORDS.common.notLoaded;
+        },
+      );
+    }, [isThere, problem]);
+    const Component = loaded;
+    if (isThere.value && Component) return <Component {...props} />;
+    return <p role="status">{problem.value || WORDS.node.loading}</p>;
+  };
+}

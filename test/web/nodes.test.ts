@@ -1,0 +1,285 @@
+// Nodes in the page: their settings, files, ports, and what happens when two people edit one node.
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { LabServer } from '../controller/lab-server.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { hindrances } from './hindrances.ts';
+
+function pick(page: Page, name: string): Promise<void> {
+  return page
+    .getByRole('navigation')
+    .getByRole('button', { name: new RegExp(`^${name} `) })
+    .click();
+}
+
+const inspector = (page: Page): Locator => page.getByRole('complementary');
+const tab = (page: Page, name: string): Promise<void> => page.getByRole('tab', { name }).click();
+/** The changes are with the server when there is nothing left to save. */
+async function save(page: Page): Promise<void> {
+  const button = inspector(page).getByRole('button', { name: 'Save' });
+  await button.click();
+  await inspector(page).locator('button.main:disabled').waitFor();
+  await inspector(page)
+    .getByText(/^\d+ changes?$/)
+    .waitFor({ state: 'detached' });
+}
+
+test('nodes of every type that this host can make are renamed and set by their forms', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const project = await server.project('types');
+  const path = `/v2/projects/${project.project_id}/nodes`;
+  /** A setting of each type: how it is called, what is typed, what the API has then. */
+  const settings: Record<
+    string,
+    [tab: string, label: string, typed: string, member: string, value: unknown, given?: object]
+  > = {
+    vpcs: ['General', 'Start order', '3', 'start_order', 3],
+    ethernet_switch: ['Ports', 'VLAN, row 2', '20', 'ports_mapping.1.vlan', 20],
+    ethernet_hub: ['Ports', 'Number of ports', '12', 'ports_mapping.length', 12],
+    cloud: ['Settings', 'Console host', '192.0.2.7', 'remote_console_host', '192.0.2.7', { ports_mapping: [] }],
+    frame_relay_switch: ['Ports', 'From, row 1', '1:101', 'mappings', { '1:101': '2:202' }],
+    atm_switch: ['Ports', 'From, row 1', '1:10:100', 'mappings', { '1:10:100': '2:202' }],
+    traceng: ['Settings', 'Address', '10.0.0.1', 'ip_address', '10.0.0.1'],
+    qemu: ['Settings', 'Memory MiB', '192', 'ram', 192, { platform: 'x86_64' }],
+    docker: ['Settings', 'Environment', 'A=1', 'environment', 'A=1', { image: 'labwire-none' }],
+    dynamips: ['Settings', 'Memory MiB', '300', 'ram', 300, { platform: 'c7200', image: 'none.bin', ram: 256 }],
+    iou: ['Settings', 'Memory MiB', '300', 'ram', 300, { path: 'none.bin' }],
+    virtualbox: ['Settings', 'Notes', 'hello', 'usage', 'hello', { vmname: 'none' }],
+    vmware: ['Settings', 'Notes', 'hello', 'usage', 'hello', { vmx_path: '/none.vmx', linked_clone: false }],
+  };
+  // The heads of images: a router's for MIPS, a program for Linux. They are looked at in full when they start.
+  for (const [emulator, head] of [
+    ['dynamips', [0x7f, 0x45, 0x4c, 0x46, 1, 2, 1]],
+    ['iou', [0x7f, 0x45, 0x4c, 0x46, 1, 1, 1]],
+  ] as const) {
+    const address = `http://127.0.0.1:${server.port}/v2/compute/${emulator}/images/none.bin`;
+    await fetch(address, { method: 'POST', body: new Uint8Array([...head, ...Array.from({ length: 57 }, () => 0)]) });
+  }
+  const made: string[] = [];
+  const refused: string[] = [];
+  for (const [node_type, [, , , , , properties = {}]] of Object.entries(settings)) {
+    const answer = await server.call('POST', path, { name: node_type, node_type, compute_id: 'local', properties });
+    if (answer.status === 201) made.push(node_type);
+    else refused.push(`${node_type}: ${answer.json.message}`);
+  }
+  t.diagnostic(`made: ${made}; refused here: ${refused.join(' | ')}`);
+  assert.ok(made.length >= 7, refused.join('\n'));
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  for (const type of made) {
+    const [where, label, typed, member, value] = settings[type]!;
+    await pick(page, type);
+    await tab(page, 'General');
+    await inspector(page).getByLabel('Name', { exact: true }).fill(`${type}-1`);
+    await save(page);
+    await tab(page, where);
+    if (member === 'mappings') {
+      await inspector(page).getByRole('button', { name: 'Add', exact: true }).click();
+      await inspector(page).getByLabel('To, row 1').fill('2:202');
+    }
+    await inspector(page).getByLabel(label, { exact: true }).fill(typed);
+    if (type === 'ethernet_hub') await inspector(page).getByRole('button', { name: 'Set', exact: true }).click();
+    await save(page);
+    const nodes = await server.expect(200, 'GET', path);
+    const node = nodes.find(({ node_type }: { node_type: string }) => node_type === type);
+    assert.equal(node.name, `${type}-1`);
+    let found = { ...node.properties, ...node };
+    for (const step of member.split('.')) found = found[step];
+    assert.deepEqual(found, value, type);
+  }
+  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(complaints, []);
+});
+
+test('a bad value is marked at its field, by the page or by the server, and stays until it fits', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('bad values');
+  const path = `/v2/projects/${project.project_id}/nodes`;
+  const create = (name: string): Promise<{ node_id: string }> =>
+    server.expect(201, 'POST', path, { name, node_type: 'ethernet_switch', compute_id: 'local' });
+  const node = await create('SW');
+  await create('Taken');
+  const browser = await startBrowser(t);
+  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  await pick(page, 'SW');
+  await tab(page, 'Ports');
+  const vlan = inspector(page).getByLabel('VLAN, row 3', { exact: true });
+  await vlan.fill('0');
+  await inspector(page).getByRole('button', { name: 'Save' }).click();
+  await inspector(page).getByText('The least is 1.').waitFor();
+  assert.equal(await vlan.getAttribute('aria-invalid'), 'true');
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'VLAN, row 3');
+  await vlan.fill('7');
+  await save(page);
+
+  await tab(page, 'General');
+  const order = inspector(page).getByLabel('Start order', { exact: true });
+  const answers = [
+    [400, 'Invalid request: start_order: is too early', /is too early/],
+    [403, 'The project is closed', /The project is closed/],
+    [409, 'start_order: not while this happens', /not while this happens/],
+    [413, 'too large', /too large/],
+    [429, 'Try again in 4 s', /Try again in 4 s/],
+    [500, 'Internal error: the server log has the details.', /server log/],
+    [507, 'No space is left', /No space is left/],
+    [0, '', /The server does not answer/],
+  ] as const;
+  const address = `**/nodes/${node.node_id}`;
+  await order.fill('5');
+  for (const [status, message, told] of answers) {
+    await page.route(address, (route) =>
+      status === 0
+        ? route.abort()
+        : route.fulfill({ status, contentType: 'application/json', body: JSON.stringify({ message, status }) }),
+    );
+    await inspector(page).getByRole('button', { name: 'Save' }).click();
+    await inspector(page).getByText(told).waitFor();
+    assert.equal(await order.inputValue(), '5', `after ${status}`);
+    assert.equal(await order.getAttribute('aria-invalid'), String(message.includes('start_order')), `${status}`);
+    await page.unroute(address);
+  }
+  await save(page);
+  const now = await server.expect(200, 'GET', `${path}/${node.node_id}`);
+  assert.deepEqual([now.start_order, now.properties.ports_mapping[2].vlan], [5, 7]);
+});
+
+test('two browsers edit one node: neither loses what it typed, and each is told of the other', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const project = await server.project('two');
+  const node = await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, {
+    ...{ name: 'PC1', node_type: 'vpcs', compute_id: 'local' },
+  });
+  const browser = await startBrowser(t);
+  const address = `http://127.0.0.1:${server.port}/labs/${project.project_id}`;
+  const [{ page: one }, { page: other }] = await Promise.all([visit(browser, address), visit(browser, address)]);
+  for (const page of [one, other]) {
+    await pick(page, 'PC1');
+    await inspector(page).getByLabel('Start order', { exact: true }).waitFor();
+  }
+  await one.getByLabel('Start order', { exact: true }).fill('1');
+  await one.getByLabel('Delay s', { exact: true }).fill('2.5');
+  await other.getByLabel('Start order', { exact: true }).fill('9');
+  await save(other);
+  await one.getByText('Somebody else has changed this meanwhile to 9.').waitFor();
+  assert.equal(await one.getByLabel('Start order', { exact: true }).inputValue(), '1');
+  await one.getByRole('button', { name: 'Take theirs' }).click();
+  await save(one);
+  await other.waitForFunction(() => [...document.querySelectorAll('input')].some(({ value }) => value === '2.5'));
+  const now = await server.expect(200, 'GET', `/v2/projects/${project.project_id}/nodes/${node.node_id}`);
+  assert.deepEqual([now.start_order, now.start_delay], [9, 2.5]);
+});
+
+test('a file that is edited in place is on the disk, and what somebody else wrote into it is not lost', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const project = await server.project('files');
+  const node = await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, {
+    ...{ name: 'PC1', node_type: 'vpcs', compute_id: 'local', properties: { startup_script: 'set pcname A\n' } },
+  });
+  const file = join(node.node_directory, 'startup.vpc');
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  await pick(page, 'PC1');
+  await tab(page, 'Files');
+  await page.getByRole('button', { name: 'Edit startup.vpc' }).click();
+  const content = page.getByLabel('Content of startup.vpc');
+  await page.waitForFunction(() => document.querySelector('textarea')?.value.includes('set pcname A'));
+  await content.fill('ip 10.0.0.9/24\nset pcname Mine\n');
+  await writeFile(file, 'set pcname Theirs\n');
+  await page.getByText('Somebody else has changed this file meanwhile.').waitFor();
+  assert.match(await content.inputValue(), /Mine/);
+  assert.equal(await readFile(file, 'utf8'), 'set pcname Theirs\n');
+  await page.getByRole('button', { name: 'Save mine over it' }).click();
+  await page.getByText('Saved.').waitFor();
+  assert.equal(await readFile(file, 'utf8'), 'ip 10.0.0.9/24\nset pcname Mine\n');
+
+  // Faster than any event: what is on the disk is looked at before it is written.
+  await content.fill('third\n');
+  await writeFile(file, 'fourth\n');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('button', { name: 'Load theirs' }).click();
+  assert.equal(await content.inputValue(), 'fourth\n');
+  assert.equal(await readFile(file, 'utf8'), 'fourth\n');
+
+  await page.getByLabel('Find').fill('our');
+  await page.getByLabel('Find').press('Enter');
+  assert.equal(await content.evaluate((area: HTMLTextAreaElement) => area.selectionStart), 1);
+  assert.deepEqual(await hindrances(page), []);
+  await page.getByRole('button', { name: 'Back to the list' }).click();
+  await page
+    .getByLabel('Upload a file')
+    .setInputFiles({ name: 'extra.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page
+      .getByRole('row', { name: /extra\.txt/ })
+      .getByRole('link', { name: 'Download' })
+      .click(),
+  ]);
+  assert.equal(await readFile(await download.path(), 'utf8'), 'hello');
+  assert.deepEqual(complaints, []);
+});
+
+test('a switch shows the addresses that it learns, and forgets them; several nodes are set at once', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const project = await server.project('learned');
+  const path = `/v2/projects/${project.project_id}`;
+  const create = (name: string, node_type: string): Promise<{ node_id: string }> =>
+    server.expect(201, 'POST', `${path}/nodes`, {
+      name,
+      node_type,
+      compute_id: 'local',
+      x: { PC1: -200, SW1: 0 }[name] ?? 200,
+      properties: node_type === 'vpcs' ? { startup_script: 'ip 10.0.0.1/24\n' } : {},
+    });
+  const pc = await create('PC1', 'vpcs');
+  const lan = await create('SW1', 'ethernet_switch');
+  const other = await create('PC2', 'vpcs');
+  await server.expect(201, 'POST', `${path}/links`, {
+    nodes: [
+      { node_id: pc.node_id, adapter_number: 0, port_number: 0 },
+      { node_id: lan.node_id, adapter_number: 0, port_number: 4 },
+    ],
+  });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  await pick(page, 'SW1');
+  await tab(page, 'Ports');
+  await page.getByText('No address has been learned yet.').waitFor();
+  await page
+    .getByRole('row', { name: /Ethernet4/ })
+    .getByText('PC1')
+    .first()
+    .waitFor();
+  // It asks whether its address is taken.
+  await server.expect(200, 'POST', `${path}/nodes/${pc.node_id}/start`);
+  await page.getByRole('cell', { name: '00:50:79:66:68:00' }).waitFor();
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByText('No address has been learned yet.').waitFor();
+
+  await page.getByRole('button', { name: 'Fit' }).click();
+  for (const { node_id: id } of [pc, other]) {
+    await page.locator(`[data-node="${id}"] image`).click({ modifiers: ['Control'] });
+  }
+  await inspector(page).getByLabel('Start order', { exact: true }).fill('4');
+  await save(page);
+  const nodes: { start_order?: number }[] = await server.expect(200, 'GET', `${path}/nodes`);
+  assert.deepEqual(
+    nodes.map(({ start_order: order }) => order),
+    [4, 4, 4],
+  );
+  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(complaints, []);
+});
