@@ -17,6 +17,7 @@ import { ok } from '../../src/host/verdict.ts';
 import { AccountFile } from '../../src/store/account.ts';
 import { Store } from '../../src/store/store.ts';
 import { noQemu, noTaps } from '../compute/qemu-support.ts';
+import { cannotUnshare } from '../host/missing.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 
@@ -43,9 +44,9 @@ async function ask({ home, state = join(home, 'state'), environment = {} }: Aske
   return { exitCode, findings, of: (subject: string) => findings.find((finding) => finding.subject === subject) };
 }
 
-/** A script that stands in for the program vpcs. */
-async function program(directory: string, script: string): Promise<string> {
-  const path = join(directory, 'vpcs');
+/** A script that stands in for a program. */
+async function program(directory: string, script: string, name = 'vpcs'): Promise<string> {
+  const path = join(directory, name);
   await writeFile(path, `#!/bin/sh\n${script}\n`);
   await chmod(path, 0o755);
   return path;
@@ -86,6 +87,55 @@ test('by what frames of QEMU come and go is told with the reason', { skip: noQem
   assert.equal(automatic?.state, 'ok');
   assert.match(automatic.detail, noTaps === false ? /by TAPs, with(out)? vhost-net$/ : /by UDP: /);
   assert.equal((await told('tap'))?.state, noTaps === false ? 'ok' : 'missing');
+});
+
+test('what only some machines need is named where it is missing, with the package, and is no fault', {
+  skip: noQemu || cannotUnshare('mount namespaces', '--mount', 'true'),
+}, async (t) => {
+  const home = await scratch(t);
+  const hidden = ['cpulimit', 'mcopy', 'swtpm'].map((name) => `/usr/bin/${name}`);
+  const hide = `for file in ${hidden.join(' ')}; do ! [ -e $file ] || mount --bind /dev/null $file; done
+    ! [ -e /usr/share/OVMF ] || mount -t tmpfs tmpfs /usr/share/OVMF; exec "$@"`;
+  const doctor = [process.execPath, main, 'doctor', '--json', '--state', join(home, 'state')];
+  const { stdout, stderr } = spawnSync('unshare', ['--mount', 'sh', '-c', hide, 'sh', ...doctor], {
+    encoding: 'utf8',
+    env: { ...process.env, HOME: home },
+  });
+  assert.ok(stdout !== '', stderr);
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  for (const [subject, need, name] of [
+    ['cpulimit', 'cpu_throttling', 'cpulimit'],
+    ['mtools', 'configuration disks', 'mtools'],
+    ['OVMF', 'UEFI', 'ovmf'],
+    ['swtpm', 'a TPM', 'swtpm'],
+  ] as const) {
+    const found = findings.find((finding) => finding.subject === subject);
+    assert.equal(found?.state, 'ok', subject);
+    assert.match(found.detail, new RegExp(`^not installed; optional, needed for .*${need}.*: apt install ${name}$`));
+  }
+});
+
+test('VirtualBox and VMware are told with where they are driven from, or what they lack', async (t) => {
+  const home = await scratch(t);
+  const absent = await ask({ home });
+  const given = await ask({
+    home,
+    environment: {
+      LABWIRE_VIRTUALBOX_VBOXMANAGE_PATH: await program(home, 'exit 1', 'VBoxManage'),
+      LABWIRE_VMWARE_VMRUN_PATH: await program(home, 'exit 1', 'vmrun'),
+    },
+  });
+  const wrong = await ask({ home, environment: { LABWIRE_VIRTUALBOX_VBOXMANAGE_PATH: '/nowhere/VBoxManage' } });
+  assert.match(given.of('VirtualBox')?.detail ?? '', /driven by .*\/VBoxManage$/);
+  assert.equal(wrong.of('VirtualBox')?.state, 'warning');
+  assert.match(wrong.of('VirtualBox')?.fix ?? '', /vboxmanage_path in section \[VirtualBox\]/);
+  assert.equal(given.of('VMware')?.state, 'warning');
+  assert.match(given.of('VMware')?.detail ?? '', /neither vmware nor vmplayer is beside vmrun/);
+  for (const subject of ['VirtualBox', 'VMware']) {
+    const { state, detail } = absent.of(subject)!;
+    if (detail.startsWith('not installed')) assert.equal(state, 'ok', subject);
+    else assert.match(detail, /driven by|cannot be used|too old/, subject);
+  }
 });
 
 test('a program that hangs is named; it does not hold up the report', async (t) => {

@@ -2,17 +2,23 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Config } from '../../../config/schema.ts';
 import { Failure, systemCode } from '../../../failures.ts';
 import { findProgram } from '../../../host/programs.ts';
 import { missing, ok, warning } from '../../../host/verdict.ts';
+import { Images } from '../../images/images.ts';
 import type { HostCheck } from '../../nodes/kind.ts';
+import { findFirmware } from './firmware.ts';
 import { chooseFrames } from './frames.ts';
+import { IMAGE_KIND } from './settings.ts';
+
+const EMULATOR = 'qemu-system-x86_64';
 
 export const programs: HostCheck = {
   subject: 'QEMU',
   async examine() {
     // Where it is, not what it says: QEMU takes its time to start on a busy host.
-    const program = await findProgram('qemu-system-x86_64');
+    const program = await findProgram(EMULATOR);
     if (program === undefined) return ok('not installed: for QEMU machines, apt install qemu-system-x86 qemu-utils');
     const tool = join(dirname(program), 'qemu-img');
     if ((await findProgram(tool)) !== undefined) return ok(`QEMU machines are run by ${program}`);
@@ -24,7 +30,7 @@ export const programs: HostCheck = {
 export const frames: HostCheck = {
   subject: 'QEMU frames',
   async examine(config, daemon) {
-    if ((await findProgram('qemu-system-x86_64')) === undefined) return undefined;
+    if ((await findProgram(EMULATOR)) === undefined) return undefined;
     try {
       const makers = { server: daemon ?? 'self', makesTaps: true } as const;
       const { by, vhost, reason } = await chooseFrames(config.Qemu.frames, makers);
@@ -37,6 +43,29 @@ export const frames: HostCheck = {
     }
   },
 };
+
+/** What only some machines need: named when QEMU is there, and no fault when it is missing. */
+function optional(subject: string, find: (config: Config) => Promise<string | undefined>, what: string): HostCheck {
+  return {
+    subject,
+    async examine(config) {
+      if ((await findProgram(EMULATOR)) === undefined) return undefined;
+      const path = await find(config);
+      return ok(path ?? `not installed; optional, ${what}`);
+    },
+  };
+}
+
+export const extras: readonly HostCheck[] = [
+  optional('cpulimit', () => findProgram('cpulimit'), 'needed for cpu_throttling of machines: apt install cpulimit'),
+  optional('mtools', () => findProgram('mcopy'), 'needed for configuration disks of machines: apt install mtools'),
+  optional(
+    'OVMF',
+    (config) => findFirmware(new Images(config).folder(IMAGE_KIND)),
+    'needed for machines with UEFI: apt install ovmf',
+  ),
+  optional('swtpm', () => findProgram('swtpm'), 'needed for machines with a TPM: apt install swtpm'),
+];
 
 export const kvm: HostCheck = {
   subject: '/dev/kvm',

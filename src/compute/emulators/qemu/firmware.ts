@@ -23,12 +23,23 @@ export async function prepareFirmware(directory: string, images: string): Promis
   return { code, variables };
 }
 
-async function find(name: string, images: string): Promise<string> {
+/** The code that new machines start with, if there is any. */
+export function findFirmware(images: string): Promise<string | undefined> {
+  return fileIn(PAIRS[0].code, images);
+}
+
+async function fileIn(name: string, images: string): Promise<string | undefined> {
   for (const folder of [SYSTEM, images]) {
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);
     if (found?.isFile()) return path;
   }
+  return undefined;
+}
+
+async function find(name: string, images: string): Promise<string> {
+  const path = await fileIn(name, images);
+  if (path !== undefined) return path;
   const message = `uefi: there is no firmware ${name} in ${SYSTEM} (Debian: apt install ovmf), and none among the images.`;
   throw new Failure('conflict', message, { exception: 'QemuError' });
 }

@@ -1,6 +1,7 @@
 // Registers VirtualBox: machines that VBoxManage drives, or linked clones of them.
 import { route } from '../../../http/route.ts';
 import { defineKind } from '../../nodes/kind.ts';
+import { machineProgramCheck } from '../../nodes/machine-program.ts';
 import { VBoxManage } from './manage.ts';
 import { MODULE, PORT_RULES, VirtualboxNode } from './node.ts';
 import { VirtualboxCreate, VirtualboxUpdate } from './schema.ts';
@@ -13,6 +14,14 @@ export const virtualbox = defineKind({
   update: VirtualboxUpdate,
   startAnswersNode: false,
   updatesNio: true,
+  doctor: [
+    machineProgramCheck(
+      'VirtualBox',
+      // It is not run: its first call makes files of its own.
+      async ({ VirtualBox }) => `machines are driven by ${(await VBoxManage.find(VirtualBox.vboxmanage_path)).path}`,
+      async ({ VirtualBox: { vboxmanage_path: path } }) => path !== '' || (await VBoxManage.isInstalled()),
+    ),
+  ],
 
   make: VirtualboxNode.create,
   change: (node: VirtualboxNode, body) => node.change(body),

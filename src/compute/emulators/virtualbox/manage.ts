@@ -37,7 +37,18 @@ export interface MachineEntry {
 }
 
 /** Calls follow one another, whoever makes them: VirtualBox locks its machines for each. */
+/** Its names on the search path. */
+const SEARCHED = ['VBoxManage', 'vboxmanage'];
+
 const turns = new KeyedLock();
+
+async function findOn(names: readonly string[]): Promise<string | undefined> {
+  for (const name of names) {
+    const path = await findProgram(name);
+    if (path !== undefined) return path;
+  }
+  return undefined;
+}
 
 export class VBoxManage {
   readonly path: string;
@@ -54,11 +65,14 @@ export class VBoxManage {
     if (configured !== '' && !NAMES.includes(basename(configured))) {
       throw refusal(`vboxmanage_path: ${configured} is not called VBoxManage; ${FIX}.`);
     }
-    for (const name of configured === '' ? ['VBoxManage', 'vboxmanage'] : [configured]) {
-      const path = await findProgram(name);
-      if (path !== undefined) return new VBoxManage(path);
-    }
+    const path = await findOn(configured === '' ? SEARCHED : [configured]);
+    if (path !== undefined) return new VBoxManage(path);
     throw refusal(`VirtualBox cannot be used: there is no program ${configured || 'VBoxManage'}; ${FIX}.`);
+  }
+
+  /** Whether one is on the search path. */
+  static async isInstalled(): Promise<boolean> {
+    return (await findOn(SEARCHED)) !== undefined;
   }
 
   /**

@@ -1,6 +1,8 @@
 // Registers VMware: machines that vmrun drives, or linked clones of them.
+import { findProgram } from '../../../host/programs.ts';
 import { route } from '../../../http/route.ts';
 import { defineKind } from '../../nodes/kind.ts';
+import { machineProgramCheck } from '../../nodes/machine-program.ts';
 import { machines } from './machines.ts';
 import { MODULE, PORT_RULES, VmwareNode } from './node.ts';
 import { VmwareCreate, VmwareUpdate } from './schema.ts';
@@ -14,6 +16,16 @@ export const vmware = defineKind({
   update: VmwareUpdate,
   startAnswersNode: false,
   updatesNio: true,
+  doctor: [
+    machineProgramCheck(
+      'VMware',
+      async ({ VMware }) => {
+        const { path, product } = await Vmrun.find(VMware.vmrun_path);
+        return `machines are driven by ${path} for ${product}`;
+      },
+      async ({ VMware: { vmrun_path: path } }) => path !== '' || (await findProgram('vmrun')) !== undefined,
+    ),
+  ],
 
   make: VmwareNode.create,
   change: (node: VmwareNode, body) => node.change(body),
