@@ -116,3 +116,14 @@ export async function reapOurs(
   if (left.length > 0) left = await end(instance, 'SIGKILL', seen, kept);
   return { found: [...seen.values()], left };
 }
+
+/** Bytes that a process has of the host's memory and of its swap space; undefined when it is gone. */
+export function memoryOf(pid: number): number | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    const kibibytes = (name: string): number => Number(new RegExp(`^${name}:\\s*(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+    return (kibibytes('VmRSS') + kibibytes('VmSwap')) * 1024;
+  } catch {
+    return undefined;
+  }
+}

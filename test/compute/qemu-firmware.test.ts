@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { findProgram } from '../../src/host/programs.ts';
 import { copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
-import { machines, noQemu, programsOf, SMALL } from './qemu-support.ts';
+import { disk, machines, noQemu, programsOf, SMALL } from './qemu-support.ts';
 
 const skip =
   noQemu ||
@@ -13,10 +13,14 @@ const skip =
   (existsSync('/usr/share/OVMF/OVMF_CODE_4M.fd') ? false : 'ovmf is not installed') ||
   ((await findProgram('swtpm')) === undefined ? 'swtpm is not installed' : false);
 
-test('a guest is started by UEFI, and finds its TPM', { skip }, async (t) => {
+test('a guest is started by UEFI, finds its TPM, and goes on where its state was kept', { skip }, async (t) => {
   const { lab, project, images, directory, instance } = await machines(t);
   await copyGuest(images);
-  const body = { ...SMALL, ...guestSettings(''), ram: 256, uefi: true, tpm: true, adapters: 0 };
+  await disk(images, 'empty.qcow2');
+  const body = {
+    ...{ ...SMALL, ...guestSettings(''), ram: 256, uefi: true, tpm: true, adapters: 0 },
+    hda_disk_image: 'empty.qcow2',
+  };
   const node = await lab.node(project, 'qemu', body);
   const { console } = await lab.expect(200, 'POST', `${node}/start`);
   const typist = new Typist(t, console);
@@ -24,8 +28,15 @@ test('a guest is started by UEFI, and finds its TPM', { skip }, async (t) => {
   assert.match(await typist.run('ls /sys/firmware/efi'), /fw_platform_size/);
   assert.match(await typist.run('ls /sys/firmware/acpi/tables'), /TPM2/);
   assert.equal(programsOf(instance).length, 2, 'QEMU and swtpm');
+  await typist.run('kept=in-a-variable');
+  await lab.expect(204, 'POST', `${node}/state`);
+  await lab.expect(204, 'POST', `${node}/stop`);
+  await lab.expect(204, 'POST', `${node}/state/start`);
+  const next = new Typist(t, console);
+  assert.match(await next.run('echo $kept'), /in-a-variable/);
+  assert.equal(programsOf(instance).length, 2, 'QEMU and swtpm, again');
   await lab.expect(204, 'POST', `${node}/stop`);
   assert.deepEqual(programsOf(instance), []);
   const own = readdirSync(join(directory, 'project-files/qemu', node.split('/').at(-1)!)).sort();
-  assert.deepEqual(own, ['OVMF_VARS_4M.fd', 'qemu.log', 'swtpm.log', 'tpm']);
+  assert.deepEqual(own, ['OVMF_VARS_4M.fd', 'hda_disk.qcow2', 'qemu.log', 'swtpm.log', 'tpm']);
 });

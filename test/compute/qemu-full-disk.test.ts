@@ -37,6 +37,29 @@ test('a machine whose disk finds no space stands still, is told, and goes on whe
   await typist.until(/written 0/);
 });
 
+test('memory for which there is no space is not kept; the figures are told, and the machine goes on', {
+  skip: noQemu,
+}, async (t) => {
+  const projects_path = await scratchFileSystem(t, '32m');
+  if (projects_path === undefined) return;
+  const { lab, project, images } = await machines(t, { projects_path });
+  await qemuImg('create', '-q', '-f', 'qcow2', join(images, 'disk.qcow2'), '1M');
+  const node = await lab.node(project, 'qemu', { ...SMALL, hda_disk_image: 'disk.qcow2', hda_disk_interface: 'ide' });
+  await lab.expect(200, 'POST', `${node}/start`);
+  const ballast = join(projects_path, 'ballast');
+  execFileSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=1M', 'count=24'], { stdio: 'ignore' });
+  const { message } = await lab.expect(409, 'POST', `${node}/state`);
+  assert.match(
+    message,
+    /^N1 cannot keep its memory: it may take 16 MB in .*, but only [567] MB are free; make room\.$/,
+  );
+  assert.equal((await lab.expect(200, 'GET', node)).status, 'started');
+  await lab.expect(200, 'PUT', node, { on_close: 'save_vm_state' });
+  await lab.expect(204, 'POST', `${node}/stop`);
+  const warned = await lab.told('log.warning', (event) => /has not saved its state/.test(event.message));
+  assert.match(warned.message, /it may take 16 MB in .*, but only [567] MB are free; make room$/);
+});
+
 test('a start that finds no space is refused, and one that finds little is warned of', { skip: noQemu }, async (t) => {
   const projects_path = await scratchFileSystem(t, '32m');
   if (projects_path === undefined) return;

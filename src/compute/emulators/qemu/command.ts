@@ -35,7 +35,7 @@ export interface MachineCommand {
   uefi?: { code: string; variables: string };
   /** Socket of the TPM. */
   tpm?: string;
-  /** The state that was saved under this name is loaded. */
+  /** The state that was saved under this name is loaded; beside UEFI's variables, that is not for the command line. */
   savedState?: string;
   /** Words of the user. */
   options: readonly string[];
@@ -67,7 +67,7 @@ export function machineWords(machine: MachineCommand): string[] {
     ...consoleWords(machine, isPc && !has('-vga')),
     ...['-qmp', `unix:${QMP_SOCKET},server=on,wait=off`],
     ...['-net', 'none', ...adapterWords(machine)],
-    ...(machine.savedState === undefined ? [] : ['-loadvm', machine.savedState]),
+    ...(machine.savedState === undefined || machine.uefi ? [] : ['-loadvm', machine.savedState]),
     ...(drawsItself(machine, options) ? ['-display', 'none'] : []),
     ...tpmWords(machine),
     ...options,

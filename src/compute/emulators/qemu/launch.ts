@@ -81,6 +81,7 @@ export async function launchMachine(
   const start = {
     ...{ emulator: emulator.path, words, priority: settings.process_priority },
     ...{ throttling: settings.cpu_throttling, disks: disks.map(({ path }) => path) },
+    ...(uefi && savedState !== undefined ? { load: savedState } : {}),
     kept: { adapters, serial: console.type === 'telnet' },
     udpPorts: adapters.flatMap((each) => ('tap' in each ? [] : [each.program_port, each.cable_port])),
     taps: adapters.flatMap((each) => ('tap' in each ? [each.tap] : [])),

@@ -1,26 +1,24 @@
 // The state of a machine that runs, kept in its own disks for a snapshot of the running lab: memory and disks of one moment, in files
 // that the snapshot holds anyway. The machine stands still until the state is dropped again.
 import { Failure, messageOf } from '../../../failures.ts';
+import { deleteState, saveState } from './machine-state.ts';
 import type { QemuRuntime } from './runtime.ts';
 
 /** Under this name the state lies in the disks. Only a start that asks for it loads it; any other forgets it. */
 export const RUNNING_STATE = 'LABWIRE_RUNNING';
 
-/** Milliseconds that writing the memory may take. */
-const LIMIT_MS = 600_000;
-
 /** @throws Failure `conflict` (`QemuError`) with the reason; the machine goes on as before then */
 export async function keepRunningState(runtime: QemuRuntime, name: string): Promise<void> {
   await runtime.qmp.run('stop');
   try {
-    const answer = await runtime.qmp.monitor(`savevm ${RUNNING_STATE}`, LIMIT_MS);
-    if (answer.trim() !== '') throw new Error(answer.trim().replace(/^Error: /, ''));
+    await runtime.mustHoldMemory();
+    await saveState(runtime.qmp, RUNNING_STATE);
     // Stopping has the disks written out, as far as saving the state has left something: they are read next.
     await runtime.qmp.run('stop');
   } catch (error) {
     await dropRunningState(runtime);
-    const message = `${name} cannot keep its memory: ${messageOf(error)}. Its writable disks have to be qcow2, and one there has to be.`;
-    throw new Failure('conflict', message, { exception: 'QemuError', cause: error });
+    const message = `${name} cannot keep its memory: ${messageOf(error)}`;
+    throw new Failure('conflict', message.replace(/\.?$/, '.'), { exception: 'QemuError', cause: error });
   }
 }
 
@@ -41,5 +39,5 @@ export async function endInterruptedSnapshot(runtime: QemuRuntime): Promise<void
 
 /** Where there is none, nothing happens. */
 export async function forgetRunningState(runtime: QemuRuntime): Promise<void> {
-  await runtime.qmp.monitor(`delvm ${RUNNING_STATE}`, LIMIT_MS);
+  await deleteState(runtime.qmp, RUNNING_STATE);
 }

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import { childEnvironment, processToken } from '../../../host/processes.ts';
+import { childEnvironment, memoryOf, processToken } from '../../../host/processes.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
 import { type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/node-runtime.ts';
 import { SerialConsole } from '../../nodes/serial-console.ts';
@@ -18,8 +18,10 @@ import { DiskErrors } from './disk-errors.ts';
 import { SAVED_STATE } from './disks.ts';
 import { KEPT, type QemuKept } from './kept.ts';
 import type { MachineNode } from './machine-node.ts';
+import { loadState, saveState } from './machine-state.ts';
 import { Qmp } from './qmp.ts';
 import { QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
+import { mustHoldBytes } from './space.ts';
 import { Throttle } from './throttle.ts';
 import { quoted } from './words.ts';
 
@@ -53,6 +55,8 @@ export interface MachineStart {
   throttling: number;
   /** Files that it writes to. */
   disks: readonly string[];
+  /** The state that it goes on from, if the command line does not say so. */
+  load?: string;
 }
 
 /** A machine of a former life of the server. */
@@ -75,6 +79,8 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   readonly #serial: SerialConsole | undefined;
   readonly #throttle: Throttle;
   #diskErrors: DiskErrors | undefined;
+  /** Of all files that it writes to. */
+  #directories: readonly string[] = [];
   #qmp: Qmp | undefined;
   #ended: ExitInfo | undefined;
   #isStopping = false;
@@ -144,6 +150,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     await runtime.#terminal.start();
     resources.defer(() => runtime.#terminal.stop());
     await runtime.#connect(start.disks, resources);
+    if (start.load !== undefined) await loadState(runtime.qmp, start.load);
     runtime.#prioritise(start.priority);
     resources.use(runtime.#throttle);
     await runtime.throttle(start.throttling);
@@ -227,12 +234,21 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
         if (!this.#ended) this.#warn('has not shut down within 120 s: it is switched off');
       } else {
         await this.qmp.run('stop');
-        const answer = await this.qmp.monitor(`savevm ${SAVED_STATE}`);
-        if (answer.trim() !== '') this.#warn(`has not saved its state: ${answer.trim()}`);
+        await this.mustHoldMemory()
+          .then(() => saveState(this.qmp, SAVED_STATE))
+          .catch((error: unknown) => this.#warn(`has not saved its state: ${messageOf(error)}`));
       }
     } catch (error) {
       this.#warn(`does not end as it should: ${messageOf(error)}`);
     }
+  }
+
+  /** Its memory is about to be kept in its disks. @throws Error with the figures when there is less space than it may take */
+  async mustHoldMemory(): Promise<void> {
+    const { 'base-memory': whole } = (await this.qmp.run('query-memory-size-summary')) as { 'base-memory': number };
+    // What it has never touched takes nothing.
+    const touched = (this.pid && memoryOf(this.pid)) ?? whole;
+    await mustHoldBytes(Math.min(touched, whole), this.#directories);
   }
 
   #warn(what: string): void {
@@ -252,8 +268,9 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       throw this.#ended ? this.#doesNotStart() : error;
     });
     resources.defer(() => this.#qmp?.close());
+    this.#directories = [...new Set(disks.map((path) => dirname(path)))];
     this.#diskErrors = new DiskErrors({
-      ...{ node: this.#node, qmp: this.#qmp, directories: [...new Set(disks.map((path) => dirname(path)))] },
+      ...{ node: this.#node, qmp: this.#qmp, directories: this.#directories },
       isOver: () => this.#ended !== undefined || this.#isStopping,
       isSuspended: () => this.isSuspended,
     });

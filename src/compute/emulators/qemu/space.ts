@@ -40,6 +40,20 @@ export async function warnOfSpace(
   }
 }
 
+/**
+ * @param bytes the most that a machine's memory may take on the disk
+ * @throws Error when one of the directories has less; it names the figures
+ */
+export async function mustHoldBytes(bytes: number, directories: Iterable<string>): Promise<void> {
+  for (const directory of directories) {
+    const free = await freeBytes(directory);
+    if (free >= bytes) continue;
+    throw new Error(
+      `it may take ${mebibytes(bytes)} MB in ${directory}, but only ${mebibytes(free)} MB are free; make room`,
+    );
+  }
+}
+
 async function freeBytes(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory);
   return bavail * bsize;

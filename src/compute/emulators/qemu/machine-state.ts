@@ -1,0 +1,78 @@
+// The state of a machine in its own disks, under a name: memory, devices and disks of one moment. The variables of UEFI have no part in it:
+// they are a file that says what the machine has in its memory, too.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Qmp } from './qmp.ts';
+
+/** Milliseconds that writing the memory, or reading it, may take. */
+const LIMIT_MS = 600_000;
+const POLL_MS = 20;
+/** QEMU's name of the drive with the variables. */
+const VARIABLES = 'pflash1';
+
+interface Drive {
+  device: string;
+  inserted?: { 'node-name': string; ro: boolean; drv: string };
+}
+
+interface Job {
+  id: string;
+  status: string;
+  error?: string;
+}
+
+/** What a running machine can write to. */
+async function disksOf(qmp: Qmp): Promise<{ device: string; node: string; format: string }[]> {
+  const drives = (await qmp.run('query-block')) as Drive[];
+  return drives.flatMap(({ device, inserted }) =>
+    inserted && !inserted.ro && device !== VARIABLES
+      ? [{ device, node: inserted['node-name'], format: inserted.drv }]
+      : [],
+  );
+}
+
+/** Where a state is kept, and what is kept with it. @throws Error that says why there is nothing of the kind */
+async function placeOf(qmp: Qmp): Promise<{ vmstate: string; devices: string[] }> {
+  const disks = await disksOf(qmp);
+  const other = disks.find(({ format }) => format !== 'qcow2');
+  if (other) throw new Error(`its drive ${other.device} is written to and is not qcow2, but ${other.format}`);
+  const devices = disks.map(({ node }) => node);
+  const [vmstate] = devices;
+  if (vmstate === undefined) throw new Error('it has no qcow2 disk of its own in which it could be kept');
+  return { vmstate, devices };
+}
+
+/** In place of what is there under the name; the machine is to stand still. @throws Error, Failure with the reason */
+export async function saveState(qmp: Qmp, tag: string): Promise<void> {
+  const { vmstate, devices } = await placeOf(qmp);
+  await runJob(qmp, 'snapshot-delete', { tag, devices });
+  await runJob(qmp, 'snapshot-save', { tag, vmstate, devices });
+}
+
+/** @throws Error, Failure with the reason */
+export async function loadState(qmp: Qmp, tag: string): Promise<void> {
+  await runJob(qmp, 'snapshot-load', { tag, ...(await placeOf(qmp)) });
+}
+
+/** Where there is none, nothing happens. */
+export async function deleteState(qmp: Qmp, tag: string): Promise<void> {
+  const devices = (await disksOf(qmp)).filter(({ format }) => format === 'qcow2').map(({ node }) => node);
+  if (devices.length > 0) await runJob(qmp, 'snapshot-delete', { tag, devices });
+}
+
+/** QEMU answers nothing while it saves or loads. */
+async function runJob(qmp: Qmp, command: string, given: object): Promise<void> {
+  const id = `labwire-${randomUUID()}`;
+  await qmp.run(command, { 'job-id': id, ...given }, LIMIT_MS);
+  for (;;) {
+    const jobs = (await qmp.run('query-jobs', {}, LIMIT_MS)) as Job[];
+    const job = jobs.find((each) => each.id === id);
+    if (job && job.status !== 'concluded') {
+      await sleep(POLL_MS);
+      continue;
+    }
+    if (job) await qmp.run('job-dismiss', { id });
+    if (job?.error !== undefined) throw new Error(job.error);
+    return;
+  }
+}
