@@ -4,12 +4,10 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { findProgram } from '../../src/host/programs.ts';
-import { container, containers, noEngine, until } from './docker-support.ts';
+import { container, containers, noEngine, noX, until } from './docker-support.ts';
 
 const SERVER = `/bin/busybox sh -c 'mkdir -p /www && echo hello >/www/index.html && /bin/busybox httpd -p 8080 -h /www; exec /bin/busybox nc -ll -p 9090 -e /bin/busybox cat'`;
 const skip = noEngine;
-const noX = noEngine || ((await findProgram('Xtigervnc')) === undefined ? 'Xtigervnc is not installed' : false);
 
 async function dialled(t: TestContext, port: number): Promise<{ socket: Socket; heard: () => string }> {
   const socket = connect(port, '127.0.0.1');

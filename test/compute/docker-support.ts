@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findProgram } from '../../src/host/programs.ts';
 import { Typist as GuestTypist } from '../guest/guest.ts';
 import { BUSYBOX, type TestEngine, tryEngine } from './docker-engine.ts';
 import { type Body, type Lab, type Settings, startLab } from './support.ts';
@@ -15,6 +16,9 @@ if (typeof tried !== 'string') after(() => tried[Symbol.asyncDispose]());
 
 /** Why tests that need an Engine do not run here. */
 export const noEngine: string | false = typeof tried === 'string' ? tried : false;
+
+/** Why containers have no VNC console here. */
+export const noX = noEngine || ((await findProgram('Xtigervnc')) === undefined ? 'Xtigervnc is not installed' : false);
 
 /** The one of this test file. */
 export function engine(): TestEngine {

@@ -7,7 +7,18 @@ import { FROM_SOURCE } from '../system/executable.ts';
 import { Lab } from '../system/lab.ts';
 import { openAgain } from '../system/survivors.ts';
 import { BUSYBOX } from './docker-engine.ts';
-import { container, containers, engine, noEngine as skip, status, Typist, typist, until } from './docker-support.ts';
+import {
+  container,
+  containers,
+  engine,
+  noX,
+  noEngine as skip,
+  status,
+  Typist,
+  typist,
+  until,
+} from './docker-support.ts';
+import { RfbClient } from './rfb-client.ts';
 
 test('two containers ping on where a daemon that was killed comes back, and their consoles are there again', {
   skip,
@@ -18,14 +29,16 @@ test('two containers ping on where a daemon that was killed comes back, and thei
   });
   await daemon.start();
   const lab = await Lab.create(daemon);
-  const make = (name: string) =>
+  const make = (name: string, console_type = 'telnet') =>
     daemon.post(`${lab.path}/nodes`, {
-      ...{ name, node_type: 'docker', compute_id: 'local', console_type: 'telnet', properties: { image: BUSYBOX } },
+      ...{ name, node_type: 'docker', compute_id: 'local', console_type, properties: { image: BUSYBOX } },
     });
   const nodes = [await make('C1'), await make('C2')];
   const ends = nodes.map(({ node_id }) => ({ node_id, adapter_number: 0, port_number: 0 }));
   await daemon.post(`${lab.path}/links`, { nodes: ends });
   for (const { node_id: id } of nodes) await daemon.post(`${lab.path}/nodes/${id}/start`);
+  const vnc = noX ? undefined : await make('V', 'vnc');
+  if (vnc) await daemon.post(`${lab.path}/nodes/${vnc.node_id}/start`);
   const before = engine().containers().sort();
   const one = new Typist(t, nodes[0].console);
   const two = new Typist(t, nodes[1].console);
@@ -38,7 +51,11 @@ test('two containers ping on where a daemon that was killed comes back, and thei
   await daemon.kill();
   await daemon.start();
   await openAgain(lab);
-  const now = await lab.nodes();
+  const now = await Promise.all(nodes.map((node) => lab.node(node)));
+  if (vnc) {
+    assert.equal((await lab.node(vnc)).console, vnc.console, 'the X server has its port still');
+    await RfbClient.open(t, vnc.console);
+  }
   assert.deepEqual(
     now.map((node) => node.status),
     ['started', 'started'],

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const VERSION = 'RFB 003.008\n';
 const NO_PASSWORD = 1;
@@ -100,4 +101,29 @@ export class RfbClient {
       await this.#more.promise;
     }
   }
+}
+
+/** Looks again and again until the picture is as it should be. */
+export async function see(screen: RfbClient, what: string, fits: (picture: Buffer) => boolean): Promise<Buffer> {
+  for (const end = performance.now() + 60_000; performance.now() < end; await sleep(100)) {
+    const picture = await screen.picture();
+    if (fits(picture)) return picture;
+  }
+  throw new Error(`waited in vain for ${what}`);
+}
+
+/** Pixels that are not black. */
+export const lit = (picture: Buffer): number => {
+  let count = 0;
+  for (let at = 0; at < picture.length; at += 4) if ((picture.readUInt32LE(at) & 0xffffff) !== 0) count += 1;
+  return count;
+};
+
+/** Types until the picture is as it should be: what comes too early is lost. */
+export async function type(screen: RfbClient, what: string, fits: (picture: Buffer) => boolean): Promise<void> {
+  await see(screen, what, (picture) => {
+    if (fits(picture)) return true;
+    screen.press('W');
+    return false;
+  });
 }

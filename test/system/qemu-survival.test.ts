@@ -5,6 +5,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { bootSector, TYPEWRITER } from '../compute/qemu-support.ts';
+import { lit, RfbClient, see, type } from '../compute/rfb-client.ts';
+import { answersSpice, noSpice } from '../compute/spice-client.ts';
 import { Client } from '../consoles/harness.ts';
 import { copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { type Daemon, eventually, startDaemon } from './daemon.ts';
@@ -20,8 +23,8 @@ const CROWD = 60;
 
 const EMULATED = { platform: 'x86_64', ram: 16, options: '-machine accel=tcg', process_priority: 'normal' };
 
-async function machine(lab: Lab, name: string, properties: object): Promise<NodeObject> {
-  const body = { name, node_type: 'qemu', compute_id: 'local', properties: { ...EMULATED, ...properties } };
+async function machine(lab: Lab, name: string, properties: object, more: object = {}): Promise<NodeObject> {
+  const body = { name, node_type: 'qemu', compute_id: 'local', properties: { ...EMULATED, ...properties }, ...more };
   return lab.daemon.post(`${lab.path}/nodes`, body);
 }
 
@@ -87,6 +90,35 @@ test('machines go on while the daemon is killed, and are all taken back', { skip
   );
   await daemon.post(`${lab.path}/nodes/stop`);
   await eventually('all processes to be over', () => processes().flat().length === 0);
+});
+
+test('consoles of VNC and SPICE go on while the daemon is killed, and are those of their nodes again', {
+  skip,
+}, async (t) => {
+  const daemon = await startDaemon(t);
+  await bootSector(await images(daemon), 'typewriter.img', ...TYPEWRITER);
+  const lab = await Lab.create(daemon);
+  const disk = { hda_disk_image: 'typewriter.img', hda_disk_interface: 'ide' };
+  const vnc = await machine(lab, 'V', disk, { console_type: 'vnc' });
+  const spice = noSpice ? undefined : await machine(lab, 'S', { ram: 64 }, { console_type: 'spice' });
+  await daemon.post(`${lab.path}/nodes/start`);
+  const screen = await RfbClient.open(t, vnc.console);
+  await see(screen, 'the words of the BIOS', (seen) => lit(seen) > 1500);
+
+  await daemon.kill();
+  const bios = lit(await see(screen, 'the same words', (seen) => lit(seen) > 1500));
+  await daemon.start();
+  await openAgain(lab);
+  const { status, console } = await lab.node(vnc);
+  assert.deepEqual([status, console], ['started', vnc.console]);
+  const next = await RfbClient.open(t, vnc.console);
+  await type(next, 'a key to clear the screen', (seen) => lit(seen) < bios / 2);
+  await type(next, 'letters', (seen) => lit(seen) > 1000);
+  if (spice) await answersSpice(t, spice.console);
+  await daemon.post(`${lab.path}/nodes/stop`);
+  await assert.rejects(RfbClient.open(t, vnc.console), 'its port is free again');
+  await daemon.post(`${lab.path}/nodes/${vnc.node_id}/start`);
+  await see(await RfbClient.open(t, vnc.console), 'the words of the BIOS', (seen) => lit(seen) > 1500);
 });
 
 test('a daemon that is killed in the middle of a snapshot leaves a machine that goes on', { skip }, async (t) => {

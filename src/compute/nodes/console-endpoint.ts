@@ -84,6 +84,12 @@ export class ConsoleEndpoint {
     this.#type = type;
   }
 
+  /** The port of a new node whose program has outlived the server, and listens there by itself: it is not free, and is the node's. */
+  keep(port: number): void {
+    const { services, node } = this.#options;
+    if (this.#port === null && services.ports.console.keep(node.project.id, port)) this.#port = port;
+  }
+
   /** Offers the console of what runs on the port. */
   async serve(console: Console | undefined): Promise<void> {
     this.#listener = await this.#listen(console, this.#port);

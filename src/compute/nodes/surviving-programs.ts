@@ -120,6 +120,11 @@ export class SurvivingPrograms {
     return found;
   }
 
+  /** Whether there is one that is to be claimed. */
+  has(projectId: string, nodeId: string, role = ''): boolean {
+    return this.#unclaimed.get(keyOf({ node_id: nodeId, role }))?.record.project_id === projectId;
+  }
+
   /** Its node could not be made after all: it waits for another attempt, or for its end. */
   unclaim(program: SurvivingProgram): void {
     this.#unclaimed.set(keyOf(program.record), program);

@@ -18,7 +18,7 @@ import type { DockerCreate, DockerUpdate } from './schema.ts';
 import { changedSettings, defaultSettings, fullImageName, macOf } from './settings.ts';
 import { type Shared, sharedBy } from './shared.ts';
 import { WebConsole } from './web-console.ts';
-import { reattachXServer, startXServer, type XServer } from './x-server.ts';
+import { hasXServer, reattachXServer, startXServer, type XServer } from './x-server.ts';
 
 export const MODULE = 'docker';
 export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };
@@ -75,6 +75,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     mustBeSound({ ...state, ...node.#identity });
     undo.defer(() => node.close());
     if (body.aux != null) await node.auxiliaryConsole.change('telnet', body.aux);
+    if (body.console != null && hasXServer(identity.project.id, id, services)) node.console.keep(body.console);
     await node.console.change(body.console_type, body.console ?? undefined);
     if (body.aux == null) await node.auxiliaryConsole.change('telnet');
     await node.inTurn(() => node.#makeOrTakeBack(undo));

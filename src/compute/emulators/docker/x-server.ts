@@ -67,6 +67,11 @@ export async function startXServer(
   return serverOf(display, ended);
 }
 
+/** Whether one has outlived the server, and is to be taken back. */
+export function hasXServer(projectId: string, nodeId: string, { survivingPrograms }: Services): boolean {
+  return survivingPrograms.has(projectId, nodeId, ROLE);
+}
+
 /** The one that has outlived the server. */
 export function reattachXServer(
   node: XServerNode,

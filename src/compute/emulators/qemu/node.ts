@@ -80,6 +80,8 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     node.#reserve(images, hidden);
     node.#state = { emulator, settings, hidden, images };
     node.#warnOfInitrd('', images);
+    const isServedByQemu = body.console_type === 'vnc' || body.console_type.startsWith('spice');
+    if (runsOn && isServedByQemu && body.console != null) node.console.keep(body.console);
     await node.console.change(body.console_type, body.console ?? undefined);
     if (runsOn) await node.inTurn(() => node.reattach(runsOn));
     undo.move();
