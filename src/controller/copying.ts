@@ -56,7 +56,8 @@ async function copyOne({ open }: ContainedEntry & { kind: 'file' }, target: stri
   const copy = (mode: number): Promise<void> =>
     copyFile(`/proc/self/fd/${source.fd}`, target, constants.COPYFILE_EXCL | mode);
   if (size < LARGE_BYTES) await copy(constants.COPYFILE_FICLONE);
-  else if (!(await copy(constants.COPYFILE_FICLONE_FORCE).then(always, never))) return copyInPieces(opened, target);
+  else if (!(await copy(constants.COPYFILE_FICLONE_FORCE).then(always, never)))
+    return await copyInPieces(opened, target);
   ongoing().advance(size, 'bytes');
 }
 

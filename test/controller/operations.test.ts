@@ -1,7 +1,7 @@
 // Long work: told to those who ask, cancelled without a trace.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Answer, LabServer, until } from './lab-server.ts';
@@ -130,6 +130,21 @@ test('an import, a duplicate, a snapshot and a restoration that are cancelled in
   assert.equal((await server.expect(200, 'GET', `${path}/nodes`))[0].node_id, node);
   assert.equal((await server.expect(200, 'GET', '/v2/projects')).length, 1);
   await server.expect(201, 'POST', `${path}/snapshots/${snapshot.snapshot_id}/restore`);
+});
+
+test('a copy that nobody cancels has a large file as it is, and its operation counts all of it', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project();
+  await largeFile(project, 20);
+  const path = join('project-files', 'large', 'disk.img');
+  await using original = await open(join(project.path, path), 'r+');
+  await original.write('in the middle', 9 * MIBIBYTE);
+  const copy = await server.expect(201, 'POST', `/v2/projects/${project.project_id}/duplicate`, { name: 'copy' });
+  const [one, other] = await Promise.all([project, copy].map((lab) => readFile(join(lab.path, path))));
+  assert.ok(one?.equals(other as Buffer));
+  const { state, done, total } = await operationOf(server, 'duplicate');
+  assert.deepEqual([state, done], ['done', total]);
+  assert.ok(total >= 20 * MIBIBYTE);
 });
 
 test('an export that is cancelled breaks off, and another one at the same time comes whole', async (t) => {
