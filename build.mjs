@@ -251,6 +251,10 @@ try {
     inputs.push(...(await bundle(source, script)));
     assets[`scripts/${name}.cjs`] = script;
   }
+  const texts = licences(inputs, nodePackage);
+  const shown = join(place, 'licences.txt.gz');
+  writeFileSync(shown, gzipSync(texts, { level: 9 }));
+  assets['web/assets/licences.txt.gz'] = shown;
   const list = join(place, 'assets.json');
   writeFileSync(list, JSON.stringify(assets));
   for (const name of Object.keys(scripts)) {
@@ -265,7 +269,7 @@ try {
   assets['scripts/starter.cjs'] = script;
   mkdirSync(dirname(out), { recursive: true });
   await pack(place, script, Object.fromEntries(Object.entries(assets).sort()), nodePackage);
-  writeFileSync(`${out}.licenses`, licences(inputs, nodePackage));
+  writeFileSync(`${out}.licenses`, texts);
 } finally {
   rmSync(place, { recursive: true, force: true });
 }

@@ -36,7 +36,20 @@ const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
 };
+
+/** Addresses of the page: `main.tsx` shows the screen that belongs to each. Whatever is not here stays a 404. */
+const SCREENS = [
+  '/',
+  '/labs/{project_id}',
+  '/labs/{project_id}/nodes/{node_id}/console',
+  '/labs/{project_id}/links/{link_id}/capture',
+  '/templates',
+  '/images',
+  '/hosts',
+  '/help',
+] as const;
 
 const IMMUTABLE = 'private, max-age=31536000, immutable';
 
@@ -63,8 +76,22 @@ export function pageRoutes(version: string): Route[] {
   return [
     // Clients of API 1 ask here, to tell their users that they are too old.
     route('GET /v1/version', {}, () => ({ version })),
-    route('GET /', {}, page),
-    route('GET /labs/{project_id}', {}, page),
+    ...SCREENS.map((path) => route(`GET ${path}`, {}, page)),
+    // Where the release has its page: its links to labs, as people keep them, lead to the same labs here.
+    route('GET /static/web-ui/{path:.+}', {}, ({ params }) => {
+      const id = /(?:^|\/)project\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/|$)/.exec(params.path)?.[1];
+      return new Response(null, { status: 302, headers: { Location: id === undefined ? '/' : `/labs/${id}` } });
+    }),
+    // A name without a hash, and not of every server: one that runs from its sources has no such text.
+    route('GET /assets/licences.txt', {}, async ({ headers }) => {
+      const file = await webFile('assets/licences.txt');
+      if (!file)
+        throw new Failure(
+          'not-found',
+          'A server that runs from its sources has no list of licences; the build makes it.',
+        );
+      return answer('licences.txt', file, headers, 'no-cache');
+    }),
     // A name holds the hash of its content: what is unknown belongs to another release, and is never the page.
     route('GET /assets/{name}', {}, async ({ params, headers }) => {
       const name = `assets/${params.name}`;

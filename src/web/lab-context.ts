@@ -1,10 +1,11 @@
 // What everything on the screen of a lab shares: the lab, what is selected, what is open, and how tasks are attempted.
 import { signal } from '@preact/signals';
 import { DockEntries } from './dock/entries.ts';
+import { api } from './model/api.ts';
 import { Journal } from './model/journal.ts';
 import { Lab } from './model/lab.ts';
 import { NOTHING, type Selection } from './model/selection.ts';
-import type { LinkEnd, NodeObject } from './model/types.ts';
+import type { LinkEnd, NodeObject, TemplateObject } from './model/types.ts';
 
 /** What the map lets others do with it. */
 export interface LabMap {
@@ -62,6 +63,17 @@ export class LabContext implements PageContext {
   readonly select = (chosen: Partial<Selection>): void => {
     this.selection.value = { ...NOTHING, ...chosen };
     this.map?.select(this.selection.value);
+  };
+
+  /** Makes a node of a template in the middle of what the map shows. */
+  readonly place = (template: TemplateObject): void => {
+    this.palette.value = false;
+    const { x, y } = this.map?.middle() ?? { x: 0, y: 0 };
+    // Not upon each other: the next one stands a little aside.
+    const aside = (this.lab.nodes.size % 8) * 75;
+    const body = { x: x - 33 + aside - 150, y: y - 30, compute_id: template.compute_id ?? 'local' };
+    void this.attempt(() => api.post(`${this.lab.path}/templates/${template.template_id}`, body));
+    this.map?.focus();
   };
 
   selectedNodes(): NodeObject[] {

@@ -3,10 +3,12 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Dock } from './dock/dock.tsx';
 import { LabContext, shownLab } from './lab-context.ts';
 import { api } from './model/api.ts';
-import type { LinkEnd, TemplateObject } from './model/types.ts';
+import { noteLeaving, noteVisit } from './model/left-lab.ts';
+import type { LinkEnd } from './model/types.ts';
 import { ClosedLab } from './panels/closed-lab.tsx';
 import { Inspector } from './panels/inspector/inspector.tsx';
 import { LabHeader } from './panels/lab-header.tsx';
+import { LabNotices } from './panels/lab-notices.tsx';
 import { Linking } from './panels/linking.tsx';
 import { Lists } from './panels/lists.tsx';
 import { Palette } from './panels/palette.tsx';
@@ -24,21 +26,23 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
   useEffect(() => {
     lab.start();
     shownLab.value = context;
+    noteVisit(id);
     addEventListener('keydown', nextPane);
     return () => {
       removeEventListener('keydown', nextPane);
       shownLab.value = undefined;
+      noteLeaving(lab);
       lab.stop();
     };
-  }, [context, lab]);
+  }, [context, lab, id]);
 
   useEffect(() => {
     document.title = lab.project.value ? `${lab.project.value.name} - Labwire` : 'Labwire';
   }, [lab, lab.project.value]);
 
-  const isOpen = lab.state.value === 'open';
+  const isShown = lab.isShown;
   useEffect(() => {
-    if (!isOpen || !host.current) return;
+    if (!isShown || !host.current) return;
     const drawn = new TopologyMap(host.current, lab, {
       select: (chosen) => {
         context.selection.value = chosen;
@@ -55,17 +59,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
       context.map = undefined;
       drawn.stop();
     };
-  }, [isOpen, lab, attempt, context]);
-
-  const place = (template: TemplateObject): void => {
-    palette.value = false;
-    const { x, y } = context.map?.middle() ?? { x: 0, y: 0 };
-    // Not upon each other: the next one stands a little aside.
-    const aside = (lab.nodes.size % 8) * 75;
-    const body = { x: x - 33 + aside - 150, y: y - 30, compute_id: template.compute_id ?? 'local' };
-    void attempt(() => api.post(`${lab.path}/templates/${template.template_id}`, body));
-    context.map?.focus();
-  };
+  }, [isShown, lab, attempt, context]);
 
   /** A node was chosen while a link is being made: the first end, or the whole link. */
   const joined = (end: LinkEnd): void => {
@@ -100,10 +94,10 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     context.map?.show(next.node_id);
   };
 
-  if (!isOpen) return <ClosedLab lab={lab} go={go} attempt={attempt} />;
+  if (!isShown) return <ClosedLab lab={lab} attempt={attempt} />;
   return (
-    <div class="lab">
-      <LabHeader lab={lab} go={go}>
+    <div class="lab" data-state={lab.state.value}>
+      <LabHeader lab={lab}>
         <div class="tools" role="toolbar" aria-label={WORDS.common.actions}>
           <VerbButton context={context} id="lab.start" />
           <VerbButton context={context} id="lab.stop" />
@@ -112,9 +106,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
           <VerbButton context={context} id="lab.fit" />
         </div>
       </LabHeader>
-      <p class="message" role="alert">
-        {lab.message}
-      </p>
+      <LabNotices context={context} />
       <Lists context={context} />
       <main
         class="map"
@@ -146,7 +138,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
       <Dock context={context} />
       {palette.value && (
         <Palette
-          choose={place}
+          choose={context.place}
           close={() => {
             palette.value = false;
           }}

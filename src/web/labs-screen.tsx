@@ -1,59 +1,76 @@
-// The list of labs: found, made, imported, opened, closed, renamed, copied, exported, deleted.
+// The list of labs: found, sorted, made, imported, opened, closed, renamed, copied, exported, deleted.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { LabDialogs, type LabQuestion } from './labs/lab-dialogs.tsx';
+import { LabsTable } from './labs/labs-table.tsx';
 import { api } from './model/api.ts';
+import { buildDemonstration } from './model/demonstration.ts';
+import { randomId } from './model/ids.ts';
+import { labRows, type Order } from './model/lab-rows.ts';
 import { Labs } from './model/labs.ts';
 import type { ProjectObject } from './model/types.ts';
-import { Live } from './panels/live.tsx';
+import { Message } from './panels/message.tsx';
+import { PageHeader } from './panels/page-header.tsx';
+import { Reading } from './panels/reading.tsx';
 import { WORDS } from './words.ts';
+
+const words = WORDS.labs;
 
 export function LabsScreen({ go }: { go: (path: string) => void }) {
   const labs = useMemo(() => new Labs(), []);
   const search = useSignal('');
+  const order = useSignal<Order>({ key: 'name', isDown: false });
+  const closed = useSignal<ReadonlySet<string>>(new Set());
+  const question = useSignal<LabQuestion | undefined>(undefined);
   const busy = useSignal('');
-  const shown = useComputed(() => {
-    const words = search.value.toLowerCase();
-    return labs.list.value?.filter(({ name }) => name.toLowerCase().includes(words));
-  });
+  const rows = useComputed(() =>
+    labRows(labs.list.value?.values() ?? [], {
+      search: search.value,
+      order: order.value,
+      figures: labs.figures.value,
+      closed: closed.value,
+    }),
+  );
   useEffect(() => {
     document.title = 'Labwire';
-    labs.events.start();
-    return () => labs.events.stop();
+    labs.start();
+    return () => labs.stop();
   }, [labs]);
 
-  /** Does one thing after the other, and says why it did not work. */
-  const attempt = async (what: string, task: () => Promise<unknown>): Promise<void> => {
+  /** Does something, and says why it did not work. True if it did. */
+  const attempt = async (what: string, task: () => Promise<unknown>): Promise<boolean> => {
     busy.value = what;
     labs.message.value = '';
     try {
       await task();
-      await labs.read();
+      return true;
     } catch (error) {
       labs.message.value = `${what}: ${error instanceof Error ? error.message : error}`;
+      return false;
     } finally {
       busy.value = '';
     }
   };
 
-  const create = (event: SubmitEvent): void => {
+  const create = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const name = new FormData(form).get('name');
-    void attempt(WORDS.labs.make, async () => {
+    await attempt(words.make, async () => {
       const { project_id: id } = await api.post<ProjectObject>('/projects', { name, auto_close: false });
       form.reset();
       go(`/labs/${id}`);
     });
   };
 
-  const importFile = (file: File): Promise<void> =>
-    attempt(`${WORDS.labs.import} ${file.name}`, async () => {
+  const importFile = (file: File): Promise<boolean> =>
+    attempt(`${words.import} ${file.name}`, () => {
       const name = file.name.replace(/\.gns3(project|p)$/, '');
-      await api.upload(
-        `/projects/${crypto.randomUUID?.() ?? randomId()}/import?name=${encodeURIComponent(name)}`,
-        file,
-      );
+      return api.upload(`/projects/${randomId()}/import?name=${encodeURIComponent(name)}`, file);
     });
+
+  const demonstrate = (): Promise<boolean> =>
+    attempt(words.demonstration, async () => go(`/labs/${await buildDemonstration()}`));
 
   const importer = useRef(importFile);
   importer.current = importFile;
@@ -71,23 +88,21 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
     };
   }, []);
 
+  const count = labs.list.value?.size;
   return (
-    <div class="labs">
-      <header>
-        <h1>Labwire</h1>
-        <Live connection={labs.events.connection} />
-      </header>
+    <div class="screen labs">
+      <PageHeader events={labs.events} />
       <main>
         <div class="tools">
-          <form onSubmit={create}>
+          <form onSubmit={(event) => void create(event)}>
             <label>
-              <span class="hidden">{WORDS.labs.nameOfNew}</span>
-              <input name="name" required placeholder={WORDS.labs.nameOfNew} autocomplete="off" />
+              <span class="hidden">{words.nameOfNew}</span>
+              <input name="name" required placeholder={words.nameOfNew} autocomplete="off" />
             </label>
-            <button type="submit">{WORDS.labs.make}</button>
+            <button type="submit">{words.make}</button>
           </form>
           <label class="button">
-            {WORDS.labs.import}
+            {words.import}
             <input
               class="hidden"
               type="file"
@@ -110,120 +125,41 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
             />
           </label>
         </div>
-        <p class="message" role="alert">
-          {labs.message}
-        </p>
+        <Message text={labs.message.value} />
         <p class="busy" role="status">
           {busy}
         </p>
-        {shown.value?.length === 0 && <p>{WORDS.labs.none}</p>}
-        {shown.value && shown.value.length > 0 && (
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{WORDS.common.name}</th>
-                <th scope="col">{WORDS.common.state}</th>
-                <th scope="col">{WORDS.common.actions}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.value.map((project) => (
-                <Row key={project.project_id} project={project} go={go} attempt={attempt} />
-              ))}
-            </tbody>
-          </table>
+        {count === undefined && <Reading />}
+        {count === 0 && (
+          <div class="first">
+            <p>{words.none}</p>
+            <p>{words.noneHint}</p>
+            <button type="button" disabled={busy.value !== ''} onClick={() => void demonstrate()}>
+              {words.demonstration}
+            </button>
+          </div>
+        )}
+        {count !== undefined && count > 0 && rows.value.length === 0 && <p>{words.noneFound}</p>}
+        {rows.value.length > 0 && (
+          <LabsTable
+            rows={rows.value}
+            order={order}
+            closed={closed}
+            attempt={attempt}
+            ask={(asked) => {
+              question.value = asked;
+            }}
+          />
         )}
       </main>
+      {question.value && (
+        <LabDialogs
+          question={question.value}
+          close={() => {
+            question.value = undefined;
+          }}
+        />
+      )}
     </div>
   );
-}
-
-interface RowProps {
-  project: ProjectObject;
-  go: (path: string) => void;
-  attempt: (what: string, task: () => Promise<unknown>) => Promise<void>;
-}
-
-function Row({ project, go, attempt }: RowProps) {
-  const path = `/projects/${project.project_id}`;
-  const isOpen = project.status === 'opened';
-  const rename = (): void => {
-    const name = prompt(WORDS.common.rename, project.name);
-    if (name !== null && name !== project.name) void attempt(WORDS.common.rename, () => api.put(path, { name }));
-  };
-  const duplicate = (): void => {
-    const name = prompt(WORDS.common.duplicate, `${project.name} copy`);
-    if (name !== null) void attempt(WORDS.common.duplicate, () => api.post(`${path}/duplicate`, { name }));
-  };
-  const remove = (): void => {
-    if (confirm(WORDS.labs.askRemove(project.name))) {
-      void attempt(WORDS.common.remove, () => api.delete(path));
-    }
-  };
-  const address = `/labs/${project.project_id}`;
-  return (
-    <tr>
-      <th scope="row">
-        {project.damaged ? (
-          <>
-            {project.name} <small>{project.damaged}</small>
-          </>
-        ) : (
-          <a
-            href={address}
-            onClick={(event) => {
-              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-              event.preventDefault();
-              go(address);
-            }}
-          >
-            {project.name}
-          </a>
-        )}
-      </th>
-      <td>
-        <span class="state" data-status={isOpen ? 'started' : 'stopped'} />{' '}
-        {project.damaged ? WORDS.labs.damaged : isOpen ? WORDS.labs.opened : WORDS.labs.closed}
-      </td>
-      <td>
-        <div class="actions">
-          {!project.damaged && (
-            <>
-              <button
-                type="button"
-                onClick={() =>
-                  void attempt(isOpen ? WORDS.common.close : WORDS.common.open, () =>
-                    api.post(`${path}/${isOpen ? 'close' : 'open'}`),
-                  )
-                }
-              >
-                {isOpen ? WORDS.common.close : WORDS.common.open}
-              </button>
-              <button type="button" onClick={rename}>
-                {WORDS.common.rename}
-              </button>
-              <button type="button" onClick={duplicate}>
-                {WORDS.common.duplicate}
-              </button>
-              <a class="button" href={`/v2${path}/export`} download={`${project.name}.gns3project`}>
-                {WORDS.labs.export}
-              </a>
-            </>
-          )}
-          <button type="button" onClick={remove}>
-            {WORDS.common.remove}
-          </button>
-        </div>
-      </td>
-    </tr>
-  );
-}
-
-/** A UUID of version 4 where the page has no secure context, which `crypto.randomUUID` wants. */
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const text = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  return text.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

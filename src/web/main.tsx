@@ -1,24 +1,66 @@
-// Entry of the page: which of its screens an address shows.
+// Entry of the page: the screen that the address names, and what lies upon every screen.
 import { signal } from '@preact/signals';
-import { render } from 'preact';
-import { LabScreen } from './lab-screen.tsx';
-import { LabsScreen } from './labs-screen.tsx';
+import { type ComponentType, render } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { address, followHistory, go } from './address.ts';
+import { isOutdated } from './model/version.ts';
+import { Link } from './panels/link.tsx';
+import { PageHeader } from './panels/page-header.tsx';
+import { SCREENS, type Screen, type ScreenProps, screenOf } from './screens.tsx';
+import { bar } from './shell/bar.ts';
+import { LeftLabNotice } from './shell/left-lab-notice.tsx';
+import { NewVersion } from './shell/new-version.tsx';
+import { Overlays } from './shell/overlays.tsx';
+import { WORDS } from './words.ts';
 
-const address = signal(location.pathname);
+/** Screens that were loaded; null for one that is being loaded. */
+const loaded = signal<ReadonlyMap<string, ComponentType<ScreenProps> | null>>(new Map());
 
-/** Shows another screen without loading the page again. */
-export function go(path: string): void {
-  history.pushState(null, '', path);
-  address.value = path;
+async function load({ path, component }: Screen): Promise<void> {
+  if (typeof component === 'function' || loaded.value.has(path)) return;
+  const note = (found: ComponentType<ScreenProps> | null): void => {
+    loaded.value = new Map(loaded.value).set(path, found);
+  };
+  note(null);
+  try {
+    note(await component.load());
+  } catch {
+    // The part belongs to another release: the server was replaced while the page was open.
+    isOutdated.value = true;
+  }
 }
 
-addEventListener('popstate', () => {
-  address.value = location.pathname;
-});
+function Shown({ screen, ids }: { screen: Screen; ids: readonly string[] }) {
+  useEffect(() => void load(screen), [screen]);
+  const Component = typeof screen.component === 'function' ? screen.component : loaded.value.get(screen.path);
+  return Component ? <Component ids={ids} go={go} /> : <PageHeader />;
+}
+
+function NoScreen() {
+  return (
+    <div class="screen">
+      <PageHeader />
+      <main>
+        <p>
+          {WORDS.page.nothingHere} <Link to="/">{WORDS.labs.title}</Link>
+        </p>
+      </main>
+    </div>
+  );
+}
 
 function Page() {
-  const id = /^\/labs\/([0-9a-f-]{36})$/.exec(address.value)?.[1];
-  return id === undefined ? <LabsScreen go={go} /> : <LabScreen key={id} id={id} go={go} />;
+  const found = screenOf(address.value);
+  return (
+    <>
+      <NewVersion />
+      <LeftLabNotice />
+      {found ? <Shown screen={found.screen} ids={found.ids} /> : <NoScreen />}
+      <Overlays />
+    </>
+  );
 }
 
+followHistory();
+bar.value = SCREENS.flatMap(({ path, title }) => (title === undefined ? [] : [{ path, title }]));
 render(<Page />, document.getElementById('app')!);

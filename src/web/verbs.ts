@@ -3,9 +3,10 @@ import type { LabContext } from './lab-context.ts';
 import { LAB_VERBS } from './verbs/lab.ts';
 import { LINK_VERBS } from './verbs/link.ts';
 import { NODE_VERBS } from './verbs/nodes.ts';
+import { PAGE_VERBS } from './verbs/page.ts';
 import type { LabVerb, Verb } from './verbs/verb.ts';
 
-export const VERBS: readonly Verb[] = [...NODE_VERBS, ...LINK_VERBS, ...LAB_VERBS];
+export const VERBS: readonly Verb[] = [...NODE_VERBS, ...LINK_VERBS, ...LAB_VERBS, ...PAGE_VERBS];
 
 /** Whether what a verb is for is selected. */
 export function fits({ scope }: Verb, { selection }: LabContext): boolean {
@@ -17,7 +18,8 @@ export function fits({ scope }: Verb, { selection }: LabContext): boolean {
 
 /** Whether a verb can be used now. */
 export function isUsable(verb: Verb, context: LabContext): boolean {
-  return fits(verb, context) && (verb.enabled?.(context) ?? true);
+  const isPossible = verb.scope === 'everywhere' || verb.isLocal || context.lab.canChange;
+  return isPossible && fits(verb, context) && (verb.enabled?.(context) ?? true);
 }
 
 export function wordsOf(verb: Verb, context: LabContext): string {

@@ -71,6 +71,18 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       };
     }),
 
+    // Beyond the release: one question for a whole list of labs.
+    route('GET /v2/project-figures', {}, () =>
+      projects
+        .list()
+        .filter(({ isOpen }) => isOpen)
+        .map(({ id, nodes }) => ({
+          project_id: id,
+          nodes: nodes.size,
+          running: [...nodes.values()].filter(({ status }) => status === 'started').length,
+        })),
+    ),
+
     route('POST /v2/projects/{project_id}/open', { status: 201 }, async ({ params, headers }) => {
       const project = projects.get(params.project_id);
       if (project.state === 'opened') return project.json();

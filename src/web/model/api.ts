@@ -1,14 +1,31 @@
 // Calls to the server that this page came from.
 
+import { signal } from '@preact/signals';
+
+interface RefusalDetails {
+  /** What the server's log calls the request; empty where it did not answer. */
+  request?: string;
+  /** Milliseconds of `Date.now()` from which on it may be asked again. */
+  again?: number;
+}
+
 /** A refusal, with the server's own sentence. */
 export class Refusal extends Error {
+  /** Of HTTP; 0 where the server did not answer. */
   readonly status: number;
+  readonly request: string;
+  readonly again: number | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, { request = '', again }: RefusalDetails = {}) {
     super(message);
     this.status = status;
+    this.request = request;
+    this.again = again;
   }
 }
+
+/** The refusal that came last: where its sentence is shown its number can be copied. */
+export const lastRefusal = signal<Refusal | undefined>(undefined);
 
 async function call(method: string, path: string, body?: BodyInit): Promise<Response> {
   let response: Response;
@@ -25,7 +42,13 @@ async function call(method: string, path: string, body?: BodyInit): Promise<Resp
   } catch {
     // Not one of the API's answers: the status is all that can be told.
   }
-  throw new Refusal(response.status, message || `The server answered ${response.status}.`);
+  const pause = Number(response.headers.get('retry-after'));
+  const refusal = new Refusal(response.status, message || `The server answered ${response.status}.`, {
+    request: response.headers.get('x-request-id') ?? '',
+    ...(pause > 0 && { again: Date.now() + pause * 1000 }),
+  });
+  lastRefusal.value = refusal;
+  throw refusal;
 }
 
 /** Paths are below `/v2`. @throws Refusal */

@@ -1,8 +1,10 @@
 // One lab as the server tells it: read once, kept up to date by events. Without a page, so that it can be tested anywhere.
 import { batch, signal } from '@preact/signals';
+import { WORDS } from '../words.ts';
 import { api, Refusal } from './api.ts';
 import { Events } from './events.ts';
 import type { DrawingObject, LinkObject, Message, NodeObject, ProjectObject } from './types.ts';
+import { compareVersion } from './version.ts';
 
 type Kind = 'node' | 'link' | 'drawing';
 type Objects = { node: NodeObject; link: LinkObject; drawing: DrawingObject };
@@ -23,6 +25,10 @@ export class Lab {
   readonly project = signal<ProjectObject | undefined>(undefined);
   /** Why the lab could not be read, and what the server has said of it since. */
   readonly message = signal('');
+  /** What came of the connection's return, for people. */
+  readonly notice = signal('');
+  /** When somebody closed or deleted the lab while it was shown; milliseconds of `Date.now()`, 0 if nobody has. What it was is still here then. */
+  readonly endedAt = signal(0);
   /** Counts every change of the lists below. */
   readonly changes = signal(0);
   readonly nodes = new Map<string, NodeObject>();
@@ -43,15 +49,36 @@ export class Lab {
     this.events = new Events({
       path: `/projects/${id}/notifications/ws`,
       message: (message) => (this.#waiting ? this.#waiting.push(message) : this.apply(message)),
-      missed: () => void this.read(),
+      missed: (why) => {
+        if (why === 'gap') this.notice.value = WORDS.connection.gap;
+        void this.read();
+        if (why === 'gap') void compareVersion();
+      },
+      resumed: (changes) => {
+        this.notice.value = WORDS.connection.resumed(changes);
+        void compareVersion();
+      },
     });
     this.#controllerEvents = new Events({
       path: '/notifications/ws',
       message: (message) => {
         if (message.event['project_id'] === id) this.apply(message);
       },
-      missed: () => void this.read(),
+      missed: (why) => {
+        // A project that is gone has no stream of its own, which would tell so.
+        if (why === 'gap' || this.events.connection.value !== 'live') void this.read();
+      },
     });
+  }
+
+  /** Whether what is shown of it is, or was until a moment ago, an open lab. */
+  get isShown(): boolean {
+    return this.state.value === 'open' || this.endedAt.value > 0;
+  }
+
+  /** Whether it can be changed now: it is open, and the server can be reached. */
+  get canChange(): boolean {
+    return this.state.value === 'open' && this.events.connection.value !== 'lost';
   }
 
   start(): void {
@@ -99,21 +126,23 @@ export class Lab {
       if (reading !== this.#readings) return;
       batch(() => {
         this.project.value = project;
-        this.#replace('node', nodes);
-        this.#replace('link', links);
-        this.#replace('drawing', drawings);
-        this.state.value = isOpen ? 'open' : 'closed';
+        if (isOpen) {
+          this.#replace('node', nodes);
+          this.#replace('link', links);
+          this.#replace('drawing', drawings);
+        }
+        this.#become(isOpen ? 'open' : 'closed');
         this.message.value = '';
       });
     } catch (error) {
       if (reading !== this.#readings) return;
-      if (error instanceof Refusal && error.status === 0) {
-        // What is shown stays until the server can be asked.
-        this.#retry = setTimeout(() => void this.read(), RETRY_MS);
-        return;
-      }
-      this.state.value = error instanceof Refusal && error.status === 404 ? 'deleted' : 'refused';
-      this.message.value = error instanceof Error ? error.message : String(error);
+      const { status = -1, again = Date.now() + RETRY_MS } = error instanceof Refusal ? error : {};
+      // What is shown stays until the server can be asked.
+      const isPassing = status === 0 || status === 429 || status >= 500;
+      if (isPassing) this.#retry = setTimeout(() => void this.read(), again - Date.now());
+      if (status !== 0) this.message.value = error instanceof Error ? error.message : String(error);
+      if (status === 404) this.#become('deleted');
+      else if (!isPassing) this.#become('refused');
     } finally {
       if (reading === this.#readings) {
         const waiting = this.#waiting ?? [];
@@ -134,12 +163,13 @@ export class Lab {
       this.project.value = event as unknown as ProjectObject;
     } else if (action === 'project.closed') {
       this.#abandonReading();
-      this.#empty(event as unknown as ProjectObject);
+      this.project.value = event as unknown as ProjectObject;
+      this.#become('closed');
     } else if (action === 'project.opened' || action === 'snapshot.restored') {
       void this.read();
     } else if (action === 'project.deleted') {
       this.#abandonReading();
-      this.state.value = 'deleted';
+      this.#become('deleted');
       this.stop();
     } else if (noun === 'log' && (verb === 'error' || verb === 'warning')) {
       this.message.value = String(event['message'] ?? '');
@@ -153,12 +183,10 @@ export class Lab {
     this.#waiting = undefined;
   }
 
-  #empty(project: ProjectObject): void {
-    batch(() => {
-      this.project.value = project;
-      for (const kind of ['link', 'node', 'drawing'] as const) this.#replace(kind, []);
-      this.state.value = 'closed';
-    });
+  #become(state: LabState): void {
+    if (state === 'open') this.endedAt.value = 0;
+    else if (this.state.value === 'open') this.endedAt.value = Date.now();
+    this.state.value = state;
   }
 
   /** Links that end at this node. */

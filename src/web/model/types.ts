@@ -4,6 +4,14 @@ export interface ProjectObject {
   name: string;
   status: 'opened' | 'closed';
   auto_close: boolean;
+  auto_open: boolean;
+  auto_start: boolean;
+  scene_width: number;
+  scene_height: number;
+  grid_size: number;
+  drawing_grid_size: number;
+  show_grid: boolean;
+  snap_to_grid: boolean;
   /** Why the project cannot be read; beyond the release. */
   damaged?: string | null;
 }

@@ -3,23 +3,28 @@ import { api } from '../model/api.ts';
 import type { Lab } from '../model/lab.ts';
 import { WORDS } from '../words.ts';
 import { LabHeader } from './lab-header.tsx';
+import { Link } from './link.tsx';
+import { Message } from './message.tsx';
+import { Reading } from './reading.tsx';
 
 interface ClosedLabProps {
   lab: Lab;
-  go: (path: string) => void;
   attempt: (task: () => Promise<unknown>) => Promise<boolean>;
 }
 
 /** What is shown of a lab that is not open. */
-export function ClosedLab({ lab, go, attempt }: ClosedLabProps) {
+export function ClosedLab({ lab, attempt }: ClosedLabProps) {
   return (
-    <div class="labs">
-      <LabHeader lab={lab} go={go} />
+    <div class="screen">
+      <LabHeader lab={lab} />
       <main>
-        <p class="message" role="alert">
-          {lab.message}
-        </p>
-        {lab.state.value === 'deleted' && <p>{WORDS.lab.gone}</p>}
+        <Message text={lab.message.value} />
+        {lab.state.value === 'reading' && <Reading />}
+        {lab.state.value === 'deleted' && (
+          <p>
+            {WORDS.lab.gone} <Link to="/">{WORDS.labs.title}</Link>
+          </p>
+        )}
         {lab.state.value === 'closed' && (
           <p>
             {WORDS.lab.closed}{' '}

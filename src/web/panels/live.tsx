@@ -1,17 +1,37 @@
-// Whether the page shows what is: a ring and a word.
-import type { Signal } from '@preact/signals';
-import type { Connection } from '../model/events.ts';
+// Whether the page shows what is: a ring and a word; for how long it does not, and when something was heard last.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Connection, Events } from '../model/events.ts';
 import { WORDS } from '../words.ts';
 
-export function Live({ connection }: { connection: Signal<Connection> }) {
-  const texts: Record<Connection, string> = {
-    connecting: WORDS.connection.connecting,
-    live: WORDS.connection.live,
-    lost: WORDS.connection.lost,
-  };
+const words = WORDS.connection;
+const TEXTS: Record<Connection, string> = { connecting: words.connecting, live: words.live, lost: words.lost };
+
+function secondsSince(time: number): number {
+  return Math.max(0, Math.round((Date.now() - time) / 1000));
+}
+
+export function Live({ events }: { events: Events }) {
+  const now = useSignal(0);
+  const connection = events.connection.value;
+  useEffect(() => {
+    if (connection !== 'lost') return;
+    const timer = setInterval(() => {
+      now.value += 1;
+    }, 1000);
+    return () => clearInterval(timer);
+  }, [connection, now]);
   return (
-    <span class="live" role="status" data-connection={connection.value}>
-      {texts[connection.value]}
+    <span
+      class="live"
+      data-connection={connection}
+      onPointerEnter={({ currentTarget }) => {
+        currentTarget.title = events.lastMessage.value ? words.lastMessage(secondsSince(events.lastMessage.value)) : '';
+      }}
+    >
+      <span role="status">{TEXTS[connection]}</span>
+      {/* Beside the status: a screen reader would read every second otherwise. */}
+      {connection === 'lost' && now.value >= 0 && <small> {words.lostFor(secondsSince(events.lostSince.value))}</small>}
     </span>
   );
 }

@@ -37,14 +37,29 @@ export const LAB_VERBS: readonly LabVerb[] = [
       linking.value = linking.value === undefined ? 'first' : undefined;
     },
   },
-  { id: 'lab.fit', words: words.fit, keys: ['f'], scope: 'lab', run: ({ map }) => map?.fit() },
-  { id: 'lab.enlarge', words: words.zoomIn, keys: ['+'], scope: 'lab', run: ({ map }) => map?.zoom(ZOOM) },
-  { id: 'lab.reduce', words: words.zoomOut, keys: ['-'], scope: 'lab', run: ({ map }) => map?.zoom(1 / ZOOM) },
+  { id: 'lab.fit', words: words.fit, keys: ['f'], scope: 'lab', isLocal: true, run: ({ map }) => map?.fit() },
+  {
+    id: 'lab.enlarge',
+    words: words.zoomIn,
+    keys: ['+'],
+    scope: 'lab',
+    isLocal: true,
+    run: ({ map }) => map?.zoom(ZOOM),
+  },
+  {
+    id: 'lab.reduce',
+    words: words.zoomOut,
+    keys: ['-'],
+    scope: 'lab',
+    isLocal: true,
+    run: ({ map }) => map?.zoom(1 / ZOOM),
+  },
   {
     id: 'lab.leave',
     words: words.leave,
     keys: ['Escape'],
     scope: 'lab',
+    isLocal: true,
     run: ({ linking, select }) => {
       linking.value = undefined;
       select({});

@@ -17,6 +17,8 @@ interface Common<Context> {
 /** A verb of the lab, or of what is selected in it. */
 export interface LabVerb extends Common<LabContext> {
   scope: 'lab' | 'nodes' | 'link' | 'drawing';
+  /** It changes nothing but what is shown here: it can be used while the server is away, and in a lab that somebody has closed. */
+  isLocal?: boolean;
 }
 
 /** A verb that every screen knows. */

@@ -1,0 +1,18 @@
+// The address that is shown, and how the page goes to another one without being loaded again.
+import { signal } from '@preact/signals';
+
+export const address = signal(globalThis.location?.pathname ?? '/');
+
+/** Shows another screen. */
+export function go(path: string): void {
+  if (path === address.value) return;
+  history.pushState(null, '', path);
+  address.value = path;
+}
+
+/** Follows the browser's back and forward. */
+export function followHistory(): void {
+  addEventListener('popstate', () => {
+    address.value = location.pathname;
+  });
+}

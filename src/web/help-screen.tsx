@@ -1,0 +1,70 @@
+// Help: first steps, all keys, and what the server and the page are made of.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { go } from './address.ts';
+import { api } from './model/api.ts';
+import { buildDemonstration } from './model/demonstration.ts';
+import { Message } from './panels/message.tsx';
+import { PageHeader } from './panels/page-header.tsx';
+import { KeysList } from './shell/keys-table.tsx';
+import { WORDS } from './words.ts';
+
+const words = WORDS.help;
+
+export function HelpScreen() {
+  const message = useSignal('');
+  const isBusy = useSignal(false);
+  const version = useSignal('');
+  useEffect(() => {
+    document.title = `${words.title} - Labwire`;
+    api.get<{ version: string }>('/version').then(
+      (answer) => {
+        version.value = answer.version;
+      },
+      (error: Error) => {
+        message.value = error.message;
+      },
+    );
+  }, [version, message]);
+  const demonstrate = async (): Promise<void> => {
+    isBusy.value = true;
+    message.value = '';
+    try {
+      go(`/labs/${await buildDemonstration()}`);
+    } catch (error) {
+      message.value = error instanceof Error ? error.message : String(error);
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  return (
+    <div class="screen help">
+      <PageHeader title={words.title} />
+      <main>
+        <Message text={message.value} />
+        <h2>{words.firstSteps}</h2>
+        <ol>
+          {words.steps.map((step) => (
+            <li key={step}>{step}</li>
+          ))}
+        </ol>
+        <p>
+          <button type="button" disabled={isBusy.value} onClick={() => void demonstrate()}>
+            {WORDS.labs.demonstration}
+          </button>{' '}
+          {words.demonstrationHint}
+        </p>
+        <h2>{WORDS.keys.title}</h2>
+        <KeysList />
+        <h2>{words.about}</h2>
+        <p>{words.server(version.value)}</p>
+        <p>
+          {words.licence} <a href="/assets/licences.txt">{words.licences}</a>
+        </p>
+        <p>
+          <a href="/v2/openapi.json">{words.api}</a>
+        </p>
+      </main>
+    </div>
+  );
+}

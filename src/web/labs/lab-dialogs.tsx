@@ -1,0 +1,158 @@
+// What is asked before a lab is changed: its settings, the name of a copy, whether it is to be deleted. What was typed stays until it worked.
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
+import { api } from '../model/api.ts';
+import type { ProjectObject } from '../model/types.ts';
+import { Message } from '../panels/message.tsx';
+import { Dialog } from '../shell/dialog.tsx';
+import { WORDS } from '../words.ts';
+
+const words = WORDS.labs;
+
+export interface LabQuestion {
+  kind: 'settings' | 'duplicate' | 'remove';
+  project: ProjectObject;
+  /** Nodes of it that run. */
+  running: number;
+}
+
+interface LabDialogsProps {
+  question: LabQuestion;
+  close(): void;
+}
+
+export function LabDialogs({ question, close }: LabDialogsProps) {
+  const { kind, project, running } = question;
+  if (kind === 'settings') return <LabSettings project={project} close={close} />;
+  const path = `/projects/${project.project_id}`;
+  if (kind === 'duplicate') {
+    return (
+      <Asking
+        title={`${WORDS.common.duplicate} ${project.name}`}
+        verb={WORDS.common.duplicate}
+        close={close}
+        submit={(data) => api.post(`${path}/duplicate`, { name: data.get('name') })}
+      >
+        <Name value={words.copyOf(project.name)} />
+      </Asking>
+    );
+  }
+  return (
+    <Asking
+      title={`${WORDS.common.remove} ${project.name}`}
+      verb={WORDS.common.remove}
+      close={close}
+      submit={() => api.delete(path)}
+    >
+      <p>{words.askRemove(project.name)}</p>
+      {running > 0 && (
+        <label>
+          {words.typeName(running)}
+          <input name="confirmed" required autocomplete="off" pattern={escaped(project.name)} title={project.name} />
+        </label>
+      )}
+    </Asking>
+  );
+}
+
+/** For `pattern`, which browsers read with the flag v. */
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/&!#%,:;<=>@`~-]/g, '\\$&');
+}
+
+interface AskingProps {
+  title: string;
+  verb: string;
+  close(): void;
+  submit(data: FormData): Promise<unknown>;
+  children: ComponentChildren;
+}
+
+/** A form in a window, which stays with all that was typed until `submit` has worked. */
+function Asking({ title, verb, close, submit, children }: AskingProps) {
+  const message = useSignal('');
+  const isBusy = useSignal(false);
+  const form = useRef<HTMLFormElement>(null);
+  const done = (): void => form.current?.closest('dialog')?.close();
+  const send = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (!form.current || isBusy.value) return;
+    isBusy.value = true;
+    message.value = '';
+    try {
+      await submit(new FormData(form.current));
+      done();
+    } catch (error) {
+      message.value = error instanceof Error ? error.message : String(error);
+      // The server begins with the member that it does not take.
+      const field = /^([a-z_]+):/.exec(message.value)?.[1];
+      form.current.querySelector<HTMLInputElement>(`[name="${field}"]`)?.focus();
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  return (
+    <Dialog title={title} close={close}>
+      <form class="asking" ref={form} onSubmit={(event) => void send(event)}>
+        <h2>{title}</h2>
+        {children}
+        <Message text={message.value} />
+        <div class="actions">
+          <button type="submit" disabled={isBusy.value}>
+            {verb}
+          </button>
+          <button type="button" onClick={done}>
+            {WORDS.common.cancel}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Name({ value }: { value: string }) {
+  return (
+    <label>
+      {WORDS.common.name}
+      <input name="name" required autocomplete="off" defaultValue={value} />
+    </label>
+  );
+}
+
+const SWITCHES = ['auto_close', 'auto_open', 'auto_start', 'show_grid', 'snap_to_grid'] as const;
+const SIZES = ['scene_width', 'scene_height', 'grid_size', 'drawing_grid_size'] as const;
+
+/** Name, what the lab does by itself, and the size of its scene and grids. */
+export function LabSettings({ project, close }: { project: ProjectObject; close(): void }) {
+  const submit = (data: FormData): Promise<unknown> => {
+    const given = {
+      name: data.get('name'),
+      ...Object.fromEntries(SWITCHES.map((member) => [member, data.has(member)])),
+      ...Object.fromEntries(SIZES.map((member) => [member, Number(data.get(member))])),
+    };
+    const changed = Object.entries(given).filter(([member, value]) => project[member as keyof ProjectObject] !== value);
+    return changed.length === 0
+      ? Promise.resolve()
+      : api.put(`/projects/${project.project_id}`, Object.fromEntries(changed));
+  };
+  return (
+    <Asking title={words.settingsOf(project.name)} verb={WORDS.common.save} close={close} submit={submit}>
+      <Name value={project.name} />
+      <p class="hint">{words.folderHint}</p>
+      {SWITCHES.map((member) => (
+        <label key={member} class="switch">
+          <input type="checkbox" name={member} defaultChecked={project[member]} /> {words.members[member]}
+        </label>
+      ))}
+      <div class="pair">
+        {SIZES.map((member) => (
+          <label key={member}>
+            {words.members[member]}
+            <input type="number" name={member} required min={1} max={100_000} defaultValue={project[member]} />
+          </label>
+        ))}
+      </div>
+    </Asking>
+  );
+}

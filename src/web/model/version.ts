@@ -1,0 +1,23 @@
+// Whether the server has another page meanwhile, as after an upgrade.
+import { signal } from '@preact/signals';
+
+/** The page is older than the server: it is to be loaded again, by people, as consoles may hold text. */
+export const isOutdated = signal(false);
+
+/** The name of the main script holds the hash of its content, and of all that it may load. */
+function mainScript(html: string): string | undefined {
+  return /\/assets\/main-[\w-]+\.js/.exec(html)?.[0];
+}
+
+/** Asks for the page again, and compares. To be called when the server was away. */
+export async function compareVersion(): Promise<void> {
+  const own = globalThis.document?.querySelector<HTMLScriptElement>('script[type="module"]')?.src;
+  if (!own) return;
+  try {
+    const response = await fetch('/', { cache: 'no-cache' });
+    const theirs = response.ok ? mainScript(await response.text()) : undefined;
+    if (theirs && !own.endsWith(theirs)) isOutdated.value = true;
+  } catch {
+    // It is away again: asked when it is back.
+  }
+}

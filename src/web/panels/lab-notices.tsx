@@ -1,0 +1,52 @@
+// What is to be said of a lab as a whole: a refusal, what came while the connection was away, that somebody closed it, what changes.
+import { useEffect } from 'preact/hooks';
+import type { LabContext } from '../lab-context.ts';
+import { api } from '../model/api.ts';
+import { WORDS } from '../words.ts';
+import { ChangesSpoken } from './changes-spoken.tsx';
+import { Link } from './link.tsx';
+import { Message } from './message.tsx';
+
+/** A notice that asks for nothing goes by itself. */
+const BRIEF_MS = 8_000;
+
+export function LabNotices({ context }: { context: LabContext }) {
+  const { lab, attempt } = context;
+  const notice = lab.notice.value;
+  useEffect(() => {
+    if (notice === '') return;
+    const timer = setTimeout(() => {
+      lab.notice.value = '';
+    }, BRIEF_MS);
+    return () => clearTimeout(timer);
+  }, [notice, lab]);
+  const time = new Date(lab.endedAt.value).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  return (
+    <div class="notices">
+      <Message text={lab.message.value} />
+      <p class="notice" role="status">
+        {notice}
+      </p>
+      {lab.endedAt.value > 0 && (
+        <p class="notice" role="alert">
+          {lab.state.value === 'deleted' ? (
+            <>
+              {WORDS.lab.gone} <Link to="/">{WORDS.labs.title}</Link>
+            </>
+          ) : (
+            <>
+              {WORDS.lab.closed} {WORDS.lab.closedAt(time)}{' '}
+              <button
+                type="button"
+                onClick={() => void attempt(() => api.post(`${lab.path}/open`)).then(() => lab.read())}
+              >
+                {WORDS.common.open}
+              </button>
+            </>
+          )}
+        </p>
+      )}
+      <ChangesSpoken lab={lab} />
+    </div>
+  );
+}

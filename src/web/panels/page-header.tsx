@@ -1,0 +1,56 @@
+// The head of every screen: where one is, whether what is shown is live, the other screens, and the command field.
+import type { ComponentChildren } from 'preact';
+import type { Events } from '../model/events.ts';
+import { bar } from '../shell/bar.ts';
+import { isCommandShown, isKeysShown } from '../shell/shown.ts';
+import { WORDS } from '../words.ts';
+import { Link } from './link.tsx';
+import { Live } from './live.tsx';
+
+interface PageHeaderProps {
+  /** What is shown, after the way back to the labs. */
+  title?: string | undefined;
+  /** The stream that keeps the screen up to date. */
+  events?: Events;
+  children?: ComponentChildren;
+}
+
+export function PageHeader({ title, events, children }: PageHeaderProps) {
+  return (
+    <header>
+      <h1>
+        {title === undefined ? 'Labwire' : <Link to="/">{WORDS.labs.title}</Link>} {title && <span>{title}</span>}
+      </h1>
+      {events && <Live events={events} />}
+      <ul class="screens" aria-label={WORDS.page.screens}>
+        {(title === undefined ? bar.value : bar.value.filter(({ path }) => path !== '/')).map(
+          ({ path, title: name }) => (
+            <li key={path}>
+              <Link to={path}>{name}</Link>
+            </li>
+          ),
+        )}
+      </ul>
+      <button
+        type="button"
+        class="command-button"
+        onClick={() => {
+          isCommandShown.value = true;
+        }}
+      >
+        {WORDS.command.button} <kbd>Ctrl+K</kbd>
+      </button>
+      <button
+        type="button"
+        aria-label={WORDS.keys.title}
+        title={WORDS.keys.title}
+        onClick={() => {
+          isKeysShown.value = true;
+        }}
+      >
+        ?
+      </button>
+      {children}
+    </header>
+  );
+}

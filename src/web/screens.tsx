@@ -1,0 +1,42 @@
+// The screens of the page by their addresses: one line for each.
+import type { ComponentType } from 'preact';
+import { LabScreen } from './lab-screen.tsx';
+import { LabsScreen } from './labs-screen.tsx';
+import { WORDS } from './words.ts';
+
+export interface ScreenProps {
+  /** What stands in the address in the place of each `{id}`. */
+  ids: readonly string[];
+  go: (path: string) => void;
+}
+
+export interface Screen {
+  /** `{id}` is a UUID. */
+  path: string;
+  /** What the bar calls it; without a title it is not in the bar. */
+  title?: string;
+  /** A part of what every page loads, or loaded when it is shown first. */
+  component: ComponentType<ScreenProps> | { load(): Promise<ComponentType<ScreenProps>> };
+}
+
+const Lab = ({ ids: [id = ''], go }: ScreenProps) => <LabScreen key={id} id={id} go={go} />;
+
+export const SCREENS: readonly Screen[] = [
+  { path: '/', title: WORDS.labs.title, component: LabsScreen },
+  { path: '/labs/{id}', component: Lab },
+  {
+    path: '/help',
+    title: WORDS.help.title,
+    component: { load: async () => (await import('./help-screen.tsx')).HelpScreen },
+  },
+];
+
+/** The screen of an address, and the ids in it. */
+export function screenOf(path: string): { screen: Screen; ids: string[] } | undefined {
+  for (const screen of SCREENS) {
+    const pattern = screen.path.replaceAll('{id}', '([0-9a-f-]{36})');
+    const found = new RegExp(`^${pattern}$`).exec(path);
+    if (found) return { screen, ids: found.slice(1) };
+  }
+  return undefined;
+}

@@ -1,0 +1,97 @@
+// All keys: those of the verbs, and those of the screens' parts.
+import { useRef } from 'preact/hooks';
+import { VERBS } from '../verbs.ts';
+import { WORDS } from '../words.ts';
+import { Dialog } from './dialog.tsx';
+
+const words = WORDS.keys;
+
+const SCOPES = ['everywhere', 'lab', 'nodes', 'link', 'drawing'] as const;
+
+/** How a key is written for people. */
+export function keyText(key: string): string {
+  const last = key.split('+').at(-1) ?? key;
+  const text = words.names[last] ?? (last.length === 1 && key !== last ? last.toUpperCase() : last);
+  return key.endsWith('+') ? key : `${key.slice(0, key.length - last.length)}${text}`;
+}
+
+function Keys({ keys }: { keys: readonly string[] }) {
+  return (
+    <>
+      {keys.map((key) => (
+        <span key={key}>
+          <kbd>{keyText(key)}</kbd>{' '}
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** The table itself, as the help shows it, too. */
+export function KeysList() {
+  const groups = SCOPES.map((scope) => {
+    const verbs = VERBS.filter((verb) => verb.scope === scope && verb.keys !== undefined);
+    return {
+      scope,
+      rows: verbs.map(
+        ({ id, words: text, keys = [] }) =>
+          [id, typeof text === 'string' ? text : (words.verbs[id] ?? id), keys] as const,
+      ),
+    };
+  });
+  return (
+    <div class="keys">
+      {groups
+        .filter(({ rows }) => rows.length > 0)
+        .map(({ scope, rows }) => (
+          <table key={scope}>
+            <caption>{words.scopes[scope]}</caption>
+            <tbody>
+              {rows.map(([id, text, keys]) => (
+                <tr key={id}>
+                  <th scope="row">{text}</th>
+                  <td>
+                    <Keys keys={keys} />
+                  </td>
+                </tr>
+              ))}
+              {(words.more[scope] ?? []).map(([text, keys]) => (
+                <tr key={text}>
+                  <th scope="row">{text}</th>
+                  <td>
+                    <Keys keys={keys} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        ))}
+      <table>
+        <caption>{words.terminal}</caption>
+        <tbody>
+          {words.ofTerminal.map(([text, keys]) => (
+            <tr key={text}>
+              <th scope="row">{text}</th>
+              <td>
+                <Keys keys={keys} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function KeysTable({ close }: { close(): void }) {
+  const button = useRef<HTMLButtonElement>(null);
+  return (
+    <Dialog title={words.title} close={close} class="wide">
+      <h2>{words.title}</h2>
+      <KeysList />
+      <button type="button" ref={button} onClick={() => button.current?.closest('dialog')?.close()}>
+        {WORDS.common.close}
+      </button>
+    </Dialog>
+  );
+}

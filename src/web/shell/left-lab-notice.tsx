@@ -1,0 +1,41 @@
+// Says that the lab that was just left stops by itself, and offers to keep it.
+import { useSignal } from '@preact/signals';
+import { keepOpen, leftLab } from '../model/left-lab.ts';
+import { WORDS } from '../words.ts';
+
+const words = WORDS.page;
+
+export function LeftLabNotice() {
+  const message = useSignal('');
+  const lab = leftLab.value;
+  const keep = async (): Promise<void> => {
+    if (!lab) return;
+    try {
+      await keepOpen(lab);
+      message.value = '';
+    } catch (error) {
+      message.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  return (
+    <div class="notice" role="status" hidden={!lab}>
+      {lab && (
+        <>
+          {words.leftLab(lab.name)}{' '}
+          <button type="button" onClick={() => void keep()}>
+            {words.keepLab}
+          </button>{' '}
+          <button
+            type="button"
+            onClick={() => {
+              leftLab.value = undefined;
+            }}
+          >
+            {words.letClose}
+          </button>{' '}
+          {message}
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+// What lies upon every screen when it is asked for: the command field and the table of keys. Loaded when it is shown first.
+import { type Signal, signal } from '@preact/signals';
+import type { ComponentType, VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { go } from '../address.ts';
+import { shownLab } from '../lab-context.ts';
+import { isOutdated } from '../model/version.ts';
+import { keyName, VERBS } from '../verbs.ts';
+import { isCommandShown, isKeysShown } from './shown.ts';
+
+interface OverlayProps {
+  close(): void;
+}
+
+const CommandField = lazy(isCommandShown, async () => (await import('./command-field.tsx')).CommandField);
+const KeysTable = lazy(isKeysShown, async () => (await import('./keys-table.tsx')).KeysTable);
+
+/** A component that is loaded when `shown` is true for the first time, and there as long as it is. */
+function lazy(shown: Signal<boolean>, load: () => Promise<ComponentType<OverlayProps>>): () => VNode | null {
+  const component = signal<{ Loaded: ComponentType<OverlayProps> } | undefined>(undefined);
+  const close = (): void => {
+    shown.value = false;
+  };
+  return () => {
+    const isShown = shown.value;
+    useEffect(() => {
+      if (!isShown || component.value) return;
+      load().then(
+        (Loaded) => {
+          component.value = { Loaded };
+        },
+        () => {
+          isOutdated.value = true;
+        },
+      );
+    }, [isShown]);
+    if (!isShown || !component.value) return null;
+    const { Loaded } = component.value;
+    return <Loaded close={close} />;
+  };
+}
+
+/** Keys of verbs that every screen knows. Letters and signs alone do not count where something is typed. */
+function keys(event: KeyboardEvent): void {
+  if (event.defaultPrevented) return;
+  const name = keyName(event);
+  const isTyping = (event.target as Element).closest?.('input, textarea, select, [contenteditable], .xterm');
+  if (isTyping && name.length === 1) return;
+  const verb = VERBS.find(({ scope, keys: own }) => scope === 'everywhere' && own?.includes(name));
+  if (verb?.scope !== 'everywhere') return;
+  event.preventDefault();
+  verb.run(shownLab.value ?? { go });
+}
+
+export function Overlays() {
+  useEffect(() => {
+    addEventListener('keydown', keys);
+    return () => removeEventListener('keydown', keys);
+  }, []);
+  return (
+    <>
+      <CommandField />
+      <KeysTable />
+    </>
+  );
+}

@@ -1,0 +1,149 @@
+// The page's model of a lab against a real server: nothing that happens while its connection is away is lost.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { Lab } from '../../src/web/model/lab.ts';
+import { LabServer, until } from '../controller/lab-server.ts';
+
+/** A way to the server that can be cut and mended, as networks are. */
+class Way {
+  readonly #sockets = new Set<Socket>();
+  readonly #server: Server;
+  isCut = false;
+
+  constructor(target: () => number) {
+    this.#server = createServer((near) => {
+      if (this.isCut) {
+        near.destroy();
+        return;
+      }
+      const far = connect(target(), '127.0.0.1');
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.#sockets.add(one);
+        one.pipe(other);
+        one.on('error', () => other.destroy());
+        one.on('close', () => {
+          this.#sockets.delete(one);
+          other.destroy();
+        });
+      }
+    });
+  }
+
+  async open(t: TestContext): Promise<number> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    t.after(() => {
+      this.#server.close();
+      this.cut();
+    });
+    return (this.#server.address() as { port: number }).port;
+  }
+
+  cut(): void {
+    this.isCut = true;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+/** A lab of the server as the page has it, over a way that can be cut. `fetch` and sockets resolve addresses as in a page at that place. */
+async function shown(t: TestContext, server: LabServer, id: string): Promise<{ lab: Lab; way: Way }> {
+  const way = new Way(() => server.port);
+  const origin = `http://127.0.0.1:${await way.open(t)}`;
+  const known = Object.getOwnPropertyDescriptor(globalThis, 'location');
+  const plain = globalThis.fetch;
+  Object.defineProperty(globalThis, 'location', { configurable: true, value: new URL(`${origin}/labs/${id}`) });
+  globalThis.fetch = (path, init) => plain(new URL(String(path), origin), init);
+  const lab = new Lab(id);
+  t.after(() => {
+    lab.stop();
+    globalThis.fetch = plain;
+    if (known) Object.defineProperty(globalThis, 'location', known);
+    else Reflect.deleteProperty(globalThis, 'location');
+  });
+  lab.start();
+  await until(() => lab.state.value === 'open', 'the lab');
+  return { lab, way };
+}
+
+const names = (lab: Lab): string[] => [...lab.nodes.values()].map(({ name }) => name).sort();
+
+test('changes of the time without a connection come in order, and are counted', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('cut off', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  const hub = await server.hub(project, 'Hub');
+  const { lab, way } = await shown(t, server, project.project_id);
+  way.cut();
+  await until(() => lab.events.connection.value === 'lost', 'the loss');
+  assert.equal(lab.canChange, false);
+  for (let at = 0; at < 20; at += 1) await server.expect(200, 'PUT', `${path}/nodes/${hub.node_id}`, { x: at });
+  await server.hub(project, 'Other');
+  const readings = lab.changes.value;
+  way.isCut = false;
+  await until(() => lab.notice.value !== '', 'what is said of the return');
+  assert.deepEqual(names(lab), ['Hub', 'Other']);
+  assert.equal(lab.nodes.get(hub.node_id)?.x, 19);
+  assert.equal(lab.notice.value, `${lab.changes.value - readings} changes while away`);
+  assert.equal(lab.canChange, true);
+});
+
+test('a connection that breaks while it is told what it has missed loses nothing', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('cut twice', { auto_close: false });
+  const { lab, way } = await shown(t, server, project.project_id);
+  way.cut();
+  await until(() => lab.events.connection.value === 'lost', 'the loss');
+  for (let at = 0; at < 30; at += 1) await server.hub(project, `H${at}`);
+  // Cut again with the first message: the stream's number is ahead of what was told then.
+  const stop = lab.events.connection.subscribe((connection) => {
+    if (connection === 'live') queueMicrotask(() => way.cut());
+  });
+  way.isCut = false;
+  await until(() => way.isCut, 'the second cut');
+  stop();
+  way.isCut = false;
+  await until(() => lab.nodes.size === 30, 'all nodes');
+});
+
+test('after more events than the server keeps, everything is read again', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('long away', { auto_close: false });
+  const hub = await server.hub(project, 'Hub');
+  const gone = await server.hub(project, 'Gone');
+  const { lab, way } = await shown(t, server, project.project_id);
+  way.cut();
+  await until(() => lab.events.connection.value === 'lost', 'the loss');
+  const path = `/v2/projects/${project.project_id}/nodes`;
+  await server.expect(204, 'DELETE', `${path}/${gone.node_id}`);
+  // The server keeps 4,096.
+  await Promise.all(
+    Array.from({ length: 4_097 }, (_, at) => server.expect(200, 'PUT', `${path}/${hub.node_id}`, { x: at + 1 })),
+  );
+  way.isCut = false;
+  await until(() => lab.nodes.get(hub.node_id)?.x === 4_097, 'the state of now');
+  assert.deepEqual(names(lab), ['Hub']);
+  assert.match(lab.notice.value, /read again/);
+});
+
+test('a lab that is closed or deleted by others stays in sight with its time', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('ends', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  await server.hub(project, 'Hub');
+  const { lab } = await shown(t, server, project.project_id);
+  await server.expect(204, 'POST', `${path}/close`);
+  await until(() => lab.state.value === 'closed', 'the closing');
+  assert.ok(lab.isShown && !lab.canChange && lab.endedAt.value > 0);
+  assert.deepEqual(names(lab), ['Hub']);
+  await server.expect(201, 'POST', `${path}/open`);
+  await until(() => lab.state.value === 'open', 'the opening');
+  assert.equal(lab.endedAt.value, 0);
+  await server.expect(204, 'DELETE', path);
+  await until(() => lab.state.value === 'deleted', 'the deletion');
+  assert.ok(lab.isShown);
+});
