@@ -2,23 +2,43 @@
 import { signal } from '@preact/signals';
 import { DockEntries } from './dock/entries.ts';
 import { api } from './model/api.ts';
+import { freePlace, type Point, snapped } from './model/geometry.ts';
 import { Journal } from './model/journal.ts';
 import { Lab } from './model/lab.ts';
 import { NOTHING, type Selection } from './model/selection.ts';
-import type { LinkEnd, NodeObject, TemplateObject } from './model/types.ts';
+import type { DrawingObject, LinkEnd, NodeObject, TemplateObject } from './model/types.ts';
+import { History } from './model/undo.ts';
+import { ViewSettings } from './model/view-settings.ts';
+
+/** Of most symbols, in pixels: the server knows the size of a node only once it is there. */
+const NODE_SIZE = { width: 66, height: 60 };
 
 /** What the map lets others do with it. */
 export interface LabMap {
   /** Shows the whole lab. */
   fit(): void;
   zoom(factor: number): void;
-  /** Brings a node into the window if it is outside. */
-  show(nodeId: string): void;
+  /** One pixel of the lab is one of the window. */
+  actualSize(): void;
+  /** Shows what is selected, as large as it may be. */
+  showSelection(): void;
+  /** Brings a node or a drawing into the window if it is outside. */
+  show(id: string): void;
+  /** Brings a node or a drawing into the middle of the window. */
+  centre(id: string): void;
   /** The place in the lab that the middle of the window shows. */
-  middle(): { x: number; y: number };
-  /** Marks what is selected. */
-  select(selection: Selection): void;
+  middle(): Point;
+  /** The place in the lab at a point of the window; undefined beside the map. */
+  placeAt(clientX: number, clientY: number): Point | undefined;
+  /** The point of the window where something is, or where the middle is. */
+  pointOf(id: string | undefined): Point;
   focus(): void;
+  /** Moves what is selected, without telling the server yet. */
+  nudge(dx: number, dy: number): void;
+  /** Tells the server where things were moved to. */
+  keep(): void;
+  /** Puts things back to where they were. */
+  putBack(): void;
 }
 
 /** What every screen of the page has. */
@@ -27,23 +47,47 @@ export interface PageContext {
   go(path: string): void;
 }
 
+/** A link in the making: its first end once that is chosen, and the node that it is drawn to. */
+export interface Linking {
+  first?: LinkEnd;
+  /** The node at which the next end is chosen. */
+  at?: string;
+  /** The node that follows after that. */
+  next?: string;
+}
+
 export class LabContext implements PageContext {
   readonly lab: Lab;
   readonly journal: Journal;
   readonly go: (path: string) => void;
   readonly selection = signal<Selection>(NOTHING);
   readonly dock = new DockEntries();
+  /** What was done here and can be undone: changes of places, names, labels, links and drawings go through it. */
+  readonly history: History;
+  readonly view = new ViewSettings();
   /** Whether the templates are shown. */
   readonly palette = signal(false);
-  /** The end of the link that is being made, or that the first end is being chosen; undefined without a link in the making. */
-  readonly linking = signal<LinkEnd | 'first' | undefined>(undefined);
+  /** Undefined without a link in the making. */
+  readonly linking = signal<Linking | undefined>(undefined);
+  /** Whether arrow keys move what is selected. */
+  readonly moving = signal(false);
+  /** The node whose name is being edited upon the map. */
+  readonly renaming = signal<string | undefined>(undefined);
+  /** The drawing whose first field is to be typed into. */
+  readonly editing = signal<string | undefined>(undefined);
+  /** Where in the window the menu of what is selected is open. */
+  readonly menu = signal<Point | undefined>(undefined);
+  /** What was last said to people who do not see the map. */
+  readonly said = signal('');
   /** Undefined while the lab is not open. */
   map: LabMap | undefined;
 
   constructor(id: string, go: (path: string) => void) {
-    this.lab = new Lab(id);
-    this.journal = new Journal(this.lab);
+    const lab = new Lab(id);
+    this.lab = lab;
+    this.journal = new Journal(lab);
     this.go = go;
+    this.history = new History(api, lab.path, (kind, thing) => lab[`${kind}s`].get(thing));
   }
 
   /** Does a task, and shows why it failed. True if it did not. */
@@ -62,22 +106,32 @@ export class LabContext implements PageContext {
   /** Selects what is named, and nothing else. */
   readonly select = (chosen: Partial<Selection>): void => {
     this.selection.value = { ...NOTHING, ...chosen };
-    this.map?.select(this.selection.value);
   };
 
-  /** Makes a node of a template in the middle of what the map shows. */
-  readonly place = (template: TemplateObject): void => {
-    this.palette.value = false;
-    const { x, y } = this.map?.middle() ?? { x: 0, y: 0 };
-    // Not upon each other: the next one stands a little aside.
-    const aside = (this.lab.nodes.size % 8) * 75;
-    const body = { x: x - 33 + aside - 150, y: y - 30, compute_id: template.compute_id ?? 'local' };
-    void this.attempt(() => api.post(`${this.lab.path}/templates/${template.template_id}`, body));
-    this.map?.focus();
+  /** Makes a node of a template around this place, or where there is room in the middle of what the map shows, and selects it. */
+  readonly place = (template: TemplateObject, at?: Point): void => {
+    const { lab, map } = this;
+    const project = lab.project.value;
+    const middle = at ?? map?.middle() ?? { x: 0, y: 0 };
+    const wanted = { ...NODE_SIZE, x: middle.x - NODE_SIZE.width / 2, y: middle.y - NODE_SIZE.height / 2 };
+    const place = { ...wanted, ...(at ? wanted : freePlace(wanted, [...lab.nodes.values()])) };
+    const body = {
+      ...snapped(place, project?.snap_to_grid ? project.grid_size : 0),
+      compute_id: template.compute_id ?? 'local',
+    };
+    void this.attempt(async () => {
+      const { node_id: id } = await api.post<NodeObject>(`${lab.path}/templates/${template.template_id}`, body);
+      this.select({ nodes: [id] });
+      map?.show(id);
+    });
   };
 
   selectedNodes(): NodeObject[] {
     return this.selection.value.nodes.flatMap((id) => this.lab.nodes.get(id) ?? []);
+  }
+
+  selectedDrawings(): DrawingObject[] {
+    return this.selection.value.drawings.flatMap((id) => this.lab.drawings.get(id) ?? []);
   }
 }
 

@@ -1,17 +1,18 @@
-// One lab: its picture, its lists, what is selected, and its dock.
+// One lab: its map, its lists, what is selected, and its dock.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { announce } from './announce.ts';
 import { Dock } from './dock/dock.tsx';
 import { LabContext, shownLab } from './lab-context.ts';
-import { api } from './model/api.ts';
 import { noteLeaving, noteVisit } from './model/left-lab.ts';
-import type { LinkEnd } from './model/types.ts';
 import { ClosedLab } from './panels/closed-lab.tsx';
+import { ContextMenu } from './panels/context-menu.tsx';
 import { Inspector } from './panels/inspector/inspector.tsx';
 import { LabHeader } from './panels/lab-header.tsx';
 import { LabNotices } from './panels/lab-notices.tsx';
-import { Linking } from './panels/linking.tsx';
+import { LinkingPanel } from './panels/linking.tsx';
 import { Lists } from './panels/lists.tsx';
 import { Palette } from './panels/palette.tsx';
+import { Rename } from './panels/rename.tsx';
 import { VerbButton } from './panels/verb-button.tsx';
 import { TopologyMap } from './topology/map.ts';
 import { openConsole } from './verbs/nodes.ts';
@@ -20,16 +21,19 @@ import { WORDS } from './words.ts';
 
 export function LabScreen({ id, go }: { id: string; go: (path: string) => void }) {
   const context = useMemo(() => new LabContext(id, go), [id, go]);
-  const { lab, attempt, selection, palette, linking } = context;
+  const { lab, attempt, selection, palette, linking, moving } = context;
   const host = useRef<HTMLElement>(null);
+  const map = useRef<TopologyMap | undefined>(undefined);
 
   useEffect(() => {
     lab.start();
     shownLab.value = context;
     noteVisit(id);
+    const stopAnnouncing = announce(context);
     addEventListener('keydown', nextPane);
     return () => {
       removeEventListener('keydown', nextPane);
+      stopAnnouncing();
       shownLab.value = undefined;
       noteLeaving(lab);
       lab.stop();
@@ -43,55 +47,41 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
   const isShown = lab.isShown;
   useEffect(() => {
     if (!isShown || !host.current) return;
-    const drawn = new TopologyMap(host.current, lab, {
-      select: (chosen) => {
-        context.selection.value = chosen;
-      },
+    const drawn = new TopologyMap(host.current, context, {
       open: (nodeId) => openConsole(context, nodeId),
-      moved: (nodes) => {
-        void attempt(() =>
-          Promise.all(nodes.map(({ node_id, x, y }) => api.put(`${lab.path}/nodes/${node_id}`, { x, y }))),
-        ).then(() => drawn.release(nodes.map(({ node_id }) => node_id)));
+      connect: (from, to) => {
+        context.linking.value = { at: from, next: to };
       },
     });
+    map.current = drawn;
     context.map = drawn;
     return () => {
+      map.current = undefined;
       context.map = undefined;
       drawn.stop();
     };
-  }, [isShown, lab, attempt, context]);
-
-  /** A node was chosen while a link is being made: the first end, or the whole link. */
-  const joined = (end: LinkEnd): void => {
-    const first = linking.value;
-    if (first === undefined) return;
-    if (first === 'first') {
-      linking.value = end;
-      return;
-    }
-    linking.value = 'first';
-    void attempt(() => api.post(`${lab.path}/links`, { nodes: [first, end] }));
-  };
+  }, [isShown, context]);
 
   const keys = (event: KeyboardEvent): void => {
-    // A button upon the picture has its own keys, but for the way out.
-    if (event.target !== event.currentTarget && event.key !== 'Escape') return;
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    const verb = verbOfKey(keyName(event), context);
-    if (!verb && step === undefined) return;
-    event.preventDefault();
-    if (verb) verb.run(context);
-    else if (step !== undefined) selectNext(step);
-  };
-
-  /** Selects the next or the previous node, in the order of their names. */
-  const selectNext = (by: number): void => {
-    const order = [...lab.nodes.values()].sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
-    if (order.length === 0) return;
-    const at = order.findIndex(({ node_id }) => node_id === selection.value.nodes[0]);
-    const next = order[(at + by + order.length) % order.length] ?? order[0]!;
-    context.select({ nodes: [next.node_id] });
-    context.map?.show(next.node_id);
+    // A button or a field upon the map has its own keys, but for the way out.
+    const isMap = (event.target as Element).matches('.map, .topology');
+    if (!isMap && event.key !== 'Escape') return;
+    const isHandled = map.current?.press(event, () => {
+      if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
+        const { nodes, link, drawings } = selection.value;
+        context.menu.value = map.current!.pointOf(nodes.at(-1) ?? link ?? drawings.at(-1));
+        return true;
+      }
+      const [at] = selection.value.nodes;
+      if (linking.value && event.key === 'Enter' && at !== undefined && at !== linking.value.first?.node_id) {
+        linking.value = { ...linking.value, at };
+        return true;
+      }
+      const verb = verbOfKey(keyName(event), context);
+      verb?.run(context);
+      return verb !== undefined;
+    });
+    if (isHandled) event.preventDefault();
   };
 
   if (!isShown) return <ClosedLab lab={lab} attempt={attempt} />;
@@ -101,49 +91,49 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
         <div class="tools" role="toolbar" aria-label={WORDS.common.actions}>
           <VerbButton context={context} id="lab.start" />
           <VerbButton context={context} id="lab.stop" />
-          <VerbButton context={context} id="lab.node" />
+          <VerbButton context={context} id="lab.node" isPressed={palette.value} />
           <VerbButton context={context} id="lab.link" isPressed={linking.value !== undefined} />
+          <VerbButton context={context} id="lab.text" />
+          <VerbButton context={context} id="lab.undo" />
+          <VerbButton context={context} id="lab.redo" />
           <VerbButton context={context} id="lab.fit" />
         </div>
       </LabHeader>
       <LabNotices context={context} />
+      <p class="hidden" role="status">
+        {context.said}
+      </p>
       <Lists context={context} />
       <main
         class="map"
         data-pane
         ref={host}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the picture is a pane of its own, which keys work in
-        tabIndex={0}
+        tabIndex={-1}
         aria-label={WORDS.lab.topology}
-        aria-describedby="keys"
+        onFocus={({ target, currentTarget }) => {
+          if (target === currentTarget) map.current?.focus();
+        }}
+        onScroll={({ currentTarget }) => currentTarget.scrollTo(0, 0)}
         onKeyDown={keys}
       >
         <p id="keys" class="hidden">
           {WORDS.lab.keys}
         </p>
-        {lab.changes.value >= 0 && lab.nodes.size === 0 && <p class="empty">{WORDS.lab.empty}</p>}
-        {linking.value !== undefined && (
-          <Linking
-            lab={lab}
-            first={linking.value}
-            chosen={selection.value.nodes[0]}
-            choose={joined}
-            cancel={() => {
-              linking.value = undefined;
-            }}
-          />
+        {lab.changes.value >= 0 && lab.nodes.size + lab.drawings.size === 0 && <p class="empty">{WORDS.lab.empty}</p>}
+        {moving.value && (
+          <p class="hint" role="status">
+            {WORDS.lab.moving}
+          </p>
         )}
+        <Rename context={context} />
+        <div class="upon">
+          {palette.value && <Palette context={context} />}
+          <LinkingPanel context={context} />
+        </div>
       </main>
       <Inspector context={context} />
       <Dock context={context} />
-      {palette.value && (
-        <Palette
-          choose={context.place}
-          close={() => {
-            palette.value = false;
-          }}
-        />
-      )}
+      <ContextMenu context={context} />
     </div>
   );
 }

@@ -4,9 +4,17 @@ import { LAB_VERBS } from './verbs/lab.ts';
 import { LINK_VERBS } from './verbs/link.ts';
 import { NODE_VERBS } from './verbs/nodes.ts';
 import { PAGE_VERBS } from './verbs/page.ts';
+import { DRAWING_VERBS, THING_VERBS } from './verbs/things.ts';
 import type { LabVerb, Verb } from './verbs/verb.ts';
 
-export const VERBS: readonly Verb[] = [...NODE_VERBS, ...LINK_VERBS, ...LAB_VERBS, ...PAGE_VERBS];
+export const VERBS: readonly Verb[] = [
+  ...NODE_VERBS,
+  ...LINK_VERBS,
+  ...DRAWING_VERBS,
+  ...THING_VERBS,
+  ...LAB_VERBS,
+  ...PAGE_VERBS,
+];
 
 /** Whether what a verb is for is selected. */
 export function fits({ scope }: Verb, { selection }: LabContext): boolean {

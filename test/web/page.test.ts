@@ -31,11 +31,11 @@ test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_
   const list = page.getByRole('navigation');
 
   // A link between their only ports.
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  await list.getByRole('button', { name: 'PC1' }).click();
   await page.getByRole('button', { name: 'Add link' }).click();
-  for (const name of ['PC1', 'PC2']) {
-    await list.getByRole('button', { name }).first().click();
-    await page.getByRole('group', { name: 'Add link' }).getByRole('button', { name: 'e0' }).click();
-  }
+  await list.getByRole('button', { name: 'PC2' }).click();
+  await page.getByRole('group', { name: 'Add link' }).getByRole('button', { name: 'e0' }).click();
   await list.getByRole('button', { name: /PC1 e0 – PC2 e0/ }).waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
 
@@ -74,7 +74,7 @@ test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_
 
 test('what others change is shown, and what a hand moves is kept', { skip: WITHOUT_BROWSER }, async (t) => {
   const server = await LabServer.start(t);
-  const project = await server.project('shared');
+  const project = await server.project('shared', { snap_to_grid: true, grid_size: 25 });
   const path = `/v2/projects/${project.project_id}`;
   const hub = await server.hub(project, 'Hub', { x: 0, y: 0 });
   const browser = await startBrowser(t);
@@ -152,7 +152,7 @@ test('names and drawings that are code are shown and do nothing', {
   });
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
-  await page.locator('.drawings image').waitFor({ state: 'attached' });
+  await page.locator('.drawing image').waitFor({ state: 'attached' });
   assert.equal(await page.evaluate(() => (globalThis as { broken?: number }).broken), undefined);
   await page.goto(`http://127.0.0.1:${server.port}/`);
   await page.getByRole('link', { name: '<img' }).waitFor();

@@ -198,7 +198,10 @@ export class Lab {
     const all = this[`${kind}s`] as unknown as Map<string, Objects[K]>;
     const id = String((object as unknown as Record<string, unknown>)[ID[kind]]);
     if (isDeleted) all.delete(id);
-    else all.set(id, object);
+    // A link is announced before it has ends.
+    else if (kind === 'link' && (object as LinkObject).nodes.length < 2) return;
+    // A drawing is announced without its picture where that has not changed.
+    else all.set(id, kind === 'drawing' ? { ...all.get(id), ...object } : object);
     this.changes.value += 1;
     for (const listener of this.#listeners) listener(kind, id);
   }

@@ -8,10 +8,13 @@ export interface ProjectObject {
   auto_start: boolean;
   scene_width: number;
   scene_height: number;
+  /** Pixels between the lines that nodes, and drawings, snap to. */
   grid_size: number;
   drawing_grid_size: number;
   show_grid: boolean;
   snap_to_grid: boolean;
+  show_layers: boolean;
+  show_interface_labels: boolean;
   /** Why the project cannot be read; beyond the release. */
   damaged?: string | null;
 }
@@ -41,18 +44,27 @@ export interface NodeObject {
   y: number;
   z: number;
   locked: boolean;
-  label: { text: string; x: number | null; y: number | null; rotation: number; style?: string | null };
+  label: LabelObject;
   ports: PortObject[];
   properties: Readonly<Record<string, unknown>>;
   node_directory: string | null;
   command_line: string | null;
 }
 
+/** A text beside a node, at a place counted from the node's; without `x` in its middle. */
+export interface LabelObject {
+  text: string;
+  x?: number | null;
+  y?: number | null;
+  rotation?: number;
+  style?: string | null;
+}
+
 export interface LinkEnd {
   node_id: string;
   adapter_number: number;
   port_number: number;
-  label?: { text: string };
+  label?: LabelObject;
 }
 
 export interface LinkObject {
@@ -62,6 +74,7 @@ export interface LinkObject {
   suspend: boolean;
   capturing: boolean;
   filters: Record<string, unknown>;
+  link_style: Record<string, unknown>;
 }
 
 export interface DrawingObject {
@@ -70,6 +83,7 @@ export interface DrawingObject {
   y: number;
   z: number;
   rotation: number;
+  locked: boolean;
   svg: string;
 }
 

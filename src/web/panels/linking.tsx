@@ -1,29 +1,49 @@
 // Making a link: the first node and its port, then the second.
-import type { Lab } from '../model/lab.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import type { LabContext } from '../lab-context.ts';
 import { freePorts } from '../model/ports.ts';
 import type { LinkEnd } from '../model/types.ts';
 import { WORDS } from '../words.ts';
 
-interface LinkingProps {
-  lab: Lab;
-  /** The end that is chosen already, or that it is being chosen. */
-  first: LinkEnd | 'first';
-  /** The node that is selected. */
-  chosen: string | undefined;
-  choose: (end: LinkEnd) => void;
-  cancel: () => void;
-}
-
-export function Linking({ lab, first, chosen, choose, cancel }: LinkingProps) {
-  const isTaken = first !== 'first' && first.node_id === chosen;
-  const node = chosen === undefined || isTaken ? undefined : lab.nodes.get(chosen);
+export function LinkingPanel({ context }: { context: LabContext }) {
+  const { lab, linking, selection } = context;
+  const panel = useRef<HTMLFieldSetElement>(null);
+  const state = linking.value;
+  const [chosen] = selection.value.nodes;
+  // What is selected while the panel is open is where the link goes on.
+  const at = state?.at ?? (chosen === state?.first?.node_id ? undefined : chosen);
+  const node = at === undefined ? undefined : lab.nodes.get(at);
   const free = node ? freePorts(lab, node) : [];
+  const only = free.length === 1 && state?.at !== undefined ? free[0] : undefined;
+
+  const choose = (end: LinkEnd): void => {
+    const { first, next } = linking.value ?? {};
+    if (!first) {
+      linking.value = { first: { ...end }, ...(next !== undefined && { at: next }) };
+      context.map?.focus();
+      return;
+    }
+    linking.value = {};
+    context.map?.focus();
+    void context.attempt(() => context.history.make('link', { nodes: [first, end] }));
+  };
+
+  useEffect(() => {
+    // A node that was pointed out with one free port leaves no choice.
+    if (node && only)
+      choose({ node_id: node.node_id, adapter_number: only.adapter_number, port_number: only.port_number });
+    else if (state?.at !== undefined) panel.current?.querySelector<HTMLElement>('button')?.focus();
+  }, [state]);
+
+  if (!state || only) return null;
   return (
-    <fieldset class="linking" aria-label={WORDS.lab.addLink}>
-      <p>{first === 'first' ? WORDS.linking.first : WORDS.linking.second}</p>
-      {node && (
-        <p>
-          {node.name} {free.length === 0 && WORDS.linking.noFreePort}
+    <fieldset class="linking" aria-label={WORDS.lab.addLink} ref={panel}>
+      <p>{state.first ? WORDS.linking.second : WORDS.linking.first}</p>
+      {node && node.node_id !== state.first?.node_id && (
+        <fieldset class="ports" aria-label={WORDS.linking.port(node.name)}>
+          <span>
+            {node.name} {free.length === 0 && WORDS.linking.noFreePort}
+          </span>
           {free.map((port) => (
             <button
               type="button"
@@ -35,9 +55,15 @@ export function Linking({ lab, first, chosen, choose, cancel }: LinkingProps) {
               {port.short_name || port.name}
             </button>
           ))}
-        </p>
+        </fieldset>
       )}
-      <button type="button" onClick={cancel}>
+      <button
+        type="button"
+        onClick={() => {
+          linking.value = undefined;
+          context.map?.focus();
+        }}
+      >
         {WORDS.common.cancel}
       </button>
     </fieldset>

@@ -1,6 +1,7 @@
 // The nodes and links of a lab as lists: what the picture shows, for keyboards, readers and small windows.
 import { useSignal } from '@preact/signals';
 import type { LabContext } from '../lab-context.ts';
+import { readShape } from '../model/drawing.ts';
 import { portName } from '../model/ports.ts';
 import type { LinkObject } from '../model/types.ts';
 import { STATUS, WORDS } from '../words.ts';
@@ -23,6 +24,14 @@ export function Lists({ context }: { context: LabContext }) {
         <input
           type="search"
           placeholder={WORDS.common.search}
+          onKeyDown={({ key }) => {
+            if (key === 'Escape') context.map?.focus();
+            const [first] = nodes;
+            if (key !== 'Enter' || !first) return;
+            select({ nodes: [first.node_id] });
+            context.map?.centre(first.node_id);
+            context.map?.focus();
+          }}
           onInput={({ currentTarget }) => {
             words.value = currentTarget.value;
           }}
@@ -63,6 +72,34 @@ export function Lists({ context }: { context: LabContext }) {
           </li>
         ))}
       </ul>
+      {lab.drawings.size > 0 && (
+        <>
+          <h2>
+            {WORDS.drawings.title} <small>{lab.drawings.size}</small>
+          </h2>
+          <ul>
+            {[...lab.drawings.values()].map((drawing) => (
+              <li key={drawing.drawing_id}>
+                <button
+                  type="button"
+                  aria-pressed={selection.value.drawings.includes(drawing.drawing_id)}
+                  onClick={() => {
+                    select({ drawings: [drawing.drawing_id] });
+                    context.map?.show(drawing.drawing_id);
+                  }}
+                >
+                  {nameOf(drawing.svg)}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
     </nav>
   );
+}
+
+function nameOf(svg: string): string {
+  const shape = readShape(svg);
+  return shape?.kind === 'text' ? shape.text : WORDS.drawings.kinds[shape?.kind ?? 'picture'];
 }

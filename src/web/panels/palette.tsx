@@ -1,17 +1,25 @@
-// The templates that nodes are made of, found by typing.
+// The templates that nodes are made of: found by typing and added in the middle, or dragged onto the map.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/api.ts';
+import type { Point } from '../model/geometry.ts';
 import type { TemplateObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
 
-export function Palette({ choose, close }: { choose: (template: TemplateObject) => void; close: () => void }) {
+/** Pixels that a pressed pointer may tremble and still be a click. */
+const STILL = 4;
+
+export function Palette({ context }: { context: LabContext }) {
+  const { palette } = context;
   const templates = useSignal<readonly TemplateObject[]>([]);
   const words = useSignal('');
   const message = useSignal('');
-  const dialog = useRef<HTMLDialogElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  /** The click at the end of a drag is none. */
+  const isDragged = useRef(false);
   useEffect(() => {
-    dialog.current?.showModal();
+    field.current?.focus();
     api.get<TemplateObject[]>('/templates').then(
       (list) => {
         templates.value = list.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
@@ -22,18 +30,34 @@ export function Palette({ choose, close }: { choose: (template: TemplateObject) 
     );
   }, [templates, message]);
   const found = templates.value.filter(({ name }) => name.toLowerCase().includes(words.value.toLowerCase()));
+
+  const close = (): void => {
+    palette.value = false;
+    context.map?.focus();
+  };
+
   return (
-    <dialog ref={dialog} onClose={close} aria-label={WORDS.lab.addNode}>
+    <div
+      class="palette"
+      role="dialog"
+      aria-label={WORDS.lab.addNode}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        // It does not leave what is selected, too.
+        event.stopPropagation();
+        close();
+      }}
+    >
       <form
-        method="dialog"
         onSubmit={(event) => {
           event.preventDefault();
-          if (found[0]) choose(found[0]);
+          if (found[0]) context.place(found[0]);
         }}
       >
         <label>
           {WORDS.palette.template}
           <input
+            ref={field}
             type="search"
             autocomplete="off"
             onInput={({ currentTarget }) => {
@@ -41,23 +65,75 @@ export function Palette({ choose, close }: { choose: (template: TemplateObject) 
             }}
           />
         </label>
-        <p class="message" role="alert">
-          {message}
-        </p>
-        <ul class="templates">
-          {found.map((template) => (
-            <li key={template.template_id}>
-              <button type="button" onClick={() => choose(template)}>
-                <img src={`/v2/symbols/${encodeURIComponent(template.symbol)}/raw`} alt="" width="28" height="28" />
-                {template.name} <small>{template.category}</small>
-              </button>
-            </li>
-          ))}
-        </ul>
-        <button type="button" onClick={() => dialog.current?.close()}>
-          {WORDS.common.cancel}
+        <button type="button" onClick={close}>
+          {WORDS.common.close}
         </button>
       </form>
-    </dialog>
+      <p>
+        <small>{WORDS.palette.hint}</small>
+      </p>
+      <p class="message" role="alert">
+        {message}
+      </p>
+      <ul class="templates">
+        {found.map((template) => (
+          <li key={template.template_id}>
+            <button
+              type="button"
+              onPointerDown={(event) => {
+                isDragged.current = false;
+                const begun = (): void => {
+                  isDragged.current = true;
+                };
+                drag(event, context, begun, (at) => context.place(template, at));
+              }}
+              onClick={() => {
+                if (!isDragged.current) context.place(template);
+              }}
+            >
+              <img
+                src={`/v2/symbols/${encodeURIComponent(template.symbol)}/raw`}
+                alt=""
+                width="28"
+                height="28"
+                draggable={false}
+              />
+              {template.name} <small>{template.category}</small>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
+}
+
+/** Drags the picture of a template with the pointer, and drops it onto the map. A click is none of this. */
+function drag(pressed: PointerEvent, { map }: LabContext, begun: () => void, drop: (at: Point) => void): void {
+  const button = pressed.currentTarget as HTMLElement;
+  if (pressed.button !== 0) return;
+  const over = new AbortController();
+  let ghost: HTMLElement | undefined;
+  const move = (event: PointerEvent): void => {
+    if (!ghost && Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY) <= STILL) return;
+    if (!ghost) {
+      ghost = button.querySelector('img')!.cloneNode() as HTMLElement;
+      ghost.className = 'ghost';
+      document.body.append(ghost);
+      begun();
+      button.setPointerCapture(pressed.pointerId);
+    }
+    ghost.style.left = `${event.clientX}px`;
+    ghost.style.top = `${event.clientY}px`;
+  };
+  const end = (event: PointerEvent): void => {
+    over.abort();
+    if (!ghost) return;
+    ghost.remove();
+    const isOverPanel = document.elementFromPoint(event.clientX, event.clientY)?.closest('.palette');
+    const at = isOverPanel ? undefined : map?.placeAt(event.clientX, event.clientY);
+    if (event.type === 'pointerup' && at) drop(at);
+  };
+  button.addEventListener('pointermove', move, { signal: over.signal });
+  button.addEventListener('pointerup', end, { signal: over.signal });
+  button.addEventListener('pointercancel', end, { signal: over.signal });
 }

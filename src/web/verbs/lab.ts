@@ -1,5 +1,8 @@
 // Verbs of a lab as a whole.
 import { api } from '../model/api.ts';
+import { newShape, type Shape, sizeOf, writeShape } from '../model/drawing.ts';
+import type { DrawingObject, ProjectObject } from '../model/types.ts';
+import type { ViewSetting } from '../model/view-settings.ts';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 
@@ -33,15 +36,36 @@ export const LAB_VERBS: readonly LabVerb[] = [
     words: words.addLink,
     keys: ['l'],
     scope: 'lab',
-    run: ({ linking }) => {
-      linking.value = linking.value === undefined ? 'first' : undefined;
+    run: ({ linking, selection }) => {
+      const [at] = selection.value.nodes;
+      linking.value = linking.value ? undefined : at === undefined ? {} : { at };
     },
+  },
+  { id: 'lab.text', words: words.addText, keys: ['t'], scope: 'lab', run: drawn('text') },
+  { id: 'lab.rectangle', words: words.addRectangle, scope: 'lab', run: drawn('rect') },
+  { id: 'lab.ellipse', words: words.addEllipse, scope: 'lab', run: drawn('ellipse') },
+  { id: 'lab.line', words: words.addLine, scope: 'lab', run: drawn('line') },
+  {
+    id: 'lab.undo',
+    words: WORDS.undo.undo,
+    keys: ['Ctrl+z'],
+    scope: 'lab',
+    enabled: ({ history }) => history.undoable.value > 0,
+    run: ({ history, attempt }) => void attempt(() => history.undo()),
+  },
+  {
+    id: 'lab.redo',
+    words: WORDS.undo.redo,
+    keys: ['Ctrl+Shift+z', 'Ctrl+y'],
+    scope: 'lab',
+    enabled: ({ history }) => history.redoable.value > 0,
+    run: ({ history, attempt }) => void attempt(() => history.redo()),
   },
   { id: 'lab.fit', words: words.fit, keys: ['f'], scope: 'lab', isLocal: true, run: ({ map }) => map?.fit() },
   {
     id: 'lab.enlarge',
     words: words.zoomIn,
-    keys: ['+'],
+    keys: ['+', '='],
     scope: 'lab',
     isLocal: true,
     run: ({ map }) => map?.zoom(ZOOM),
@@ -55,14 +79,94 @@ export const LAB_VERBS: readonly LabVerb[] = [
     run: ({ map }) => map?.zoom(1 / ZOOM),
   },
   {
+    id: 'lab.actual',
+    words: words.actualSize,
+    keys: ['1'],
+    scope: 'lab',
+    isLocal: true,
+    run: ({ map }) => map?.actualSize(),
+  },
+  {
+    id: 'lab.selection',
+    words: words.showSelection,
+    keys: ['z'],
+    scope: 'lab',
+    isLocal: true,
+    enabled: ({ selection: { value } }) => value.nodes.length + value.drawings.length > 0 || value.link !== undefined,
+    run: ({ map }) => map?.showSelection(),
+  },
+  {
+    id: 'lab.find',
+    words: words.find,
+    keys: ['/'],
+    scope: 'lab',
+    isLocal: true,
+    run: () => document.querySelector<HTMLElement>('.lists input[type="search"]')?.focus(),
+  },
+  {
+    id: 'lab.all',
+    words: words.selectAll,
+    keys: ['Ctrl+a'],
+    scope: 'lab',
+    isLocal: true,
+    run: ({ lab, select }) => select({ nodes: [...lab.nodes.keys()], drawings: [...lab.drawings.keys()] }),
+  },
+  shown('labels', words.showLabels, words.hideLabels),
+  shown('links', words.showLinks, words.hideLinks),
+  shown('minimap', words.showMinimap, words.hideMinimap),
+  setting('show_interface_labels', words.showPorts, words.hidePorts),
+  setting('show_grid', words.showGrid, words.hideGrid),
+  setting('snap_to_grid', words.snap, words.unsnap),
+  setting('show_layers', words.showLayers, words.hideLayers),
+  {
     id: 'lab.leave',
     words: words.leave,
     keys: ['Escape'],
     scope: 'lab',
     isLocal: true,
-    run: ({ linking, select }) => {
-      linking.value = undefined;
-      select({});
+    run: ({ linking, palette, select }) => {
+      if (linking.value) linking.value = undefined;
+      else if (palette.value) palette.value = false;
+      else select({});
     },
   },
 ];
+
+/** Makes a shape in the middle of the window and selects it. */
+function drawn(kind: Shape['kind']): LabVerb['run'] {
+  return (context) => {
+    const { attempt, history, map, select } = context;
+    const shape = newShape(kind);
+    const { width, height } = sizeOf(shape);
+    const { x, y } = map?.middle() ?? { x: 0, y: 0 };
+    const place = { x: Math.round(x - width / 2), y: Math.round(y - height / 2), z: kind === 'text' ? 2 : 0 };
+    void attempt(async () => {
+      const made = await history.make<DrawingObject>('drawing', { ...place, svg: writeShape(shape) });
+      select({ drawings: [made.drawing_id] });
+      if (kind === 'text') context.editing.value = made.drawing_id;
+    });
+  };
+}
+
+/** Shows or hides something to whoever sits here. */
+function shown(name: ViewSetting, show: string, hide: string): LabVerb {
+  return {
+    id: `view.${name}`,
+    words: ({ view }) => (view.isShown(name) ? hide : show),
+    scope: 'lab',
+    isLocal: true,
+    run: ({ view }) => view.toggle(name),
+  };
+}
+
+type Switch = 'show_interface_labels' | 'show_grid' | 'snap_to_grid' | 'show_layers';
+
+/** A setting of the lab, for everybody. */
+function setting(name: Switch & keyof ProjectObject, on: string, off: string): LabVerb {
+  return {
+    id: `lab.${name}`,
+    words: ({ lab }) => (lab.project.value?.[name] ? off : on),
+    scope: 'lab',
+    run: ({ lab, attempt }) => void attempt(() => api.put(lab.path, { [name]: !lab.project.value?.[name] })),
+  };
+}

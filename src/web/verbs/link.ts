@@ -13,13 +13,22 @@ function selected({ lab, selection }: LabContext): LinkObject | undefined {
 
 export const LINK_VERBS: readonly LabVerb[] = [
   {
+    id: 'link.details',
+    words: words.details,
+    keys: ['Enter'],
+    scope: 'link',
+    isLocal: true,
+    run: () => document.querySelector<HTMLElement>('.inspector button, .inspector input')?.focus(),
+  },
+  {
     id: 'link.suspend',
     words: (context) => (selected(context)?.suspend ? words.resume : words.suspend),
     scope: 'link',
     run: (context) => {
-      const { lab, attempt } = context;
       const link = selected(context);
-      if (link) void attempt(() => api.put(`${lab.path}/links/${link.link_id}`, { suspend: !link.suspend }));
+      if (!link) return;
+      const update = { kind: 'link' as const, id: link.link_id, fields: { suspend: !link.suspend } };
+      void context.attempt(() => context.history.update([update]));
     },
   },
   {
@@ -37,12 +46,12 @@ export const LINK_VERBS: readonly LabVerb[] = [
   {
     id: 'link.delete',
     words: WORDS.common.remove,
-    keys: ['Delete'],
+    keys: ['Delete', 'Backspace'],
     scope: 'link',
     run: (context) => {
-      const { lab, attempt } = context;
-      const { link } = context.selection.value;
-      void attempt(() => api.delete(`${lab.path}/links/${link}`));
+      const { link: id } = context.selection.value;
+      if (id === undefined) return;
+      void context.attempt(() => context.history.remove([{ kind: 'link', id }]));
       context.select({});
     },
   },

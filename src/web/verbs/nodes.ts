@@ -1,6 +1,8 @@
 // Verbs of the nodes that are selected.
 import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/api.ts';
+import { type Box, freePlace } from '../model/geometry.ts';
+import type { NodeObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 
@@ -55,16 +57,49 @@ export const NODE_VERBS: readonly LabVerb[] = [
     },
   },
   {
-    id: 'node.delete',
-    words: WORDS.common.remove,
-    keys: ['Delete'],
+    id: 'node.rename',
+    words: words.rename,
+    keys: ['F2'],
+    scope: 'nodes',
+    enabled: ({ selection: { value } }) => value.nodes.length === 1,
+    run: ({ renaming, selection, map }) => {
+      const [id] = selection.value.nodes;
+      if (id !== undefined) map?.show(id);
+      renaming.value = id;
+    },
+  },
+  {
+    id: 'node.duplicate',
+    words: words.duplicate,
+    keys: ['d'],
     scope: 'nodes',
     run: (context) => {
       const { lab, attempt } = context;
-      const nodes = context.selectedNodes();
-      if (!confirm(words.askRemove(nodes.map(({ name }) => name).join(', ')))) return;
-      for (const { node_id } of nodes) void attempt(() => api.delete(`${lab.path}/nodes/${node_id}`));
-      context.select({});
+      void attempt(async () => {
+        const made: string[] = [];
+        const taken: Box[] = [...lab.nodes.values()];
+        for (const node of context.selectedNodes()) {
+          const place = { ...node, ...freePlace({ ...node, x: node.x + node.width + 25 }, taken) };
+          taken.push(place);
+          const { x, y, z, node_id: id } = place;
+          const body = { x: Math.round(x), y: Math.round(y), z };
+          made.push((await api.post<NodeObject>(`${lab.path}/nodes/${id}/duplicate`, body)).node_id);
+        }
+        context.select({ nodes: made });
+      });
+    },
+  },
+  {
+    id: 'node.label',
+    words: words.centreLabel,
+    scope: 'nodes',
+    enabled: (context) => context.selectedNodes().some(({ label }) => label.x != null),
+    run: (context) => {
+      const updates = context.selectedNodes().map(({ node_id: id, label, height }) => {
+        const centred = { ...label, x: null, y: -Math.round(height / 2 + 10) };
+        return { kind: 'node' as const, id, fields: { label: centred } };
+      });
+      void context.attempt(() => context.history.update(updates));
     },
   },
 ];

@@ -1,15 +1,150 @@
-// A drawing: its place.
+// A drawing: what of it can be edited, by its shape.
+import { useEffect, useRef } from 'preact/hooks';
+import { type Filled, type Line, readShape, type Shape, type TextShape, writeShape } from '../../model/drawing.ts';
 import type { DrawingObject } from '../../model/types.ts';
+import type { Fields } from '../../model/undo.ts';
 import { WORDS } from '../../words.ts';
+import { VerbButton } from '../verb-button.tsx';
+import { ChoiceField, ColourField, NumberField } from './fields.tsx';
 import type { TabProps } from './tabs.tsx';
 
-export function DrawingDetails({ object: drawing }: TabProps<DrawingObject>) {
+const words = WORDS.drawings;
+
+interface ShapeProps<S extends Shape> {
+  shape: S;
+  change: (fields: Partial<S>) => void;
+}
+
+export function DrawingDetails({ context, object: drawing }: TabProps<DrawingObject>) {
+  const { attempt, history, editing } = context;
+  const panel = useRef<HTMLDivElement>(null);
+  const shape = readShape(drawing.svg);
+  const update = (fields: Fields): void =>
+    void attempt(() => history.update([{ kind: 'drawing', id: drawing.drawing_id, fields }]));
+  const change = (fields: Partial<Shape>): void => {
+    if (shape) update({ svg: writeShape({ ...shape, ...fields } as Shape) });
+  };
+  const isEdited = editing.value === drawing.drawing_id;
+  useEffect(() => {
+    if (!isEdited) return;
+    const field = panel.current?.querySelector<HTMLInputElement>('textarea, input');
+    field?.focus();
+    field?.select();
+    editing.value = undefined;
+  }, [isEdited, editing]);
   return (
     <>
-      <h2>{WORDS.drawings.one}</h2>
-      <p>
-        {drawing.x}, {drawing.y}
+      <h2>{words.kinds[shape?.kind ?? 'picture']}</h2>
+      <p class="tools">
+        {['duplicate', 'raise', 'lower', 'lock', 'delete'].map((verb) => (
+          <VerbButton key={verb} context={context} id={`drawing.${verb}`} />
+        ))}
       </p>
+      <div class="fields" ref={panel}>
+        {shape?.kind === 'text' && <TextFields shape={shape} change={change} back={() => context.map?.focus()} />}
+        {(shape?.kind === 'rect' || shape?.kind === 'ellipse') && <FilledFields shape={shape} change={change} />}
+        {shape?.kind === 'line' && <BorderFields shape={shape} change={change} />}
+        {!shape && <p>{words.foreign}</p>}
+        <NumberField label={words.x} value={drawing.x} change={(x) => update({ x })} />
+        <NumberField label={words.y} value={drawing.y} change={(y) => update({ y })} />
+        <NumberField
+          label={words.rotation}
+          value={drawing.rotation}
+          least={-359}
+          most={360}
+          change={(rotation) => update({ rotation })}
+        />
+        <NumberField label={words.layer} value={drawing.z} change={(z) => update({ z })} />
+      </div>
+    </>
+  );
+}
+
+function TextFields({ shape, change, back }: ShapeProps<TextShape> & { back: () => void }) {
+  return (
+    <>
+      <label class="wide">
+        {words.text}
+        <textarea
+          rows={4}
+          value={shape.text}
+          onChange={({ currentTarget }) => change({ text: currentTarget.value })}
+          onKeyDown={(event) => {
+            // Taken up by leaving the field.
+            if (event.key === 'Escape' || (event.key === 'Enter' && event.ctrlKey)) back();
+          }}
+        />
+      </label>
+      <ColourField label={words.colour} value={shape.fill} change={(fill) => change({ fill })} />
+      <label>
+        {words.font}
+        <input
+          value={shape.fontFamily}
+          autocomplete="off"
+          onChange={({ currentTarget }) => change({ fontFamily: currentTarget.value.trim() || shape.fontFamily })}
+        />
+      </label>
+      <NumberField
+        label={words.size}
+        value={shape.fontSize}
+        least={4}
+        most={200}
+        change={(fontSize) => change({ fontSize })}
+      />
+      {(['isBold', 'isItalic'] as const).map((name) => (
+        <label key={name}>
+          {name === 'isBold' ? words.bold : words.italic}
+          <input
+            type="checkbox"
+            checked={shape[name]}
+            onChange={({ currentTarget }) => change({ [name]: currentTarget.checked })}
+          />
+        </label>
+      ))}
+    </>
+  );
+}
+
+function FilledFields({ shape, change }: ShapeProps<Filled>) {
+  return (
+    <>
+      <ColourField label={words.fill} value={shape.fill} change={(fill) => change({ fill })} />
+      <NumberField
+        label={words.opacity}
+        value={shape.fillOpacity}
+        least={0}
+        most={1}
+        step={0.1}
+        change={(fillOpacity) => change({ fillOpacity })}
+      />
+      <BorderFields shape={shape} change={change} />
+      <NumberField label={words.width} value={shape.width} least={5} change={(width) => change({ width })} />
+      <NumberField label={words.height} value={shape.height} least={5} change={(height) => change({ height })} />
+      {shape.kind === 'rect' && (
+        <NumberField label={words.radius} value={shape.radius} least={0} change={(radius) => change({ radius })} />
+      )}
+    </>
+  );
+}
+
+function BorderFields({ shape, change }: ShapeProps<Filled> | ShapeProps<Line>) {
+  const dashes = { '': words.solid, '10 5': words.dashed, '2 4': words.dotted };
+  return (
+    <>
+      <ColourField label={words.border} value={shape.stroke} change={(stroke) => change({ stroke })} />
+      <NumberField
+        label={words.borderWidth}
+        value={shape.strokeWidth}
+        least={0}
+        most={50}
+        change={(strokeWidth) => change({ strokeWidth })}
+      />
+      <ChoiceField
+        label={words.dashes}
+        value={shape.dashes}
+        choices={{ ...dashes, ...(!(shape.dashes in dashes) && { [shape.dashes]: shape.dashes }) }}
+        change={(value) => change({ dashes: value })}
+      />
     </>
   );
 }

@@ -1,6 +1,7 @@
 // What is selected, with its verbs: a node, several nodes, a link, or drawings.
 import type { LabContext } from '../../lab-context.ts';
 import { WORDS } from '../../words.ts';
+import { VerbButton } from '../verb-button.tsx';
 import { DrawingDetails } from './drawing.tsx';
 import { LinkDetails } from './link.tsx';
 import { NodeDetails, NodeVerbs, SeveralNodes } from './node.tsx';
@@ -18,7 +19,8 @@ export function Inspector({ context }: { context: LabContext }) {
       {nodes.length > 1 && (
         <>
           <h2>
-            {nodes.length} {WORDS.nodes.title}
+            {WORDS.nodes.count(nodes.length)}
+            {drawings.length > 0 && `, ${WORDS.drawings.count(drawings.length)}`}
           </h2>
           <NodeVerbs context={context} />
           <SeveralNodes context={context} nodes={nodes} />
@@ -26,6 +28,16 @@ export function Inspector({ context }: { context: LabContext }) {
       )}
       {drawings.length === 1 && nodes.length === 0 && (
         <DrawingDetails key={drawings[0]!.drawing_id} context={context} object={drawings[0]!} />
+      )}
+      {drawings.length > 1 && nodes.length === 0 && (
+        <>
+          <h2>{WORDS.drawings.count(drawings.length)}</h2>
+          <p class="tools">
+            {['duplicate', 'raise', 'lower', 'lock', 'delete'].map((verb) => (
+              <VerbButton key={verb} context={context} id={`drawing.${verb}`} />
+            ))}
+          </p>
+        </>
       )}
       {!link && nodes.length + drawings.length === 0 && <p>{WORDS.lab.nothingSelected}</p>}
     </aside>

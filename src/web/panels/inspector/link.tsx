@@ -4,10 +4,14 @@ import { portName } from '../../model/ports.ts';
 import type { LinkObject } from '../../model/types.ts';
 import { WORDS } from '../../words.ts';
 import { VerbButton } from '../verb-button.tsx';
+import { LinkStyleTab } from './link-style.tsx';
 import { type Tab, type TabProps, Tabs } from './tabs.tsx';
 
 /** The tabs of a link. */
-const LINK_TABS: readonly Tab<LinkObject>[] = [{ id: 'general', title: WORDS.links.general, component: General }];
+const LINK_TABS: readonly Tab<LinkObject>[] = [
+  { id: 'general', title: WORDS.links.general, component: General },
+  { id: 'style', title: WORDS.links.style, component: LinkStyleTab },
+];
 
 export function LinkDetails({ context, object: link }: TabProps<LinkObject>) {
   const { lab, select } = context;

@@ -1,0 +1,223 @@
+// The SVG of a drawing as GNS3's clients write it: one rectangle, ellipse, line or text in an <svg> of its size. Read without the
+// browser's parser, which the page's policy keeps from texts that others wrote; anything else is shown as a picture.
+export interface Border {
+  stroke: string;
+  strokeWidth: number;
+  /** Lengths of dashes and gaps, such as `10 5`; empty for a solid one. */
+  dashes: string;
+}
+
+export interface Filled extends Border {
+  kind: 'rect' | 'ellipse';
+  width: number;
+  height: number;
+  fill: string;
+  fillOpacity: number;
+  /** Of the corners of a rectangle. */
+  radius: number;
+}
+
+export interface Line extends Border {
+  kind: 'line';
+  x1: number;
+  y1: number;
+  x2: number;
+  y2: number;
+}
+
+export interface TextShape {
+  kind: 'text';
+  text: string;
+  fill: string;
+  fillOpacity: number;
+  fontFamily: string;
+  /** In points. */
+  fontSize: number;
+  isBold: boolean;
+  isItalic: boolean;
+}
+
+export type Shape = Filled | Line | TextShape;
+
+const DEFAULTS: { readonly [K in Shape['kind']]: Extract<Shape, { kind: K }> } = (() => {
+  const border: Border = { stroke: '#000000', strokeWidth: 2, dashes: '' };
+  const filled = { ...border, width: 200, height: 100, fill: '#ffffff', fillOpacity: 1, radius: 0 };
+  return {
+    rect: { kind: 'rect', ...filled },
+    ellipse: { kind: 'ellipse', ...filled },
+    line: { kind: 'line', ...border, x1: 0, y1: 0, x2: 200, y2: 0 },
+    text: {
+      kind: 'text',
+      text: 'Text',
+      fill: '#000000',
+      fillOpacity: 1,
+      fontFamily: 'TypeWriter',
+      fontSize: 10,
+      isBold: true,
+      isItalic: false,
+    },
+  } as never;
+})();
+
+/** A new shape. */
+export function newShape<K extends Shape['kind']>(kind: K): Extract<Shape, { kind: K }> {
+  return { ...DEFAULTS[kind] };
+}
+
+/** The line height of a text, in pixels. */
+export function lineHeight({ fontSize }: TextShape): number {
+  return pixels(fontSize) * 1.2;
+}
+
+export function pixels(points: number): number {
+  return (points * 4) / 3;
+}
+
+/** Width and height in pixels; of a text as wide as it may be. */
+export function sizeOf(shape: Shape): { width: number; height: number } {
+  if (shape.kind === 'line') {
+    return { width: Math.max(shape.x1, shape.x2), height: Math.max(shape.y1, shape.y2) };
+  }
+  if (shape.kind !== 'text') return { width: shape.width, height: shape.height };
+  const lines = shape.text.split('\n');
+  const longest = Math.max(...lines.map(({ length }) => length), 1);
+  return {
+    width: Math.ceil(longest * pixels(shape.fontSize) * 0.62),
+    height: Math.ceil(lines.length * lineHeight(shape)),
+  };
+}
+
+interface Element {
+  name: string;
+  attributes: Map<string, string>;
+}
+
+const TAG = /<([\w:]+)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+function decode(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
+    if (name !== undefined) return ENTITIES[name] ?? whole;
+    const code = Number.parseInt(decimal ?? hex, decimal === undefined ? 16 : 10);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
+}
+
+function encode(text: string): string {
+  return text.replace(/[<>&"]/g, (sign) => `&${Object.entries(ENTITIES).find(([, value]) => value === sign)![0]};`);
+}
+
+/** The tag at this place of a text, and where it ends. */
+function tagAt(text: string, at: number): { element: Element; isEmpty: boolean; end: number } | undefined {
+  TAG.lastIndex = at;
+  const found = TAG.exec(text);
+  if (!found) return undefined;
+  const attributes = new Map<string, string>();
+  for (const [, name, , double, single] of found[2]!.matchAll(/([\w:.-]+)\s*=\s*("([^"]*)"|'([^']*)')/g)) {
+    attributes.set(name!, decode(double ?? single ?? ''));
+  }
+  return { element: { name: found[1]!, attributes }, isEmpty: found[3] === '/', end: TAG.lastIndex };
+}
+
+/** Size of the whole picture as its first tag says; 100 × 100 if it does not. */
+export function pictureSize(svg: string): { width: number; height: number } {
+  const { attributes } = tagAt(svg, svg.indexOf('<svg'))?.element ?? { attributes: new Map<string, string>() };
+  const size = (name: string): number =>
+    Math.min(Math.max(Number.parseFloat(attributes.get(name) ?? '') || 100, 1), 20_000);
+  return { width: size('width'), height: size('height') };
+}
+
+/** The only thing in a picture; undefined if it has another one, or something that the page does not know. */
+export function readShape(svg: string): Shape | undefined {
+  const text = svg.trim().replace(/^<\?xml[^>]*\?>\s*/, '');
+  const outer = tagAt(text, 0);
+  if (outer?.element.name !== 'svg' || outer.isEmpty) return undefined;
+  const start = outer.end + (/^\s*/.exec(text.slice(outer.end))?.[0].length ?? 0);
+  const inner = tagAt(text, start);
+  if (!inner) return undefined;
+  const { name, attributes } = inner.element;
+  const rest = inner.isEmpty ? ['', text.slice(inner.end)] : splitAt(text.slice(inner.end), `</${name}>`);
+  if (!rest || rest[0]!.includes('<') || rest[1]!.trim() !== '</svg>') return undefined;
+  return shapeOf(name, attributes, decode(rest[0]!));
+}
+
+function splitAt(text: string, separator: string): [string, string] | undefined {
+  const at = text.indexOf(separator);
+  return at < 0 ? undefined : [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+/** What a shape may have; with anything else it is a picture, since editing would lose it. */
+const KNOWN = new Set(
+  (
+    'x y x1 y1 x2 y2 cx cy rx ry width height fill fill-opacity stroke stroke-width stroke-dasharray ' +
+    'font-family font-size font-weight font-style text-decoration'
+  ).split(' '),
+);
+
+function shapeOf(name: string, attributes: ReadonlyMap<string, string>, text: string): Shape | undefined {
+  if ([...attributes.keys()].some((key) => !KNOWN.has(key))) return undefined;
+  const number = (key: string, otherwise: number): number => {
+    const value = Number.parseFloat(attributes.get(key) ?? '');
+    return Number.isFinite(value) ? value : otherwise;
+  };
+  const border: Border = {
+    stroke: attributes.get('stroke') ?? 'none',
+    strokeWidth: number('stroke-width', 1),
+    dashes: (attributes.get('stroke-dasharray') ?? '').replaceAll(/[\s,]+/g, ' ').replace(/^none$/, ''),
+  };
+  const filling = { fill: attributes.get('fill') ?? '#000000', fillOpacity: number('fill-opacity', 1) };
+  if (name === 'rect') {
+    const size = { width: number('width', 0), height: number('height', 0), radius: number('rx', number('ry', 0)) };
+    return { kind: 'rect', ...border, ...filling, ...size };
+  }
+  if (name === 'ellipse') {
+    const size = { width: number('rx', 0) * 2, height: number('ry', 0) * 2, radius: 0 };
+    return { kind: 'ellipse', ...border, ...filling, ...size };
+  }
+  if (name === 'line') {
+    return {
+      kind: 'line',
+      ...border,
+      x1: number('x1', 0),
+      y1: number('y1', 0),
+      x2: number('x2', 0),
+      y2: number('y2', 0),
+    };
+  }
+  if (name !== 'text') return undefined;
+  return {
+    kind: 'text',
+    text,
+    ...filling,
+    fontFamily: attributes.get('font-family') ?? 'TypeWriter',
+    fontSize: number('font-size', 10),
+    isBold: attributes.get('font-weight') === 'bold',
+    isItalic: attributes.get('font-style') === 'italic',
+  };
+}
+
+/** The SVG of a shape. */
+export function writeShape(shape: Shape): string {
+  const { width, height } = sizeOf(shape);
+  return `<svg height="${height}" width="${width}">${inner(shape)}</svg>`;
+}
+
+function inner(shape: Shape): string {
+  if (shape.kind === 'text') {
+    const style = `${shape.isBold ? ' font-weight="bold"' : ''}${shape.isItalic ? ' font-style="italic"' : ''}`;
+    const font = `font-family="${encode(shape.fontFamily)}" font-size="${shape.fontSize}"${style}`;
+    return `<text fill="${encode(shape.fill)}" fill-opacity="${shape.fillOpacity}" ${font}>${encode(shape.text)}</text>`;
+  }
+  const dashes = shape.dashes === '' ? '' : ` stroke-dasharray="${encode(shape.dashes).replaceAll(' ', ', ')}"`;
+  const border = `stroke="${encode(shape.stroke)}" stroke-width="${shape.strokeWidth}"${dashes}`;
+  if (shape.kind === 'line') {
+    return `<line ${border} x1="${shape.x1}" x2="${shape.x2}" y1="${shape.y1}" y2="${shape.y2}" />`;
+  }
+  const filling = `fill="${encode(shape.fill)}" fill-opacity="${shape.fillOpacity}" ${border}`;
+  if (shape.kind === 'rect') {
+    const corners = shape.radius > 0 ? ` rx="${shape.radius}" ry="${shape.radius}"` : '';
+    return `<rect ${filling} width="${shape.width}" height="${shape.height}"${corners} />`;
+  }
+  const [rx, ry] = [shape.width / 2, shape.height / 2];
+  return `<ellipse ${filling} cx="${rx}" cy="${ry}" rx="${rx}" ry="${ry}" />`;
+}

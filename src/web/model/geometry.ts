@@ -1,0 +1,77 @@
+// Places on the map, without a page: boxes, the grid, who is the nearest in a direction, where something new has room.
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Box extends Point {
+  readonly width: number;
+  readonly height: number;
+}
+
+export function centreOf({ x, y, width, height }: Box): Point {
+  return { x: x + width / 2, y: y + height / 2 };
+}
+
+/** The box around all of them; undefined of none. */
+export function around(boxes: readonly Box[]): Box | undefined {
+  if (boxes.length === 0) return undefined;
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const { x, y, width, height } of boxes) {
+    left = Math.min(left, x);
+    top = Math.min(top, y);
+    right = Math.max(right, x + width);
+    bottom = Math.max(bottom, y + height);
+  }
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+export function overlap(one: Box, other: Box): boolean {
+  return (
+    one.x < other.x + other.width &&
+    other.x < one.x + one.width &&
+    one.y < other.y + other.height &&
+    other.y < one.y + one.height
+  );
+}
+
+/** The place nearest to this one whose centre is on the grid; whole pixels without a grid (0). */
+export function snapped({ x, y, width, height }: Box, grid: number): Point {
+  if (grid <= 0) return { x: Math.round(x), y: Math.round(y) };
+  const snap = (value: number, half: number): number => Math.round(Math.round((value + half) / grid) * grid - half);
+  return { x: snap(x, width / 2), y: snap(y, height / 2) };
+}
+
+/** Of these places the nearest in the direction of `dx`, `dy` (one of them is 0): rather straight on than aside. */
+export function nearest<T extends { at: Point }>(
+  from: Point,
+  dx: number,
+  dy: number,
+  others: readonly T[],
+): T | undefined {
+  let best: T | undefined;
+  let least = Infinity;
+  for (const other of others) {
+    const along = (other.at.x - from.x) * dx + (other.at.y - from.y) * dy;
+    const aside = Math.abs((other.at.x - from.x) * dy) + Math.abs((other.at.y - from.y) * dx);
+    if (along <= 0 || aside > along * 3) continue;
+    const cost = along + aside * 2;
+    if (cost < least) [best, least] = [other, cost];
+  }
+  return best;
+}
+
+/** A place for a box as near to this one as it has room between the others, with `gap` pixels around it. */
+export function freePlace(wanted: Box, others: readonly Box[], gap = 25): Point {
+  const step = { x: wanted.width + gap, y: wanted.height + gap };
+  for (let ring = 0; ring < 40; ring += 1) {
+    for (let down = -ring; down <= ring; down += 1) {
+      for (let right = -ring; right <= ring; right += 1) {
+        if (Math.max(Math.abs(down), Math.abs(right)) !== ring) continue;
+        const at = { ...wanted, x: wanted.x + right * step.x, y: wanted.y + down * step.y };
+        if (!others.some((other) => overlap(at, other))) return { x: at.x, y: at.y };
+      }
+    }
+  }
+  return wanted;
+}

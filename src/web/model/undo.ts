@@ -1,0 +1,219 @@
+// What was changed here, so that it can be taken back and done again. A change is taken back by the opposite request, and only
+// while what it left is still there: what somebody else has changed since stays as it is.
+import { signal } from '@preact/signals';
+import { WORDS } from '../words.ts';
+import { isSame } from './same.ts';
+
+/** The calls of the API that changes are made by; paths are below `/v2`. */
+export interface Requests {
+  get<T>(path: string): Promise<T>;
+  post<T>(path: string, body?: object): Promise<T>;
+  put<T>(path: string, body: object): Promise<T>;
+  delete(path: string): Promise<void>;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+type Kind = 'node' | 'link' | 'drawing';
+
+/** New values of some fields of a thing. */
+export interface Update {
+  kind: Kind;
+  id: string;
+  fields: Fields;
+}
+
+type Made = 'link' | 'drawing';
+type Part =
+  | { type: 'changed'; kind: Kind; id: string; before: Fields; after: Fields }
+  | { type: 'made' | 'removed'; kind: Made; id: string; object: Fields };
+type Step = readonly Part[];
+
+/** What a thing is made of again after it was removed, and what must be as it was for its making to be taken back. */
+const SUBSTANCE: Readonly<Record<Made, readonly string[]>> = {
+  link: ['nodes', 'filters', 'suspend', 'link_style', 'impairments'],
+  drawing: ['x', 'y', 'z', 'rotation', 'locked', 'svg'],
+};
+const MOST_STEPS = 200;
+
+/** Somebody else has changed what was to be taken back. */
+class Overtaken extends Error {}
+
+export class History {
+  /** How many steps can be taken back, and done again. */
+  readonly undoable = signal(0);
+  readonly redoable = signal(0);
+  readonly #requests: Requests;
+  readonly #project: string;
+  /** What is known of a thing now. */
+  readonly #known: (kind: Kind, id: string) => object | undefined;
+  #done: Step[] = [];
+  #undone: Step[] = [];
+  /** One step after the other, however quickly they are asked for. */
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(requests: Requests, project: string, known: (kind: Kind, id: string) => object | undefined) {
+    this.#requests = requests;
+    this.#project = project;
+    this.#known = known;
+  }
+
+  /** Changes several things as one step. What succeeded can be undone even if another part failed. @throws Refusal */
+  update(updates: readonly Update[]): Promise<void> {
+    return this.#next(async () => {
+      const step: Part[] = [];
+      const results = await Promise.allSettled(
+        updates.map(async ({ kind, id, fields }) => {
+          const before = pick(this.#known(kind, id) ?? (await this.#read(kind, id)), Object.keys(fields));
+          const after = await this.#put(kind, id, fields);
+          step.push({ type: 'changed', kind, id, before, after });
+        }),
+      );
+      this.#record(step);
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
+    });
+  }
+
+  /** Makes a link or a drawing; gives it as the server has made it. @throws Refusal */
+  make<T>(kind: Made, object: object): Promise<T> {
+    return this.#next(async () => {
+      const made = await this.#requests.post<Fields>(`${this.#project}/${kind}s`, object);
+      this.#record([{ type: 'made', kind, id: idOf(kind, made), object: pick(made, SUBSTANCE[kind]) }]);
+      return made as T;
+    });
+  }
+
+  /** Removes links and drawings as one step. @throws Refusal */
+  remove(things: readonly { kind: Made; id: string }[]): Promise<void> {
+    return this.#next(async () => {
+      const step: Part[] = [];
+      try {
+        for (const { kind, id } of things) {
+          const object = pick(await this.#read(kind, id), SUBSTANCE[kind]);
+          await this.#requests.delete(this.#path(kind, id));
+          step.push({ type: 'removed', kind, id, object });
+        }
+      } finally {
+        this.#record(step);
+      }
+    });
+  }
+
+  /** Takes the last step back. @throws Error if somebody else has changed the thing since; Refusal */
+  undo(): Promise<void> {
+    return this.#next(() => this.#turn(this.#done, this.#undone));
+  }
+
+  /** Does again what was undone last. @throws as `undo` does */
+  redo(): Promise<void> {
+    return this.#next(() => this.#turn(this.#undone, this.#done));
+  }
+
+  #next<T>(task: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(task);
+    this.#queue = turn.catch(() => {}).finally(() => this.#count());
+    return turn;
+  }
+
+  #record(step: Step): void {
+    if (step.length === 0) return;
+    this.#done = [...this.#done, step].slice(-MOST_STEPS);
+    this.#undone = [];
+    this.#count();
+  }
+
+  #count(): void {
+    this.undoable.value = this.#done.length;
+    this.redoable.value = this.#undone.length;
+  }
+
+  async #turn(from: Step[], to: Step[]): Promise<void> {
+    const step = from.at(-1);
+    if (!step) return;
+    try {
+      await Promise.all(step.map((part) => this.#check(part)));
+    } catch (error) {
+      // A step that can never be taken back must not stand in the way of those before it.
+      if (error instanceof Overtaken) from.pop();
+      throw error;
+    }
+    const opposite: Part[] = [];
+    try {
+      for (const part of step.toReversed()) opposite.push(await this.#opposite(part));
+    } finally {
+      // Also half a step can be turned again: nothing is forgotten.
+      from.pop();
+      const left = step.slice(0, step.length - opposite.length);
+      if (left.length > 0) from.push(left);
+      if (opposite.length > 0) to.push(opposite);
+    }
+  }
+
+  /** @throws Overtaken unless the thing is as this part has left it */
+  async #check(part: Part): Promise<void> {
+    if (part.type === 'removed') return;
+    const left = part.type === 'changed' ? part.after : part.object;
+    const name = nameOf(part.kind, this.#known(part.kind, part.id));
+    let now: object;
+    try {
+      now = await this.#read(part.kind, part.id);
+    } catch (error) {
+      if ((error as { status?: number }).status === 404) throw new Overtaken(WORDS.undo.gone(name));
+      throw error;
+    }
+    if (!isSame(pick(now, Object.keys(left)), left)) throw new Overtaken(WORDS.undo.overtaken(name));
+  }
+
+  async #opposite(part: Part): Promise<Part> {
+    const { kind, id } = part;
+    if (part.type === 'changed') {
+      const after = await this.#put(kind, id, part.before);
+      return { ...part, before: part.after, after };
+    }
+    if (part.type === 'made') {
+      await this.#requests.delete(this.#path(kind, id));
+      return { ...part, type: 'removed' };
+    }
+    const made = await this.#requests.post<Fields>(`${this.#project}/${kind}s`, part.object);
+    this.#rename(id, idOf(part.kind, made));
+    return { ...part, type: 'made', id: idOf(part.kind, made), object: pick(made, SUBSTANCE[part.kind]) };
+  }
+
+  /** What is made again has another id: the other steps follow it. */
+  #rename(former: string, now: string): void {
+    const follow = (step: Step): Step => step.map((part) => (part.id === former ? { ...part, id: now } : part));
+    // In place: the caller holds these lists.
+    for (const list of [this.#done, this.#undone]) list.splice(0, list.length, ...list.map(follow));
+  }
+
+  #path(kind: Kind, id: string): string {
+    return `${this.#project}/${kind}s/${id}`;
+  }
+
+  #read(kind: Kind, id: string): Promise<object> {
+    return this.#requests.get<object>(this.#path(kind, id));
+  }
+
+  /** The fields as the server has them then. */
+  async #put(kind: Kind, id: string, fields: Fields): Promise<Fields> {
+    const answer = await this.#requests.put<object>(this.#path(kind, id), fields);
+    return {
+      ...fields,
+      ...pick(
+        answer,
+        Object.keys(fields).filter((key) => key in answer),
+      ),
+    };
+  }
+}
+
+function pick(object: object, keys: readonly string[]): Fields {
+  return Object.fromEntries(keys.map((key) => [key, (object as Fields)[key] ?? null]));
+}
+
+function idOf(kind: Made, object: Fields): string {
+  return String(object[`${kind}_id`]);
+}
+
+function nameOf(kind: Kind, object: object | undefined): string {
+  return String((object as { name?: string } | undefined)?.name ?? WORDS.undo.things[kind]);
+}

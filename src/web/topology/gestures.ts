@@ -1,0 +1,194 @@
+// What hands do upon the map with a mouse, a pen or a finger.
+import { readShape } from '../model/drawing.ts';
+import type { Box, Point } from '../model/geometry.ts';
+import { NOTHING, type Selection } from '../model/selection.ts';
+import type { DrawingObject } from '../model/types.ts';
+import { connectGrip, type Grip, labelGrip, moveGrip, panGrip, rectangleGrip, resizeGrip } from './grips.ts';
+import type { Handles } from './handles.ts';
+import type { Stage } from './stage.ts';
+
+/** Pixels that a pressed pointer may tremble and still be a click. */
+const STILL = 4;
+/** Pixels of the wheel that make the picture 2.7 times as large. */
+const WHEEL = 400;
+
+export interface GestureEvents {
+  /** A node was clicked twice. */
+  open(nodeId: string): void;
+  /** A link was drawn between two nodes. */
+  connect(from: string, to: string): void;
+  boxOfDrawing(drawing: DrawingObject): Box;
+}
+
+interface Pressed {
+  pointer: number;
+  start: Point;
+  last: Point;
+  /** Made when the pointer really moves. */
+  begin: () => Grip;
+  grip: Grip | undefined;
+}
+
+type Target = { kind: 'node' | 'link' | 'drawing'; id: string } | undefined;
+
+export class Gestures {
+  readonly #stage: Stage;
+  readonly #handles: Handles;
+  readonly #events: GestureEvents;
+  readonly #over = new AbortController();
+  #pressed: Pressed | undefined;
+
+  constructor(stage: Stage, handles: Handles, events: GestureEvents) {
+    this.#stage = stage;
+    this.#handles = handles;
+    this.#events = events;
+    const { host } = stage;
+    const { signal } = this.#over;
+    host.addEventListener('pointerdown', this.#down, { signal });
+    host.addEventListener('pointermove', this.#move, { signal });
+    host.addEventListener('pointerup', this.#up, { signal });
+    host.addEventListener('pointercancel', this.#up, { signal });
+    host.addEventListener('pointerover', this.#hover, { signal });
+    host.addEventListener('dblclick', this.#double, { signal });
+    host.addEventListener('contextmenu', this.#menu, { signal });
+    host.addEventListener('wheel', this.#wheel, { signal, passive: false });
+  }
+
+  stop(): void {
+    this.#over.abort();
+  }
+
+  /** Puts back what a hand holds. True if it held something. */
+  cancel(): boolean {
+    const grip = this.#pressed?.grip;
+    this.#pressed = undefined;
+    grip?.cancel();
+    return grip !== undefined;
+  }
+
+  #isMap(target: Element): boolean {
+    return target === this.#stage.host || this.#stage.svg.contains(target);
+  }
+
+  readonly #down = (event: PointerEvent): void => {
+    if (event.button !== 0 && event.button !== 1) return;
+    const target = event.target as Element;
+    // Panels that lie upon the map take their own events.
+    if (!this.#isMap(target) || this.#pressed) return;
+    const { clientX: x, clientY: y, pointerId: pointer } = event;
+    this.#stage.svg.focus({ preventScroll: true });
+    // Otherwise the browser begins to select text, or takes the focus elsewhere.
+    event.preventDefault();
+    this.#stage.context.menu.value = undefined;
+    const begin = event.button === 1 ? () => panGrip(this.#stage) : this.#grip(target, event);
+    this.#pressed = { pointer, start: { x, y }, last: { x, y }, begin, grip: undefined };
+    this.#stage.host.setPointerCapture(pointer);
+  };
+
+  /** What begins when the pointer that was pressed here is moved. What a click selects is selected at once. */
+  #grip(target: Element, event: PointerEvent): () => Grip {
+    const stage = this.#stage;
+    const { lab, selection } = stage.context;
+    const port = lab.nodes.get(target.closest<SVGElement>('[data-port]')?.dataset['port'] ?? '');
+    if (port) return () => connectGrip(stage, port, (to) => this.#events.connect(port.node_id, to));
+    const handle = target.closest<SVGElement>('[data-handle]')?.dataset['handle'];
+    const drawing = lab.drawings.get(selection.value.drawings[0] ?? '');
+    const shape = drawing && readShape(drawing.svg);
+    if (handle !== undefined && drawing && shape) return () => resizeGrip(stage, drawing, shape, handle);
+    const found = targetOf(target);
+    const isMore = event.ctrlKey || event.metaKey || event.shiftKey;
+    const before = selection.value;
+    if (!found && event.shiftKey) {
+      const start = stage.camera.toLab(event.clientX, event.clientY);
+      return () => rectangleGrip(stage, start, event.ctrlKey ? before : NOTHING, this.#events.boxOfDrawing);
+    }
+    this.#select(found, isMore);
+    if (found?.kind === 'node') {
+      const node = lab.nodes.get(found.id);
+      const isAlone = before.nodes.length === 1 && before.nodes[0] === found.id;
+      if (node && isAlone && target.classList.contains('name')) return () => labelGrip(stage, node);
+    }
+    return found && found.kind !== 'link' ? () => moveGrip(stage) : () => panGrip(stage);
+  }
+
+  #select(found: Target, isMore: boolean): void {
+    const { context } = this.#stage;
+    const now = context.selection.value;
+    if (!found) {
+      if (!isMore) context.select({});
+    } else if (found.kind === 'link') context.select({ link: found.id });
+    else {
+      const key = `${found.kind}s` as 'nodes' | 'drawings';
+      const isSelected = now[key].includes(found.id);
+      if (isMore) context.select(toggled(now, key, found.id));
+      else if (!isSelected) context.select({ [key]: [found.id] });
+    }
+  }
+
+  readonly #move = (event: PointerEvent): void => {
+    const pressed = this.#pressed;
+    if (!pressed || event.pointerId !== pressed.pointer) return;
+    const { clientX: x, clientY: y } = event;
+    const whole = { x: x - pressed.start.x, y: y - pressed.start.y };
+    if (!pressed.grip && Math.hypot(whole.x, whole.y) <= STILL) return;
+    pressed.grip ??= pressed.begin();
+    pressed.grip.move(event, { x: x - pressed.last.x, y: y - pressed.last.y }, whole);
+    pressed.last = { x, y };
+  };
+
+  readonly #up = (event: PointerEvent): void => {
+    const pressed = this.#pressed;
+    if (!pressed || event.pointerId !== pressed.pointer) return;
+    this.#pressed = undefined;
+    if (event.type === 'pointercancel') pressed.grip?.cancel();
+    else pressed.grip?.end(event);
+    this.#handles.draw();
+  };
+
+  readonly #hover = (event: PointerEvent): void => {
+    if (this.#pressed) return;
+    const target = event.target as Element;
+    const handle = target.closest<SVGElement>('[data-port]')?.dataset['port'];
+    this.#handles.hover(handle ?? target.closest<SVGElement>('[data-node]')?.dataset['node']);
+  };
+
+  readonly #double = (event: MouseEvent): void => {
+    // The pointer was captured, so that the event itself names the window only.
+    const found = targetOf(document.elementFromPoint(event.clientX, event.clientY));
+    if (found?.kind === 'node') this.#events.open(found.id);
+  };
+
+  readonly #menu = (event: MouseEvent): void => {
+    const target = document.elementFromPoint(event.clientX, event.clientY);
+    if (!target || !this.#isMap(target)) return;
+    event.preventDefault();
+    const { selection } = this.#stage.context;
+    const found = targetOf(target);
+    const { nodes, drawings, link } = selection.value;
+    if (!found || ![...nodes, ...drawings, link].includes(found.id)) this.#select(found, false);
+    this.#stage.context.menu.value = { x: event.clientX, y: event.clientY };
+  };
+
+  readonly #wheel = (event: WheelEvent): void => {
+    if (!this.#isMap(event.target as Element)) return;
+    event.preventDefault();
+    const { camera } = this.#stage;
+    if (event.shiftKey) camera.pan(-event.deltaY - event.deltaX, 0);
+    else camera.zoomAt(Math.exp(-event.deltaY / WHEEL), event.clientX, event.clientY);
+  };
+}
+
+/** With this thing added, or taken out if it was in. */
+export function toggled(now: Selection, key: 'nodes' | 'drawings', id: string): Selection {
+  const ids = now[key].includes(id) ? now[key].filter((other) => other !== id) : [...now[key], id];
+  return { ...NOTHING, nodes: now.nodes, drawings: now.drawings, [key]: ids };
+}
+
+function targetOf(element: Element | null): Target {
+  const found = element?.closest<SVGElement>('[data-node], [data-link], [data-drawing]');
+  if (!found) return undefined;
+  const { node, link, drawing } = found.dataset;
+  if (node !== undefined) return { kind: 'node', id: node };
+  if (link !== undefined) return { kind: 'link', id: link };
+  return { kind: 'drawing', id: drawing! };
+}

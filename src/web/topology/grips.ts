@@ -1,0 +1,173 @@
+// What a pressed pointer does until it is let go: pan, select by a rectangle, move, connect, resize, move a label.
+
+import type { Shape } from '../model/drawing.ts';
+import { type Box, centreOf, overlap, type Point } from '../model/geometry.ts';
+import { NOTHING, type Selection } from '../model/selection.ts';
+import type { DrawingObject, NodeObject } from '../model/types.ts';
+import type { Stage } from './stage.ts';
+import { make, set } from './svg.ts';
+
+export interface Grip {
+  /** The pointer was moved, by this much since the last time and since it was pressed, in pixels of the window. */
+  move(event: PointerEvent, step: Point, whole: Point): void;
+  /** Let go. */
+  end(event: PointerEvent): void;
+  /** Taken away: everything is as before. */
+  cancel(): void;
+}
+
+export function panGrip(stage: Stage): Grip {
+  return { move: (_event, step) => stage.camera.pan(step.x, step.y), end: () => {}, cancel: () => {} };
+}
+
+/** Moves what is selected; the grid counts unless Alt is held. */
+export function moveGrip(stage: Stage): Grip {
+  const { camera } = stage;
+  return {
+    move: (event, _step, whole) => stage.hold(whole.x / camera.scale, whole.y / camera.scale, event.altKey),
+    end: () => stage.keep(),
+    cancel: () => stage.release([...stage.held.keys()]),
+  };
+}
+
+/** Selects nodes that a rectangle touches, and drawings that are within it; `former` stay selected. */
+export function rectangleGrip(
+  stage: Stage,
+  start: Point,
+  former: Selection,
+  boxOfDrawing: (d: DrawingObject) => Box,
+): Grip {
+  const element = make('rect', { class: 'rectangle' }, stage.layers.over);
+  const { lab } = stage.context;
+  return {
+    move: (event) => {
+      const now = stage.camera.toLab(event.clientX, event.clientY);
+      const box = {
+        x: Math.min(start.x, now.x),
+        y: Math.min(start.y, now.y),
+        width: Math.abs(now.x - start.x),
+        height: Math.abs(now.y - start.y),
+      };
+      set(element, { ...box });
+      const nodes = [...lab.nodes.values()].filter((node) => overlap(stage.boxOf(node), box));
+      const drawings = [...lab.drawings.values()].filter((drawing) => isWithin(boxOfDrawing(drawing), box));
+      stage.context.select({
+        nodes: [...new Set([...former.nodes, ...nodes.map(({ node_id }) => node_id)])],
+        drawings: [...new Set([...former.drawings, ...drawings.map(({ drawing_id }) => drawing_id)])],
+      });
+    },
+    end: () => element.remove(),
+    cancel: () => {
+      element.remove();
+      stage.context.select({ ...NOTHING, ...former });
+    },
+  };
+}
+
+function isWithin(inner: Box, outer: Box): boolean {
+  return (
+    inner.x >= outer.x &&
+    inner.y >= outer.y &&
+    inner.x + inner.width <= outer.x + outer.width &&
+    inner.y + inner.height <= outer.y + outer.height
+  );
+}
+
+/** Draws a link from a node to the one where the pointer is let go. */
+export function connectGrip(stage: Stage, from: NodeObject, connect: (to: string) => void): Grip {
+  const start = centreOf(stage.boxOf(from));
+  const line = make(
+    'line',
+    { class: 'new-link', x1: start.x, y1: start.y, x2: start.x, y2: start.y },
+    stage.layers.over,
+  );
+  let target: Element | undefined;
+  const aim = (element: Element | undefined): void => {
+    target?.classList.remove('target');
+    target = element;
+    target?.classList.add('target');
+  };
+  const clear = (): void => {
+    aim(undefined);
+    line.remove();
+  };
+  return {
+    move: ({ clientX, clientY }) => {
+      const { x, y } = stage.camera.toLab(clientX, clientY);
+      set(line, { x2: x, y2: y });
+      const found = document.elementFromPoint(clientX, clientY)?.closest<SVGGElement>('[data-node]');
+      aim(found && found.dataset['node'] !== from.node_id ? found : undefined);
+    },
+    end: () => {
+      const to = (target as SVGGElement | undefined)?.dataset['node'];
+      clear();
+      if (to !== undefined) connect(to);
+    },
+    cancel: clear,
+  };
+}
+
+/** Moves the label of a node. */
+export function labelGrip(stage: Stage, node: NodeObject): Grip {
+  const { context, camera } = stage;
+  const id = node.node_id;
+  const text = stage.svg.querySelector<SVGTextElement>(`#node-${id} .name`);
+  // A label without a place of its own stands in the middle: from then on it begins where its letters do.
+  const start = { x: node.label.x ?? Math.round(text?.getBBox().x ?? 0), y: node.label.y ?? -20 };
+  return {
+    move: (_event, _step, whole) => {
+      const { x, y } = start;
+      stage.heldLabels.set(id, {
+        x: Math.round(x + whole.x / camera.scale),
+        y: Math.round(y + whole.y / camera.scale),
+      });
+      stage.mark('node', id);
+    },
+    end: () => {
+      const place = stage.heldLabels.get(id);
+      if (!place) return;
+      const fields = { label: { ...node.label, ...place } };
+      void context
+        .attempt(() => context.history.update([{ kind: 'node', id, fields }]))
+        .then(() => stage.release([id]));
+    },
+    cancel: () => stage.release([id]),
+  };
+}
+
+/** Changes the size of a drawing by one of its handles. */
+export function resizeGrip(stage: Stage, drawing: DrawingObject, shape: Shape, handle: string): Grip {
+  const id = drawing.drawing_id;
+  const turn = (drawing.rotation * Math.PI) / 180;
+  return {
+    move: (_event, _step, whole) => {
+      // In the drawing's own directions, which may be turned.
+      const [dx, dy] = [whole.x / stage.camera.scale, whole.y / stage.camera.scale];
+      const x = Math.round(dx * Math.cos(turn) + dy * Math.sin(turn));
+      const y = Math.round(dy * Math.cos(turn) - dx * Math.sin(turn));
+      stage.reshaped.set(id, { ...resized(drawing, shape, handle, x, y) });
+      stage.mark('drawing', id);
+    },
+    end: () => stage.keepShape(id),
+    cancel: () => stage.release([id]),
+  };
+}
+
+const LEAST = 5;
+
+function resized(drawing: DrawingObject, shape: Shape, handle: string, dx: number, dy: number) {
+  const { x, y } = drawing;
+  if (shape.kind === 'text') return { x, y, shape };
+  if (shape.kind !== 'line') {
+    const width = handle.includes('e') ? Math.max(LEAST, shape.width + dx) : shape.width;
+    const height = handle.includes('s') ? Math.max(LEAST, shape.height + dy) : shape.height;
+    return { x, y, shape: { ...shape, width, height } };
+  }
+  const moved = { ...shape };
+  if (handle === 'start') Object.assign(moved, { x1: shape.x1 + dx, y1: shape.y1 + dy });
+  else Object.assign(moved, { x2: shape.x2 + dx, y2: shape.y2 + dy });
+  // The picture begins at its leftmost and topmost point.
+  const [left, top] = [Math.min(moved.x1, moved.x2), Math.min(moved.y1, moved.y2)];
+  const line = { ...moved, x1: moved.x1 - left, x2: moved.x2 - left, y1: moved.y1 - top, y2: moved.y2 - top };
+  return { x: x + left, y: y + top, shape: line };
+}

@@ -1,0 +1,151 @@
+// The links of the map: lines between nodes, bowed where several join the same two; states and names of their ports.
+import { centreOf, type Point } from '../model/geometry.ts';
+import { portName } from '../model/ports.ts';
+import { dashesOf, readLinkStyle } from '../model/style.ts';
+import type { LinkEnd, LinkObject } from '../model/types.ts';
+import { WORDS } from '../words.ts';
+import type { Stage } from './stage.ts';
+import { make, set } from './svg.ts';
+
+/** Pixels between neighbours of parallel links, in their middles. */
+const BOW = 36;
+/** Pixels from the middle of a node to the state of its port. */
+const DOT = 42;
+/** Pixels from the state of a port to its name. */
+const LABEL = 22;
+
+interface LinkElements {
+  group: SVGGElement;
+  line: SVGPathElement;
+  hit: SVGPathElement;
+  dots: [SVGCircleElement, SVGCircleElement];
+  ports: [SVGTextElement, SVGTextElement];
+  mark: SVGTextElement;
+}
+
+export class LinkLayer {
+  readonly #elements = new Map<string, LinkElements>();
+  readonly #stage: Stage;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  group(id: string): SVGGElement | undefined {
+    return this.#elements.get(id)?.group;
+  }
+
+  /** The middle of the line, if it is drawn. */
+  middle(id: string): Point | undefined {
+    const { mark } = this.#elements.get(id) ?? {};
+    return mark && { x: Number(mark.getAttribute('x')), y: Number(mark.getAttribute('y')) };
+  }
+
+  draw(id: string): void {
+    const { lab } = this.#stage.context;
+    const link = lab.links.get(id);
+    const [one, other] = link?.nodes.map((end) => lab.nodes.get(end.node_id)) ?? [];
+    const found = this.#elements.get(id);
+    if (!link || !one || !other) {
+      found?.group.remove();
+      this.#elements.delete(id);
+      return;
+    }
+    const elements = found ?? this.#make(id);
+    const from = centreOf(this.#stage.boxOf(one));
+    const path = linkPath(from, centreOf(this.#stage.boxOf(other)), this.#bow(link));
+    elements.line.setAttribute('d', path.line);
+    elements.hit.setAttribute('d', path.line);
+    elements.group.classList.toggle('suspended', link.suspend);
+    elements.group.setAttribute(
+      'aria-label',
+      WORDS.links.described(this.#endName(link.nodes[0]), this.#endName(link.nodes[1])),
+    );
+    const style = readLinkStyle(link.link_style ?? {});
+    // Of the line alone: what is selected or suspended looks so all the same.
+    const properties = { colour: style.color, width: style.width, dashes: dashesOf(style) };
+    for (const [name, value] of Object.entries(properties)) {
+      elements.line.style.setProperty(`--${name}`, value === undefined ? '' : String(value));
+    }
+    for (const index of [0, 1] as const) {
+      const status = link.suspend ? 'suspended' : [one, other][index]!.status;
+      set(elements.dots[index], { cx: path.dots[index].x, cy: path.dots[index].y, 'data-status': status });
+      elements.ports[index].textContent = this.#portLabel(link.nodes[index]);
+      set(elements.ports[index], { x: path.labels[index].x, y: path.labels[index].y });
+    }
+    const marks = [link.capturing ? '●' : '', Object.keys(link.filters).length > 0 ? '▼' : '', link.suspend ? '‖' : ''];
+    elements.mark.textContent = marks.join(' ').trim();
+    set(elements.mark, { x: path.middle.x, y: path.middle.y - 6 });
+  }
+
+  /** What stands beside a port: its name, unless somebody wrote something else there. */
+  #portLabel(end: LinkEnd): string {
+    const written = end.label?.text;
+    const isWritten = written !== undefined && written !== `${end.adapter_number}/${end.port_number}`;
+    return isWritten ? written : portName(this.#stage.context.lab, end);
+  }
+
+  #endName(end: LinkEnd): string {
+    const { lab } = this.#stage.context;
+    return `${lab.nodes.get(end.node_id)?.name} ${portName(lab, end)}`;
+  }
+
+  #make(id: string): LinkElements {
+    const attributes = { class: 'link', role: 'option', id: `link-${id}`, 'data-link': id };
+    const group = make('g', attributes, this.#stage.layers.links);
+    const elements: LinkElements = {
+      group,
+      hit: make('path', { class: 'hit' }, group),
+      line: make('path', { class: 'line' }, group),
+      dots: [make('circle', { class: 'dot', r: 4 }, group), make('circle', { class: 'dot', r: 4 }, group)],
+      ports: [make('text', { class: 'port' }, group), make('text', { class: 'port' }, group)],
+      mark: make('text', { class: 'mark', 'text-anchor': 'middle' }, group),
+    };
+    const isSelected = this.#stage.context.selection.value.link === id;
+    group.classList.toggle('selected', isSelected);
+    group.setAttribute('aria-selected', String(isSelected));
+    this.#elements.set(id, elements);
+    return elements;
+  }
+
+  /** Pixels by which a link leaves the straight line, since several join the same two nodes. */
+  #bow(link: LinkObject): number {
+    const key = pairOf(link);
+    const parallel = this.#stage.context.lab.linksOf(link.nodes[0].node_id).filter((other) => pairOf(other) === key);
+    if (parallel.length < 2) return 0;
+    const at = parallel.findIndex(({ link_id }) => link_id === link.link_id);
+    const turned = link.nodes[0].node_id < link.nodes[1].node_id ? 1 : -1;
+    return (at - (parallel.length - 1) / 2) * BOW * turned;
+  }
+}
+
+/** The same for all links between the same two nodes. */
+function pairOf({ nodes: [one, other] }: LinkObject): string {
+  return [one.node_id, other.node_id].sort().join(' ');
+}
+
+interface LinkPath {
+  line: string;
+  dots: [Point, Point];
+  labels: [Point, Point];
+  middle: Point;
+}
+
+/** From centre to centre, bowed aside; the dots stand beside the nodes, the names of the ports further on. */
+function linkPath(from: Point, to: Point, bow: number): LinkPath {
+  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+  const along = { x: (to.x - from.x) / length, y: (to.y - from.y) / length };
+  const control = { x: (from.x + to.x) / 2 - along.y * bow * 2, y: (from.y + to.y) / 2 + along.x * bow * 2 };
+  const at = (share: number): Point => ({
+    x: (1 - share) ** 2 * from.x + 2 * share * (1 - share) * control.x + share ** 2 * to.x,
+    y: (1 - share) ** 2 * from.y + 2 * share * (1 - share) * control.y + share ** 2 * to.y,
+  });
+  const dot = Math.min(DOT / length, 0.4);
+  const label = Math.min((DOT + LABEL) / length, 0.45);
+  return {
+    line: `M${from.x} ${from.y}Q${control.x} ${control.y} ${to.x} ${to.y}`,
+    dots: [at(dot), at(1 - dot)],
+    labels: [at(label), at(1 - label)],
+    middle: at(0.5),
+  };
+}

@@ -1,0 +1,89 @@
+// The nodes of the map: picture, name, state.
+import { readStyle } from '../model/style.ts';
+import type { NodeObject } from '../model/types.ts';
+import { STATUS, WORDS } from '../words.ts';
+import type { Stage } from './stage.ts';
+import { make, putAt, set } from './svg.ts';
+import { symbolPicture } from './symbols.ts';
+
+/** From the top of a label to the line that its letters stand on. */
+const ASCENT = 13;
+
+export class NodeLayer {
+  readonly elements = new Map<string, SVGGElement>();
+  readonly #stage: Stage;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  draw(id: string): void {
+    const { lab, selection } = this.#stage.context;
+    const node = lab.nodes.get(id);
+    let group = this.elements.get(id);
+    if (!node) {
+      group?.remove();
+      this.elements.delete(id);
+      return;
+    }
+    if (!group) {
+      group = make('g', { class: 'node', role: 'option', id: `node-${id}`, 'data-node': id });
+      make('image', {}, group);
+      make('circle', { class: 'state', r: 5, cy: 0 }, group);
+      make('text', { class: 'name' }, group);
+      this.elements.set(id, group);
+      const isSelected = selection.value.nodes.includes(id);
+      set(group, { 'aria-selected': String(isSelected) });
+      group.classList.toggle('selected', isSelected);
+    }
+    putAt(this.#stage.layers.things, group, node.z);
+    const { x, y } = this.#stage.boxOf(node);
+    set(group, { transform: `translate(${x} ${y})`, 'data-status': node.status, 'aria-label': this.#described(node) });
+    group.classList.toggle('locked', node.locked);
+    const [picture, state, name] = group.children as unknown as [SVGImageElement, SVGCircleElement, SVGTextElement];
+    set(picture, { width: node.width, height: node.height });
+    if (picture.dataset['symbol'] !== node.symbol) {
+      picture.dataset['symbol'] = node.symbol;
+      void symbolPicture(node.symbol).then((address) => picture.setAttribute('href', address));
+    }
+    state.setAttribute('cx', String(node.width));
+    this.#drawLabel(node, name);
+    this.#drawLayer(node, group);
+  }
+
+  #described(node: NodeObject): string {
+    const type = WORDS.nodes.types[node.node_type as keyof typeof WORDS.nodes.types] ?? node.node_type;
+    const links = this.#stage.context.lab.linksOf(node.node_id).length;
+    const locked = node.locked ? `, ${WORDS.lab.locked}` : '';
+    return `${node.name}, ${type}, ${STATUS[node.status]}, ${WORDS.links.count(links)}${locked}`;
+  }
+
+  #drawLabel(node: NodeObject, name: SVGTextElement): void {
+    const { text, rotation, style } = node.label;
+    const { x, y } = this.#stage.heldLabels.get(node.node_id) ?? node.label;
+    name.textContent = text;
+    const at = { x: x ?? node.width / 2, y: (y ?? -20) + ASCENT };
+    set(name, { ...at, 'text-anchor': x == null ? 'middle' : 'start' });
+    if (rotation) name.setAttribute('transform', `rotate(${rotation} ${at.x} ${at.y - ASCENT})`);
+    else name.removeAttribute('transform');
+    const known = readStyle(style);
+    Object.assign(name.style, {
+      fontFamily: known.fontFamily ?? '',
+      fontSize: known.fontSize ? `${known.fontSize}px` : '',
+      fontWeight: known.fontWeight ?? '',
+      fontStyle: known.fontStyle ?? '',
+      fill: known.fill ?? '',
+      fillOpacity: known.fillOpacity ?? '',
+    });
+  }
+
+  /** The number of its layer, where the lab shows them. */
+  #drawLayer(node: NodeObject, group: SVGGElement): void {
+    const isShown = this.#stage.context.lab.project.value?.show_layers === true;
+    const found = group.querySelector('.layer');
+    if (!isShown) found?.remove();
+    else set(found ?? make('text', { class: 'layer' }, group), { x: node.width / 2, y: node.height / 2 });
+    const text = group.querySelector('.layer');
+    if (text) text.textContent = String(node.z);
+  }
+}

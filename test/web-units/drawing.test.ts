@@ -1,0 +1,114 @@
+// The texts of drawings and styles, and places on the map.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { newShape, pictureSize, readShape, type Shape, sizeOf, writeShape } from '../../src/web/model/drawing.ts';
+import { freePlace, nearest, overlap, snapped } from '../../src/web/model/geometry.ts';
+import { dashesOf, readLinkStyle, readStyle } from '../../src/web/model/style.ts';
+
+test('shapes of other clients are read', () => {
+  const rect = '<rect fill="#fff" fill-opacity="0.5" height="100" stroke="#000000" stroke-width="2" width="200" />';
+  assert.deepEqual(readShape(`<svg height="100" width="200">${rect}</svg>`), {
+    ...{ kind: 'rect', width: 200, height: 100, radius: 0 },
+    ...{ fill: '#fff', fillOpacity: 0.5, stroke: '#000000', strokeWidth: 2, dashes: '' },
+  });
+  const ellipse = readShape(
+    `<?xml version="1.0"?>\n<svg width='20' height='10'>\n <ellipse cx='10' cy='5' rx='10' ry='5' stroke-dasharray='10, 5'></ellipse>\n</svg>`,
+  );
+  assert.ok(ellipse?.kind === 'ellipse');
+  assert.deepEqual([ellipse.width, ellipse.height, ellipse.dashes.split(/ +/)], [20, 10, ['10', '5']]);
+  const line = readShape('<svg height="0" width="9"><line stroke="#00f" x1="0" x2="9" y1="0" y2="0"/></svg>');
+  assert.ok(line?.kind === 'line' && line.x2 === 9);
+  const text = readShape(
+    '<svg height="5" width="5"><text fill="#000000" font-family="TypeWriter" font-size="10.0" font-weight="bold">a &lt;b&gt; &amp; &#233;\nc</text></svg>',
+  );
+  assert.ok(text?.kind === 'text');
+  assert.deepEqual([text.text, text.fontSize, text.isBold], ['a <b> & é\nc', 10, true]);
+});
+
+test('what editing would lose, or what is no drawing, is left as a picture', () => {
+  for (const svg of [
+    '',
+    '<svg></svg>',
+    '<svg/>',
+    'not at all',
+    '<svg><rect width="1" height="1"/><rect width="1" height="1"/></svg>',
+    '<svg><script>x</script></svg>',
+    '<svg><rect width="1" height="1" onclick="x()"/></svg>',
+    '<svg><rect width="1" height="1" transform="scale(2)"/></svg>',
+    '<svg><text>a<tspan>b</tspan></text></svg>',
+    '<svg><text>a</text></svg><svg></svg>',
+    '<svg><rect width="1" height="1">',
+    '<html><svg><rect width="1" height="1"/></svg></html>',
+  ]) {
+    assert.equal(readShape(svg), undefined, svg);
+  }
+  assert.deepEqual(pictureSize('<svg xmlns="x" height="30px" width="40">'), { width: 40, height: 30 });
+  assert.deepEqual(pictureSize('<svg width="1e9" height="-3">'), { width: 20_000, height: 1 });
+  assert.deepEqual(pictureSize('nothing'), { width: 100, height: 100 });
+});
+
+test('what is written is read again as it was, whatever it says', () => {
+  const words = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0'));
+  fc.assert(
+    fc.property(words, fc.integer({ min: 4, max: 200 }), fc.boolean(), (text, fontSize, isBold) => {
+      const shape: Shape = { ...newShape('text'), text, fontFamily: text || 'x', fontSize, isBold };
+      assert.deepEqual(readShape(writeShape(shape)), shape);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.nat(5000), fc.nat(5000), fc.constantFrom('', '10 5'), (width, height, dashes) => {
+      for (const kind of ['rect', 'ellipse'] as const) {
+        const shape = { ...newShape(kind), width, height, dashes };
+        assert.deepEqual(readShape(writeShape(shape)), shape);
+        assert.deepEqual(pictureSize(writeShape({ ...shape, width: width + 1, height: height + 1 })), {
+          ...sizeOf({ ...shape, width: width + 1, height: height + 1 }),
+        });
+      }
+      const line = { ...newShape('line'), x2: width, y2: height, dashes };
+      assert.deepEqual(readShape(writeShape(line)), line);
+    }),
+  );
+});
+
+test('of styles only what is known is taken', () => {
+  assert.deepEqual(
+    readStyle('font-family: TypeWriter;font-size: 10.0;font-weight: bold;fill: #000000;fill-opacity: 1.0;'),
+    {
+      fontWeight: 'bold',
+    },
+  );
+  assert.deepEqual(readStyle('fill: #ff00aa; font-size: 12; background: url(http://192.0.2.1/)'), {
+    fill: '#ff00aa',
+    fontSize: 16,
+  });
+  assert.deepEqual(readStyle('fill: url(#x); font-size: 9999'), {});
+  assert.deepEqual(readStyle(null), {});
+  assert.deepEqual(readLinkStyle({ color: '#0000ff', width: 3, type: 2, more: 1 }), {
+    color: '#0000ff',
+    width: 3,
+    type: 2,
+  });
+  assert.deepEqual(readLinkStyle({ color: 'red;', width: 1e9, type: 'x' }), {});
+  assert.deepEqual([dashesOf({}), dashesOf({ type: 2, width: 1 })], ['', '4 3']);
+});
+
+test('the grid counts for the middle of a thing, the nearest lies straight on, and nothing is put upon another', () => {
+  assert.deepEqual(snapped({ x: 13, y: 90, width: 50, height: 50 }, 25), { x: 25, y: 100 });
+  assert.deepEqual(snapped({ x: 13.4, y: 90, width: 50, height: 50 }, 0), { x: 13, y: 90 });
+  const places = [
+    { at: { x: 100, y: 90 }, name: 'aside' },
+    { at: { x: 150, y: 5 }, name: 'straight' },
+    { at: { x: -50, y: 0 }, name: 'behind' },
+  ];
+  assert.equal(nearest({ x: 0, y: 0 }, 1, 0, places)?.name, 'straight');
+  assert.equal(nearest({ x: 0, y: 0 }, -1, 0, places)?.name, 'behind');
+  assert.equal(nearest({ x: 0, y: 0 }, 0, -1, places), undefined);
+  const placed: { x: number; y: number; width: number; height: number }[] = [];
+  for (let count = 0; count < 30; count += 1) {
+    const box = { x: 0, y: 0, width: 60, height: 50 };
+    const next = { ...box, ...freePlace(box, placed) };
+    assert.ok(!placed.some((other) => overlap(next, other)));
+    placed.push(next);
+  }
+});

@@ -1,0 +1,122 @@
+// Undoing against a real server: what was changed here goes back, what somebody else has changed since stays.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { History, type Requests } from '../../src/web/model/undo.ts';
+import { LabServer } from '../controller/lab-server.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
+type Body = any;
+
+async function setUp(t: TestContext) {
+  const server = await LabServer.start(t);
+  const project = await server.project();
+  const call = async (method: string, path: string, body?: object): Promise<Body> => {
+    const { status, json } = await server.call(method, `/v2${path}`, body);
+    if (status >= 400) throw Object.assign(new Error(json.message), { status });
+    return json;
+  };
+  const requests: Requests = {
+    get: (path) => call('GET', path),
+    post: (path, body) => call('POST', path, body ?? {}),
+    put: (path, body) => call('PUT', path, body),
+    delete: (path) => call('DELETE', path),
+  };
+  const path = `/projects/${project.project_id}`;
+  const known = new Map<string, object>();
+  const history = new History(requests, path, (_kind, id) => known.get(id));
+  const read = (kind: string, id: string): Promise<Body> => call('GET', `${path}/${kind}s/${id}`);
+  return { server, project, path, history, known, call, read };
+}
+
+test('places, names and labels go back and forth, several nodes as one step', async (t) => {
+  const { server, project, history, known, read } = await setUp(t);
+  const nodes: Body[] = [];
+  for (const name of ['One', 'Two']) nodes.push(await server.hub(project, name, { x: 10, y: 20 }));
+  for (const node of nodes) known.set(node.node_id, node);
+  const [one, two] = nodes;
+  await history.update(nodes.map(({ node_id: id }, at) => ({ kind: 'node', id, fields: { x: 100 * at, y: -5 } })));
+  await history.update([{ kind: 'node', id: one.node_id, fields: { name: 'Renamed' } }]);
+  const label = { ...(await read('node', two.node_id)).label, x: 3, y: 70 };
+  await history.update([{ kind: 'node', id: two.node_id, fields: { label } }]);
+  assert.equal((await read('node', two.node_id)).label.y, 70);
+  assert.equal(history.undoable.value, 3);
+
+  await history.undo();
+  assert.deepEqual((await read('node', two.node_id)).label, two.label);
+  // Asked for at once, done one after the other.
+  await Promise.all([history.undo(), history.undo()]);
+  for (const node of nodes) {
+    const { name, x, y } = await read('node', node.node_id);
+    assert.deepEqual({ name, x, y }, { name: node.name, x: 10, y: 20 });
+  }
+  assert.deepEqual([history.undoable.value, history.redoable.value], [0, 3]);
+  await history.redo();
+  await history.redo();
+  assert.deepEqual([(await read('node', two.node_id)).x, (await read('node', one.node_id)).name], [100, 'Renamed']);
+  // Something new: what was undone cannot be done again.
+  await history.update([{ kind: 'node', id: one.node_id, fields: { z: 3 } }]);
+  assert.equal(history.redoable.value, 0);
+});
+
+test('links and drawings that were deleted come back as they were, and can be deleted and changed again', async (t) => {
+  const { server, project, history, call, path, read } = await setUp(t);
+  const [one, two] = [await server.hub(project, 'One'), await server.hub(project, 'Two')];
+  const nodes = [one, two].map(({ node_id }) => ({ node_id, adapter_number: 0, port_number: 1 }));
+  const link = await history.make<Body>('link', { nodes });
+  const link_style = { color: '#ff0000', width: 5 };
+  await history.update([
+    { kind: 'link', id: link.link_id, fields: { link_style, suspend: true, filters: { latency: [10, 0] } } },
+  ]);
+  const drawing = await history.make<Body>('drawing', { x: 1, y: 2, svg: '<svg height="1" width="1"></svg>' });
+  await history.remove([
+    { kind: 'link', id: link.link_id },
+    { kind: 'drawing', id: drawing.drawing_id },
+  ]);
+  assert.deepEqual([await call('GET', `${path}/links`), await call('GET', `${path}/drawings`)], [[], []]);
+
+  await history.undo();
+  const [again] = await call('GET', `${path}/links`);
+  assert.deepEqual([again.link_style, again.suspend, again.filters], [link_style, true, { latency: [10, 0] }]);
+  assert.deepEqual(again.nodes, link.nodes);
+  const [drawn] = await call('GET', `${path}/drawings`);
+  assert.deepEqual([drawn.x, drawn.y, drawn.svg], [1, 2, drawing.svg]);
+  // Earlier steps know them by their new ids.
+  await history.undo();
+  assert.deepEqual(await call('GET', `${path}/drawings`), []);
+  await history.undo();
+  assert.equal((await read('link', again.link_id)).suspend, false);
+  await history.undo();
+  assert.deepEqual(await call('GET', `${path}/links`), []);
+  while (history.redoable.value > 0) await history.redo();
+  assert.deepEqual([await call('GET', `${path}/links`), await call('GET', `${path}/drawings`)], [[], []]);
+});
+
+test('what somebody else has changed or deleted since is not undone, nor half of a step; earlier steps still are', async (t) => {
+  const { server, project, history, known, read, call, path } = await setUp(t);
+  const [one, two] = [await server.hub(project, 'One', { x: 0 }), await server.hub(project, 'Two', { x: 0 })];
+  for (const node of [one, two]) known.set(node.node_id, node);
+  await history.update([{ kind: 'node', id: two.node_id, fields: { z: 4 } }]);
+  await history.update([one, two].map(({ node_id: id }) => ({ kind: 'node', id, fields: { x: 50 } })));
+  await call('PUT', `${path}/nodes/${two.node_id}`, { x: 77 });
+  await assert.rejects(history.undo(), /somebody else has changed Two/);
+  assert.deepEqual([(await read('node', one.node_id)).x, (await read('node', two.node_id)).x], [50, 77]);
+  await history.undo();
+  assert.equal((await read('node', two.node_id)).z, two.z);
+  const drawing = await history.make<Body>('drawing', { svg: '<svg></svg>' });
+  await call('DELETE', `${path}/drawings/${drawing.drawing_id}`);
+  await assert.rejects(history.undo(), /the drawing is not there any more/);
+  assert.equal(history.undoable.value, 0);
+});
+
+test('of a step that failed in part, the part that succeeded can be undone', async (t) => {
+  const { server, project, history, known, read } = await setUp(t);
+  const one = await server.hub(project, 'One', { x: 0 });
+  known.set(one.node_id, one);
+  const missing = '00000000-0000-4000-8000-000000000000';
+  known.set(missing, { x: 0 });
+  const update = [one.node_id, missing].map((id) => ({ kind: 'node' as const, id, fields: { x: 9 } }));
+  await assert.rejects(history.update(update), { status: 404 });
+  assert.equal((await read('node', one.node_id)).x, 9);
+  await history.undo();
+  assert.equal((await read('node', one.node_id)).x, 0);
+});
