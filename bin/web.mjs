@@ -9,22 +9,13 @@ const root = join(import.meta.dirname, '..');
 /** Bytes that a browser loads at most, gzipped, by part of a file's name. Whoever needs more says so here. */
 export const LARGEST_GZIP_BYTES = { 'main-': 40_000, 'terminal-': 110_000, 'style-': 8_000 };
 
-/**
- * The files by their addresses (`index.html`, `assets/main-<hash>.js`), as buffers, and the paths of what went into them.
- * The same sources give the same bytes.
- */
-export async function bundleWeb() {
-  const { metafile, outputFiles } = await build({
-    entryPoints: [
-      { in: join(root, 'src/web/main.tsx'), out: 'main' },
-      { in: join(root, 'src/web/style.css'), out: 'style' },
-    ],
+function bundled(options) {
+  return build({
     absWorkingDir: root,
     outdir: join(root, 'dist/web/assets'),
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     bundle: true,
-    splitting: true,
     minify: true,
     write: false,
     metafile: true,
@@ -36,15 +27,40 @@ export async function bundleWeb() {
     jsxImportSource: 'preact',
     legalComments: 'none',
     logLevel: 'warning',
+    ...options,
   });
+}
+
+/**
+ * The files by their addresses (`index.html`, `assets/main-<hash>.js`), as buffers, and the paths of what went into them.
+ * The same sources give the same bytes.
+ */
+export async function bundleWeb() {
+  const worker = await bundled({
+    entryPoints: [{ in: join(root, 'src/web/capture/worker.ts'), out: 'capture-worker' }],
+  });
+  const address = `/assets/${basename(worker.outputFiles[0].path)}`;
+  const page = await bundled({
+    entryPoints: [
+      { in: join(root, 'src/web/main.tsx'), out: 'main' },
+      { in: join(root, 'src/web/style.css'), out: 'style' },
+    ],
+    splitting: true,
+    define: { CAPTURE_WORKER: JSON.stringify(address) },
+  });
+  const outputFiles = [...worker.outputFiles, ...page.outputFiles];
   const files = new Map(outputFiles.map(({ path, contents }) => [`assets/${basename(path)}`, Buffer.from(contents)]));
   const named = (start, ending) =>
     [...files.keys()].find((name) => name.startsWith(`assets/${start}-`) && name.endsWith(ending));
-  const page = readFileSync(join(root, 'src/web/index.html'), 'utf8')
+  const html = readFileSync(join(root, 'src/web/index.html'), 'utf8')
     .replace('%style%', `/${named('style', '.css')}`)
     .replace('%script%', `/${named('main', '.js')}`);
-  files.set('index.html', Buffer.from(page));
+  files.set('index.html', Buffer.from(html));
   const hash = createHash('sha256');
   for (const [name, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) hash.update(name).update(content);
-  return { files, inputs: Object.keys(metafile.inputs), tag: hash.digest('hex').slice(0, 16) };
+  return {
+    files,
+    inputs: [worker, page].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
+    tag: hash.digest('hex').slice(0, 16),
+  };
 }

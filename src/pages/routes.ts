@@ -17,11 +17,13 @@ const POLICY = [
   "style-src 'self'",
   "img-src 'self' data: blob:",
   "connect-src 'self'",
+  "worker-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  // It accepts the address of the page's own worker, and nothing else.
+  'trusted-types labwire',
 ].join('; ');
 
 const HEADERS = {

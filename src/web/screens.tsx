@@ -25,6 +25,10 @@ export const SCREENS: readonly Screen[] = [
   { path: '/', title: WORDS.labs.title, component: LabsScreen },
   { path: '/labs/{id}', component: Lab },
   {
+    path: '/labs/{id}/links/{id}/capture',
+    component: { load: async () => (await import('./capture/capture-screen.tsx')).CaptureScreen },
+  },
+  {
     path: '/help',
     title: WORDS.help.title,
     component: { load: async () => (await import('./help-screen.tsx')).HelpScreen },

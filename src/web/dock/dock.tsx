@@ -2,6 +2,7 @@
 import type { ComponentType } from 'preact';
 import type { LabContext } from '../lab-context.ts';
 import { WORDS } from '../words.ts';
+import { CapturePane } from './capture.tsx';
 import { ConsolePane } from './console.tsx';
 import { type DockEntry, type DockKind, keyOf } from './entries.ts';
 import type { PaneProps } from './pane.ts';
@@ -9,6 +10,7 @@ import type { PaneProps } from './pane.ts';
 /** The component of each kind of tab. */
 const PANES: { readonly [K in DockKind]: ComponentType<PaneProps<K>> } = {
   console: ConsolePane,
+  capture: CapturePane,
 };
 
 export function Dock({ context }: { context: LabContext }) {

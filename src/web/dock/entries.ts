@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 /** What each kind of tab knows beyond its title. A new kind is a line here and its component in `dock.tsx`. */
 export interface DockKinds {
   console: { nodeId: string };
+  capture: { linkId: string };
 }
 
 export type DockKind = keyof DockKinds;

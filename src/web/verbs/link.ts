@@ -11,6 +11,15 @@ function selected({ lab, selection }: LabContext): LinkObject | undefined {
   return lab.links.get(selection.value.link ?? '');
 }
 
+/** Shows the packets of a link in the dock; a capture begins unless one runs. */
+export async function openCapture(context: LabContext, link: LinkObject): Promise<void> {
+  const { lab, attempt, dock } = context;
+  const path = `${lab.path}/links/${link.link_id}`;
+  if (!link.capturing && !(await attempt(() => api.post(`${path}/start_capture`)))) return;
+  const title = link.nodes.map((end) => lab.nodes.get(end.node_id)?.name ?? '').join(' – ');
+  dock.open({ kind: 'capture', id: link.link_id, linkId: link.link_id, title });
+}
+
 export const LINK_VERBS: readonly LabVerb[] = [
   {
     id: 'link.details',
@@ -33,14 +42,23 @@ export const LINK_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'link.capture',
-    words: (context) => (selected(context)?.capturing ? words.stopCapture : words.startCapture),
+    words: (context) => (selected(context)?.capturing ? words.showCapture : words.startCapture),
     keys: ['c'],
     scope: 'link',
     run: (context) => {
+      const link = selected(context);
+      if (link) void openCapture(context, link);
+    },
+  },
+  {
+    id: 'link.stopCapture',
+    words: words.stopCapture,
+    scope: 'link',
+    enabled: (context) => selected(context)?.capturing === true,
+    run: (context) => {
       const { lab, attempt } = context;
       const link = selected(context);
-      const action = link?.capturing ? 'stop_capture' : 'start_capture';
-      if (link) void attempt(() => api.post(`${lab.path}/links/${link.link_id}/${action}`));
+      if (link) void attempt(() => api.post(`${lab.path}/links/${link.link_id}/stop_capture`));
     },
   },
   {

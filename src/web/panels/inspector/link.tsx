@@ -28,7 +28,7 @@ export function LinkDetails({ context, object: link }: TabProps<LinkObject>) {
         ))}
       </h2>
       <p class="tools">
-        {['suspend', 'capture', 'delete'].map((verb) => (
+        {['suspend', 'capture', 'stopCapture', 'delete'].map((verb) => (
           <VerbButton key={verb} context={context} id={`link.${verb}`} />
         ))}
       </p>

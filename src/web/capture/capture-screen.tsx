@@ -1,0 +1,38 @@
+// A capture alone in its window.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { api } from '../model/api.ts';
+import type { LinkObject, NodeObject } from '../model/types.ts';
+import { Link } from '../panels/link.tsx';
+import type { ScreenProps } from '../screens.tsx';
+import { WORDS } from '../words.ts';
+import { CaptureView } from './capture-view.tsx';
+
+export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: ScreenProps) {
+  const title = useSignal('');
+  const message = useSignal('');
+  const lab = `/projects/${projectId}`;
+  useEffect(() => {
+    const read = async (): Promise<void> => {
+      const link = await api.get<LinkObject>(`${lab}/links/${linkId}`);
+      if (!link.capturing) await api.post(`${lab}/links/${linkId}/start_capture`);
+      const nodes = await Promise.all(link.nodes.map((end) => api.get<NodeObject>(`${lab}/nodes/${end.node_id}`)));
+      title.value = nodes.map(({ name }) => name).join(' – ');
+      document.title = `${title.value} - Labwire`;
+    };
+    read().catch((error: unknown) => {
+      message.value = error instanceof Error ? error.message : String(error);
+    });
+  }, [lab, linkId, title, message]);
+  return (
+    <main class="capture-alone">
+      <h1>
+        <Link to={`/labs/${projectId}`}>{WORDS.capture.title}</Link> {title}
+      </h1>
+      <p class="message" role="alert">
+        {message}
+      </p>
+      {title.value !== '' && <CaptureView path={`${lab}/links/${linkId}`} title={title.value} isShown />}
+    </main>
+  );
+}

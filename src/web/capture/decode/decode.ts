@@ -1,0 +1,30 @@
+// A frame in words, by the link type of its capture.
+import { ethernet } from './ethernet.ts';
+import { CUT_OFF, type Decoder, hexText, Packet, Part } from './part.ts';
+import { ciscoHdlc, frameRelay, ppp } from './serial.ts';
+
+/** Link types of pcap. */
+const LINKS: Readonly<Record<number, Decoder>> = {
+  1: ethernet,
+  9: ppp,
+  50: ppp,
+  104: ciscoHdlc,
+  107: frameRelay,
+};
+
+/** Never throws, whatever the bytes are: what they do not say is left out. */
+export function decode(bytes: Uint8Array, linkType: number): Packet {
+  const packet = new Packet(bytes);
+  const decoder = LINKS[linkType];
+  if (!decoder) {
+    packet.says(`link type ${linkType}`, hexText(bytes.subarray(0, 16)));
+    return packet;
+  }
+  try {
+    decoder(new Part(packet));
+  } catch (thrown) {
+    if (thrown !== CUT_OFF) throw thrown;
+    packet.info = `${packet.info} (cut off)`.trim();
+  }
+  return packet;
+}

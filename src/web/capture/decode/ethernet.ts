@@ -1,0 +1,73 @@
+// Ethernet II and IEEE 802.3 with LLC and SNAP, and what lies in it by type.
+import { arp } from './arp.ts';
+import { cdp } from './cdp.ts';
+import { LEAST_TYPE, typeText } from './ether-types.ts';
+import { lldp } from './lldp.ts';
+import { type Decoder, hex, type Part } from './part.ts';
+import { stp } from './stp.ts';
+import { ip, ipv6 } from './transport.ts';
+import { vlan } from './vlan.ts';
+
+const CISCO = 0x00000c;
+
+const TYPES: Readonly<Record<number, Decoder>> = {
+  2048: ip,
+  2054: arp,
+  33024: (part) => vlan(part, 'IEEE 802.1Q', etherType),
+  34984: (part) => vlan(part, 'IEEE 802.1ad', etherType),
+  37120: (part) => vlan(part, 'QinQ', etherType),
+  34525: ipv6,
+  35020: lldp,
+};
+
+export function ethernet(part: Part): void {
+  const { packet } = part;
+  part.begin('eth', 'Ethernet');
+  const target = part.mac('Destination', 'eth.dst');
+  const source = part.mac('Source', 'eth.src');
+  packet.between(source, target);
+  const type = part.peek16();
+  if (type >= LEAST_TYPE) {
+    part.u16('Type', 'eth.type', typeText);
+    part.close();
+    etherType(part, type);
+    return;
+  }
+  part.u16('Length', 'eth.len');
+  part.close();
+  llc(part.atMost(type));
+}
+
+/** What an EtherType says that follows. */
+export function etherType(part: Part, type: number): void {
+  const decoder = TYPES[type];
+  if (decoder) decoder(part.take());
+  else part.packet.says(hex(4)(type), `type ${typeText(type)}, ${part.left} bytes`);
+}
+
+function llc(part: Part): void {
+  const { packet } = part;
+  part.begin('llc', 'Logical Link Control');
+  packet.says('LLC', '');
+  const target = part.u8('DSAP', 'llc.dsap', hex(2));
+  part.u8('SSAP', 'llc.ssap', hex(2));
+  part.u8('Control', 'llc.control', hex(2));
+  packet.info = `to service ${hex(2)(target)}`;
+  if (target === 0x42) {
+    part.close();
+    stp(part.take());
+  } else if (target === 0xaa) {
+    snap(part);
+  }
+}
+
+function snap(part: Part): void {
+  const organization = part.number(3, 'Organization', 'llc.oui', hex(6));
+  const type = part.u16('Protocol', 'llc.pid', hex(4));
+  part.close();
+  part.packet.info = `organization ${hex(6)(organization)}, protocol ${hex(4)(type)}`;
+  if (organization === 0) etherType(part, type);
+  else if (organization === CISCO && type === 0x2000) cdp(part.take());
+  // Per-VLAN spanning tree of Cisco: the same messages.
+  else if (organization === CISCO && type === 0x010b) stp(part.take());
+}

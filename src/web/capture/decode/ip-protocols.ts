@@ -1,0 +1,32 @@
+// Protocols in IP by their numbers.
+import type { Part } from './part.ts';
+
+/** Decodes what an IP header says that follows. */
+export type Transport = (part: Part, protocol: number) => void;
+
+const NAMES: Readonly<Record<number, string>> = {
+  0: 'Hop-by-hop options',
+  1: 'ICMP',
+  2: 'IGMP',
+  4: 'IPv4',
+  6: 'TCP',
+  17: 'UDP',
+  41: 'IPv6',
+  43: 'Routing',
+  44: 'Fragment',
+  47: 'GRE',
+  50: 'ESP',
+  51: 'AH',
+  58: 'ICMPv6',
+  59: 'No next header',
+  60: 'Destination options',
+  88: 'EIGRP',
+  89: 'OSPF',
+  103: 'PIM',
+  112: 'VRRP',
+  132: 'SCTP',
+};
+
+export function transportName(protocol: number): string {
+  return NAMES[protocol] ?? `protocol ${protocol}`;
+}

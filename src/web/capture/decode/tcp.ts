@@ -1,0 +1,39 @@
+// Transmission Control Protocol (RFC 9293).
+import { bgp } from './bgp.ts';
+import { dnsOverTcp } from './dns.ts';
+import { hex, type Part } from './part.ts';
+
+const FLAGS = ['FIN', 'SYN', 'RST', 'PSH', 'ACK', 'URG', 'ECE', 'CWR'];
+const LEAST_HEADER_BYTES = 20;
+const BGP_PORT = 179;
+const DNS_PORT = 53;
+
+export function tcp(part: Part): void {
+  const { packet } = part;
+  part.begin('tcp', 'TCP');
+  packet.says('TCP', '');
+  const from = part.u16('Source port', 'tcp.srcport');
+  const to = part.u16('Destination port', 'tcp.dstport');
+  packet.info = `${from} > ${to}`;
+  const sequence = part.u32('Sequence', 'tcp.seq_raw');
+  const acknowledged = part.u32('Acknowledgement', 'tcp.ack_raw');
+  const headerBytes = (part.u8('Header length', 'tcp.hdr_len', (value) => `${(value >> 4) * 4} bytes`) >> 4) * 4;
+  const bits = part.u8('Flags', 'tcp.flags', flagText);
+  const window = part.u16('Window', 'tcp.window_size_value');
+  part.u16('Checksum', 'tcp.checksum', hex(4));
+  part.u16('Urgent pointer', 'tcp.urgent_pointer');
+  packet.info += ` [${flagText(bits)}] seq ${sequence}`;
+  if (bits & 16) packet.info += ` ack ${acknowledged}`;
+  packet.info += ` win ${window}`;
+  if (headerBytes < LEAST_HEADER_BYTES) return;
+  if (headerBytes > LEAST_HEADER_BYTES) part.hex(headerBytes - LEAST_HEADER_BYTES, 'Options', 'tcp.options');
+  part.close();
+  packet.info += ` len ${part.left}`;
+  if (part.left === 0) return;
+  if (from === BGP_PORT || to === BGP_PORT) bgp(part.take());
+  else if (from === DNS_PORT || to === DNS_PORT) dnsOverTcp(part.take());
+}
+
+function flagText(bits: number): string {
+  return FLAGS.filter((_, index) => bits & (1 << index)).join(', ') || 'none';
+}

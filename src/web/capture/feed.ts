@@ -1,0 +1,78 @@
+// One capture as the page sees it: what its worker tells, as signals.
+import { signal } from '@preact/signals';
+import type { CaptureState, FrameDetails, FromWorker, Row, ToWorker } from './messages.ts';
+
+/** Set when the page is bundled: where the worker's script is. */
+declare const CAPTURE_WORKER: string;
+
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL(address: string): string },
+  ): { createScriptURL(address: string): string };
+}
+
+let policy: { createScriptURL(address: string): string } | undefined;
+
+/** The address of our own worker, and of no other script, in the form that the page's policy asks for. */
+function workerAddress(): string {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  policy ??= trustedTypes?.createPolicy('labwire', {
+    createScriptURL: (address) => {
+      if (address !== CAPTURE_WORKER) throw new TypeError('not a script of this page');
+      return address;
+    },
+  });
+  return policy?.createScriptURL(CAPTURE_WORKER) ?? CAPTURE_WORKER;
+}
+
+export class CaptureFeed {
+  readonly state = signal<CaptureState | undefined>(undefined);
+  /** What is wrong with the filter. */
+  readonly wrong = signal('');
+  /** Rows by their place; those of an earlier generation are not among them. */
+  readonly rows = signal<ReadonlyMap<number, Row>>(new Map());
+  readonly frame = signal<FrameDetails | undefined>(undefined);
+  readonly #worker = new Worker(workerAddress(), { type: 'module' });
+  #generation = 0;
+
+  constructor(address: string) {
+    this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#received(data);
+    this.#send({ kind: 'open', address });
+  }
+
+  stop(): void {
+    this.#worker.terminate();
+  }
+
+  filter(text: string): void {
+    this.#send({ kind: 'filter', text });
+  }
+
+  /** Asks for rows, which come a little later. */
+  ask(from: number, count: number): void {
+    this.#send({ kind: 'rows', from, count });
+  }
+
+  choose(number: number): void {
+    this.#send({ kind: 'frame', number });
+  }
+
+  #send(message: ToWorker): void {
+    this.#worker.postMessage(message);
+  }
+
+  #received(message: FromWorker): void {
+    if (message.kind === 'state') {
+      if (message.state.generation !== this.#generation) this.rows.value = new Map();
+      this.#generation = message.state.generation;
+      this.state.value = message.state;
+    } else if (message.kind === 'filter') this.wrong.value = message.message;
+    else if (message.kind === 'frame') this.frame.value = message.frame;
+    else if (message.generation === this.#generation) {
+      this.rows.value = new Map(
+        message.rows.map((row, index) => [Math.max(message.from, this.state.value?.gone ?? 0) + index, row]),
+      );
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// The list of a capture: only rows that can be seen are there.
+import type { Signal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { WORDS } from '../words.ts';
+import type { CaptureFeed } from './feed.ts';
+import type { Row } from './messages.ts';
+
+const words = WORDS.capture;
+const ROW_PIXELS = 22;
+/** Rows beyond the window on each side. */
+const MARGIN = 10;
+const COLUMNS = ['number', 'time', 'source', 'target', 'protocol', 'info'] as const;
+
+interface PacketListProps {
+  feed: CaptureFeed;
+  following: Signal<boolean>;
+  /** The number of the frame that is chosen. */
+  chosen: Signal<number | undefined>;
+  choose: (number: number) => void;
+  isShown: boolean;
+}
+
+export function PacketList({ feed, following, chosen, choose, isShown }: PacketListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const place = useSignal({ top: 0, height: 200 });
+  const former = useRef({ gone: 0, generation: 0 });
+  const { shown = 0, gone = 0, generation = 0, received = 0 } = feed.state.value ?? {};
+
+  useLayoutEffect(() => {
+    const element = list.current;
+    if (!element || !isShown) return;
+    // What is looked at stays where it is when rows before it go.
+    if (former.current.generation === generation && !following.value)
+      element.scrollTop -= (gone - former.current.gone) * ROW_PIXELS;
+    former.current = { gone, generation };
+    if (following.value) element.scrollTop = element.scrollHeight;
+    place.value = { top: element.scrollTop, height: element.clientHeight };
+  }, [shown, gone, generation, following.value, isShown, place, following]);
+
+  const begin = gone + Math.max(0, Math.floor(place.value.top / ROW_PIXELS) - MARGIN);
+  const count = Math.ceil(place.value.height / ROW_PIXELS) + 2 * MARGIN;
+  useEffect(() => {
+    if (isShown) feed.ask(begin, count);
+  }, [feed, begin, count, shown, received, generation, isShown]);
+
+  const step = (event: KeyboardEvent): void => {
+    const page = Math.max(1, Math.floor(place.value.height / ROW_PIXELS) - 1);
+    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const all = [...feed.rows.value];
+    const at = all.findIndex(([, { number }]) => number === chosen.value);
+    const next = all[at === -1 ? all.length - 1 : Math.max(0, Math.min(all.length - 1, at + by))];
+    if (!next || !list.current) return;
+    choose(next[1].number);
+    const top = (next[0] - gone) * ROW_PIXELS;
+    const { scrollTop, clientHeight } = list.current;
+    if (top < scrollTop) list.current.scrollTop = top;
+    else if (top + 2 * ROW_PIXELS > scrollTop + clientHeight)
+      list.current.scrollTop = top + 2 * ROW_PIXELS - clientHeight;
+  };
+
+  const scrolled = (): void => {
+    const element = list.current!;
+    place.value = { top: element.scrollTop, height: element.clientHeight };
+    // Whoever scrolls back wants to read.
+    if (element.scrollTop + element.clientHeight < element.scrollHeight - 4 * ROW_PIXELS) following.value = false;
+  };
+
+  useEffect(() => {
+    const element = list.current;
+    const click = ({ target }: MouseEvent): void => {
+      const number = (target as Element).closest<HTMLElement>('[data-packet]')?.dataset['packet'];
+      if (number !== undefined) choose(Number(number));
+    };
+    element?.addEventListener('click', click);
+    element?.addEventListener('keydown', step);
+    return () => {
+      element?.removeEventListener('click', click);
+      element?.removeEventListener('keydown', step);
+    };
+  });
+
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and its keys choose
+    <section class="packets" aria-label={words.packets} tabIndex={0} ref={list} onScroll={scrolled}>
+      <table aria-rowcount={shown + 1}>
+        <thead>
+          <tr class="packet packets-head">
+            {COLUMNS.map((column) => (
+              <th key={column} scope="col">
+                {words.columns[column]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody style={{ height: `${shown * ROW_PIXELS}px` }}>
+          {[...feed.rows.value].map(([at, row]) => (
+            <Line key={row.number} row={row} top={(at - gone) * ROW_PIXELS} isChosen={row.number === chosen.value} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface LineProps {
+  row: Row;
+  top: number;
+  isChosen: boolean;
+}
+
+function Line({ row, top, isChosen }: LineProps) {
+  const cells = [row.number, (row.time / 1e9).toFixed(6), row.source, row.target, row.protocol, row.info];
+  return (
+    <tr
+      class="packet"
+      aria-current={isChosen}
+      data-packet={row.number}
+      data-protocol={row.protocol.split(' ')[0]}
+      style={{ top: `${top}px` }}
+    >
+      {cells.map((cell, index) => (
+        <td key={COLUMNS[index]} title={index === 5 ? String(cell) : undefined}>
+          {cell}
+        </td>
+      ))}
+    </tr>
+  );
+}

@@ -1,0 +1,77 @@
+// The rows of the list: frames that are kept, or those of them that a filter lets through.
+import { decode } from './decode/decode.ts';
+import type { Filter } from './filter.ts';
+import type { Frame } from './frames.ts';
+import type { Row } from './messages.ts';
+import type { Ring } from './ring.ts';
+
+/** Frames that are decoded for a filter before others have their turn. */
+const AT_ONCE = 2000;
+
+export class Rows {
+  readonly #ring: Ring;
+  #filter: Filter | undefined;
+  /** Numbers of the frames that the filter lets through. */
+  #matches: number[] = [];
+  #gone = 0;
+  #looked = 0;
+  #first: Frame | undefined;
+
+  constructor(ring: Ring) {
+    this.#ring = ring;
+  }
+
+  get shown(): number {
+    return this.#filter ? this.#matches.length : this.#ring.size;
+  }
+
+  /** Rows before the first one that is left. */
+  get gone(): number {
+    return this.#filter ? this.#gone : this.#ring.first - 1;
+  }
+
+  filter(filter: Filter | undefined): void {
+    this.#filter = filter;
+    this.#matches = [];
+    this.#gone = 0;
+    this.#looked = this.#ring.first - 1;
+  }
+
+  /** Looks at frames that have come. True as long as there are more. */
+  look(): boolean {
+    this.#first ??= this.#ring.get(this.#ring.first);
+    if (!this.#filter) return false;
+    const { first, last } = this.#ring;
+    const old = this.#matches.findIndex((number) => number >= first);
+    const left = old === -1 ? this.#matches.length : old;
+    this.#matches.splice(0, left);
+    this.#gone += left;
+    this.#looked = Math.max(this.#looked, first - 1);
+    const end = Math.min(last, this.#looked + AT_ONCE);
+    while (this.#looked < end) {
+      this.#looked += 1;
+      const frame = this.#ring.get(this.#looked);
+      if (frame && this.#filter(decode(frame.bytes, frame.link))) this.#matches.push(this.#looked);
+    }
+    return this.#looked < last;
+  }
+
+  /** Rows by their place, those that are gone counted; fewer where there are not so many. */
+  get(from: number, count: number): Row[] {
+    const rows: Row[] = [];
+    for (let place = Math.max(from, this.gone); place < from + count; place++) {
+      const number = this.#filter ? this.#matches[place - this.#gone] : place + 1;
+      const frame = number === undefined ? undefined : this.#ring.get(number);
+      if (!frame) break;
+      const { source, target, protocol, info } = decode(frame.bytes, frame.link);
+      const time = this.timeOf(frame);
+      rows.push({ number: frame.number, time, source, target, protocol, info, length: frame.length });
+    }
+    return rows;
+  }
+
+  /** Nanoseconds since the first frame. */
+  timeOf(frame: Frame): number {
+    return frame.time - (this.#first?.time ?? frame.time);
+  }
+}

@@ -1,0 +1,116 @@
+// What the page says of frames: as tshark says it, and never an error, whatever the bytes are.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { findProgram } from '../../src/host/programs.ts';
+import { decode } from '../../src/web/capture/decode/decode.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+import { CORPUS, pcapOf } from './corpus.ts';
+
+const run = promisify(execFile);
+
+test('protocol, source and target of each frame are those of tshark', async (t) => {
+  if ((await findProgram('tshark')) === undefined) return t.skip('tshark is not installed');
+  const directory = await scratchDirectory(t);
+  for (const link of new Set(CORPUS.map((sample) => sample.link))) {
+    const samples = CORPUS.filter((sample) => sample.link === link);
+    const file = join(directory, `${link}.pcap`);
+    await writeFile(file, pcapOf(samples, link));
+    const columns = 'gui.column.format:"Protocol","%p","Source","%us","Target","%ud"';
+    const { stdout } = await run('tshark', ['-n', '-T', 'tabs', '-o', columns, '-r', file]);
+    const theirs = stdout
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line) =>
+        line
+          .split('\t')
+          .map((cell) => cell.trim())
+          .filter((cell) => cell !== '→'),
+      );
+    const said = samples.map(({ name }, index) => [name, ...theirs[index]!]);
+    const ours = samples.map(({ name, bytes }) => {
+      const { protocol, source, target } = decode(bytes, link);
+      return [name, protocol, source, target];
+    });
+    assert.deepEqual(ours, said);
+  }
+});
+
+test('what is in the frames is said, and fields lie where they were read', () => {
+  const infos = new Map(CORPUS.map(({ name, link, bytes }) => [name, decode(bytes, link)]));
+  for (const [name, info] of [
+    ['ARP request', 'who has 10.0.0.2? Tell 10.0.0.1'],
+    ['ARP reply', '10.0.0.1 is at 00:50:79:66:68:00'],
+    ['two tags with ICMP', 'echo request, id 0x0001, sequence 1'],
+    ['second fragment', 'fragment of UDP at 1480'],
+    ['TCP SYN', '40000 > 40001 [SYN] seq 1000 win 4128 len 0'],
+    ['DHCP ack', 'ack 10.0.0.9, transaction 0xdeadbeef'],
+    ['DNS response', 'response 0x1234 A www.example.com, CNAME a.example.com, A 192.0.2.1'],
+    ['OSPF hello', 'hello of 1.1.1.1, area 0.0.0.0, designated 10.0.0.1, 1 neighbours'],
+    ['BGP open', 'open AS 65001, router 1.1.1.1'],
+    ['BGP update', 'update 192.0.2.0/24'],
+    ['BGP keepalives', 'keepalive, keepalive'],
+    ['HSRP', 'hello, active, group 1, priority 120, 10.0.0.254'],
+    ['HSRP 2', 'hello, active, group 1, priority 120, 10.0.0.254'],
+    ['LLDP', 'chassis 00:50:79:66:68:00, port Gi0/1, system R1'],
+    ['CDP', 'device R1, port Serial0/0'],
+    ['EIGRP hello', 'hello, AS 100'],
+    ['PPP LCP', 'configure request, id 1'],
+    ['HDLC keepalive', 'keepalive 7, seen 6'],
+    ['Frame Relay management', 'status enquiry, full status'],
+  ] as const) {
+    assert.equal(infos.get(name)?.info, info, name);
+  }
+  for (const { name, link, bytes } of CORPUS) {
+    const packet = decode(bytes, link);
+    assert.doesNotMatch(packet.info, /cut off/, name);
+    for (const { from, to, fields } of packet.layers) {
+      assert.ok(from >= 0 && from <= to && to <= bytes.length, name);
+      for (const field of fields)
+        assert.ok(field.from >= from && field.from <= field.to && field.to <= bytes.length, `${name}: ${field.label}`);
+    }
+  }
+});
+
+/** Always the same numbers (mulberry32). */
+function chance(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let value = Math.imul(state ^ (state >>> 15), 1 | state);
+    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
+    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+test('no frame makes a decoder throw or go on for ever: cut off anywhere, changed anywhere, or nonsense', () => {
+  const LINKS = [0, 1, 9, 50, 104, 107];
+  for (const { link, bytes } of CORPUS)
+    for (let end = 0; end <= bytes.length; end++) decode(bytes.subarray(0, end), link);
+  const next = chance(2257);
+  const pick = (count: number): number => Math.floor(next() * count);
+  const began = process.cpuUsage().user;
+  for (let round = 0; round < 40_000; round++) {
+    const sample = CORPUS[pick(CORPUS.length)]!;
+    const bytes = Uint8Array.from(sample.bytes);
+    for (let change = pick(6); change >= 0; change--) bytes[pick(bytes.length)] = next() < 0.3 ? 255 : pick(256);
+    decode(bytes, sample.link);
+  }
+  for (let round = 0; round < 10_000; round++) {
+    const bytes = Uint8Array.from({ length: pick(300) }, () => pick(256));
+    decode(bytes, LINKS[pick(LINKS.length)]!);
+  }
+  // Tags in tags, tunnels in tunnels, and a name that refers to itself.
+  const tags = new Uint8Array(65_000);
+  for (let at = 12; at + 4 < tags.length; at += 4) tags.set([0x81, 0, 0, 1], at);
+  assert.match(decode(tags, 1).info, /cut off/);
+  const tunnels = Buffer.concat(
+    Array.from({ length: 3000 }, () => Buffer.from('450000000001000040040000010101010202020200'.slice(0, 40), 'hex')),
+  );
+  decode(Buffer.concat([Buffer.from('0050796668010050796668000800', 'hex'), tunnels]), 1);
+  // A frame of many fields costs no more than a few milliseconds.
+  assert.ok((process.cpuUsage().user - began) / 1e6 < 60, 'decoding takes far too long');
+});

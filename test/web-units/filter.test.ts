@@ -1,0 +1,106 @@
+// Display filters, the ring, and captures that come in pieces.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ENCODINGS } from '../../src/fabric/capture-format.ts';
+import { decode } from '../../src/web/capture/decode/decode.ts';
+import { filterOf } from '../../src/web/capture/filter.ts';
+import { FrameReader } from '../../src/web/capture/frames.ts';
+import { Ring } from '../../src/web/capture/ring.ts';
+import { CORPUS, pcapOf } from './corpus.ts';
+
+const names = (text: string): string[] => {
+  const filter = filterOf(text);
+  return CORPUS.filter(({ bytes, link }) => filter?.(decode(bytes, link)) ?? true).map(({ name }) => name);
+};
+
+test('a filter shows what it says', () => {
+  assert.equal(names('').length, CORPUS.length);
+  assert.deepEqual(names('arp'), ['ARP request', 'ARP reply', 'ARP announcement', 'VLAN with ARP']);
+  assert.deepEqual(names('arp and vlan'), ['VLAN with ARP']);
+  assert.deepEqual(names('arp and not vlan.id == 10 and arp.opcode == 2'), ['ARP reply']);
+  assert.deepEqual(names('tcp.port == 179'), ['BGP open', 'BGP update', 'BGP keepalives']);
+  assert.deepEqual(names('ip.addr == 10.0.0.53'), ['DNS query', 'DNS response']);
+  assert.deepEqual(names('ip.dst == 10.0.0.48/28'), ['DNS query']);
+  assert.deepEqual(names('icmp.type == 8 && ip.ttl >= 64 && !(vlan || ppp || chdlc || fr)'), ['ICMP echo']);
+  assert.deepEqual(names('udp.dstport > 5000 and udp.srcport < 6000'), ['DNS response', 'multicast DNS']);
+  assert.deepEqual(names('"www.example" or "10.0.0.9"').slice(0, 3), ['DHCP ack', 'DNS query', 'DNS response']);
+  assert.deepEqual(names('lldp.tlv.system.name contains r1'), ['LLDP']);
+  assert.deepEqual(names('fr.dlci == 102'), ['Frame Relay with IPv4', 'Frame Relay of the IETF with IPv4']);
+  assert.ok(names('ip.addr != 10.0.0.1').every((name) => !['UDP', 'TCP SYN'].includes(name)));
+  assert.equal(names('eth.addr == 00:50:79:66:68:00').includes('ARP request'), true);
+  assert.deepEqual(names('neighbors'), []);
+});
+
+test('what is wrong with a filter is said', () => {
+  for (const [text, message] of [
+    ['arp and', /A word or a name is missing at the end/],
+    ['(arp', /"\)" is missing/],
+    ['ip.ttl > many', /"many" is no number/],
+    ['ip.addr ==', /A value behind "==" is missing/],
+    ['arp icmp', /Join "icmp"/],
+    ['arp "unfinished', /is not understood/],
+    ['= 3', /is not understood/],
+    ['x '.repeat(300), /more than 200/],
+  ] as const) {
+    assert.throws(() => filterOf(text), message, text);
+  }
+});
+
+test('frames are the same however the capture is cut, in every format', () => {
+  const samples = CORPUS.filter(({ link }) => link === 1);
+  for (const format of ['pcap', 'nsecpcap', 'pcapng'] as const) {
+    const encoding = ENCODINGS[format];
+    const parts: Uint8Array[] = [encoding.header({ linkType: 'DLT_EN10MB', interface: { name: 'PC1 e0' } })];
+    for (const [index, { bytes }] of samples.entries()) {
+      const record = Buffer.alloc(encoding.recordBytes(bytes.length));
+      encoding.write(
+        record,
+        0,
+        { seconds: 1_700_000_000 + index, nanoseconds: 250_000 },
+        Buffer.from(bytes),
+        bytes.length,
+        bytes.length + index,
+        index % 2 === 0,
+      );
+      parts.push(record);
+    }
+    parts.push(encoding.trailer({ frames: samples.length, bytes: 0, drops: 0, filtered: 0 }));
+    const file = Buffer.concat(parts);
+    for (const step of [1, 7, 1000, file.length]) {
+      const reader = new FrameReader();
+      const frames = [];
+      for (let at = 0; at < file.length; at += step) frames.push(...reader.push(file.subarray(at, at + step)));
+      assert.equal(frames.length, samples.length, `${format} in steps of ${step}`);
+      for (const [index, frame] of frames.entries()) {
+        assert.deepEqual(
+          [frame.number, frame.time, frame.length, frame.link, Buffer.from(frame.bytes).toString('hex')],
+          [
+            index + 1,
+            index * 1e9 + 250_000,
+            samples[index]!.bytes.length + index,
+            1,
+            Buffer.from(samples[index]!.bytes).toString('hex'),
+          ],
+        );
+      }
+    }
+  }
+});
+
+test('what is no capture, and a damaged one, is said and not read', () => {
+  assert.throws(() => new FrameReader().push(Buffer.from('hello, this is text')), /no capture/);
+  const file = pcapOf(CORPUS.slice(0, 2), 1);
+  file.writeUInt32LE(0xffffffff, 24 + 8);
+  assert.throws(() => new FrameReader().push(file), /damaged/);
+});
+
+test('the ring keeps the last frames that fit, by their numbers', () => {
+  const ring = new Ring(100_000);
+  const frame = (number: number) => ({ number, time: 0, length: 840, bytes: new Uint8Array(840), link: 1 });
+  for (let number = 1; number <= 1000; number++) ring.push([frame(number)]);
+  assert.deepEqual([ring.size, ring.first, ring.last], [100, 901, 1000]);
+  assert.deepEqual(
+    [ring.get(900), ring.get(901)?.number, ring.get(1000)?.number, ring.get(1001)],
+    [undefined, 901, 1000, undefined],
+  );
+});
