@@ -17,7 +17,7 @@ export interface ByteSource {
   /** Ends reading: a `read` that waits answers, or is not waited for any more. */
   close(): Promise<void>;
   /** What is told as JSON text, whenever it has changed, and once a second at most. */
-  told?(): object;
+  told?(): Promise<object>;
   /** Why the source has ended, for the client. */
   end: string;
 }
@@ -34,13 +34,13 @@ export async function feedBytes(socket: MessageSocket, source: ByteSource): Prom
       .catch((error: unknown) => log.debug('a source of bytes was not closed', { error: messageOf(error) }));
   };
   let said = '';
-  const tell = (): void => {
+  const tell = async (): Promise<void> => {
     if (source.told === undefined || socket.bufferedAmount > BACKLOG_BYTES) return;
-    const text = JSON.stringify(source.told());
-    if (text !== said) socket.send(text);
+    const text = JSON.stringify(await source.told());
+    if (open && text !== said) socket.send(text);
     said = text;
   };
-  const timer = setInterval(tell, TELLING_MS);
+  const timer = setInterval(() => void tell(), TELLING_MS);
   socket.listen({ close: leave });
   try {
     let first = true;
@@ -49,12 +49,12 @@ export async function feedBytes(socket: MessageSocket, source: ByteSource): Prom
       if (!open) return;
       if (bytes === undefined) break;
       socket.send(bytes);
-      if (first) tell();
+      if (first) await tell();
       first = false;
       while (open && socket.bufferedAmount > BACKLOG_BYTES) await pause(PATIENCE_MS);
     }
     if (!open) return;
-    tell();
+    await tell();
     socket.close(1000, source.end);
   } catch (error) {
     if (open) socket.close(1011, Buffer.from(messageOf(error)).subarray(0, 120).toString('utf8'));

@@ -1,11 +1,10 @@
 // Impairments of a link by direction, from the client to the cable: an extension that old clients and genuine files do not notice.
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { refusing, StandIn, sendJson } from './computes-stand-in.ts';
+import { frameSender } from './frame-sender.ts';
 import { LabServer, until as waitUntil } from './lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -34,24 +33,14 @@ async function pair(t: TestContext, more: object = {}): Promise<Pair> {
   return { server, project, nodes, link, read: () => server.expect(200, 'GET', link) };
 }
 
-/** Frames into a hub's port, by a NIO of the test's own: gives the sender of them. */
+/** Frames without content into a hub: gives the sender of them. */
 async function sender(
   t: TestContext,
   { server, project }: Pair,
   hub: Body,
 ): Promise<(frames: number) => Promise<void>> {
-  const socket = createSocket('udp4');
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  t.after(() => socket.close());
-  const compute = `/v2/compute/projects/${project.project_id}`;
-  const { udp_port: lport } = await server.expect(201, 'POST', `${compute}/ports/udp`);
-  const nio = { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: socket.address().port };
-  await server.expect(201, 'POST', `${compute}/ethernet_hub/nodes/${hub.node_id}/adapters/0/ports/7/nio`, nio);
-  return async (frames) => {
-    for (let sent = 0; sent < frames; sent++)
-      await new Promise((resolve) => socket.send(Buffer.alloc(60), lport, '127.0.0.1', resolve));
-  };
+  const send = await frameSender(t, server, { project, hub });
+  return (frames) => send(Array.from({ length: frames }, () => Buffer.alloc(60)));
 }
 
 const impairments = {

@@ -1,11 +1,10 @@
 // What a page follows of links over WebSockets: the counters of all, and captures from near their end; and the list of capture files.
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { WebSocket as WebSocketClient } from 'ws';
+import { frameSender } from './frame-sender.ts';
 import { LabServer, until } from './lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -45,7 +44,7 @@ interface Wired {
   send(frames: number, bytes?: number): Promise<void>;
 }
 
-/** Two hubs with two links between them (one of which carries what the other does: frames go round) and a way to send frames in. */
+/** Three hubs in a row, and a way to send frames into the first. */
 async function wired(t: TestContext): Promise<Wired> {
   const server = await LabServer.start(t);
   const project = await server.project('lab', { auto_close: false });
@@ -53,18 +52,9 @@ async function wired(t: TestContext): Promise<Wired> {
   const link = await server.link(project, [a, 0], [b, 0]);
   const other = await server.link(project, [b, 1], [c, 0]);
   const path = `/v2/projects/${project.project_id}`;
-  const socket = createSocket('udp4');
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  t.after(() => socket.close());
-  const compute = `/v2/compute/projects/${project.project_id}`;
-  const { udp_port: lport } = await server.expect(201, 'POST', `${compute}/ports/udp`);
-  const nio = { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: socket.address().port };
-  await server.expect(201, 'POST', `${compute}/ethernet_hub/nodes/${a.node_id}/adapters/0/ports/7/nio`, nio);
-  const send = async (frames: number, bytes = 60): Promise<void> => {
-    for (let sent = 0; sent < frames; sent++)
-      await new Promise((resolve) => socket.send(Buffer.alloc(bytes, sent + 1), lport, '127.0.0.1', resolve));
-  };
+  const sender = await frameSender(t, server, { project, hub: a });
+  const send = (frames: number, bytes = 60): Promise<void> =>
+    sender(Array.from({ length: frames }, (_, sent) => Buffer.alloc(bytes, sent + 1)));
   return { server, project, path, link, other, url: `${path}/links/${link.link_id}`, send };
 }
 

@@ -1,6 +1,13 @@
 // Packet captures into the project's directory, and their files as streams that follow them while they grow.
 import { basename, dirname, join } from 'node:path';
-import type { CaptureFile, CaptureFileOptions, Fabric, FabricPort, LinkType } from '../../fabric/fabric.ts';
+import type {
+  CaptureFile,
+  CaptureFileOptions,
+  CaptureStatistics,
+  Fabric,
+  FabricPort,
+  LinkType,
+} from '../../fabric/fabric.ts';
 import { Failure } from '../../failures.ts';
 import { openContainedForRead, removeContained, writeContained } from '../../host/contained.ts';
 import { compileFilter } from '../../host/libpcap.ts';
@@ -173,13 +180,18 @@ export function followCapture({ file }: Capture, last?: number): Response {
 }
 
 /** The same over a WebSocket: bytes as binary messages, and as text what was recorded, dropped, and skipped for this client. */
-export function captureSocket({ file }: Capture, last?: number): Connected {
+export function captureSocket(
+  { file }: Capture,
+  figures: () => Promise<CaptureStatistics | undefined>,
+  last?: number,
+): Connected {
   return (socket) => {
     const reader = file.reader(last);
     void feedBytes(socket, {
       read: () => reader.read(),
       close: () => reader.close(),
-      told: () => ({ ...file.statistics, skipped_bytes: reader.skipped }),
+      // As they are now; those of the file once it is complete.
+      told: async () => ({ ...((await figures()) ?? file.statistics), skipped_bytes: reader.skipped }),
       end: 'The capture has ended.',
     });
   };

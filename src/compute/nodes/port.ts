@@ -1,5 +1,12 @@
 // A port of a node: the NIO that is plugged in, what is done to its frames, and the capture of them.
-import type { CableImpairments, Device, FabricPort, InterfaceChange, PortStatistics } from '../../fabric/fabric.ts';
+import type {
+  CableImpairments,
+  CaptureStatistics,
+  Device,
+  FabricPort,
+  InterfaceChange,
+  PortStatistics,
+} from '../../fabric/fabric.ts';
 import { Failure } from '../../failures.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import type { Services } from '../services.ts';
@@ -204,6 +211,11 @@ export class NodePort {
   /** @throws Failure `conflict` when there is no NIO */
   stopCapture(): Promise<void> {
     return this.#inTurn(() => this.#services.captures.end(this.#connection().port));
+  }
+
+  /** What was captured up to now; undefined while nothing is. */
+  async captureFigures(): Promise<CaptureStatistics | undefined> {
+    return (await this.#attached?.port.statistics().catch(() => undefined))?.capture;
   }
 
   /** @throws Failure `conflict` when there is none */

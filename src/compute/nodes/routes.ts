@@ -81,7 +81,10 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
       followCapture(findPort(params).capture(), lastBytes(query)),
     ),
 
-    socketRoute(`${port}/pcap/ws`, ({ params, query }) => captureSocket(findPort(params).capture(), lastBytes(query))),
+    socketRoute(`${port}/pcap/ws`, ({ params, query }) => {
+      const found = findPort(params);
+      return captureSocket(found.capture(), () => found.captureFigures(), lastBytes(query));
+    }),
 
     ...impairmentRoutes(port, findPort),
   ];

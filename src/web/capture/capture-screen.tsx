@@ -4,11 +4,10 @@ import { useEffect } from 'preact/hooks';
 import { api } from '../model/api.ts';
 import type { LinkObject, NodeObject } from '../model/types.ts';
 import { Link } from '../panels/link.tsx';
-import type { ScreenProps } from '../screens.tsx';
 import { WORDS } from '../words.ts';
 import { CaptureView } from './capture-view.tsx';
 
-export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: ScreenProps) {
+export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: readonly string[] }) {
   const title = useSignal('');
   const message = useSignal('');
   const lab = `/projects/${projectId}`;

@@ -1,0 +1,166 @@
+// Packets in the page: eight captures at once, what each says, and what becomes of a flood.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { decode } from '../../src/web/capture/decode/decode.ts';
+import { frameSender } from '../controller/frame-sender.ts';
+import { LabServer, until } from '../controller/lab-server.ts';
+import { CORPUS } from '../web-units/corpus.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { hindrances } from './hindrances.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
+type Body = any;
+
+interface Star {
+  server: LabServer;
+  project: Body;
+  links: Body[];
+  send: (frames: Iterable<Uint8Array>) => Promise<void>;
+}
+
+/** A hub with others around it: what is sent into it passes all links. */
+async function star(t: TestContext, count: number): Promise<Star> {
+  const server = await LabServer.start(t);
+  const project = await server.project('star', { auto_close: false });
+  const many = Array.from({ length: count + 1 }, (_, index) => ({ name: `Ethernet${index}`, port_number: index }));
+  const hub = await server.hub(project, 'Middle', { x: 0, y: 0, properties: { ports_mapping: many } });
+  const links = [];
+  for (let index = 0; index < count; index++) {
+    const at = { x: (index % 4) * 150 - 225, y: index < 4 ? -150 : 150 };
+    links.push(await server.link(project, [hub, index], [await server.hub(project, `H${index + 1}`, at), 0]));
+  }
+  const send = await frameSender(t, server, { project, hub, port: count });
+  return { server, project, links, send };
+}
+
+const pane = (page: Page) => page.locator('.capture:not([hidden])');
+const rows = (page: Page) => pane(page).locator('tbody .packet');
+
+async function cells(page: Page): Promise<string[][]> {
+  return rows(page).evaluateAll((all) =>
+    all
+      .map((row) => [...row.children].map((cell) => cell.textContent ?? ''))
+      .sort(([one], [other]) => Number(one) - Number(other)),
+  );
+}
+
+test('eight captures run at once, and the page and the API go on answering', { skip: WITHOUT_BROWSER }, async (t) => {
+  const { server, project, links, send } = await star(t, 8);
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const list = page.getByRole('navigation');
+  for (const [index] of links.entries()) {
+    await list.getByRole('button', { name: new RegExp(`Middle .* – H${index + 1} `) }).click();
+    const button = page.getByRole('button', { name: 'Start capture' });
+    await button.click();
+    await page.getByRole('button', { name: `Middle – H${index + 1}`, exact: true }).waitFor();
+    await pane(page).getByText('0 frames').waitFor();
+  }
+  assert.equal(await page.evaluate(async () => (await fetch('/v2/version')).status), 200);
+  const arp = CORPUS[0]!.bytes;
+  await send([arp]);
+  for (const [index] of links.entries()) {
+    await page.getByRole('button', { name: `Middle – H${index + 1}`, exact: true }).click();
+    await rows(page).first().waitFor();
+    assert.deepEqual(
+      (await cells(page)).map((row) => row.slice(2)),
+      [['00:50:79:66:68:00', 'ff:ff:ff:ff:ff:ff', 'ARP', 'who has 10.0.0.2? Tell 10.0.0.1']],
+    );
+  }
+  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(complaints, []);
+});
+
+test('list, filter, layers and bytes are right; the download is the file; the end is told', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { server, project, links, send } = await star(t, 1);
+  const link = `/v2/projects/${project.project_id}/links/${links[0].link_id}`;
+  const browser = await startBrowser(t);
+  // Alone in its window, which begins the capture.
+  const address = `http://127.0.0.1:${server.port}/labs/${project.project_id}/links/${links[0].link_id}/capture`;
+  const { page, complaints } = await visit(browser, address);
+  await page.setViewportSize({ width: 1400, height: 1600 });
+  await pane(page).getByText('0 frames').waitFor();
+  const samples = CORPUS.filter((sample) => sample.link === 1);
+  await send(samples.map(({ bytes }) => bytes));
+  await pane(page).getByText(`${samples.length} frames`).waitFor();
+  const said = samples.map(({ bytes }, index) => {
+    const { source, target, protocol, info } = decode(bytes, 1);
+    return [String(index + 1), source, target, protocol, info];
+  });
+  const shown = async (): Promise<string[][]> => (await cells(page)).map(([number, , ...rest]) => [number!, ...rest]);
+  await until(async () => (await shown()).length === said.length, 'all rows');
+  assert.deepEqual(await shown(), said);
+
+  const filter = page.getByLabel('Filter');
+  await filter.fill('tcp.port == 179');
+  await until(async () => (await shown()).length === 3, 'the rows of the filter');
+  assert.deepEqual(
+    await shown(),
+    said.filter(([, , , protocol]) => protocol === 'BGP'),
+  );
+  await pane(page).getByText('3 fit the filter').waitFor();
+  await filter.fill('tcp.port ==');
+  await pane(page).getByText('A value behind "==" is missing at the end.').waitFor();
+  assert.equal((await shown()).length, 3, 'a filter that is wrong leaves what is shown');
+  assert.equal(await filter.inputValue(), 'tcp.port ==');
+
+  await filter.fill('"echo request" and not vlan');
+  await rows(page).filter({ hasText: 'ICMP' }).first().click();
+  const layers = page.getByRole('region', { name: 'Layers' });
+  await layers.getByText('Frame ').waitFor();
+  await layers.getByText('ICMP', { exact: true }).waitFor();
+  await layers.getByRole('button', { name: 'Sequence: 1' }).click();
+  const bytes = page.getByRole('region', { name: 'Bytes' });
+  assert.deepEqual(await bytes.locator('mark').allTextContents(), ['00 01', '..']);
+  const dump = (await bytes.textContent())!;
+  assert.match(dump, /^0000 {2}00 50 79 66 68 01 00 50 79 66 68 00 08 00 45 00/);
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download' }).click(),
+  ]);
+  const file = await readFile(join(project.path, 'project-files/captures', download.suggestedFilename()));
+  assert.equal(file.length, 24 + samples.reduce((sum, { bytes: each }) => sum + 16 + each.length, 0));
+  assert.deepEqual(await readFile((await download.path())!), file);
+
+  await page.getByText('In Wireshark').click();
+  await page.getByText(`curl -sN http://127.0.0.1:${server.port}${link}/pcap | wireshark -k -i -`).waitFor();
+  assert.deepEqual(await hindrances(page), []);
+  await page.getByRole('button', { name: 'Stop capture' }).click();
+  await page.getByText('The capture has ended.').waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test('a flood leaves the page alive, and what was dropped is told', { skip: WITHOUT_BROWSER }, async (t) => {
+  const { server, project, links, send } = await star(t, 1);
+  const link = `/v2/projects/${project.project_id}/links/${links[0].link_id}`;
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(
+    browser,
+    `http://127.0.0.1:${server.port}/labs/${project.project_id}/links/${links[0].link_id}/capture`,
+  );
+  await pane(page).getByText('0 frames').waitFor();
+  const frame = Buffer.concat([CORPUS[0]!.bytes, Buffer.alloc(1300)]);
+  const flood = Array.from({ length: 1000 }, () => frame);
+  for (let round = 0; round < 40; round++) await send(flood);
+  const { ends } = await server.expect(200, 'GET', `${link}/statistics`);
+  const capture = ends.map(({ statistics }: Body) => statistics.capture).find(Boolean);
+  const figures = pane(page).locator('.capture-figures');
+  await figures.getByText(`${capture.frames.toLocaleString('en')} frames`).waitFor();
+  await figures.getByText(`${capture.drops.toLocaleString('en')} dropped`).waitFor();
+  await figures.getByText(/showing the last [\d,]+ of [\d,]+/).waitFor();
+  // The list follows to the end, and goes back by hand.
+  await until(async () => (await cells(page)).at(-1)?.[0] === String(capture.frames), 'the last row');
+  await page.getByRole('region', { name: 'Packets', exact: true }).hover();
+  await page.mouse.wheel(0, -5000);
+  await until(async () => Number((await cells(page)).at(-1)?.[0]) < capture.frames - 100, 'earlier rows');
+  assert.equal(await page.getByRole('button', { name: 'Follow' }).getAttribute('aria-pressed'), 'false');
+  await page.getByLabel('Filter').fill('frame');
+  await pane(page).getByText('0 fit the filter').waitFor();
+  assert.deepEqual(complaints, []);
+});
