@@ -30,9 +30,10 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     shownLab.value = context;
     noteVisit(id);
     const stopAnnouncing = announce(context);
-    addEventListener('keydown', nextPane);
+    // Before terminals and displays, which would keep the key.
+    addEventListener('keydown', nextPane, true);
     return () => {
-      removeEventListener('keydown', nextPane);
+      removeEventListener('keydown', nextPane, true);
       stopAnnouncing();
       shownLab.value = undefined;
       noteLeaving(lab);
@@ -142,6 +143,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
 function nextPane(event: KeyboardEvent): void {
   if (event.key !== 'F6') return;
   event.preventDefault();
+  event.stopPropagation();
   const panes = [...document.querySelectorAll<HTMLElement>('[data-pane]')];
   const at = panes.findIndex((pane) => pane.contains(document.activeElement));
   const next = panes[(at + (event.shiftKey ? -1 : 1) + panes.length) % panes.length];

@@ -29,6 +29,10 @@ export const SCREENS: readonly Screen[] = [
     component: { load: async () => (await import('./capture/capture-screen.tsx')).CaptureScreen },
   },
   {
+    path: '/labs/{id}/nodes/{id}/console',
+    component: { load: async () => (await import('./console-screen.tsx')).ConsoleScreen },
+  },
+  {
     path: '/help',
     title: WORDS.help.title,
     component: { load: async () => (await import('./help-screen.tsx')).HelpScreen },

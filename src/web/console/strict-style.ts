@@ -1,5 +1,5 @@
-// The terminal makes <style> elements, which the page's policy forbids. While it opens, it gets stand-ins whose rules are
-// constructed style sheets, which the policy allows.
+// The terminal makes <style> elements and style attributes, which the page's policy forbids. While it opens, it gets stand-ins for
+// the elements, whose rules are constructed style sheets; the attributes go by the object model. The policy allows both.
 
 /** Runs `task`; every <style> that it makes becomes a style sheet of the document. */
 export function withStrictStyles(task: () => void): void {
@@ -30,4 +30,14 @@ export function withStrictStyles(task: () => void): void {
   } finally {
     document.createElement = create;
   }
+}
+
+/** From now on `setAttribute('style', …)` of a <span>, by which the terminal colours and selects characters, has its effect. */
+export function allowSpanStyles(): void {
+  const { prototype } = HTMLSpanElement;
+  if (Object.hasOwn(prototype, 'setAttribute')) return;
+  prototype.setAttribute = function (name: string, value: string): void {
+    if (name === 'style') this.style.cssText = value;
+    else Element.prototype.setAttribute.call(this, name, value);
+  };
 }

@@ -1,91 +1,195 @@
-// A node's console: a terminal on the server's WebSocket, connected again when it breaks off.
+// A terminal at a node's console.
 import { FitAddon } from '@xterm/addon-fit';
-import { Terminal } from '@xterm/xterm';
-import { socketAddress } from '../model/api.ts';
-import { withStrictStyles } from './strict-style.ts';
+import { SearchAddon } from '@xterm/addon-search';
+import { type ILink, Terminal } from '@xterm/xterm';
+import { copyText } from './clipboard.ts';
+import { Connection } from './connection.ts';
+import { OutputFeed } from './output-feed.ts';
+import type { PasteTarget } from './slow-paste.ts';
+import { allowSpanStyles, withStrictStyles } from './strict-style.ts';
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 10_000;
 const SCROLLBACK_LINES = 5_000;
+/** A window that is dragged changes its size many times a second. */
+const RESIZE_PAUSE_MS = 150;
+const WEB_ADDRESS = /https?:\/\/[^\s"'<>()[\]{}\\^`|]+[^\s"'<>()[\]{}\\^`|.,:;!?]/g;
 
-export class ConsoleTerminal {
-  readonly #terminal = new Terminal({
-    scrollback: SCROLLBACK_LINES,
-    fontFamily: 'ui-monospace, monospace',
-    fontSize: 14,
-    lineHeight: 1.15, // otherwise underscores of some fonts are cut off
-    theme: { background: '#101418', foreground: '#e6e6e6' },
-  });
+export interface TerminalOptions {
+  /** Of the WebSocket, below `/v2`. */
+  path: string;
+  /** What is read to people who do not see the terminal. */
+  label: string;
+  /** Typed by hand or pasted. */
+  typed(text: string): void;
+  /** A link of the output was clicked. */
+  link(address: string): void;
+  /** The find field is asked for. */
+  find(): void;
+}
+
+export class ConsoleTerminal implements PasteTarget {
+  readonly connection: Connection;
+  readonly #terminal: Terminal;
   readonly #fit = new FitAddon();
-  readonly #path: string;
+  readonly #search = new SearchAddon();
+  readonly #feed: OutputFeed;
   readonly #resize: ResizeObserver;
-  #socket: WebSocket | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #pause = FIRST_PAUSE_MS;
-  #over = false;
+  readonly #options: TerminalOptions;
+  #resizing: ReturnType<typeof setTimeout> | undefined;
+  #heardAt = 0;
 
-  constructor(host: HTMLElement, path: string) {
-    this.#path = path;
-    const terminal = this.#terminal;
-    terminal.loadAddon(this.#fit);
-    withStrictStyles(() => terminal.open(host));
-    terminal.onData((text) => {
-      if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(text);
+  constructor(host: HTMLElement, options: TerminalOptions) {
+    this.#options = options;
+    const terminal = new Terminal({
+      scrollback: SCROLLBACK_LINES,
+      fontFamily: 'ui-monospace, monospace',
+      fontSize: 14,
+      lineHeight: 1.15, // otherwise underscores of some fonts are cut off
+      theme: { background: '#101418', foreground: '#e6e6e6', selectionBackground: '#3d6fa5' },
+      linkHandler: { activate: (_event, address) => options.link(address) },
     });
+    this.#terminal = terminal;
+    terminal.loadAddon(this.#fit);
+    terminal.loadAddon(this.#search);
+    allowSpanStyles();
+    withStrictStyles(() => terminal.open(host));
+    terminal.textarea?.setAttribute('aria-label', options.label);
+    terminal.onData((text) => options.typed(text));
     terminal.attachCustomKeyEventHandler((event) => this.#takesKey(event));
+    terminal.onResize(({ cols, rows }) => this.#announce(cols, rows));
+    terminal.registerLinkProvider({ provideLinks: (line, found) => found(this.#links(line)) });
+    this.#feed = new OutputFeed((piece, done) => terminal.write(piece, done));
     this.#resize = new ResizeObserver(() => this.#adapt());
     this.#resize.observe(host);
-    this.#connect();
-    this.show();
+    this.connection = new Connection({
+      path: options.path,
+      query: () => ({ cols: String(terminal.cols), rows: String(terminal.rows) }),
+      opened: (socket) => this.#follow(socket),
+    });
+    this.#adapt();
   }
 
-  /** It has become visible. */
-  show(): void {
+  focus(): void {
     this.#adapt();
     this.#terminal.focus();
   }
 
   stop(): void {
-    this.#over = true;
-    clearTimeout(this.#timer);
+    clearTimeout(this.#resizing);
+    this.connection.stop();
     this.#resize.disconnect();
-    this.#socket?.close();
     this.#terminal.dispose();
+  }
+
+  send(text: string): void {
+    this.connection.send(new TextEncoder().encode(text));
+  }
+
+  /** As if the node had got it from the clipboard. */
+  paste(text: string): void {
+    this.#terminal.paste(text);
+  }
+
+  sendBreak(): void {
+    this.connection.send(JSON.stringify({ type: 'break' }));
+  }
+
+  clear(): void {
+    this.#terminal.clear();
+  }
+
+  /** Copies what is selected, or all. */
+  async copy(): Promise<void> {
+    await copyText(this.#terminal.hasSelection() ? this.#terminal.getSelection() : this.text());
+    this.#terminal.focus();
+  }
+
+  /** False if there is no such text. */
+  find(text: string, direction: 'next' | 'previous'): boolean {
+    return direction === 'next' ? this.#search.findNext(text, { incremental: false }) : this.#search.findPrevious(text);
+  }
+
+  set readsAloud(isOn: boolean) {
+    this.#terminal.options.screenReaderMode = isOn;
+  }
+
+  /** All that can be scrolled to. */
+  text(): string {
+    const { active } = this.#terminal.buffer;
+    const lines: string[] = [];
+    for (let row = 0; row < active.length; row += 1) {
+      const line = active.getLine(row);
+      const text = line?.translateToString(true) ?? '';
+      if (line?.isWrapped && lines.length > 0) lines[lines.length - 1] += text;
+      else lines.push(text);
+    }
+    return `${lines.join('\n').trimEnd()}\n`;
+  }
+
+  get lines(): number {
+    return this.#feed.lines;
+  }
+
+  get quiet(): number {
+    return this.#feed.isIdle ? performance.now() - this.#heardAt : 0;
+  }
+
+  get cursorLine(): string {
+    const { active } = this.#terminal.buffer;
+    return active.getLine(active.baseY + active.cursorY)?.translateToString(false, 0, active.cursorX) ?? '';
+  }
+
+  #follow(socket: WebSocket): void {
+    // The server sends first what it remembers to everybody who comes: what is shown would stand twice.
+    this.#feed.clear();
+    this.#terminal.reset();
+    socket.onmessage = ({ data }) => {
+      this.#heardAt = performance.now();
+      this.#feed.push(typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data as ArrayBuffer));
+    };
   }
 
   #adapt(): void {
     if (this.#terminal.element?.offsetParent) this.#fit.fit();
   }
 
-  /** F6 leaves the terminal; Ctrl+C copies where something is selected. */
-  #takesKey(event: KeyboardEvent): boolean {
-    if (event.key === 'F6') return false;
-    const isCopy = event.ctrlKey && (event.key === 'c' || event.key === 'C');
-    if (event.type === 'keydown' && isCopy && this.#terminal.hasSelection()) {
-      document.execCommand('copy'); // works where no secure context is, too
-      this.#terminal.clearSelection();
-      return false;
-    }
-    return true;
+  #announce(cols: number, rows: number): void {
+    clearTimeout(this.#resizing);
+    this.#resizing = setTimeout(
+      () => this.connection.send(JSON.stringify({ type: 'resize', cols, rows })),
+      RESIZE_PAUSE_MS,
+    );
   }
 
-  #connect(): void {
-    const socket = new WebSocket(socketAddress(this.#path));
-    socket.binaryType = 'arraybuffer';
-    this.#socket = socket;
-    let first = true;
-    socket.onmessage = ({ data }) => {
-      // The server sends what is on the screen to everybody who comes: what was there before would stand twice.
-      if (first) this.#terminal.reset();
-      first = false;
-      this.#pause = FIRST_PAUSE_MS;
-      this.#terminal.write(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer));
-    };
-    socket.onclose = () => {
-      if (this.#over || socket !== this.#socket) return;
-      this.#terminal.write('\r\n\x1b[2m[the console is not connected; trying again]\x1b[0m\r\n');
-      this.#timer = setTimeout(() => this.#connect(), this.#pause);
-      this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS);
-    };
+  /** F6 leaves the terminal; Ctrl+C copies where something is selected. Ctrl+Shift+V and Shift+Insert paste by the browser itself. */
+  #takesKey(event: KeyboardEvent): boolean {
+    if (event.key === 'F6') return false;
+    const { ctrlKey, shiftKey, altKey, code } = event;
+    if (ctrlKey && altKey && code === 'KeyF') return this.#instead(event, () => this.#options.find());
+    if (altKey || event.metaKey) return true;
+    if ((ctrlKey && shiftKey && code === 'KeyV') || (shiftKey && code === 'Insert')) return false;
+    const isCopy = ctrlKey && (code === 'KeyC' || code === 'Insert');
+    const copies = isCopy && (this.#terminal.hasSelection() || shiftKey || code === 'Insert');
+    if (!copies) return true;
+    return this.#instead(event, () => {
+      const text = this.#terminal.getSelection();
+      if (text !== '') void copyText(text);
+      this.#terminal.clearSelection();
+    });
+  }
+
+  #instead(event: KeyboardEvent, task: () => void): false {
+    event.preventDefault();
+    if (event.type === 'keydown') task();
+    return false;
+  }
+
+  #links(row: number): ILink[] | undefined {
+    const text = this.#terminal.buffer.active.getLine(row - 1)?.translateToString(true) ?? '';
+    const found = [...text.matchAll(WEB_ADDRESS)].map(({ 0: address, index }) => ({
+      text: address,
+      range: { start: { x: index + 1, y: row }, end: { x: index + address.length, y: row } },
+      activate: () => this.#options.link(address),
+    }));
+    return found.length > 0 ? found : undefined;
   }
 }

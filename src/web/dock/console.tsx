@@ -1,26 +1,149 @@
 // The console of a node, as a tab of the dock.
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { pastedText } from '../console/clipboard.ts';
+import { saveText } from '../console/save-text.ts';
+import { linesOf, pasteSlowly } from '../console/slow-paste.ts';
 import type { ConsoleTerminal } from '../console/terminal.ts';
+import { api } from '../model/api.ts';
+import { remembered } from '../model/remembered.ts';
+import { WORDS } from '../words.ts';
+import { keyOf } from './entries.ts';
+import { FindBar } from './find-bar.tsx';
+import { LinkDialog } from './link-dialog.tsx';
+import { ConnectionNotice } from './notice.tsx';
+import { ownWindow } from './own-window.ts';
 import type { PaneProps } from './pane.ts';
+import { PasteDialog } from './paste-dialog.tsx';
 
-export function ConsolePane({ context, entry, isShown }: PaneProps<'console'>) {
+const words = WORDS.console;
+const readsAloud = remembered<boolean>('screen-reader', false);
+
+function set<T>(target: Signal<T>, value: T): void {
+  target.value = value;
+}
+
+export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'console'>) {
+  const { lab, dock, attempt } = context;
+  const key = keyOf(entry);
   const host = useRef<HTMLDivElement>(null);
-  const terminal = useRef<ConsoleTerminal | undefined>(undefined);
-  const path = `${context.lab.path}/nodes/${entry.nodeId}/console/ws`;
+  const terminal = useSignal<ConsoleTerminal | undefined>(undefined);
+  const finding = useSignal(false);
+  const link = useSignal<string | undefined>(undefined);
+  const pasting = useSignal<string | undefined>(undefined);
+  const slow = useSignal<{ done: number; all: number; stop: AbortController } | undefined>(undefined);
+  lab.changes.value; // the node may change
+  const node = lab.nodes.get(entry.nodeId);
+  const name = node?.name ?? entry.title;
+  const path = `${lab.path}/nodes/${entry.nodeId}`;
+
   useEffect(() => {
     let over = false;
     // Fetched with the first console: a page without one does without it.
     void import('../console/terminal.ts').then(({ ConsoleTerminal }) => {
       if (over || !host.current) return;
-      terminal.current = new ConsoleTerminal(host.current, path);
+      const made = new ConsoleTerminal(host.current, {
+        path: `${path}/console/ws`,
+        label: words.terminal(entry.title),
+        typed: (text) => dock.typed(key, text),
+        link: (address) => {
+          link.value = address;
+        },
+        find: () => {
+          finding.value = true;
+        },
+      });
+      dock.inputs.set(key, (text) => made.send(text));
+      terminal.value = made;
     });
     return () => {
       over = true;
-      terminal.current?.stop();
+      dock.inputs.delete(key);
+      slow.peek()?.stop.abort();
+      terminal.peek()?.stop();
     };
-  }, [path]);
+  }, [path, key, entry.title, dock, terminal, link, finding, slow]);
+
+  const isRunning = node?.status === 'started' || node?.status === 'suspended';
+  const open = terminal.value;
   useEffect(() => {
-    if (isShown) terminal.current?.show();
-  }, [isShown]);
-  return <div class="console" ref={host} hidden={!isShown} />;
+    if (open) open.connection.isRunning = isRunning;
+  }, [open, isRunning]);
+  useEffect(() => {
+    if (isActive) open?.focus();
+  }, [open, isActive]);
+  useEffect(() => {
+    if (open) open.readsAloud = readsAloud.value;
+  }, [open, readsAloud.value]);
+
+  const paste = async (text: string, isSlow: boolean): Promise<void> => {
+    pasting.value = undefined;
+    open?.focus();
+    if (!isSlow || !open) return open?.paste(text);
+    const stop = new AbortController();
+    const all = linesOf(text).length;
+    await pasteSlowly(text, open, {
+      signal: stop.signal,
+      progress: (done) => {
+        slow.value = { done, all, stop };
+      },
+    });
+    slow.value = undefined;
+  };
+
+  useEffect(() => {
+    if (!open) return;
+    dock.offer(key, [
+      { id: 'find', words: words.find, run: () => set(finding, true) },
+      {
+        id: 'copy',
+        words: words.copy,
+        run: () => void attempt(() => open.copy().catch(() => Promise.reject(new Error(words.notCopied)))),
+      },
+      { id: 'paste', words: words.paste, run: () => void pastedText().then((text) => set(pasting, text)) },
+      { id: 'clear', words: words.clear, run: () => open.clear() },
+      { id: 'save', words: words.save, run: () => saveText(`${name}.txt`, open.text()) },
+      { id: 'break', words: words.sendBreak, run: () => open.sendBreak() },
+      { id: 'reset', words: words.reset, run: () => void attempt(() => api.post(`${path}/console/reset`)) },
+      {
+        id: 'reader',
+        words: words.readAloud,
+        isOn: readsAloud.value,
+        run: () => set(readsAloud, !readsAloud.value),
+      },
+      ownWindow(lab.id, entry.nodeId),
+    ]);
+  }, [open, readsAloud.value, name, path, key, dock, attempt, finding, pasting, lab.id, entry.nodeId]);
+
+  return (
+    <>
+      <ConnectionNotice state={open?.connection.state.value ?? 'connecting'} name={name} />
+      {slow.value && (
+        <p class="notice" role="status">
+          {words.pasting(slow.value.done, slow.value.all)}{' '}
+          <button type="button" onClick={() => slow.value?.stop.abort()}>
+            {words.stop}
+          </button>
+        </p>
+      )}
+      {finding.value && open && (
+        <FindBar
+          find={(text, direction) => open.find(text, direction)}
+          close={() => {
+            finding.value = false;
+            open.focus();
+          }}
+        />
+      )}
+      <div class="console" ref={host} hidden={!isShown} />
+      {link.value !== undefined && <LinkDialog address={link.value} close={() => set(link, undefined)} />}
+      {pasting.value !== undefined && (
+        <PasteDialog
+          text={pasting.value}
+          paste={(text, isSlow) => void paste(text, isSlow)}
+          close={() => set(pasting, undefined)}
+        />
+      )}
+    </>
+  );
 }

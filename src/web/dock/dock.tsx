@@ -1,56 +1,126 @@
-// The tabs below the map. Each lives on while another one is shown.
+// The tabs below the map. Each lives on while another one is shown; several can stand side by side.
+import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
+import { useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { WORDS } from '../words.ts';
 import { CapturePane } from './capture.tsx';
 import { ConsolePane } from './console.tsx';
+import { DisplayPane } from './display.tsx';
 import { type DockEntry, type DockKind, keyOf } from './entries.ts';
+import { ActionMenu } from './menu.tsx';
 import type { PaneProps } from './pane.ts';
+import { DockSize } from './size.tsx';
+
+const words = WORDS.dock;
 
 /** The component of each kind of tab. */
 const PANES: { readonly [K in DockKind]: ComponentType<PaneProps<K>> } = {
   console: ConsolePane,
   capture: CapturePane,
+  vnc: DisplayPane,
 };
 
-export function Dock({ context }: { context: LabContext }) {
-  const { list, shown } = context.dock;
-  context.lab.changes.value; // names of nodes may change
+/** @param isAlone whether it has the whole window */
+export function Dock({ context, isAlone = false }: { context: LabContext; isAlone?: boolean }) {
+  const { dock } = context;
+  const { list, shown } = dock;
+  const host = useRef<HTMLElement>(null);
+  const isFull = useSignal(isAlone);
   if (list.value.length === 0) return null;
+  const columns = 1 + dock.beside.value.length;
   return (
-    <section class="dock" data-pane aria-label={WORDS.dock.title}>
+    <section class={isFull.value ? 'dock full' : 'dock'} data-pane aria-label={words.title} ref={host}>
+      {!isAlone && <DockSize dock={host} isFull={isFull.value} />}
       <div class="tabs">
-        {list.value.map((entry) => {
-          const key = keyOf(entry);
-          const title = titleOf(context, entry);
-          return (
-            <span key={key} class="tab">
+        <div class="tab-list">
+          {list.value.map((entry) => (
+            <TabButtons key={keyOf(entry)} context={context} entry={entry} isAlone={isAlone} />
+          ))}
+        </div>
+        <div class="tab-tools">
+          {!isAlone && (
+            <>
+              <button type="button" disabled={!dock.canSplit} onClick={() => dock.split()}>
+                {words.split}
+              </button>
+              {columns > 1 && (
+                <button type="button" onClick={() => dock.unsplit()}>
+                  {words.unsplit}
+                </button>
+              )}
               <button
                 type="button"
-                aria-pressed={shown.value === key}
+                aria-pressed={dock.sendsToAll.value}
                 onClick={() => {
-                  shown.value = key;
+                  dock.sendsToAll.value = !dock.sendsToAll.value;
                 }}
               >
-                {title}
+                {words.sendToAll}
               </button>
               <button
                 type="button"
-                aria-label={`${WORDS.common.close} ${title}`}
-                onClick={() => context.dock.close(key)}
+                aria-pressed={isFull.value}
+                onClick={() => {
+                  isFull.value = !isFull.value;
+                }}
               >
-                ×
+                {words.full}
               </button>
-            </span>
+            </>
+          )}
+          <ActionMenu actions={dock.actions.value.get(shown.value) ?? []} />
+        </div>
+      </div>
+      {dock.sendsToAll.value && (
+        <p class="notice" role="status">
+          {words.sendsToAll(list.value.filter(({ kind }) => kind === 'console').length)}
+        </p>
+      )}
+      <div class="panes">
+        {list.value.map((entry) => {
+          const key = keyOf(entry);
+          const Pane = PANES[entry.kind] as ComponentType<PaneProps<DockKind>>;
+          const isShown = dock.isVisible(key);
+          return (
+            <div
+              key={key}
+              class={columns > 1 && shown.value === key ? 'pane active' : 'pane'}
+              hidden={!isShown}
+              onFocusIn={() => dock.show(key)}
+            >
+              <Pane context={context} entry={entry} isShown={isShown} isActive={shown.value === key} />
+            </div>
           );
         })}
       </div>
-      {list.value.map((entry) => {
-        const key = keyOf(entry);
-        const Pane = PANES[entry.kind] as ComponentType<PaneProps<DockKind>>;
-        return <Pane key={key} context={context} entry={entry} isShown={shown.value === key} />;
-      })}
     </section>
+  );
+}
+
+function TabButtons({ context, entry, isAlone }: { context: LabContext; entry: DockEntry; isAlone: boolean }) {
+  const { dock } = context;
+  context.lab.changes.value; // the name of the node may change
+  const key = keyOf(entry);
+  const title = titleOf(context, entry);
+  return (
+    <span class="tab">
+      <button type="button" aria-pressed={dock.isVisible(key)} onClick={() => dock.show(key)}>
+        {title}
+      </button>
+      {!isAlone && (
+        <button
+          type="button"
+          aria-label={`${WORDS.common.close} ${title}`}
+          onClick={() => {
+            dock.close(key);
+            if (dock.list.value.length === 0) context.map?.focus();
+          }}
+        >
+          ×
+        </button>
+      )}
+    </span>
   );
 }
 

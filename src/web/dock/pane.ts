@@ -7,4 +7,6 @@ export interface PaneProps<K extends DockKind> {
   entry: DockEntry<K>;
   /** The others live on, hidden. */
   isShown: boolean;
+  /** Whether it is the one that is worked in. */
+  isActive: boolean;
 }

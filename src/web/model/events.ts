@@ -1,6 +1,6 @@
 // The server's notifications, without holes: after a pause the stream goes on where it stopped, or says that it cannot.
 import { signal } from '@preact/signals';
-import { socketAddress } from './api.ts';
+import { openSocket } from './sockets.ts';
 import type { Message } from './types.ts';
 
 /** Pings come every five seconds: after this time without any message the connection counts as lost. */
@@ -32,6 +32,8 @@ export class Events {
   readonly lostSince = signal(0);
   readonly #options: EventsOptions;
   #socket: WebSocket | undefined;
+  /** Counts openings: what an earlier one brings is not wanted any more. */
+  #attempts = 0;
   #since = 'now';
   #pause = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -70,10 +72,23 @@ export class Events {
     const former = this.#socket;
     this.#socket = undefined;
     former?.close();
-    const socket = new WebSocket(socketAddress(`${this.#options.path}?since=${this.#since}`));
+    this.#attempts += 1;
+    const attempt = this.#attempts;
+    this.#watch(SILENCE_MS);
+    openSocket(this.#options.path, { since: this.#since }).then(
+      (socket) => {
+        if (attempt === this.#attempts && !this.#over) this.#follow(socket);
+        else socket.close();
+      },
+      () => {
+        if (attempt === this.#attempts) this.#lost();
+      },
+    );
+  }
+
+  #follow(socket: WebSocket): void {
     this.#socket = socket;
     let isFirst = true;
-    this.#watch(SILENCE_MS);
     socket.onmessage = ({ data }) => {
       if (socket !== this.#socket) return;
       const message = JSON.parse(String(data)) as Message;

@@ -1,4 +1,5 @@
 // Verbs of the nodes that are selected.
+import { webAddress } from '../console/web-address.ts';
 import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/api.ts';
 import { type Box, freePlace } from '../model/geometry.ts';
@@ -108,6 +109,10 @@ export const NODE_VERBS: readonly LabVerb[] = [
 export function openConsole({ lab, dock }: LabContext, nodeId: string): void {
   const node = lab.nodes.get(nodeId);
   if (!node) return;
-  if (node.console_type === 'telnet') dock.open({ kind: 'console', id: nodeId, title: node.name, nodeId });
-  else lab.message.value = words.noConsole(node.name, node.console_type ?? 'none');
+  const web = webAddress(node);
+  const kind = { telnet: 'console', vnc: 'vnc' } as const;
+  const type = node.console_type ?? 'none';
+  if (type === 'telnet' || type === 'vnc') dock.open({ kind: kind[type], id: nodeId, title: node.name, nodeId });
+  else if (web !== undefined) open(web, '_blank', 'noopener,noreferrer');
+  else lab.message.value = words.noConsole(node.name, type);
 }

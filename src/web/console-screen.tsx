@@ -1,0 +1,43 @@
+// One console, alone in its window.
+import { useEffect, useMemo } from 'preact/hooks';
+import { Dock } from './dock/dock.tsx';
+import { LabContext } from './lab-context.ts';
+import { LabHeader } from './panels/lab-header.tsx';
+import { openConsole } from './verbs/nodes.ts';
+import { WORDS } from './words.ts';
+
+interface ConsoleScreenProps {
+  /** Of the lab and of the node. */
+  ids: readonly string[];
+  go: (path: string) => void;
+}
+
+export function ConsoleScreen({ ids: [labId = '', nodeId = ''], go }: ConsoleScreenProps) {
+  const context = useMemo(() => new LabContext(labId, go), [labId, go]);
+  const { lab, dock } = context;
+  useEffect(() => {
+    lab.start();
+    return () => lab.stop();
+  }, [lab]);
+  lab.changes.value;
+  const isOpen = lab.state.value === 'open';
+  const node = isOpen ? lab.nodes.get(nodeId) : undefined;
+  const isKnown = node !== undefined;
+  useEffect(() => {
+    if (isKnown && dock.list.peek().length === 0) openConsole(context, nodeId);
+  }, [isKnown, context, dock, nodeId]);
+  useEffect(() => {
+    if (node) document.title = `${node.name} - Labwire`;
+  }, [node?.name, node]);
+  return (
+    <div class="alone">
+      <LabHeader lab={lab} />
+      <p class="message" role="alert">
+        {lab.message.value || (lab.state.value !== 'reading' && !isKnown ? WORDS.console.noSuchNode : '')}
+      </p>
+      <main>
+        <Dock context={context} isAlone />
+      </main>
+    </div>
+  );
+}

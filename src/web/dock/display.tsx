@@ -1,0 +1,124 @@
+// The VNC display of a node, as a tab of the dock.
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { copyText } from '../console/clipboard.ts';
+import type { Display } from '../console/display.ts';
+import { WORDS } from '../words.ts';
+import { keyOf } from './entries.ts';
+import { ConnectionNotice } from './notice.tsx';
+import { ownWindow } from './own-window.ts';
+import type { PaneProps } from './pane.ts';
+
+const words = WORDS.display;
+
+export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vnc'>) {
+  const { lab, dock } = context;
+  const key = keyOf(entry);
+  const host = useRef<HTMLDivElement>(null);
+  const display = useSignal<Display | undefined>(undefined);
+  const offered = useSignal('');
+  const hasClipboard = useSignal(false);
+  const asksPassword = useSignal(false);
+  lab.changes.value; // the node may change
+  const node = lab.nodes.get(entry.nodeId);
+  const path = `${lab.path}/nodes/${entry.nodeId}/console/vnc`;
+
+  useEffect(() => {
+    let over = false;
+    void import('../console/display.ts').then(({ Display }) => {
+      if (over || !host.current) return;
+      display.value = new Display(host.current, {
+        path,
+        label: words.title(entry.title),
+        offered: (text) => {
+          offered.value = text;
+        },
+        askPassword: () => {
+          asksPassword.value = true;
+        },
+      });
+    });
+    return () => {
+      over = true;
+      display.peek()?.stop();
+    };
+  }, [path, entry.title, display, offered, asksPassword]);
+
+  const isRunning = node?.status === 'started' || node?.status === 'suspended';
+  const open = display.value;
+  const state = open?.connection.state.value ?? 'connecting';
+  useEffect(() => {
+    if (open) open.connection.isRunning = isRunning;
+  }, [open, isRunning]);
+  useEffect(() => {
+    if (isActive && state === 'open') open?.focus();
+  }, [open, isActive, state]);
+  useEffect(() => {
+    if (!open) return;
+    dock.offer(key, [
+      { id: 'ctrl-alt-del', words: words.ctrlAltDel, run: () => open.sendCtrlAltDel() },
+      {
+        id: 'clipboard',
+        words: words.clipboard,
+        isOn: hasClipboard.value,
+        run: () => {
+          hasClipboard.value = !hasClipboard.value;
+        },
+      },
+      ownWindow(lab.id, entry.nodeId),
+    ]);
+  }, [open, hasClipboard.value, key, dock, hasClipboard, lab.id, entry.nodeId]);
+
+  return (
+    <>
+      <ConnectionNotice state={state} name={node?.name ?? entry.title} />
+      {asksPassword.value && (
+        <Field
+          label={words.password}
+          type="password"
+          send={(text) => {
+            asksPassword.value = false;
+            open?.logIn(text);
+          }}
+        />
+      )}
+      {hasClipboard.value && (
+        <div class="clipboard">
+          <Field label={words.toMachine} send={(text) => open?.give(text)} />
+          <label>
+            {words.fromMachine} <input readOnly value={offered.value} />
+          </label>
+          <button type="button" onClick={() => void copyText(offered.value)}>
+            {WORDS.console.copy}
+          </button>
+        </div>
+      )}
+      <div class="display" ref={host} hidden={!isShown} />
+    </>
+  );
+}
+
+function Field({
+  label,
+  type = 'text',
+  send,
+}: {
+  label: string;
+  type?: 'text' | 'password';
+  send(text: string): void;
+}) {
+  const field = useRef<HTMLInputElement>(null);
+  const common = { ref: field, 'aria-label': label, placeholder: label, autocomplete: 'off' } as const;
+  return (
+    <form
+      class="find"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send(field.current?.value ?? '');
+      }}
+    >
+      {type === 'password' ? <input type="password" {...common} /> : <input type="text" {...common} />}
+      <button type="submit">{words.send}</button>
+    </form>
+  );
+}

@@ -1,0 +1,45 @@
+// Finds text in the output of a console.
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { WORDS } from '../words.ts';
+
+const words = WORDS.console;
+
+interface FindBarProps {
+  find(text: string, direction: 'next' | 'previous'): boolean;
+  close(): void;
+}
+
+export function FindBar({ find, close }: FindBarProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const isMissing = useSignal(false);
+  useEffect(() => field.current?.focus(), []);
+  const look = (direction: 'next' | 'previous'): void => {
+    const text = field.current?.value ?? '';
+    isMissing.value = text !== '' && !find(text, direction);
+  };
+  return (
+    <form
+      class="find"
+      onSubmit={(event) => {
+        event.preventDefault();
+        look('previous');
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        close();
+      }}
+    >
+      <input type="search" ref={field} aria-label={words.findIn} autocomplete="off" />
+      <button type="submit">{words.previous}</button>
+      <button type="button" onClick={() => look('next')}>
+        {words.next}
+      </button>
+      <button type="button" aria-label={`${WORDS.common.close} ${words.find}`} onClick={close}>
+        ×
+      </button>
+      <span role="status">{isMissing.value ? words.notFound : ''}</span>
+    </form>
+  );
+}

@@ -1,0 +1,39 @@
+// A link of a console is opened only when somebody has seen where it leads.
+import { useEffect, useRef } from 'preact/hooks';
+import { copyText } from '../console/clipboard.ts';
+import { WORDS } from '../words.ts';
+
+const words = WORDS.console;
+
+export function LinkDialog({ address, close }: { address: string; close(): void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const isWeb = /^https?:\/\//i.test(address);
+  return (
+    <dialog ref={dialog} onClose={close} aria-label={words.openLink}>
+      <p>{words.openLink}</p>
+      <p class="address">
+        <bdi>{address}</bdi>
+      </p>
+      <p class="tools">
+        {isWeb && (
+          <button
+            type="button"
+            onClick={() => {
+              window.open(address, '_blank', 'noopener,noreferrer');
+              close();
+            }}
+          >
+            {WORDS.common.open}
+          </button>
+        )}
+        <button type="button" onClick={() => void copyText(address).then(close, close)}>
+          {words.copy}
+        </button>
+        <button type="button" onClick={close}>
+          {WORDS.common.cancel}
+        </button>
+      </p>
+    </dialog>
+  );
+}

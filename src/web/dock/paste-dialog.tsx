@@ -1,0 +1,38 @@
+// Text that is to be pasted: looked at first, and pasted at once or line by line.
+import { useEffect, useRef } from 'preact/hooks';
+import { WORDS } from '../words.ts';
+
+const words = WORDS.console;
+
+interface PasteDialogProps {
+  /** Of the clipboard, where the page may read it. */
+  text: string;
+  paste(text: string, isSlow: boolean): void;
+  close(): void;
+}
+
+export function PasteDialog({ text, paste, close }: PasteDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const go = (isSlow: boolean): void => paste(field.current?.value ?? '', isSlow);
+  return (
+    <dialog ref={dialog} onClose={close} aria-label={words.paste}>
+      <label>
+        {words.pasteHere}
+        <textarea ref={field} rows={10} defaultValue={text} spellcheck={false} />
+      </label>
+      <p class="tools">
+        <button type="button" onClick={() => go(false)}>
+          {words.pasteNow}
+        </button>
+        <button type="button" onClick={() => go(true)}>
+          {words.pasteSlowly}
+        </button>
+        <button type="button" onClick={close}>
+          {WORDS.common.cancel}
+        </button>
+      </p>
+    </dialog>
+  );
+}
