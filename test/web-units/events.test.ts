@@ -1,54 +1,9 @@
 // The page's model of a lab against a real server: nothing that happens while its connection is away is lost.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Lab } from '../../src/web/model/lab.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
-
-/** A way to the server that can be cut and mended, as networks are. */
-class Way {
-  readonly #sockets = new Set<Socket>();
-  readonly #server: Server;
-  isCut = false;
-
-  constructor(target: () => number) {
-    this.#server = createServer((near) => {
-      if (this.isCut) {
-        near.destroy();
-        return;
-      }
-      const far = connect(target(), '127.0.0.1');
-      for (const [one, other] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        this.#sockets.add(one);
-        one.pipe(other);
-        one.on('error', () => other.destroy());
-        one.on('close', () => {
-          this.#sockets.delete(one);
-          other.destroy();
-        });
-      }
-    });
-  }
-
-  async open(t: TestContext): Promise<number> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    t.after(() => {
-      this.#server.close();
-      this.cut();
-    });
-    return (this.#server.address() as { port: number }).port;
-  }
-
-  cut(): void {
-    this.isCut = true;
-    for (const socket of this.#sockets) socket.destroy();
-  }
-}
+import { Way } from '../web/way.ts';
 
 /** A lab of the server as the page has it, over a way that can be cut. `fetch` and sockets resolve addresses as in a page at that place. */
 async function shown(t: TestContext, server: LabServer, id: string): Promise<{ lab: Lab; way: Way }> {
@@ -84,7 +39,7 @@ test('changes of the time without a connection come in order, and are counted', 
   for (let at = 0; at < 20; at += 1) await server.expect(200, 'PUT', `${path}/nodes/${hub.node_id}`, { x: at });
   await server.hub(project, 'Other');
   const readings = lab.changes.value;
-  way.isCut = false;
+  way.mend();
   await until(() => lab.notice.value !== '', 'what is said of the return');
   assert.deepEqual(names(lab), ['Hub', 'Other']);
   assert.equal(lab.nodes.get(hub.node_id)?.x, 19);
@@ -103,10 +58,10 @@ test('a connection that breaks while it is told what it has missed loses nothing
   const stop = lab.events.connection.subscribe((connection) => {
     if (connection === 'live') queueMicrotask(() => way.cut());
   });
-  way.isCut = false;
+  way.mend();
   await until(() => way.isCut, 'the second cut');
   stop();
-  way.isCut = false;
+  way.mend();
   await until(() => lab.nodes.size === 30, 'all nodes');
 });
 
@@ -124,7 +79,7 @@ test('after more events than the server keeps, everything is read again', async 
   await Promise.all(
     Array.from({ length: 4_097 }, (_, at) => server.expect(200, 'PUT', `${path}/${hub.node_id}`, { x: at + 1 })),
   );
-  way.isCut = false;
+  way.mend();
   await until(() => lab.nodes.get(hub.node_id)?.x === 4_097, 'the state of now');
   assert.deepEqual(names(lab), ['Hub']);
   assert.match(lab.notice.value, /read again/);

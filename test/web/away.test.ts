@@ -1,0 +1,123 @@
+// The connection is cut, the server is killed: the page goes on where it was, and shows what is.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { Daemon } from '../system/daemon.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { serve } from './served.ts';
+import { Way } from './way.ts';
+
+const NODES = 10;
+const CHANGES = 200;
+
+interface Kept {
+  kept: Map<string, Element>;
+}
+
+/** Remembers the elements of all nodes, to know them again. */
+async function remember(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const elements = [...document.querySelectorAll<SVGElement>('[data-node]')];
+    (globalThis as unknown as Kept).kept = new Map(elements.map((element) => [element.dataset['node']!, element]));
+  });
+}
+
+/** Waits until every node of the map has the place and the name that the API has. Answers which are no longer the same elements. */
+async function compared(page: Page, daemon: Daemon, path: string): Promise<string[]> {
+  const nodes: { node_id: string; x: number; y: number; name: string }[] = await daemon.get(`${path}/nodes`);
+  await page.waitForFunction(
+    (expected) => {
+      const shown = [...document.querySelectorAll<SVGElement>('[data-node]')].map((element) => {
+        const place = /-?[\d.]+[ ,]+-?[\d.]+/.exec(element.getAttribute('transform') ?? '')?.[0].replace(',', ' ');
+        return `${element.dataset['node']} ${place} ${element.querySelector('.name')?.textContent}`;
+      });
+      return shown.length === expected.length && expected.every((one) => shown.includes(one));
+    },
+    nodes.map(({ node_id, x, y, name }) => `${node_id} ${x} ${y} ${name}`),
+  );
+  return page.evaluate(() =>
+    [...(globalThis as unknown as Kept).kept].filter(([, element]) => !element.isConnected).map(([id]) => id),
+  );
+}
+
+test('through a cut with 200 changes and a kill -9 nothing is missed, made twice, or closed', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { daemon, credentials } = await serve(t, { withPassword: true });
+  const way = new Way(() => daemon.port);
+  const origin = `http://127.0.0.1:${await way.open(t)}`;
+  const { project_id: id } = await daemon.post('/v2/projects', { name: 'Through it all', auto_close: true });
+  const path = `/v2/projects/${id}`;
+  const ids: string[] = [];
+  for (let at = 0; at < NODES; at += 1) {
+    const node = { name: `PC${at}`, node_type: 'vpcs', compute_id: 'local', x: at * 100, y: 0 };
+    ids.push((await daemon.post(`${path}/nodes`, node)).node_id);
+  }
+  await daemon.post(`${path}/nodes/${ids[0]}/start`, {});
+  const browser = await startBrowser(t);
+  const { page } = await visit(browser, `${origin}/labs/${id}`, { credentials });
+  const live = page.locator('.live[data-connection="live"]');
+  await live.waitFor();
+  const list = page.getByRole('navigation');
+  await list.getByRole('button', { name: 'PC0' }).first().click();
+  await page.getByRole('complementary').getByRole('button', { name: 'Console' }).first().click();
+  const screen = page.locator('.xterm-rows').first();
+  await screen.getByText(/>/).first().waitFor();
+  await page.keyboard.type('ip 10.1.2.3/24\r');
+  await screen
+    .getByText(/10\.1\.2\.3/)
+    .first()
+    .waitFor();
+  /** What is typed comes back from the node, and from nowhere else. */
+  const type = async (line: string): Promise<void> => {
+    await page.locator('.xterm-helper-textarea').first().focus();
+    await page.keyboard.type(`${line}\r`);
+    await screen.getByText(line).first().waitFor();
+  };
+  await remember(page);
+  const view = await page.locator('.topology > g').first().getAttribute('transform');
+
+  way.cut();
+  await page.getByText('Connection lost, trying again').first().waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Start all' }).isDisabled(), 'verbs wait');
+  for (let at = 0; at < CHANGES; at += 1) {
+    await daemon.put(`${path}/nodes/${ids[at % NODES]}`, { x: (at % NODES) * 100 + at, y: at + 1 });
+  }
+  way.mend();
+  await live.waitFor();
+  // Several changes of one node may come as one.
+  await page.getByText(/[1-9]\d* changes while away/).waitFor();
+  assert.deepEqual(await compared(page, daemon, path), []);
+  await screen
+    .getByText(/10\.1\.2\.3/)
+    .first()
+    .waitFor();
+  await type('echo after the cut');
+
+  await daemon.kill();
+  await page.getByText('Connection lost, trying again').first().waitFor();
+  await daemon.start();
+  await daemon.put(`${path}/nodes/${ids[1]}`, { name: 'Renamed' });
+  await live.waitFor();
+  assert.deepEqual(await compared(page, daemon, path), []);
+
+  // Selection and place are as they were, the console is there again (its built-in PC was switched on again), and the lab that closes when it is left is open.
+  assert.equal(await page.locator(`[data-node="${ids[0]}"].selected`).count(), 1);
+  assert.equal(await page.locator('.topology > g').first().getAttribute('transform'), view);
+  await type('echo back again');
+  assert.equal((await daemon.get(path)).status, 'opened');
+});
+
+test('a lab that closes when it is left says so, and can be kept', { skip: WITHOUT_BROWSER }, async (t) => {
+  const { daemon, address } = await serve(t);
+  const { project_id: id } = await daemon.post('/v2/projects', { name: 'Closes', auto_close: true });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `${address}labs/${id}`);
+  await page.locator('.live[data-connection="live"]').waitFor();
+  await page.getByRole('link', { name: 'Labs' }).first().click();
+  await page.getByText('Closes stops in half a minute').waitFor();
+  await page.getByRole('button', { name: 'Keep it running' }).click();
+  await page.getByText('Closes stops in half a minute').waitFor({ state: 'hidden' });
+  assert.equal((await daemon.get(`/v2/projects/${id}`)).auto_close, false);
+  assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,95 @@
+// Addresses of the page, the command field, the keys, the help.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { hindrances, hindrancesInAll } from './hindrances.ts';
+import { serve } from './served.ts';
+
+const ID = '11111111-2222-4333-8444-555555555555';
+
+test('addresses of the page are served with its policy, others are not; those of the release lead to the same labs', async (t) => {
+  const { daemon } = await serve(t);
+  const pages = [
+    '/',
+    `/labs/${ID}`,
+    `/labs/${ID}/nodes/${ID}/console`,
+    `/labs/${ID}/links/${ID}/capture`,
+    '/templates',
+    '/images',
+    '/hosts',
+    '/help',
+  ];
+  for (const path of pages) {
+    const { status, headers, text } = await daemon.ask('GET', path);
+    assert.equal(status, 200, path);
+    assert.match(String(headers['content-security-policy']), /default-src 'none'.*require-trusted-types-for 'script'/);
+    assert.equal(headers['cross-origin-opener-policy'], undefined);
+    assert.match(text, /<div id="app">/);
+  }
+  const heeding = await daemon.ask('GET', '/', { headers: { 'Sec-Fetch-Mode': 'navigate' } });
+  assert.equal(heeding.headers['cross-origin-opener-policy'], 'same-origin');
+  for (const path of ['/labs', '/elsewhere', '/help/more', '/assets/main-AAAAAAAA.js', '/static/elsewhere']) {
+    assert.equal((await daemon.ask('GET', path)).status, 404, path);
+  }
+  for (const [path, to] of [
+    [`/static/web-ui/server/1/project/${ID}`, `/labs/${ID}`],
+    ['/static/web-ui/server/1/projects', '/'],
+    [`/static/web-ui/server/1/project/..%2f${ID}`, '/'],
+  ] as const) {
+    const { status, headers } = await daemon.ask('GET', path);
+    assert.deepEqual([status, headers['location']], [302, to], path);
+  }
+  const licences = await daemon.ask('GET', '/assets/licences.txt');
+  assert.match(licences.text, /preact[\s\S]*Node\.js/);
+});
+
+test('the command field finds what can be done and what there is; the keys are shown; the demonstration is built', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { daemon, address } = await serve(t);
+  await daemon.post('/v2/projects', { name: 'Elsewhere', auto_close: false });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `${address}help`);
+  await page.getByRole('heading', { name: 'First steps' }).waitFor();
+  assert.deepEqual(await hindrancesInAll(page), []);
+  await page.getByRole('button', { name: 'Build the demonstration lab' }).click();
+  await page.waitForURL(/\/labs\//);
+  const list = page.getByRole('navigation');
+  await list.getByRole('button', { name: 'PC2 on' }).first().waitFor();
+
+  const found = page.getByRole('dialog');
+  // A verb.
+  await page.keyboard.press('Control+k');
+  const field = page.getByRole('combobox', { name: 'Search or command' });
+  await field.fill('stop al');
+  await found.getByRole('option', { name: /^Stop all/ }).waitFor();
+  assert.deepEqual(await hindrances(page), []);
+  await field.press('Enter');
+  await list.getByRole('button', { name: 'PC2 off' }).first().waitFor();
+  // A node, by the arrow keys.
+  await page.keyboard.press('Control+k');
+  await field.fill('PC');
+  await found.getByRole('option', { name: /PC2/ }).waitFor();
+  await field.press('ArrowDown');
+  await field.press('Enter');
+  await page.getByRole('complementary').getByText('PC2').first().waitFor();
+  // A template.
+  await page.keyboard.press('Control+k');
+  await field.fill('Ethernet hub');
+  await found.getByRole('option', { name: /Ethernet hub.*template/ }).click();
+  await page.locator('[data-node]').nth(3).waitFor();
+  // Keys, while the map has the focus.
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).getByText('Add node').waitFor();
+  assert.deepEqual(await hindrances(page), []);
+  await page.keyboard.press('Escape');
+  // Another lab.
+  await page.keyboard.press('Control+k');
+  await field.fill('elsewh');
+  await found.getByRole('option', { name: /Elsewhere/ }).waitFor();
+  await field.press('Enter');
+  await page.getByRole('heading', { name: 'Elsewhere' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Two PCs on a hub' }).waitFor();
+  assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,54 @@
+// A way to a server that can be cut and mended, as networks are.
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+
+export class Way {
+  /** While it is, whoever comes is turned away. */
+  isCut = false;
+  readonly #sockets = new Set<Socket>();
+  readonly #server: Server;
+
+  /** @param target the server's port on loopback, asked for at each connection */
+  constructor(target: () => number) {
+    this.#server = createServer((near) => {
+      if (this.isCut) {
+        near.destroy();
+        return;
+      }
+      const far = connect(target(), '127.0.0.1');
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.#sockets.add(one);
+        one.pipe(other);
+        one.on('error', () => other.destroy());
+        one.on('close', () => {
+          this.#sockets.delete(one);
+          other.destroy();
+        });
+      }
+    });
+  }
+
+  /** Answers its own port on loopback. It is closed when the test ends. */
+  async open(t: TestContext): Promise<number> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    t.after(() => {
+      this.#server.close();
+      this.cut();
+    });
+    return (this.#server.address() as { port: number }).port;
+  }
+
+  cut(): void {
+    this.isCut = true;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  mend(): void {
+    this.isCut = false;
+  }
+}
