@@ -134,7 +134,7 @@ test('a container and a guest of QEMU on one switch ping', { skip: skip || noQem
   await lab.expect(204, 'POST', `${project}/close`);
 });
 
-test('variables of the project that change are those of the next start; a project that is closed while many start leaves nothing behind', {
+test('variables of the project that change are those of containers that run, at once, and of others at their next start; a project that is closed while many start leaves nothing behind', {
   skip,
 }, async (t) => {
   const { lab, project } = await containers(t);
@@ -143,6 +143,12 @@ test('variables of the project that change are those of the next start; a projec
   await lab.expect(204, 'POST', `${node}/start`);
   const console = await typist(t, lab, node);
   assert.match(await console.run('echo $SITE $X'), /Linz y/);
+  const { container_id: before } = await lab.expect(200, 'GET', node);
+  await lab.expect(200, 'PUT', project, { variables: [{ name: 'SITE', value: 'Linz' }] });
+  assert.equal((await lab.expect(200, 'GET', node)).container_id, before, 'nothing changed');
+  await lab.expect(200, 'PUT', project, { variables: [{ name: 'SITE', value: 'Wels' }] });
+  assert.equal(await status(lab, node), 'started');
+  assert.match(await (await typist(t, lab, node)).run('echo $SITE $X'), /Wels y/);
   const many: string[] = [];
   for (let number = 0; number < 8; number += 1) many.push(await container(lab, project, { name: `M${number}` }));
   const last = many.pop()!;

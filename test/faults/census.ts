@@ -1,7 +1,9 @@
-// What a daemon, the supervisor of its programs and these programs have of the host: descriptors by kind, threads, memory, files, ports.
+// What a daemon, the supervisor of its programs and these programs have of the host: descriptors by kind, threads, memory, files, ports,
+// interfaces; and what an Engine has for it.
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { globalAgent } from 'node:http';
+import type { TestEngine } from '../compute/docker-engine.ts';
 import type { Daemon } from '../system/daemon.ts';
 import { anonymousMebibytes, processesIn } from '../system/processes.ts';
 
@@ -49,7 +51,8 @@ function roleOf(pid: number, daemon: Daemon): string {
   }
 }
 
-export async function censusOf(daemon: Daemon): Promise<Census> {
+/** @param engine whose containers are the daemon's alone */
+export async function censusOf(daemon: Daemon, engine?: TestEngine): Promise<Census> {
   const census: Census = {};
   const add = (what: string, number = 1): void => {
     census[what] = (census[what] ?? 0) + number;
@@ -71,6 +74,12 @@ export async function censusOf(daemon: Daemon): Promise<Census> {
       const target = linkOf(`/proc/${pid}/fd/${descriptor}`);
       if (target !== undefined) add(`descriptors: ${role}: ${kindOf(target)}`);
     }
+  }
+  add('interfaces of the host', names('/sys/class/net').length);
+  if (engine) {
+    add('containers', engine.containers().length);
+    add('volumes of the Engine', engine.docker('volume', 'ls', '-q').split('\n').filter(Boolean).length);
+    add('processes of the Engine', processesIn(engine.directory).length);
   }
   add('files in the state directory', filesBelow(daemon.state));
   add('files in the temporary directory', filesBelow(daemon.temporary));

@@ -50,6 +50,9 @@ export abstract class Node {
   async stop(): Promise<void> {}
   async suspend(): Promise<void> {}
 
+  /** Its project has other variables now; most nodes are not configured with them. */
+  async variablesChanged(): Promise<void> {}
+
   /** A start that has not begun yet is not wanted any more: it fails. Happens at once, whatever else is under way. */
   takeBackStart(_end: NodeEnd): void {}
 

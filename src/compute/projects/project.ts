@@ -24,7 +24,7 @@ export class Project implements NodeProject {
   readonly id: string;
   readonly name: string | null;
   readonly path: string;
-  variables: Variables;
+  #variables: Variables;
   readonly #services: Services;
   readonly #watcher: DirectoryWatcher;
   readonly #nodes = new Map<string, Node>();
@@ -36,12 +36,28 @@ export class Project implements NodeProject {
     this.id = settings.id;
     this.name = settings.name;
     this.path = settings.path;
-    this.variables = settings.variables;
+    this.#variables = settings.variables;
     this.#services = services;
     this.#watcher = new DirectoryWatcher(this.path, {
       file: (change, file) => services.events.emit(`file.${change}`, { project_id: this.id, ...file }, this.id),
       problem: (message) => services.events.emit('log.warning', { message }, this.id),
     });
+  }
+
+  get variables(): Variables {
+    return this.#variables;
+  }
+
+  /** Gives it others; nodes that run with the former ones are started again. What hinders one is told, and holds up no other. */
+  async changeVariables(variables: Variables): Promise<void> {
+    this.#variables = variables;
+    const nodes = [...this.#nodes.values()];
+    const changes = await Promise.allSettled(nodes.map((node) => node.variablesChanged()));
+    for (const [index, change] of changes.entries()) {
+      if (change.status === 'fulfilled') continue;
+      const message = `${nodes[index]!.name} does not run with the new variables of the project: ${messageOf(change.reason)}`;
+      this.#services.events.emit('log.error', { message }, this.id);
+    }
   }
 
   async start(): Promise<void> {

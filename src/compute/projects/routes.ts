@@ -22,9 +22,9 @@ export function projectRoutes(projects: Projects, events: EventBus<ComputeEvents
 
     route('GET /v2/compute/projects/{project_id}', {}, ({ params }) => projects.get(params.project_id).describe()),
 
-    route('PUT /v2/compute/projects/{project_id}', { body: ProjectUpdate }, ({ params, body }) => {
+    route('PUT /v2/compute/projects/{project_id}', { body: ProjectUpdate }, async ({ params, body }) => {
       const project = projects.get(params.project_id);
-      project.variables = body.variables ?? null;
+      await project.changeVariables(body.variables ?? null);
       return project.describe();
     }),
 

@@ -1,31 +1,27 @@
-// A Docker container as a node: its image, its settings, its volumes, and what runs it.
+// A Docker container as a node: its image and settings, its life, and its rights.
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, messageOf } from '../../../failures.ts';
-import { log } from '../../../host/log.ts';
-import type { Variables } from '../../../store/vocabulary.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { LivePort } from '../../nodes/live-port.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import type { PortRules } from '../../nodes/port.ts';
 import { ProgramNode } from '../../nodes/program-node.ts';
 import type { Services } from '../../services.ts';
-import { DISPLAY_LABEL, inspect, LEVEL_LABEL, removeContainer, VOLUMES_LABEL } from './container.ts';
+import { Cables } from './cables.ts';
 import { exception } from './engine.ts';
-import { type Made, makeContainer, mustBeSound, type Wanted } from './making.ts';
-import { LEVELS, type Level, lacksRights, levelsOf, named } from './rights.ts';
+import { type Made, mustBeSound, type Wanted } from './making.ts';
+import { type ContainerOwner, OwnContainer } from './own-container.ts';
+import { type Level, levelsOf, named } from './rights.ts';
+import { watchForRefusal } from './rights-watch.ts';
 import { DockerRuntime } from './runtime.ts';
 import type { DockerCreate, DockerUpdate } from './schema.ts';
 import { changedSettings, defaultSettings, fullImageName, macOf } from './settings.ts';
 import { type Shared, sharedBy } from './shared.ts';
 import { WebConsole } from './web-console.ts';
-import { hasXServer, reattachXServer, startXServer, type XServer } from './x-server.ts';
+import { hasXServer } from './x-server.ts';
 
 export const MODULE = 'docker';
 export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };
-
-/** How long a container that is new is watched for rights that it lacks, and how often. */
-const WATCHED_MS = 5_000;
-const WATCH_MS = 250;
 
 interface State extends Omit<Wanted, 'level'> {
   usage: string;
@@ -34,16 +30,9 @@ interface State extends Omit<Wanted, 'level'> {
 export class DockerNode extends ProgramNode<DockerRuntime> {
   readonly type = MODULE;
   readonly #shared: Shared;
+  readonly #container: OwnContainer;
+  readonly #cables: Cables;
   #state: State;
-  #level: Level;
-  #made: Made | undefined;
-  /** Of a VNC console: there as long as the container is. */
-  #xServer: XServer | undefined;
-  /** Of the project, when the container was made. */
-  #variables: Variables;
-  readonly #xResources = new Held();
-  /** By adapter, where its interface is open. */
-  readonly #plugged = new Map<number, number>();
   /** Of the container that runs, or is about to. */
   #process = 0;
 
@@ -55,11 +44,11 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
       listener: (type, at) => own.node!.#webConsole(type, at),
     });
     own.node = this;
-    this.#variables = identity.project.variables;
     this.#shared = sharedBy(services);
     this.#state = state;
-    this.#level = levelsOf(services.config.Docker)[0]!;
-    this.#listenToPorts();
+    this.#container = new OwnContainer(this.#asOwner(), services, this.#shared);
+    this.#cables = new Cables(this.id, this.ports);
+    this.#cables.follow(() => this.runtime?.pid);
   }
 
   static async create(identity: NodeIdentity, body: DockerCreate, services: Services): Promise<DockerNode> {
@@ -87,7 +76,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     const { settings, image, usage } = this.#state;
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
-      ...{ node_directory: this.directory, container_id: this.#made?.id, image, usage },
+      ...{ node_directory: this.directory, container_id: this.#container.id, image, usage },
       ...{ console: this.console.port, console_type: this.console.type, aux: this.auxiliaryConsole.port },
       ...settings,
     };
@@ -115,11 +104,18 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   override reload(): Promise<void> {
     return this.inTurn(async () => {
       const runtime = this.#running();
-      await this.#unplug();
+      await this.#cables.unplug();
       await runtime.restart();
       this.#process = runtime.pid;
-      await this.#plug(runtime);
+      await this.#cables.plug(runtime.pid);
       if (this.status !== 'started') this.status = 'started';
+    });
+  }
+
+  /** They are the environment of its programs: a container that runs is made anew, and started again. One that does not waits for its start. */
+  override variablesChanged(): Promise<void> {
+    return this.inTurn(async () => {
+      if (this.runtime && this.#container.isOutOfDate) await this.#makeAgain(async () => {});
     });
   }
 
@@ -136,13 +132,12 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
     super.releaseAll(rest);
-    rest.defer(() => this.#xResources.release());
-    rest.defer(() => this.#removeContainer());
+    rest.defer(() => this.#container.release());
   }
 
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<DockerRuntime> {
     using _slot = await this.#shared.starts.take(this.stopAsked);
-    const { made, isNew } = await this.#ready(undo);
+    const { made, isNew } = await this.#container.ready(undo);
     const runtime = await DockerRuntime.start(this, this.#shared, this.#startOf(made), resources);
     await this.#join(runtime, resources);
     if (isNew) this.#watchRights(runtime, resources);
@@ -156,6 +151,21 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   get #identity() {
     const { id, name, project } = this;
     return { id, name, project, directory: this.directory, relativeDirectory: this.relativeDirectory };
+  }
+
+  /** As the container sees the node. */
+  #asOwner(): ContainerOwner {
+    const node = this;
+    return {
+      get identity() {
+        return node.#identity;
+      },
+      get wanted() {
+        return node.#state;
+      },
+      console: node.console,
+      makeDirectory: (undo) => node.makeDirectory(undo),
+    };
   }
 
   #running(): DockerRuntime {
@@ -174,63 +184,13 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
 
   /** What a former life of the server has left, as far as it is what is wanted; else a container of this life. */
   async #makeOrTakeBack(undo: AsyncDisposableStack): Promise<void> {
-    const found = await this.#shared.unclaimed.claim(this.id);
-    for (const { Id: id, Labels } of found) {
-      const { State } = await inspect(this.#shared.engine, id);
-      if (!State.Running || this.#made) {
-        await removeContainer(this.#shared.engine, id, this.id);
-        continue;
-      }
-      this.#level = LEVELS.find((level) => level === Labels[LEVEL_LABEL]) ?? this.#level;
-      await this.makeDirectory(undo);
-      const display = Labels[DISPLAY_LABEL];
-      if (display !== undefined) {
-        this.#xServer = reattachXServer(this.#identity, Number(display), this.services, this.#xResources.fresh());
-      }
-      this.#made = { id, volumes: (Labels[VOLUMES_LABEL] ?? '').split(':').filter(Boolean), isNew: false };
-    }
-    if (!this.#made) return void (await this.#make(undo));
-    const made = this.#made;
+    const found = await this.#container.takeOver(undo);
+    if (!found) return void (await this.#container.make(undo));
     await this.takeBack(async (resources) => {
-      const runtime = await DockerRuntime.reattach(this, this.#shared, this.#startOf(made), resources);
+      const runtime = await DockerRuntime.reattach(this, this.#shared, this.#startOf(found), resources);
       await this.#join(runtime, resources);
       return runtime;
     });
-  }
-
-  async #make(undo: AsyncDisposableStack): Promise<Made> {
-    await this.makeDirectory(undo);
-    this.#variables = this.project.variables;
-    const display = await this.#startXServer();
-    this.#made = await makeContainer(
-      { ...this.#state, ...this.#identity, level: this.#level, ...(display === undefined ? {} : { display }) },
-      this.services,
-      this.#shared,
-    );
-    return this.#made;
-  }
-
-  /** The container, which the Engine may have lost meanwhile. */
-  async #ready(undo: AsyncDisposableStack): Promise<{ made: Made; isNew: boolean }> {
-    // It knows the socket of that X server, and of no other.
-    if (this.#xServer?.isAlive === false) await this.#removeContainer();
-    // Variables of the project are its environment.
-    if (!isDeepStrictEqual(this.#variables, this.project.variables)) await this.#removeContainer();
-    const made = this.#made ?? (await this.#make(undo));
-    const isNew = made.isNew;
-    made.isNew = false;
-    return { made, isNew };
-  }
-
-  /** For a VNC console; answers its display. */
-  async #startXServer(): Promise<number | undefined> {
-    await this.#xResources.release();
-    this.#xServer = undefined;
-    const { type, port } = this.console;
-    if (type !== 'vnc' || port === null) return undefined;
-    const { console_resolution: resolution } = this.#state.settings;
-    this.#xServer = await startXServer(this.#identity, { resolution, port }, this.services, this.#xResources.fresh());
-    return this.#xServer.display;
   }
 
   #webConsole(type: string, at: { host: string; port: number }): WebConsole | undefined {
@@ -241,40 +201,8 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
 
   async #join(runtime: DockerRuntime, resources: AsyncDisposableStack): Promise<void> {
     this.#process = runtime.pid;
-    resources.defer(() => this.#unplug());
-    await this.#plug(runtime);
-  }
-
-  async #plug(runtime: DockerRuntime): Promise<void> {
-    await Promise.all(this.ports.all.map((port, adapter) => this.#plugOne(port as LivePort, adapter, runtime)));
-  }
-
-  /** An interface has a carrier as long as somebody has it open: that is while its cable is there. */
-  async #plugOne(port: LivePort, adapter: number, { pid }: DockerRuntime): Promise<void> {
-    const process = port.isUp ? pid : undefined;
-    // What stays as it is is not opened again: the container would see its cable go and come.
-    if (this.#plugged.get(adapter) === process) return;
-    this.#plugged.delete(adapter);
-    if (process === undefined) return await port.setDevice(null);
-    await port.setDevice({ kind: 'tap', interface: `eth${adapter}`, create: 'never', process });
-    this.#plugged.set(adapter, process);
-  }
-
-  async #unplug(): Promise<void> {
-    this.#plugged.clear();
-    await Promise.all(this.ports.all.map((port) => port.setDevice(null)));
-  }
-
-  #listenToPorts(): void {
-    for (const [adapter, port] of this.ports.all.entries()) {
-      (port as LivePort).onCable(async () => {
-        const { runtime } = this;
-        if (!runtime) return;
-        await this.#plugOne(port as LivePort, adapter, runtime).catch((error: unknown) => {
-          log.warn('a container does not hear of its cable', { node: this.id, adapter, reason: messageOf(error) });
-        });
-      });
-    }
+    resources.defer(() => this.#cables.unplug());
+    await this.#cables.plug(runtime.pid);
   }
 
   async #changeNow(body: DockerUpdate): Promise<void> {
@@ -300,7 +228,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
       this.name = name;
       if (after.settings.adapters === before.settings.adapters) return;
       await this.ports.resize(after.settings.adapters);
-      this.#listenToPorts();
+      this.#cables.follow(() => this.runtime?.pid);
     });
   }
 
@@ -309,62 +237,38 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     const ran = this.runtime !== undefined && !this.runtime.isSuspended;
     if (this.runtime) await this.switchOff();
     await change();
-    await this.#removeContainer();
+    await this.#container.remove();
     await using undo = new AsyncDisposableStack();
-    await this.#make(undo);
+    await this.#container.make(undo);
     undo.move();
     if (ran) await this.startNow();
-  }
-
-  async #removeContainer(): Promise<void> {
-    const made = this.#made;
-    this.#made = undefined;
-    if (!made) return;
-    try {
-      await removeContainer(this.#shared.engine, made.id, this.id);
-    } catch (error) {
-      // The next life of this server finds it by its label.
-      const message = `The container of ${this.name} stays, ${made.id.slice(0, 12)}: ${messageOf(error)}`;
-      log.warn(message, { project: this.project.id });
-      this.services.events.emit('log.warning', { message }, this.project.id);
-    }
   }
 
   /** A new container that is refused something gets more rights, where the configuration allows it: said in events. */
   #watchRights(runtime: DockerRuntime, resources: AsyncDisposableStack): void {
     const levels = levelsOf(this.services.config.Docker);
-    const next = levels[levels.indexOf(this.#level) + 1];
+    const next = levels[levels.indexOf(this.#container.level) + 1];
     if (next === undefined) return;
-    const end = performance.now() + WATCHED_MS;
-    const look = (): void => {
-      if (lacksRights(runtime.lastOutput)) {
-        clearInterval(timer);
-        void this.inTurn(() => this.#giveRights(runtime, next));
-      } else if (performance.now() > end || runtime.ended) clearInterval(timer);
-    };
-    const timer = setInterval(look, WATCH_MS).unref();
-    runtime.once('end', look);
-    resources.defer(() => clearInterval(timer));
+    watchForRefusal(runtime, resources, (line) => void this.inTurn(() => this.#giveRights(runtime, next, line)));
   }
 
-  async #giveRights(runtime: DockerRuntime, level: Level): Promise<void> {
+  async #giveRights(runtime: DockerRuntime, level: Level, line: string): Promise<void> {
     if (this.runtime !== runtime) return;
-    const before = this.#level;
-    const reason = lastRefusal(runtime.lastOutput);
+    const before = this.#container.level;
     try {
-      this.#level = level;
+      this.#container.level = level;
       await this.#makeAgain(async () => {});
       // It may have ended by itself before.
       if (!this.runtime) await this.startNow();
-      this.#tell('log.warning', `${this.name} was refused something (${reason}): it runs ${named(level)} now.`);
+      this.#tell('log.warning', `${this.name} was refused something (${line}): it runs ${named(level)} now.`);
     } catch (error) {
-      this.#level = before;
+      this.#container.level = before;
       this.#tell(
         'log.warning',
         `${this.name} cannot run ${named(level)} here (${messageOf(error)}): it goes on ${named(before)}.`,
       );
       await this.#makeAgain(async () => {}).catch(() => {});
-      if (this.#made) this.#made.isNew = false;
+      this.#container.keepRights();
       await this.startNow().catch((thrown: unknown) => this.#tell('log.error', messageOf(thrown)));
     }
   }
@@ -372,26 +276,4 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   #tell(action: 'log.warning' | 'log.error', message: string): void {
     this.services.events.emit(action, { message }, this.project.id);
   }
-}
-
-/** What is taken and given back again and again. */
-class Held {
-  #stack: AsyncDisposableStack | undefined;
-
-  fresh(): AsyncDisposableStack {
-    this.#stack = new AsyncDisposableStack();
-    return this.#stack;
-  }
-
-  async release(): Promise<void> {
-    const stack = this.#stack;
-    this.#stack = undefined;
-    await stack?.disposeAsync();
-  }
-}
-
-/** The line that tells it. */
-function lastRefusal(output: string): string {
-  const line = output.split('\n').findLast(lacksRights) ?? '';
-  return line.trim().slice(-200);
 }

@@ -1,0 +1,55 @@
+// The interfaces of a container that runs: each has a carrier as long as somebody has it open, and that is as long as its cable is there.
+
+import { messageOf } from '../../../failures.ts';
+import { log } from '../../../host/log.ts';
+import type { AdapterPorts } from '../../nodes/adapter-ports.ts';
+import type { LivePort } from '../../nodes/live-port.ts';
+
+export class Cables {
+  readonly #node: string;
+  readonly #ports: AdapterPorts;
+  /** First process of the container, by adapter, where its interface is open. */
+  readonly #plugged = new Map<number, number>();
+
+  /**
+   * @param node identifier of the node whose ports these are
+   * @param ports each of them a `LivePort`
+   */
+  constructor(node: string, ports: AdapterPorts) {
+    this.#node = node;
+    this.#ports = ports;
+  }
+
+  /** Opens the interfaces of the container with this first process whose cables are there. */
+  async plug(process: number): Promise<void> {
+    await Promise.all(this.#ports.all.map((port, adapter) => this.#plugOne(port as LivePort, adapter, process)));
+  }
+
+  async unplug(): Promise<void> {
+    this.#plugged.clear();
+    await Promise.all(this.#ports.all.map((port) => port.setDevice(null)));
+  }
+
+  /** Follows the cables; to be called again when there are other ports. @param running first process of the container, if it runs */
+  follow(running: () => number | undefined): void {
+    for (const [adapter, port] of this.#ports.all.entries()) {
+      (port as LivePort).onCable(async () => {
+        const process = running();
+        if (process === undefined) return;
+        await this.#plugOne(port as LivePort, adapter, process).catch((error: unknown) => {
+          log.warn('a container does not hear of its cable', { node: this.#node, adapter, reason: messageOf(error) });
+        });
+      });
+    }
+  }
+
+  async #plugOne(port: LivePort, adapter: number, running: number): Promise<void> {
+    const process = port.isUp ? running : undefined;
+    // What stays as it is is not opened again: the container would see its cable go and come.
+    if (this.#plugged.get(adapter) === process) return;
+    this.#plugged.delete(adapter);
+    if (process === undefined) return await port.setDevice(null);
+    await port.setDevice({ kind: 'tap', interface: `eth${adapter}`, create: 'never', process });
+    this.#plugged.set(adapter, process);
+  }
+}
