@@ -45,6 +45,8 @@ function roleOf(pid: number, daemon: Daemon): string {
   if (pid === daemon.pid) return 'daemon';
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
+    // It takes a title of its own a moment after its start.
+    if (words[0] === 'labwired: supervisor') return 'supervisor';
     return words.includes('supervise') ? 'supervisor' : (words[0]?.split('/').at(-1) ?? '');
   } catch {
     return 'ended';

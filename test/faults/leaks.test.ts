@@ -6,9 +6,11 @@ import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import type { TestEngine } from '../compute/docker-engine.ts';
 import { type Daemon, eventually, startDaemon } from '../system/daemon.ts';
 import { executable, FROM_SOURCE } from '../system/executable.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from '../system/lab.ts';
+import { container, engineFor, machine, withEngine } from '../system/machines.ts';
 import { type Census, censusOf, changes, memoryOf } from './census.ts';
 import { type Figure, FULL, rig } from './rig.ts';
 import { forEachAtOnce } from './wire.ts';
@@ -58,11 +60,11 @@ interface Activity {
   around?: { before: (subject: Subject) => Promise<void>; after: (subject: Subject) => Promise<void> };
 }
 
-/** The smallest machine that starts, without a guest and with an emulated processor. */
-const MACHINE = { platform: 'x86_64', ram: 16, options: '-machine accel=tcg', process_priority: 'normal' };
+/** What the nodes are that run something: PCs of an engine, or machines of QEMU and, where there is a Docker Engine, containers. */
+type Programs = 'built-in' | 'vpcs' | 'machines' | 'machines and containers';
 
-/** Twenty nodes in a row, with filters and impairments on the links: PCs or QEMU machines, and others that need no program. */
-async function makeLab(daemon: Daemon, engine: string, pcCount: number): Promise<Subject> {
+/** Twenty nodes in a row, with filters and impairments on the links: nodes that run something, and others that need no program. */
+async function makeLab(daemon: Daemon, programs: Programs, pcCount: number): Promise<Subject> {
   const lab = await Lab.create(daemon, 'Cycles');
   const make = (name: string, node_type: string): Promise<NodeObject> =>
     daemon.post(`${lab.path}/nodes`, { name, node_type, compute_id: 'local' });
@@ -84,12 +86,13 @@ async function makeLab(daemon: Daemon, engine: string, pcCount: number): Promise
   for (let index = 0; index < pcCount; index++) {
     const startup_script = `ip 10.0.0.${index + 1}/24\n`;
     const name = `PC${index + 1}`;
-    const pc: NodeObject =
-      engine === 'qemu'
-        ? await daemon.post(`${lab.path}/nodes`, { name, node_type: 'qemu', compute_id: 'local', properties: MACHINE })
-        : await lab.pc(name, { properties: { startup_script } });
-    pcs.push(pc);
-    await join(pc, 0, others[index % others.length]!, 0);
+    const isContainer = programs === 'machines and containers' && index % 2 === 1;
+    pcs.push(
+      programs === 'built-in' || programs === 'vpcs'
+        ? await lab.pc(name, { properties: { startup_script } })
+        : await (isContainer ? container(lab, name, { extra_volumes: ['/kept'] }) : machine(lab, name)),
+    );
+    await join(pcs[index]!, 0, others[index % others.length]!, 0);
   }
   for (const [index, one] of others.entries()) {
     const next = others[index + 1];
@@ -210,10 +213,10 @@ async function repeat(subject: Subject, activity: Activity, times: number, looks
 }
 
 /** Everything is back to what it was; what is not yet gone gets time to go. */
-async function settled(daemon: Daemon, before: Census): Promise<void> {
+async function settled(daemon: Daemon, before: Census, engine: TestEngine | undefined): Promise<void> {
   await eventually(
     'what was taken to be given back',
-    async () => changes(before, await censusOf(daemon)),
+    async () => changes(before, await censusOf(daemon, engine)),
     (left) => left.length === 0,
     20_000,
   );
@@ -222,22 +225,26 @@ async function settled(daemon: Daemon, before: Census): Promise<void> {
 async function attack(
   t: TestContext,
   { name, program, growthMib }: Server,
-  engine: string,
+  programs: Programs,
   pcs: number,
   activities: readonly Activity[],
+  engine?: TestEngine,
 ): Promise<Figure[]> {
-  const environment = { LABWIRE_VPCS_ENGINE: engine === 'qemu' ? 'built-in' : engine };
+  const environment = {
+    LABWIRE_VPCS_ENGINE: programs === 'vpcs' ? 'vpcs' : 'built-in',
+    ...(engine && withEngine(engine).environment),
+  };
   const daemon = await startDaemon(t, { program, environment });
-  const subject = await makeLab(daemon, engine, pcs);
+  const subject = await makeLab(daemon, programs, pcs);
   // What is made once and kept, such as threads, is made now.
   for (const activity of activities) await repeat(subject, activity, activity.together ? 2 * AT_ONCE : 2, 1);
   await sleep(500);
-  const before = await censusOf(daemon);
+  const before = await censusOf(daemon, engine);
   const figures: Figure[] = [];
-  const nodes = engine === 'qemu' ? 'QEMU machines' : `PCs: ${engine}`;
+  const nodes = programs.startsWith('machines') ? programs : `PCs: ${programs}`;
   for (const activity of activities) {
     const memory = await repeat(subject, activity, activity.times, LOOKS);
-    await settled(daemon, before);
+    await settled(daemon, before, engine);
     const growth = memory.at(-1)! - memory[Math.floor(memory.length / 2)]!;
     assert.ok(
       growth <= growthMib,
@@ -261,8 +268,13 @@ rig({ name: 'leaks', promise: 'what is started and stopped, opened and closed, l
   const small = await attack(t, SMALL_HEAP, 'built-in', 8, [...cyclesOf(CYCLES), ...OTHERS]);
   const packed = await attack(t, EXECUTABLE(), 'built-in', 8, [...cyclesOf(CYCLES), ...OTHERS]);
   const programs = missing('vpcs') ? [] : await attack(t, EXECUTABLE(), 'vpcs', 3, cyclesOf(PROGRAM_CYCLES));
-  // Without a guest a machine says nothing at its console.
+  // Without a guest a machine says nothing at its console, nor does a container that has no cause.
   const cycles = cyclesOf(PROGRAM_CYCLES).filter(({ around, together }) => !(around && together));
-  const machines = missing('qemu-system-x86_64') ? [] : await attack(t, SMALL_HEAP, 'qemu', 2, cycles);
+  const engine = missing('qemu-system-x86_64') ? 'no machines' : await engineFor(t);
+  const machines = missing('qemu-system-x86_64')
+    ? []
+    : typeof engine === 'string'
+      ? await attack(t, SMALL_HEAP, 'machines', 2, cycles)
+      : await attack(t, SMALL_HEAP, 'machines and containers', 4, cycles, engine);
   return [...small, ...packed, ...programs, ...machines];
 });
