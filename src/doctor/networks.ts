@@ -38,17 +38,18 @@ export const tun: Check = {
 };
 
 /** What is missing without it. */
-const USES: Record<Capability, string> = {
+const USES = {
   CAP_NET_ADMIN: 'TAPs, bridges and the NAT network',
   CAP_NET_RAW: 'ports of clouds on Ethernet interfaces',
-};
+} as const satisfies Partial<Record<Capability, string>>;
 
 export const capabilities: Check = {
   subject: 'capabilities',
   examine(patient) {
     const held = heldBy(patient);
-    const lacking = (Object.keys(USES) as Capability[]).filter((name) => !held.includes(name));
-    if (lacking.length === 0) return ok(`${held.join(' and ')}: clouds and NAT reach networks of this host`);
+    const wanted = Object.keys(USES) as (keyof typeof USES)[];
+    const lacking = wanted.filter((name) => !held.includes(name));
+    if (lacking.length === 0) return ok(`${wanted.join(' and ')}: clouds and NAT reach networks of this host`);
     const missing = lacking.map((name) => `${name} is missing, for ${USES[name]}`);
     return warning(missing.join('; '), `if labs are to have that: ${DROP_IN}`);
   },

@@ -1,8 +1,8 @@
-// The capabilities of this process that networks of the host need (capabilities(7)).
+// The capabilities of processes that networks of the host and of containers need (capabilities(7)).
 import { readFileSync } from 'node:fs';
 
 /** Bits of linux/capability.h. */
-const BITS = { CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n };
+const BITS = { CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n, CAP_SYS_PTRACE: 19n, CAP_SYS_ADMIN: 21n };
 
 export type Capability = keyof typeof BITS;
 
@@ -20,11 +20,17 @@ export function capabilitiesIn(status: string): Capability[] {
   return (Object.keys(BITS) as Capability[]).filter((name) => (mask >> BITS[name]) & 1n);
 }
 
+/** Which of those that are needed a process does not have; all of them when nobody can tell. */
+export function lackedBy(pid: number | 'self', needed: readonly Capability[]): readonly Capability[] {
+  try {
+    const held = capabilitiesIn(readFileSync(`/proc/${pid}/status`, 'latin1'));
+    return needed.filter((name) => !held.includes(name));
+  } catch {
+    return needed;
+  }
+}
+
 /** Whether this process has the capability now. */
 export function holds(capability: Capability): boolean {
-  try {
-    return capabilitiesIn(readFileSync('/proc/self/status', 'latin1')).includes(capability);
-  } catch {
-    return false;
-  }
+  return lackedBy('self', [capability]).length === 0;
 }

@@ -2,7 +2,7 @@
 // with all that it has.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,10 +37,12 @@ async function lacking(): Promise<string | false> {
 export class TestEngine implements AsyncDisposable {
   readonly directory: string;
   readonly engine: Engine;
+  readonly #options: readonly string[];
   #child: ChildProcess | undefined;
 
-  private constructor(directory: string) {
+  private constructor(directory: string, options: readonly string[]) {
     this.directory = directory;
+    this.#options = options;
     this.engine = new Engine(this.socketPath);
   }
 
@@ -52,8 +54,9 @@ export class TestEngine implements AsyncDisposable {
     return readFileSync(join(this.directory, 'log'), 'utf8');
   }
 
-  static async make(): Promise<TestEngine> {
-    const made = new TestEngine(await mkdtemp(join(tmpdir(), 'lw-docker-')));
+  /** @param options of dockerd, beside those that it always gets */
+  static async make(options: readonly string[] = []): Promise<TestEngine> {
+    const made = new TestEngine(await mkdtemp(join(tmpdir(), 'lw-docker-')), options);
     try {
       await made.start();
       return made;
@@ -74,6 +77,7 @@ export class TestEngine implements AsyncDisposable {
       '--pidfile', place('pid'),
       '--host', `unix://${this.socketPath}`,
       '--bridge=none', '--iptables=false', '--ip-forward=false',
+      ...this.#options,
     ];
     const child = spawn('dockerd', words, { stdio: ['ignore', log.fd, log.fd], detached: true });
     this.#child = child;
@@ -148,12 +152,25 @@ export class TestEngine implements AsyncDisposable {
       // It does not run any more.
     }
     await this.stop();
+    killNaming(this.directory);
     await unmountBelow(this.directory);
     await rm(this.directory, { recursive: true, force: true });
   }
 
   get #docker(): string[] {
     return [existsSync('/usr/bin/docker') ? '/usr/bin/docker' : 'docker', '--host', `unix://${this.socketPath}`];
+  }
+}
+
+/** What keeps containers over the end of their Engine has its directory among its words. */
+function killNaming(directory: string): void {
+  for (const pid of readdirSync('/proc').map(Number)) {
+    if (!(pid > 0) || pid === process.pid) continue;
+    try {
+      if (readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(directory)) process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
   }
 }
 

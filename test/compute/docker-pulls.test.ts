@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -12,8 +13,19 @@ import { containers, engine, noEngine as skip, until } from './docker-support.ts
 
 const digest = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
-/** A registry on loopback with one image of one layer; it gives the layer in pieces, as fast as it is told to. */
-async function registry(t: TestContext, pause: () => number): Promise<{ image: string; server: Server }> {
+interface Peculiar {
+  /** Milliseconds between two pieces of the layer. */
+  pause?: () => number;
+  architecture?: string;
+  /** The layer ends before it is whole. */
+  isCut?: boolean;
+}
+
+/** A registry on loopback with one image of one layer, which it gives in pieces; answers the name of the image. */
+async function registry(
+  t: TestContext,
+  { pause = () => 0, architecture = 'amd64', isCut = false }: Peculiar,
+): Promise<string> {
   const tree = join(engine().directory, 'tree');
   // Something that cannot be made smaller, so that it comes in pieces.
   execFileSync('/bin/sh', ['-c', 'head -c 8000000 /dev/urandom >"$1/filler"', 'sh', tree]);
@@ -22,7 +34,7 @@ async function registry(t: TestContext, pause: () => number): Promise<{ image: s
   const config = Buffer.from(
     JSON.stringify({
       ...{
-        architecture: 'amd64',
+        architecture,
         os: 'linux',
         config: { Cmd: ['/bin/sh'], Labels: { nonce: randomBytes(4).toString('hex') } },
       },
@@ -39,19 +51,20 @@ async function registry(t: TestContext, pause: () => number): Promise<{ image: s
   );
   const server = createServer(async (asked, answer) => {
     const url = asked.url ?? '';
-    const bytes = url.includes('/manifests/') ? manifest : url.endsWith(digest(config)) ? config : layer;
+    const blob = isCut ? layer.subarray(0, layer.length / 2) : layer;
+    const bytes = url.includes('/manifests/') ? manifest : url.endsWith(digest(config)) ? config : blob;
     if (url === '/v2/') return void answer.end('{}');
     if (!/\/(manifests|blobs)\//.test(url)) return void answer.writeHead(404).end();
     const type = bytes === manifest ? `${media}.distribution.manifest.v2+json` : 'application/octet-stream';
     answer.writeHead(200, {
       'content-type': type,
       'content-length': bytes.length,
-      'docker-content-digest': digest(bytes),
+      'docker-content-digest': bytes === blob ? digest(layer) : digest(bytes),
     });
     if (asked.method === 'HEAD') return void answer.end();
     for (let at = 0; at < bytes.length && !answer.destroyed; at += 100_000) {
       answer.write(bytes.subarray(at, at + 100_000));
-      if (bytes === layer) await sleep(pause());
+      if (bytes === blob) await sleep(pause());
     }
     answer.end();
   }).listen(0, '127.0.0.1');
@@ -60,13 +73,13 @@ async function registry(t: TestContext, pause: () => number): Promise<{ image: s
     server.closeAllConnections();
     server.close();
   });
-  return { image: `127.0.0.1:${(server.address() as AddressInfo).port}/some/image:1.0`, server };
+  return `127.0.0.1:${(server.address() as AddressInfo).port}/some/image:1.0`;
 }
 
 test('an image that is missing is pulled, with progress, unless somebody cancels', { skip }, async (t) => {
   const { lab, project } = await containers(t);
   let pause = 200;
-  const { image } = await registry(t, () => pause);
+  const image = await registry(t, { pause: () => pause });
   const make = () => lab.request('POST', `${project}/docker/nodes`, { name: 'P1', image, console_type: 'telnet' });
   const making = make();
   await lab.told('log.info', ({ message }) => message.includes(`Pulling image ${image}: `));
@@ -93,4 +106,35 @@ test('an image that is missing is pulled, with progress, unless somebody cancels
   await lab.told('log.info', ({ message }) => message === `Pulled image ${image}`);
   assert.ok((await lab.expect(200, 'GET', '/docker/images')).some((one: { image: string }) => one.image === image));
   await lab.expect(204, 'POST', `${project}/close`);
+});
+
+test('an image that comes cut is refused with the reason, and one for other processors with a warning', {
+  skip,
+}, async (t) => {
+  const { lab, project } = await containers(t);
+  const make = (image: string) =>
+    lab.request('POST', `${project}/docker/nodes`, {
+      name: 'P1',
+      image,
+      console_type: 'telnet',
+      start_command: '/bin/alien',
+    });
+  const cut = await make(await registry(t, { isCut: true }));
+  assert.deepEqual([cut.status, cut.body.exception], [409, 'DockerError']);
+  assert.match(cut.body.message, /cannot be pulled: .*(verification failed|unexpected EOF|size)/);
+  assert.deepEqual([await lab.expect(200, 'GET', '/docker/pulls'), engine().containers()], [[], []]);
+
+  // A program of 64-bit ARM, as far as its header goes (elf(5)).
+  const header = Buffer.alloc(64);
+  Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]).copy(header);
+  header.writeUInt16LE(2, 16);
+  header.writeUInt16LE(183, 18);
+  await writeFile(join(engine().directory, 'tree/bin/alien'), header, { mode: 0o755 });
+  const image = await registry(t, { architecture: 'arm64' });
+  const alien = await make(image);
+  assert.equal(alien.status, 201);
+  await lab.told('log.warning', ({ message }) => message.includes(`${image} is made for arm64, this host is `));
+  const started = await lab.request('POST', `${project}/docker/nodes/${alien.body.node_id}/start`);
+  const { message } = started.status === 409 ? started.body : await lab.told('log.error');
+  assert.match(message, /alien: .*(not found|Exec format error)/i);
 });

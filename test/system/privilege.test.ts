@@ -1,21 +1,18 @@
 // What the daemon, and the programs that it starts, may do on the host, and what they know of it.
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync, copyFileSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { noTaps } from '../compute/qemu-support.ts';
-import { type Daemon, ownDaemon, startDaemon } from './daemon.ts';
-import { executable } from './executable.ts';
+import { startDaemon } from './daemon.ts';
 import { Lab, missing } from './lab.ts';
 import { Listener } from './notifications.ts';
 import { OuterNetwork } from './outer-network.ts';
 import { processesIn } from './processes.ts';
 import { pidOf, ping } from './survivors.ts';
 import { noNamespaces } from './two-daemons-network.ts';
-
-/** The user without rights of every system. */
-const NOBODY = 65_534;
+import { NO_RIGHTS, NOBODY, unprivileged } from './unprivileged.ts';
 
 /** The environment of a process, by name. */
 function environmentOf(pid: number): Record<string, string> {
@@ -84,34 +81,6 @@ test("programs of nodes get nothing of the daemon's: no secret of its environmen
   );
 });
 
-/** A daemon of the user without rights, but for those that `setpriv` is told to give. */
-function unprivileged(
-  t: TestContext,
-  {
-    rights,
-    config,
-    before = [],
-    network,
-  }: { rights: readonly string[]; config: string; before?: readonly string[]; network?: OuterNetwork | undefined },
-): Daemon {
-  const { directory } = ownDaemon(t);
-  const copy = join(directory, 'labwired');
-  copyFileSync(executable()[0]!, copy);
-  chmodSync(copy, 0o755);
-  chownSync(directory, NOBODY, NOBODY);
-  const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
-  const state = join(directory, 'state');
-  const daemon = ownDaemon(t, {
-    ...(network ? { host: network.address } : {}),
-    program: [...(network?.inside ?? []), ...before, 'setpriv', ...user, ...rights, copy],
-    config,
-    flags: ['--state', state, ...(network ? ['--insecure'] : [])],
-    environment: { TMPDIR: directory, HOME: directory },
-  });
-  chmodSync(daemon.directory, 0o755);
-  return Object.assign(daemon, { state });
-}
-
 /** What a process may, and what it gives to those that it starts. */
 function rightsOf(pid: number): Record<string, number> {
   const names = ['CapEff', 'CapPrm', 'CapInh', 'CapAmb', 'NoNewPrivs'];
@@ -122,7 +91,7 @@ test('a user without any right runs labs; what needs a capability names it and w
   skip: missing('vpcs', 'setpriv') || (process.getuid!() === 0 ? false : 'only root can become another user'),
 }, async (t) => {
   const weak = unprivileged(t, {
-    rights: ['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all'],
+    rights: NO_RIGHTS,
     // Whatever bridges this host has.
     config: '[Server]\ndefault_nat_interface = lw-none\n',
   });

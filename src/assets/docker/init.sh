@@ -18,6 +18,8 @@ as_noted() {
   done <"$1/.gns3_perms"
 }
 
+# Names of volumes are no patterns.
+set -f
 old_ifs=$IFS
 IFS=:
 for volume in $GNS3_VOLUMES; do
@@ -29,6 +31,7 @@ for volume in $GNS3_VOLUMES; do
   fi
 done
 IFS=$old_ifs
+set +f
 
 host=$(hostname)
 if [ ! -s /etc/hosts ]; then

@@ -1,14 +1,16 @@
 // A container of a node, as the Engine knows it: made, found again, removed. It runs nothing yet.
-import { Failure } from '../../../failures.ts';
+import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { splitWords } from '../../nodes/words.ts';
 import { type Engine, EngineFailure, exception } from './engine.ts';
 import type { Environment } from './environment.ts';
 import { type Level, rightsOf } from './rights.ts';
-import { type Labels, type Mount, removeVolumes } from './volumes.ts';
+import { findVolumes, type Labels, type Mount, removeVolumes } from './volumes.ts';
 
 export interface ImageInfo {
   Id: string;
+  /** Such as `amd64`. */
+  Architecture?: string;
   Config: {
     Entrypoint?: string | string[] | null;
     Cmd?: string | string[] | null;
@@ -115,10 +117,16 @@ export async function removeContainer(engine: Engine, id: string, nodeId: string
   await engine.call('DELETE', `containers/${id}?force=1&v=1`).catch((error: unknown) => {
     if (!(error instanceof EngineFailure) || error.status !== 404) throw error;
   });
-  await removeVolumes(engine, `${NODE_LABEL}=${nodeId}`).catch((error: unknown) => {
-    // They are names for directories of the node, no more.
-    log.warn('volumes of a container stay', { node: nodeId, reason: String(error) });
-  });
+  await removeVolumesOf(engine, nodeId);
+}
+
+/** They are names for directories of the node, no more. */
+export async function removeVolumesOf(engine: Engine, nodeId: string): Promise<void> {
+  try {
+    await removeVolumes(engine, await findVolumes(engine, `${NODE_LABEL}=${nodeId}`));
+  } catch (error) {
+    log.warn('volumes of a container stay', { node: nodeId, reason: messageOf(error) });
+  }
 }
 
 /** The image's facts. @throws EngineFailure with status 404 when the Engine does not have it */

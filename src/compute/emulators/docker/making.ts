@@ -11,6 +11,7 @@ import {
   imageInfo,
   NODE_LABEL,
   PROJECT_LABEL,
+  removeVolumesOf,
   VOLUMES_LABEL,
 } from './container.ts';
 import { EngineFailure, exception } from './engine.ts';
@@ -21,6 +22,9 @@ import type { HiddenSettings, Settings } from './settings.ts';
 import type { Shared } from './shared.ts';
 import { makeVolumes, volumePaths } from './volumes.ts';
 import { socketOf } from './x-server.ts';
+
+/** Of this host, as the Engine calls it. */
+const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
 
 /** All that a container is made of. */
 export interface Wanted {
@@ -74,12 +78,19 @@ export async function makeContainer(wanted: Wanted & Identity, services: Service
     ...(display === undefined ? {} : { [DISPLAY_LABEL]: `${display}` }),
   };
   const node = { id, name, directory, adapters: settings.adapters };
+  await using undo = new AsyncDisposableStack();
+  undo.defer(() => removeVolumesOf(engine, id));
   const mounts = await makeVolumes(engine, node, volumes, labels);
   if (display !== undefined) {
     const socket = socketOf(display);
     mounts.push({ Type: 'bind', Source: socket, Target: socket, ReadOnly: true });
   }
   const { words, complaints } = environment(wanted, volumes, image.Config.User ?? '');
+  if (image.Architecture !== undefined && image.Architecture !== ARCHITECTURE) {
+    complaints.push(
+      `${imageName} is made for ${image.Architecture}, this host is ${ARCHITECTURE}: its programs need an emulator (apt install qemu-user-static).`,
+    );
+  }
   for (const complaint of complaints) {
     services.events.emit('log.warning', { message: `${name}: ${complaint}` }, project.id);
   }
@@ -87,6 +98,7 @@ export async function makeContainer(wanted: Wanted & Identity, services: Service
     ...{ name, nodeId: id, projectId: project.id, image, imageName, startCommand: settings.start_command },
     ...{ environment: { words, complaints }, mounts, helpers, level, labels },
   });
+  undo.move();
   return { id: container, volumes, isNew: true };
 }
 

@@ -11,7 +11,7 @@ import { Cables } from './cables.ts';
 import { exception } from './engine.ts';
 import { type Made, mustBeSound, type Wanted } from './making.ts';
 import { type ContainerOwner, OwnContainer } from './own-container.ts';
-import { type Level, levelsOf, named } from './rights.ts';
+import { type Level, levelsOf, named, withFix } from './rights.ts';
 import { watchForRefusal } from './rights-watch.ts';
 import { DockerRuntime } from './runtime.ts';
 import type { DockerCreate, DockerUpdate } from './schema.ts';
@@ -138,7 +138,10 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<DockerRuntime> {
     using _slot = await this.#shared.starts.take(this.stopAsked);
     const { made, isNew } = await this.#container.ready(undo);
-    const runtime = await DockerRuntime.start(this, this.#shared, this.#startOf(made), resources);
+    const starting = DockerRuntime.start(this, this.#shared, this.#startOf(made), resources);
+    const runtime = await starting.catch((error: unknown) => {
+      throw withFix(error, this.services.config.Docker);
+    });
     await this.#join(runtime, resources);
     if (isNew) this.#watchRights(runtime, resources);
     return runtime;

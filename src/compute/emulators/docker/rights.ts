@@ -1,6 +1,8 @@
 // What a container may do beyond its own files: everything (privileged), or what network appliances need.
 import { readdirSync } from 'node:fs';
 import type { Config } from '../../../config/schema.ts';
+import { Failure } from '../../../failures.ts';
+import { EngineFailure, exception } from './engine.ts';
 
 /** From the fewest rights to all of them. */
 export const LEVELS = ['network', 'system', 'privileged'] as const;
@@ -41,6 +43,13 @@ function settingsOfHost(): string[] {
 /** How programs say that a right is missing. */
 export function lacksRights(output: string): boolean {
   return /operation not permitted|permission denied|cap_set_proc|must be (?:run as )?privileged/i.test(output);
+}
+
+/** What to do about a start that the Engine refuses because the host itself lacks a right; other failures as they are. */
+export function withFix(error: unknown, { privileged }: Config['Docker']): unknown {
+  if (privileged !== 'always' || !(error instanceof EngineFailure) || !lacksRights(error.message)) return error;
+  const message = `This host does not let containers run privileged (${error.message}); set privileged = automatic in section [Docker].`;
+  return new Failure('conflict', message, { exception, cause: error });
 }
 
 /** What a level means, for people. */

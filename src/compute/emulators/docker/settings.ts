@@ -33,7 +33,7 @@ function defaultMac(id: string): string {
   return `02:42:${id.slice(2, 4)}:${id.slice(4, 6)}:${id.slice(6, 8)}:00`.toLowerCase();
 }
 
-/** @throws Failure `conflict` for a volume that is no absolute path, or climbs */
+/** @throws Failure `conflict` for a volume that is no absolute path, climbs, or has what stands between volumes */
 export function changedSettings(before: Settings, body: DockerCreate | DockerUpdate, nodeId: string): Settings {
   const after: Settings = { ...before };
   for (const member of Object.keys(before) as (keyof Settings)[]) {
@@ -45,8 +45,8 @@ export function changedSettings(before: Settings, body: DockerCreate | DockerUpd
   after.console_resolution ??= '1024x768';
   after.start_command = after.start_command?.trim() || null;
   for (const volume of after.extra_volumes) {
-    if (volume.startsWith('/') && !volume.split('/').includes('..')) continue;
-    const message = `extra_volumes: ${JSON.stringify(volume)} must be an absolute path in the container, without "..".`;
+    if (volume.startsWith('/') && !volume.split('/').includes('..') && !/[:\p{Cc}]/u.test(volume)) continue;
+    const message = `extra_volumes: ${JSON.stringify(volume)} must be an absolute path in the container, without "..", ":" and line breaks.`;
     throw new Failure('conflict', message, { exception });
   }
   return after;

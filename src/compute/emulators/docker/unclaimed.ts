@@ -1,9 +1,10 @@
-// Containers that a former life of this server has left: until their nodes are made again and take them back.
+// Containers that a former life of this server has left: until their nodes are made again and take them back. And volumes, which may be
+// there without a container, where that life ended before it was made.
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { findContainers, INSTANCE_LABEL, NODE_LABEL, PROJECT_LABEL, removeContainer } from './container.ts';
 import type { Engine } from './engine.ts';
-import type { Labels } from './volumes.ts';
+import { findVolumes, type Labels, removeVolumes, type Volume } from './volumes.ts';
 
 export interface Left {
   Id: string;
@@ -14,6 +15,7 @@ export class UnclaimedContainers {
   readonly #engine: Engine;
   readonly #instance: string;
   #left: Promise<Left[]> | undefined;
+  #volumes: Volume[] = [];
 
   constructor(engine: Engine, instance: string) {
     this.#engine = engine;
@@ -34,11 +36,16 @@ export class UnclaimedContainers {
         log.warn('a container of a former life stays', { container: id, reason: messageOf(error) }),
       );
     }
+    const volumes = this.#volumes.filter(({ Labels }) => isOver(Labels[PROJECT_LABEL] ?? ''));
+    this.#volumes = this.#volumes.filter((volume) => !volumes.includes(volume));
+    await removeVolumes(this.#engine, volumes).catch((error: unknown) =>
+      log.warn('volumes of a former life stay', { reason: messageOf(error) }),
+    );
   }
 
   /** The Engine is asked once: what is made later is this life's. */
   async #take(fits: (left: Left) => boolean): Promise<Left[]> {
-    this.#left ??= findContainers(this.#engine, [`${INSTANCE_LABEL}=${this.#instance}`]).catch((error: unknown) => {
+    this.#left ??= this.#find(`${INSTANCE_LABEL}=${this.#instance}`).catch((error: unknown) => {
       this.#left = undefined;
       throw error;
     });
@@ -46,5 +53,11 @@ export class UnclaimedContainers {
     const taken = left.filter(fits);
     for (const one of taken) left.splice(left.indexOf(one), 1);
     return taken;
+  }
+
+  async #find(label: string): Promise<Left[]> {
+    const left = await findContainers(this.#engine, [label]);
+    this.#volumes = await findVolumes(this.#engine, label);
+    return left;
   }
 }

@@ -5,7 +5,7 @@ import { readdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, systemCode } from '../../../failures.ts';
 import { makeDirectory } from '../../../host/directories.ts';
-import { type Engine, exception } from './engine.ts';
+import { type Engine, EngineFailure, exception } from './engine.ts';
 
 const NETWORK = '/etc/network';
 /** The Engine's own mark of things that are ours. */
@@ -65,14 +65,23 @@ export async function makeVolumes(
   return mounts;
 }
 
-/** Forgets the Engine's volumes of a node; the directories stay. */
-export async function removeVolumes(engine: Engine, label: string): Promise<void> {
+export interface Volume {
+  Name: string;
+  Labels: Labels;
+}
+
+export async function findVolumes(engine: Engine, label: string): Promise<Volume[]> {
   const filters = encodeURIComponent(JSON.stringify({ label: [label] }));
-  const { Volumes: found } = await engine.call<{ Volumes: { Name: string }[] | null }>(
-    'GET',
-    `volumes?filters=${filters}`,
-  );
-  for (const { Name: name } of found ?? []) await engine.call('DELETE', `volumes/${name}`);
+  return (await engine.call<{ Volumes: Volume[] | null }>('GET', `volumes?filters=${filters}`)).Volumes ?? [];
+}
+
+/** Lets the Engine forget volumes; the directories stay. */
+export async function removeVolumes(engine: Engine, volumes: readonly Volume[]): Promise<void> {
+  for (const { Name: name } of volumes) {
+    await engine.call('DELETE', `volumes/${name}`).catch((error: unknown) => {
+      if (!(error instanceof EngineFailure) || error.status !== 404) throw error;
+    });
+  }
 }
 
 /** What ifup reads; what a user has written stays. */

@@ -1,12 +1,12 @@
 // How frames get from a machine to the fabric and back: by a TAP whose descriptor QEMU has, with a packet socket of the fabric's at
 // the interface, or by a pair of UDP sockets on loopback.
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, readFileSync } from 'node:fs';
+import { closeSync, constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import type { Sections } from '../../../config/schema.ts';
 import type { Device } from '../../../fabric/fabric.ts';
 import { Failure, messageOf, systemCode } from '../../../failures.ts';
-import { type Capability, capabilitiesIn, holds } from '../../../host/capabilities.ts';
+import { holds, lackedBy } from '../../../host/capabilities.ts';
 import { guestTapName } from '../../../host/interfaces.ts';
 import { changeLink, keepFromHost } from '../../../host/links.ts';
 import { makeProgramTap } from '../../../host/system-calls.ts';
@@ -109,15 +109,6 @@ async function opens(device: string): Promise<string | undefined> {
     () => undefined,
     (thrown: unknown) => systemCode(thrown) ?? messageOf(thrown),
   );
-}
-
-function lackedBy(pid: number | 'self', needed: readonly Capability[]): readonly Capability[] {
-  try {
-    const held = capabilitiesIn(readFileSync(`/proc/${pid}/status`, 'latin1'));
-    return needed.filter((name) => !held.includes(name));
-  } catch {
-    return needed;
-  }
 }
 
 let tried: { reason: string | undefined } | undefined;
