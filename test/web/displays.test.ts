@@ -61,7 +61,7 @@ test('the display of a machine shows its BIOS, takes keys, and comes again after
   assert.deepEqual(await hindrances(page), []);
 
   // A machine that is off says so, and its display is there again with it. Its own BIOS clears nothing: few letters, many words.
-  await page.locator('.menu summary').click();
+  await page.locator('.dock-menu summary').click();
   await page.getByRole('button', { name: 'Send Ctrl+Alt+Del' }).click();
   await daemon.post(`${path}/nodes/${node_id}/stop`, {});
   await page.getByText('Machine is off.').waitFor();

@@ -1,7 +1,7 @@
 // The tabs below the map. Each lives on while another one is shown; several can stand side by side.
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { WORDS } from '../words.ts';
 import { CapturePane } from './capture.tsx';
@@ -27,6 +27,10 @@ export function Dock({ context, isAlone = false }: { context: LabContext; isAlon
   const { list, shown } = dock;
   const host = useRef<HTMLElement>(null);
   const isFull = useSignal(isAlone);
+  useEffect(() => {
+    // On a phone it is below everything else.
+    if (shown.value !== '') host.current?.scrollIntoView({ block: 'nearest' });
+  }, [shown.value]);
   if (list.value.length === 0) return null;
   const columns = 1 + dock.beside.value.length;
   return (

@@ -22,9 +22,9 @@ export function ActionMenu({ actions }: { actions: readonly DockAction[] }) {
     menu.current?.querySelector('summary')?.focus();
   };
   return (
-    <details class="menu" ref={menu} onKeyDown={keys}>
+    <details class="dock-menu" ref={menu} onKeyDown={keys}>
       <summary class="button">{WORDS.dock.actions}</summary>
-      <div class="menu-items">
+      <div class="dock-menu-items">
         {actions.map(({ id, words, isOn, run }) => (
           <button
             key={id}
