@@ -85,6 +85,13 @@ export class Compute {
     this.routes = [
       ...serverRoutes({
         nodeTypes: KINDS.map(({ type }) => type),
+        hindrances: () =>
+          Promise.all(
+            KINDS.map(async ({ type, hindrance }) => ({
+              node_type: type,
+              hindrance: (await hindrance?.(config)) ?? null,
+            })),
+          ),
         config,
         events: this.events,
         load,

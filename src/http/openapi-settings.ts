@@ -11,10 +11,12 @@ export interface SettingWords {
   unit?: string;
   /** Its text may have several lines. */
   lines?: true;
-  /** Emulator whose images it names. */
-  images?: string;
+  /** It names an image of its kind. */
+  images?: true;
   /** Clients may send it back; it changes nothing. */
   told?: true;
+  /** A form does not show what is typed. */
+  secret?: true;
 }
 
 const words = (title: string, description?: string, more: Omit<SettingWords, 'title' | 'description'> = {}) => ({
@@ -26,7 +28,7 @@ const words = (title: string, description?: string, more: Omit<SettingWords, 'ti
 const slot = (number: number) => words(`Slot ${number}`, 'Card in this slot; empty for none.');
 const wic = (number: number) => words(`WIC ${number}`, 'Interface card on the main board; empty for none.');
 const drive = (letter: string) => ({
-  [`hd${letter}_disk_image`]: words(`Disk ${letter.toUpperCase()}`, 'File of the disk image.', { images: 'qemu' }),
+  [`hd${letter}_disk_image`]: words(`Disk ${letter.toUpperCase()}`, 'File of the disk image.', { images: true }),
   [`hd${letter}_disk_interface`]: words(
     `Interface of disk ${letter.toUpperCase()}`,
     'What the guest sees the disk at.',
@@ -60,15 +62,15 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> =
     host: words('Address', 'Name or IP address, IPv6 without brackets.'),
     port: words('Port', 'Where its server listens, 3080 as a rule.'),
     user: words('User', 'If its server asks for one.'),
-    password: words('Password'),
+    password: words('Password', undefined, { secret: true }),
   },
   Machine: {
     platform: words('Platform', 'Architecture of the guest.'),
     chassis: words('Chassis'),
     npe: words('Processor board', 'NPE of a c7200.'),
     midplane: words('Midplane', 'Of a c7200.'),
-    image: words('Image', 'Name and tag of the image; one that is missing is pulled.', { images: 'docker' }),
-    path: words('Image', 'File of the IOU image.', { images: 'iou' }),
+    image: words('Image', 'Name and tag of the image; one that is missing is pulled.', { images: true }),
+    path: words('Image', 'File of the IOU image.', { images: true }),
     vmname: words('Machine', 'Its name in VirtualBox.'),
     vmx_path: words('Machine', 'Path of its .vmx file.'),
     application_id: words('Number', 'From 1 to 511, each once on a host.'),
@@ -103,16 +105,16 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> =
     ...drive('b'),
     ...drive('c'),
     ...drive('d'),
-    cdrom_image: words('CD-ROM', 'File of the disc.', { images: 'qemu' }),
+    cdrom_image: words('CD-ROM', 'File of the disc.', { images: true }),
     cdrom_image_md5sum: words('Checksum of the CD-ROM', 'MD5.', { told: true }),
     boot_priority: words('Boot order', 'c is the disk, d the CD-ROM, n the network.'),
     uefi: words('UEFI', 'Start by UEFI firmware.'),
-    bios_image: words('Firmware', 'File of the BIOS; the emulator has one of its own.', { images: 'qemu' }),
+    bios_image: words('Firmware', 'File of the BIOS; the emulator has one of its own.', { images: true }),
     bios_image_md5sum: words('Checksum of the firmware', 'MD5.', { told: true }),
-    kernel_image: words('Kernel', 'File of a kernel to start without a boot loader.', { images: 'qemu' }),
+    kernel_image: words('Kernel', 'File of a kernel to start without a boot loader.', { images: true }),
     kernel_image_md5sum: words('Checksum of the kernel', 'MD5.', { told: true }),
     kernel_command_line: words('Kernel command line', 'Words that the kernel is given.'),
-    initrd: words('Initial RAM disk', 'File that goes with the kernel.', { images: 'qemu' }),
+    initrd: words('Initial RAM disk', 'File that goes with the kernel.', { images: true }),
     initrd_md5sum: words('Checksum of the RAM disk', 'MD5.', { told: true }),
     create_config_disk: words('Configuration disk', 'Disk D is made by the server and holds configurations.'),
     tpm: words('TPM', 'A trusted platform module; needs swtpm on the host.'),
@@ -196,23 +198,35 @@ const ORDER = Object.keys(SETTINGS);
 /** Where a kind means something else by a name. */
 const OF_KIND: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> = {
   dynamips: {
-    image: words('Image', 'File of the IOS image.', { images: 'dynamips' }),
+    image: words('Image', 'File of the IOS image.', { images: true }),
     platform: words('Series', 'Such as c7200.'),
   },
   virtualbox: { ram: words('Memory', "0 leaves the machine's own.", { unit: 'MiB' }) },
 };
 
-/** Settings of kinds that run programs which a running node takes at once; the others count from its next start. */
-const AT_ONCE: Readonly<Record<string, readonly string[]>> = {
-  qemu: ['name', 'usage', 'cdrom_image', 'cpu_throttling', 'on_close', 'console', 'console_type'],
-  dynamips: ['name', 'usage', 'idlepc', 'idlemax', 'idlesleep', 'auto_delete_disks', 'console', 'console_type', 'aux'],
-  iou: ['name', 'usage', 'console', 'console_type'],
-  virtualbox: ['name', 'usage', 'on_close', 'console', 'console_type'],
-  vmware: ['name', 'usage', 'on_close', 'console', 'console_type'],
-};
+interface Effects {
+  effect: 'start' | 'anew';
+  but: readonly string[];
+}
 
-/** A change of these makes the container anew, and starts it again. */
-const ANEW = { docker: ['name', 'usage'] } as const;
+/**
+ * When a running node takes a change: `start` for its next one, `anew` if it is made and started again for it. `but` are taken at
+ * once, as is everything of kinds that are not here.
+ */
+const EFFECTS: Readonly<Record<string, Effects>> = {
+  qemu: {
+    effect: 'start',
+    but: ['name', 'usage', 'cdrom_image', 'cpu_throttling', 'on_close', 'console', 'console_type'],
+  },
+  dynamips: {
+    effect: 'start',
+    but: ['name', 'usage', 'idlepc', 'idlemax', 'idlesleep', 'auto_delete_disks', 'console', 'console_type', 'aux'],
+  },
+  iou: { effect: 'start', but: ['name', 'usage', 'console', 'console_type'] },
+  virtualbox: { effect: 'start', but: ['name', 'usage', 'on_close', 'console', 'console_type'] },
+  vmware: { effect: 'start', but: ['name', 'usage', 'on_close', 'console', 'console_type'] },
+  docker: { effect: 'anew', but: ['name', 'usage'] },
+};
 
 /** The bodies whose members are such settings. */
 const BODIES =
@@ -221,13 +235,21 @@ const KIND = /^\/v2\/compute\/projects\/\{project_id\}\/(\w+)\/nodes/;
 
 /** The schema of a body of the route with this pattern, with its settings described. */
 export function describedBody(schema: Node, pattern: string): Node {
-  return BODIES.test(pattern) ? described(schema, KIND.exec(pattern)?.[1]) : schema;
+  if (!BODIES.test(pattern)) return schema;
+  const type = KIND.exec(pattern)?.[1];
+  // Of a template its type says the kind; its settings count for nodes that are made later.
+  return type === undefined ? described(schema, kindOfTemplate(schema)) : described(schema, type, EFFECTS[type]);
 }
 
 type Node = { [member: string]: Json };
 
+function kindOfTemplate({ properties }: Node): string | undefined {
+  const type = isNode(properties) ? properties['template_type'] : undefined;
+  return isNode(type) && typeof type['const'] === 'string' ? type['const'] : undefined;
+}
+
 /** The schema with its settings described, those within lists, too. `kind` is the type of the node or template. */
-function described(schema: Node, kind: string | undefined): Node {
+function described(schema: Node, kind: string | undefined, effects?: Effects): Node {
   const result: Node = { ...schema };
   for (const member of ['oneOf', 'anyOf', 'prefixItems'] as const) {
     const forms = schema[member];
@@ -236,17 +258,19 @@ function described(schema: Node, kind: string | undefined): Node {
   if (isNode(schema['items'])) result['items'] = described(schema['items'], undefined);
   if (!isNode(schema['properties'])) return result;
   result['properties'] = Object.fromEntries(
-    Object.entries(schema['properties']).map(([name, property]) => [name, setting(name, property as Node, kind)]),
+    Object.entries(schema['properties']).map(([name, property]) => [
+      name,
+      setting(name, property as Node, kind, effects),
+    ]),
   );
   return result;
 }
 
-function setting(name: string, property: Node, kind: string | undefined): Node {
+function setting(name: string, property: Node, kind: string | undefined, effects?: Effects): Node {
   const found = OF_KIND[kind ?? '']?.[name] ?? SETTINGS[name];
   const inner = described(property, undefined);
   if (!found) return inner;
-  const { title, description, unit, lines, images, told } = found;
-  const effect = told ? undefined : effectOf(name, kind);
+  const { title, description, unit, lines, images, told, secret } = found;
   return {
     ...inner,
     title,
@@ -256,16 +280,10 @@ function setting(name: string, property: Node, kind: string | undefined): Node {
     ...(told && { readOnly: true }),
     ...(unit !== undefined && { 'x-unit': unit }),
     ...(lines && { 'x-lines': true }),
-    ...(images !== undefined && { 'x-images': images }),
-    ...(effect !== undefined && { 'x-effect': effect }),
+    ...(secret && { 'x-secret': true }),
+    ...(images && kind !== undefined && { 'x-images': kind }),
+    ...(effects && !told && !effects.but.includes(name) && { 'x-effect': effects.effect }),
   };
-}
-
-/** When a running node takes a change: `start` for its next one, `anew` if it is made and started again for it. */
-function effectOf(name: string, kind: string | undefined): 'start' | 'anew' | undefined {
-  const atOnce = AT_ONCE[kind ?? ''];
-  if (atOnce) return atOnce.includes(name) ? undefined : 'start';
-  return kind === 'docker' && !(ANEW.docker as readonly string[]).includes(name) ? 'anew' : undefined;
 }
 
 function isNode(value: Json | undefined): value is Node {

@@ -51,6 +51,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     query: {
       compute_id: 'Compute whose images are looked at; local by default',
       complete: 'yes: only those that miss nothing',
+      all: 'yes: also those of which nothing is there',
     },
   },
   'POST /v2/appliances/{appliance_id}/template': { summary: 'Create a template of an appliance', errors: [404, 409] },

@@ -33,6 +33,16 @@ export const SCREENS: readonly Screen[] = [
     component: { load: async () => (await import('./console-screen.tsx')).ConsoleScreen },
   },
   {
+    path: '/templates',
+    title: WORDS.templates.title,
+    component: { load: async () => (await import('./templates/templates-screen.tsx')).TemplatesScreen },
+  },
+  {
+    path: '/hosts',
+    title: WORDS.hosts.title,
+    component: { load: async () => (await import('./hosts/hosts-screen.tsx')).HostsScreen },
+  },
+  {
     path: '/help',
     title: WORDS.help.title,
     component: { load: async () => (await import('./help-screen.tsx')).HelpScreen },

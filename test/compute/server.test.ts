@@ -31,6 +31,21 @@ test('a controller is told the version it needs and the types that this build ru
   assert.deepEqual(await lab.expect(200, 'GET', '/version'), { version: '2.2.57', local: false });
 });
 
+test('a host says which nodes it cannot run, and what to do about it', async (t) => {
+  const lab = await startLab(t, { engine: 'vpcs', vpcs_path: '/nowhere/vpcs', vmrun_path: '/nowhere/vmrun' });
+  const told: { node_type: string; hindrance: string | null }[] = await lab.expect(
+    200,
+    'GET',
+    '/node_types/hindrances',
+  );
+  const hindrance = Object.fromEntries(told.map(({ node_type: type, hindrance }) => [type, hindrance]));
+  assert.deepEqual(Object.keys(hindrance).toSorted(), KINDS.map(({ type }) => type).toSorted());
+  assert.equal(hindrance['ethernet_switch'], null);
+  assert.match(hindrance['vpcs'] ?? '', /\/nowhere\/vpcs/);
+  assert.match(hindrance['vmware'] ?? '', /no program \/nowhere\/vmrun; install VMware/);
+  assert.match(hindrance['traceng'] ?? '', /TraceNG is a program of Windows/);
+});
+
 test('load figures are whole numbers that fit each other', async (t) => {
   const lab = await startLab(t);
   const statistics = await lab.expect(200, 'GET', '/statistics');

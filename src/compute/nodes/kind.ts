@@ -3,6 +3,7 @@
 import type * as v from 'valibot';
 import type { Config } from '../../config/schema.ts';
 import type { Console } from '../../consoles/console.ts';
+import { Failure } from '../../failures.ts';
 import type { Verdict } from '../../host/verdict.ts';
 import type { Connected, Route } from '../../http/route.ts';
 import type { Schema } from '../../http/validation.ts';
@@ -69,6 +70,8 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
   readonly kept?: KeptData;
   /** What `labwired doctor` looks at for it, in the order of the report. */
   readonly doctor?: readonly HostCheck[];
+  /** Why its nodes cannot run on this host, and what to do about it; undefined if they can. Always, if it is left out. */
+  hindrance?(config: Config): Promise<string | undefined>;
   /** Routes of this kind alone, with their words for the API document; `find` answers the node that a path names. */
   routes?(find: FindNode<Kind>): Route[];
   /** The same, of routes that are about no node: its programs and files on this host. */
@@ -84,6 +87,17 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
     connectDisplay?(node: Kind): Promise<Connected>;
     reset(node: Kind): Promise<void>;
   };
+}
+
+/** What a search for something on this host is refused with, if it is. */
+export async function refusalOf(search: () => unknown): Promise<string | undefined> {
+  try {
+    await search();
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof Failure) return thrown.message;
+    throw thrown;
+  }
 }
 
 /** Checks a definition against its own schemas and class. */

@@ -19,17 +19,33 @@ export interface ServerParts {
   operations: Operations;
   /** Types of the nodes that this build runs. */
   nodeTypes: readonly string[];
+  /** Why nodes of a type cannot run on this host; null for one that can. */
+  hindrances(): Promise<{ node_type: string; hindrance: string | null }[]>;
   /** The report for people who help with problems. */
   debugReport(): Promise<string>;
 }
 
-export function serverRoutes({ config, events, load, operations, nodeTypes, debugReport }: ServerParts): Route[] {
+export function serverRoutes({
+  config,
+  events,
+  load,
+  operations,
+  nodeTypes,
+  hindrances,
+  debugReport,
+}: ServerParts): Route[] {
   const { version, local, projects_path: directory } = config.Server;
   return [
     route('GET /v2/compute/version', {}, () => ({ version, local })),
 
     // Controllers decide by this list which nodes they offer.
     route('GET /v2/compute/capabilities', {}, () => ({ version, platform: platform(), node_types: nodeTypes })),
+
+    route(
+      'GET /v2/compute/node_types/hindrances',
+      { words: { summary: 'Types of nodes, each with the reason why it cannot run on this host (an extension)' } },
+      hindrances,
+    ),
 
     route('GET /v2/compute/statistics', {}, () => load.statistics(directory)),
 

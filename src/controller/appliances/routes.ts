@@ -66,7 +66,10 @@ export function applianceRoutes({ appliances, symbols, templates, computes }: Ap
       const present = await presentImages(computes.get(query['compute_id'] ?? 'local'), signal);
       const matches = (await appliances.list())
         .flatMap((appliance) => matchesOf(appliance, present))
-        .filter(({ complete, images }) => complete || (query['complete'] !== 'yes' && images.some(({ path }) => path)));
+        .filter(
+          ({ complete, images }) =>
+            complete || query['all'] === 'yes' || (query['complete'] !== 'yes' && images.some(({ path }) => path)),
+        );
       return [...matches.filter(({ complete }) => complete), ...matches.filter(({ complete }) => !complete)];
     }),
 

@@ -43,6 +43,9 @@ export function Control({ id, field, typed, offers = [], isRequired = false, mar
   if (field.kind === 'lines' || field.kind === 'texts') {
     return <textarea {...common} rows={3} value={typed} spellcheck={false} onInput={onInput} />;
   }
+  if (field.isSecret) {
+    return <input {...common} type="password" autocomplete="new-password" value={typed} onInput={onInput} />;
+  }
   const list = offers.length > 0 ? `${id}-offers` : undefined;
   const isNumber = field.kind === 'integer' || field.kind === 'number';
   return (

@@ -1,5 +1,6 @@
 // The images of a host, offered where a field names one.
 import { api } from '../model/api.ts';
+import { hindrancesOf } from '../model/hindrances.ts';
 import { useLoaded } from '../model/loaded.ts';
 import type { Field } from './schema.ts';
 
@@ -12,10 +13,14 @@ interface ImageObject {
 /** What a field offers: the images that it may name, or its own suggestions. */
 export function useImages(compute: string | undefined, fields: readonly Field[]): (field: Field) => readonly string[] {
   const emulators = [...new Set(fields.flatMap(({ images }) => images ?? []))];
+  const host = compute ?? 'local';
   const { value } = useLoaded(async () => {
-    const lists = emulators.map(async (emulator): Promise<[string, string[]]> => {
+    if (emulators.length === 0) return new Map<string, string[]>();
+    const hindered = (await hindrancesOf(host)).filter(({ hindrance }) => hindrance !== null);
+    const usable = emulators.filter((emulator) => !hindered.some(({ node_type: type }) => type === emulator));
+    const lists = usable.map(async (emulator): Promise<[string, string[]]> => {
       try {
-        const images = await api.get<ImageObject[]>(`/computes/${compute ?? 'local'}/${emulator}/images`);
+        const images = await api.get<ImageObject[]>(`/computes/${encodeURIComponent(host)}/${emulator}/images`);
         return [emulator, images.map(({ path, image, filename }) => path ?? image ?? filename ?? '')];
       } catch {
         // Without the emulator there is nothing to offer; the name can be typed all the same.
@@ -23,6 +28,6 @@ export function useImages(compute: string | undefined, fields: readonly Field[])
       }
     });
     return new Map(await Promise.all(lists));
-  }, [compute, emulators.join()]);
+  }, [host, emulators.join()]);
   return (field) => (field.images === undefined ? field.suggestions : (value.value?.get(field.images) ?? []));
 }

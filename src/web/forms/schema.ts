@@ -1,6 +1,6 @@
 // From a JSON schema of the API document to the fields of a form.
 
-/** As the document has it; extensions: `x-order`, `x-group`, `x-unit`, `x-lines`, `x-images`, `x-effect`. */
+/** As the document has it; extensions: `x-order`, `x-group`, `x-unit`, `x-lines`, `x-images`, `x-effect`, `x-secret`. */
 export interface JsonSchema {
   type?: string;
   title?: string;
@@ -22,6 +22,7 @@ export interface JsonSchema {
   'x-order'?: number;
   'x-group'?: string;
   'x-unit'?: string;
+  'x-secret'?: boolean;
   'x-lines'?: boolean;
   'x-images'?: string;
   'x-effect'?: Effect;
@@ -59,6 +60,8 @@ export interface Field {
   /** The text may be empty. */
   emptyAllowed: boolean;
   readOnly: boolean;
+  /** What is typed is not shown. */
+  isSecret: boolean;
   lowest: number | undefined;
   highest: number | undefined;
   pattern: string | undefined;
@@ -103,6 +106,7 @@ function fieldOf(name: string, described: JsonSchema, required: boolean): Field 
     nullable,
     emptyAllowed: !schema.minLength,
     readOnly: described.readOnly ?? false,
+    isSecret: described['x-secret'] ?? false,
     lowest: bound(schema.minimum),
     highest: bound(schema.maximum),
     pattern: schema.pattern,

@@ -1,6 +1,7 @@
 // Registers Docker containers: adapters, volumes, consoles of several types, suspension.
-import { defineKind } from '../../nodes/kind.ts';
+import { defineKind, refusalOf } from '../../nodes/kind.ts';
 import { engineCheck } from './doctor.ts';
+import { Engine } from './engine.ts';
 import { KEPT } from './kept.ts';
 import { DockerNode, MODULE, PORT_RULES } from './node.ts';
 import { containerRoutes, engineRoutes } from './routes.ts';
@@ -17,6 +18,7 @@ export const docker = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [engineCheck],
+  hindrance: ({ Docker }) => refusalOf(() => new Engine(Docker.socket_path).version()),
 
   make: DockerNode.create,
   change: (node: DockerNode, body) => node.change(body),

@@ -1,8 +1,9 @@
 // Registers routers of Dynamips: platforms, cards in slots, consoles, suspension, idle values.
-import { defineKind } from '../../nodes/kind.ts';
+import { defineKind, PROBE_MS, refusalOf } from '../../nodes/kind.ts';
 import { program } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { DynamipsNode, MODULE, PORT_RULES } from './node.ts';
+import { findDynamips } from './program.ts';
 import { idleRoutes } from './routes.ts';
 import { DynamipsCreate, DynamipsUpdate } from './schema.ts';
 
@@ -16,6 +17,7 @@ export const dynamips = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [program],
+  hindrance: ({ Dynamips }) => refusalOf(() => findDynamips(Dynamips.dynamips_path, PROBE_MS)),
 
   make: DynamipsNode.create,
   change: (node: DynamipsNode, body) => node.change(body),

@@ -26,6 +26,11 @@ export const programs: HostCheck = {
   },
 };
 
+export async function hindrance(): Promise<string | undefined> {
+  if ((await findProgram(EMULATOR)) !== undefined) return undefined;
+  return 'QEMU is not installed: apt install qemu-system-x86 qemu-utils.';
+}
+
 /** By what frames of QEMU's guests come and go. */
 export const frames: HostCheck = {
   subject: 'QEMU frames',

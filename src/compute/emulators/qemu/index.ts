@@ -1,6 +1,6 @@
 // Registers QEMU machines: adapters, disks, a console of several types, suspension.
 import { defineKind } from '../../nodes/kind.ts';
-import { extras, frames, kvm, programs } from './doctor.ts';
+import { extras, frames, hindrance, kvm, programs } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, QemuNode } from './node.ts';
 import { machineRoutes, qemuRoutes } from './routes.ts';
@@ -17,6 +17,7 @@ export const qemu = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [programs, frames, kvm, ...extras],
+  hindrance,
 
   make: QemuNode.create,
   change: (node: QemuNode, body) => node.change(body),

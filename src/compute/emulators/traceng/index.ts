@@ -1,6 +1,6 @@
 // Registers TraceNG: one Ethernet port, no console; its program is one of Windows.
 import { defineKind } from '../../nodes/kind.ts';
-import { MODULE, PORT_RULES, TracengNode } from './node.ts';
+import { HINDRANCE, MODULE, PORT_RULES, TracengNode } from './node.ts';
 import { TracengCreate, TracengStart, TracengUpdate } from './schema.ts';
 
 export const traceng = defineKind({
@@ -11,6 +11,7 @@ export const traceng = defineKind({
   update: TracengUpdate,
   startAnswersNode: true,
   updatesNio: true,
+  hindrance: async () => HINDRANCE,
 
   make: TracengNode.create,
   change: async (node: TracengNode, body) => node.change(body),

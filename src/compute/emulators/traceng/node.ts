@@ -19,6 +19,9 @@ interface Settings {
   defaultDestination: string;
 }
 
+/** Why none ever starts. */
+export const HINDRANCE = 'TraceNG is a program of Windows; use a VPCS node, whose command "trace" does the same.';
+
 export class TracengNode extends Node {
   readonly type = MODULE;
   readonly #relativeDirectory: string;
@@ -60,10 +63,7 @@ export class TracengNode extends Node {
 
   /** @throws Failure `conflict` (`TraceNGError`), always */
   override async start(): Promise<void> {
-    const fix = 'use a VPCS node, whose command "trace" does the same';
-    throw new Failure('conflict', `${this.name} cannot be started: TraceNG is a program of Windows; ${fix}.`, {
-      exception,
-    });
+    throw new Failure('conflict', `${this.name} cannot be started: ${HINDRANCE}`, { exception });
   }
 
   override port(adapter: number, port: number): NodePort {

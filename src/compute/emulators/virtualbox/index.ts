@@ -1,6 +1,6 @@
 // Registers VirtualBox: machines that VBoxManage drives, or linked clones of them.
 import { route } from '../../../http/route.ts';
-import { defineKind } from '../../nodes/kind.ts';
+import { defineKind, refusalOf } from '../../nodes/kind.ts';
 import { machineProgramCheck } from '../../nodes/machine-program.ts';
 import { VBoxManage } from './manage.ts';
 import { MODULE, PORT_RULES, VirtualboxNode } from './node.ts';
@@ -22,6 +22,7 @@ export const virtualbox = defineKind({
       async ({ VirtualBox: { vboxmanage_path: path } }) => path !== '' || (await VBoxManage.isInstalled()),
     ),
   ],
+  hindrance: ({ VirtualBox }) => refusalOf(() => VBoxManage.find(VirtualBox.vboxmanage_path)),
 
   make: VirtualboxNode.create,
   change: (node: VirtualboxNode, body) => node.change(body),

@@ -1,7 +1,7 @@
 // Registers VMware: machines that vmrun drives, or linked clones of them.
 import { findProgram } from '../../../host/programs.ts';
 import { route } from '../../../http/route.ts';
-import { defineKind } from '../../nodes/kind.ts';
+import { defineKind, refusalOf } from '../../nodes/kind.ts';
 import { machineProgramCheck } from '../../nodes/machine-program.ts';
 import { machines } from './machines.ts';
 import { MODULE, PORT_RULES, VmwareNode } from './node.ts';
@@ -26,6 +26,7 @@ export const vmware = defineKind({
       async ({ VMware: { vmrun_path: path } }) => path !== '' || (await findProgram('vmrun')) !== undefined,
     ),
   ],
+  hindrance: ({ VMware }) => refusalOf(() => Vmrun.find(VMware.vmrun_path)),
 
   make: VmwareNode.create,
   change: (node: VmwareNode, body) => node.change(body),

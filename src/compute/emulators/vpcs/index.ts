@@ -1,8 +1,10 @@
 // Registers the virtual PC: one Ethernet port, a start-up script, a console.
-import { defineKind } from '../../nodes/kind.ts';
+import { defineKind, PROBE_MS, refusalOf } from '../../nodes/kind.ts';
 import { program } from './doctor.ts';
+import { chooseEngine } from './engine.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, VpcsNode } from './node.ts';
+import { VpcsPrograms } from './program.ts';
 import { VpcsCreate, VpcsUpdate } from './schema.ts';
 
 export const vpcs = defineKind({
@@ -15,6 +17,7 @@ export const vpcs = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [program],
+  hindrance: ({ VPCS }) => refusalOf(() => chooseEngine(VPCS, new VpcsPrograms(undefined, PROBE_MS))),
 
   make: VpcsNode.create,
   change: (node: VpcsNode, body) => node.change(body),

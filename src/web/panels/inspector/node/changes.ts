@@ -76,11 +76,12 @@ export function ownFields(members: readonly Field[], settings: readonly Field[],
   const naming = members.filter(
     ({ name }) => NAMING.includes(name) && settings.some((field) => field.name === 'adapters'),
   );
+  const values = valuesOf(node);
   return [...settings, ...naming]
     .filter(({ name, kind, readOnly }) => {
       if (readOnly || kind === 'other' || GENERAL.includes(name) || ELSEWHERE.includes(name)) return false;
-      // Of a router only what its platform has.
-      return node.node_type !== 'dynamips' || name in node.properties || name === 'usage';
+      // Not every platform of a kind has everything.
+      return name in values;
     })
     .map((field) => ({ ...field, required: false }));
 }

@@ -1,0 +1,216 @@
+// The hosts that nodes run on: registered, changed, removed; their load, and what each can run.
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { hostMembers } from '../forms/document.ts';
+import { FormView } from '../forms/form-view.tsx';
+import { FormModel } from '../forms/model.ts';
+import { api } from '../model/api.ts';
+import { Collection } from '../model/collection.ts';
+import { hindrancesOf } from '../model/hindrances.ts';
+import { useLoaded } from '../model/loaded.ts';
+import { bytesInWords } from '../model/sizes.ts';
+import { PageHeader } from '../panels/page-header.tsx';
+import { WORDS } from '../words.ts';
+
+const words = WORDS.hosts;
+const EVERY_MS = 5_000;
+const DEFAULTS = { protocol: 'http', port: 3080 };
+
+interface Host {
+  compute_id: string;
+  name: string;
+  protocol: string;
+  host: string;
+  port: number;
+  user: string | null;
+  connected: boolean;
+  last_error: string | null;
+  cpu_usage_percent: number | null;
+  memory_usage_percent: number | null;
+  capabilities: { version: string | null; platform: string | null; node_types: string[] };
+}
+
+interface Statistics {
+  compute_id: string;
+  statistics: { memory_total: number; disk_usage_percent: number; load_average_percent: number[] };
+}
+
+export function HostsScreen() {
+  const hosts = useMemo(() => new Collection<Host>('/computes', 'compute'), []);
+  const edited = useSignal<Host | 'new' | undefined>(undefined);
+  const message = useSignal('');
+  const statistics = useLoaded(() => api.get<Statistics[]>('/statistics'), []);
+  /** When a host was seen to come, by its id. */
+  const since = useMemo(() => new Map<string, Date>(), []);
+  useEffect(() => {
+    document.title = `${words.title} - Labwire`;
+    hosts.events.start();
+    const timer = setInterval(() => !document.hidden && statistics.again(), EVERY_MS);
+    return () => {
+      clearInterval(timer);
+      hosts.events.stop();
+    };
+  }, [hosts]);
+  const known = useMemo(() => new Map<string, boolean>(), []);
+  for (const { compute_id: id, connected } of hosts.list.value ?? []) {
+    if (known.has(id) && known.get(id) !== connected) since.set(id, new Date());
+    known.set(id, connected);
+  }
+  const remove = async ({ compute_id: id, name }: Host): Promise<void> => {
+    if (!confirm(words.askRemove(name))) return;
+    message.value = '';
+    try {
+      await api.delete(`/computes/${encodeURIComponent(id)}`);
+      await hosts.read();
+    } catch (error) {
+      message.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  return (
+    <div class="screen">
+      <PageHeader title={words.title} events={hosts.events} />
+      <main class="wide">
+        <p class="tools">
+          <button
+            type="button"
+            onClick={() => {
+              edited.value = 'new';
+            }}
+          >
+            {words.add}
+          </button>
+        </p>
+        <p class="message" role="alert">
+          {message.value || hosts.message.value}
+        </p>
+        {edited.value && (
+          <HostEditor
+            key={edited.value === 'new' ? 'new' : edited.value.compute_id}
+            host={edited.value === 'new' ? undefined : edited.value}
+            close={() => {
+              edited.value = undefined;
+              void hosts.read();
+            }}
+          />
+        )}
+        <ul class="hosts">
+          {(hosts.list.value ?? []).map((host) => (
+            <li key={host.compute_id}>
+              <HostView
+                host={host}
+                since={since.get(host.compute_id)}
+                statistics={statistics.value.value?.find(({ compute_id: id }) => id === host.compute_id)?.statistics}
+              />
+              {host.compute_id !== 'local' && (
+                <p class="tools">
+                  <button
+                    type="button"
+                    onClick={() => {
+                      edited.value = host;
+                    }}
+                  >
+                    {words.edit}
+                  </button>
+                  <button type="button" onClick={() => void remove(host)}>
+                    {words.remove}
+                  </button>
+                </p>
+              )}
+            </li>
+          ))}
+        </ul>
+      </main>
+    </div>
+  );
+}
+
+interface HostViewProps {
+  host: Host;
+  since: Date | undefined;
+  statistics: Statistics['statistics'] | undefined;
+}
+
+function HostView({ host, since, statistics }: HostViewProps) {
+  const { name, protocol, host: address, port, connected, last_error: error, capabilities } = host;
+  const hindrances = useLoaded(
+    () => (connected ? hindrancesOf(host.compute_id) : Promise.resolve([])),
+    [host.compute_id, connected],
+  );
+  const reasons = new Map((hindrances.value.value ?? []).map(({ node_type: type, hindrance }) => [type, hindrance]));
+  const percent = (value: number | null | undefined): string => (value == null ? '–' : `${Math.round(value)} %`);
+  return (
+    <section aria-label={name}>
+      <h2>
+        <span class="state" data-status={connected ? 'started' : 'stopped'} /> {name}{' '}
+        <small>
+          {connected ? words.reachable : words.unreachable} {since && words.since(since.toLocaleTimeString())}
+        </small>
+      </h2>
+      {error && <p class="problem">{error}</p>}
+      <dl>
+        <dt>{words.address}</dt>
+        <dd>
+          {protocol}://{address.includes(':') ? `[${address}]` : address}:{port}
+        </dd>
+        <dt>{words.version}</dt>
+        <dd>
+          {capabilities.version ?? '–'}, {capabilities.platform ?? '–'}
+        </dd>
+        <dt>{words.load}</dt>
+        <dd>
+          {words.processors(percent(host.cpu_usage_percent))},{' '}
+          {words.memory(percent(host.memory_usage_percent), statistics ? bytesInWords(statistics.memory_total) : '–')},{' '}
+          {words.disk(percent(statistics?.disk_usage_percent))}
+        </dd>
+      </dl>
+      <details>
+        <summary>{words.canRun}</summary>
+        <ul>
+          {capabilities.node_types.map((type) => (
+            <li key={type}>
+              {type.replaceAll('_', ' ')}
+              {reasons.get(type) != null && <span class="problem"> {reasons.get(type)}</span>}
+            </li>
+          ))}
+        </ul>
+      </details>
+    </section>
+  );
+}
+
+function HostEditor({ host, close }: { host: Host | undefined; close: () => void }) {
+  const loaded = useLoaded(hostMembers, []);
+  const fields = loaded.value.value;
+  const form = useMemo(
+    () =>
+      fields &&
+      new FormModel({
+        fields: fields
+          .filter(({ name }) => name !== 'compute_id')
+          .map((field) => ({
+            ...field,
+            group: '',
+            byDefault: DEFAULTS[field.name as keyof typeof DEFAULTS] ?? field.byDefault,
+          })),
+        base: { ...host },
+        words: WORDS.forms.problems,
+        whole: host === undefined,
+      }),
+    [fields, host?.compute_id],
+  );
+  if (loaded.problem.value !== '') return <p class="message">{loaded.problem}</p>;
+  if (!form) return <p>{WORDS.node.loading}</p>;
+  const save = async (changes: Record<string, unknown>): Promise<Record<string, unknown>> =>
+    host
+      ? await api.put(`/computes/${encodeURIComponent(host.compute_id)}`, changes)
+      : await api.post('/computes', changes);
+  return (
+    <section class="editor" aria-label={host?.name ?? words.add}>
+      <h2>{host?.name ?? words.add}</h2>
+      <FormView form={form} save={save} saved={close} {...(!host && { saveWords: words.add })} />
+      <button type="button" onClick={close}>
+        {WORDS.common.cancel}
+      </button>
+    </section>
+  );
+}

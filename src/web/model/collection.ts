@@ -1,0 +1,38 @@
+// A list of the controller's, kept up to date by its notifications: templates, hosts.
+import { signal } from '@preact/signals';
+import { api } from './api.ts';
+import { Events } from './events.ts';
+
+export class Collection<T> {
+  readonly list = signal<readonly T[] | undefined>(undefined);
+  /** Why it could not be read. */
+  readonly message = signal('');
+  readonly events: Events;
+  readonly #path: string;
+  #readings = 0;
+
+  /** @param noun of the events that are about it: `template` */
+  constructor(path: string, noun: string) {
+    this.#path = path;
+    this.events = new Events({
+      path: '/notifications/ws',
+      message: ({ action }) => {
+        if (action.startsWith(`${noun}.`)) void this.read();
+      },
+      missed: () => void this.read(),
+    });
+  }
+
+  async read(): Promise<void> {
+    this.#readings += 1;
+    const reading = this.#readings;
+    try {
+      const list = await api.get<T[]>(this.#path);
+      if (reading !== this.#readings) return;
+      this.list.value = list;
+      this.message.value = '';
+    } catch (error) {
+      this.message.value = error instanceof Error ? error.message : String(error);
+    }
+  }
+}

@@ -1,0 +1,187 @@
+// The catalogue of appliances: found by category and words, what each version lacks, and its template by one click.
+import { useSignal } from '@preact/signals';
+import { api } from '../model/api.ts';
+import { useLoaded } from '../model/loaded.ts';
+import { bytesInWords } from '../model/sizes.ts';
+import { WORDS } from '../words.ts';
+
+const words = WORDS.templates;
+
+interface Version {
+  appliance_id: string;
+  name: string;
+  category: string;
+  emulator: string;
+  version: string | null;
+  complete: boolean;
+  images: {
+    filename: string;
+    md5sum: string | null;
+    filesize: number | null;
+    download_url: string | null;
+    path: string | null;
+  }[];
+}
+
+/** More are not drawn: words narrow it down. */
+const MOST = 60;
+
+export function Appliances({ hosts, made }: { hosts: readonly string[]; made: () => void }) {
+  const host = useSignal('local');
+  const typed = useSignal('');
+  const category = useSignal('');
+  const onlyComplete = useSignal(false);
+  const message = useSignal('');
+  const told = useSignal('');
+  const { value, problem, again } = useLoaded(
+    () => api.get<Version[]>(`/appliances/matches?all=yes&compute_id=${encodeURIComponent(host.value)}`),
+    [host.value],
+  );
+  const versions = value.value ?? [];
+  const categories = [...new Set(versions.map((each) => each.category))].sort();
+  const found = [
+    ...Map.groupBy(
+      versions.filter(
+        (each) =>
+          (category.value === '' || each.category === category.value) &&
+          `${each.name} ${each.emulator} ${each.images.map(({ filename }) => filename).join(' ')}`
+            .toLowerCase()
+            .includes(typed.value.toLowerCase()),
+      ),
+      ({ appliance_id: id }) => id,
+    ).values(),
+  ]
+    .filter((group) => !onlyComplete.value || group.some(({ complete }) => complete))
+    .sort(([one], [other]) => one!.name.localeCompare(other!.name));
+  const make = async ({ appliance_id: id, version, name }: Version): Promise<void> => {
+    message.value = '';
+    told.value = '';
+    try {
+      const body = { compute_id: host.value, ...(version !== null && { version }) };
+      const template = await api.post<{ name: string }>(`/appliances/${id}/template`, body);
+      told.value = words.made(template.name);
+      made();
+    } catch (error) {
+      message.value = `${name}: ${error instanceof Error ? error.message : error}`;
+    }
+  };
+  return (
+    <>
+      <div class="tools">
+        <label>
+          {WORDS.common.search}{' '}
+          <input
+            type="search"
+            autocomplete="off"
+            onInput={({ currentTarget }) => {
+              typed.value = currentTarget.value;
+            }}
+          />
+        </label>
+        <Choice label={words.category} all={words.all} choices={categories} chosen={category} />
+        {hosts.length > 1 && <Choice label={words.host} choices={hosts} chosen={host} />}
+        <label>
+          <input
+            type="checkbox"
+            onChange={({ currentTarget }) => {
+              onlyComplete.value = currentTarget.checked;
+            }}
+          />{' '}
+          {words.onlyComplete}
+        </label>
+        <button type="button" onClick={again}>
+          {words.again}
+        </button>
+      </div>
+      <p class="message" role="alert">
+        {message.value || problem.value}
+      </p>
+      <p role="status">{told.value || (value.value ? words.found(found.length) : WORDS.node.loading)}</p>
+      <ul class="appliances">
+        {found.slice(0, MOST).map((group) => (
+          <li key={group[0]!.appliance_id}>
+            <details open={found.length === 1}>
+              <summary>
+                {group[0]!.name}{' '}
+                <small>
+                  {group[0]!.category.replaceAll('_', ' ')}, {group[0]!.emulator}
+                  {group.some(({ complete }) => complete) && `, ${words.complete}`}
+                </small>
+              </summary>
+              {group.map((version) => (
+                <VersionView key={version.version} version={version} make={() => void make(version)} />
+              ))}
+            </details>
+          </li>
+        ))}
+      </ul>
+      {found.length > MOST && <p>{words.more(found.length - MOST)}</p>}
+    </>
+  );
+}
+
+function VersionView({ version, make }: { version: Version; make: () => void }) {
+  const { version: number, complete, images } = version;
+  // A container's image is pulled when a node needs it.
+  const canMake = complete || number === null;
+  return (
+    <section class="version">
+      <h2>
+        {number ?? version.images[0]?.filename}{' '}
+        <button
+          type="button"
+          class="main"
+          disabled={!canMake}
+          onClick={make}
+          aria-label={words.makeTemplateOf(`${version.name} ${number ?? ''}`.trim())}
+        >
+          {words.makeTemplate}
+        </button>
+      </h2>
+      <ul>
+        {images.map(({ filename, md5sum, filesize, download_url: url, path }) => (
+          <li key={filename}>
+            {path === null ? (number === null ? words.pulled : words.missing) : words.there}: {filename}{' '}
+            <small>
+              {filesize !== null && bytesInWords(filesize)} {md5sum !== null && `MD5 ${md5sum}`} {path !== null && path}
+            </small>{' '}
+            {path === null && url !== null && /^https?:/.test(url) && (
+              <a href={url} target="_blank" rel="noopener noreferrer">
+                {words.maker}
+              </a>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  choices: readonly string[];
+  /** What stands for no choice. */
+  all?: string;
+  chosen: { value: string };
+}
+
+function Choice({ label, choices, all, chosen }: ChoiceProps) {
+  return (
+    <label>
+      {label}{' '}
+      <select
+        value={chosen.value}
+        onChange={({ currentTarget }) => {
+          chosen.value = currentTarget.value;
+        }}
+      >
+        {all !== undefined && <option value="">{all}</option>}
+        {choices.map((choice) => (
+          <option key={choice} value={choice}>
+            {choice.replaceAll('_', ' ')}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,87 @@
+// The form of a template: a new one of a type, or one that is there.
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import { settingsOf, type TemplateForm } from '../forms/document.ts';
+import { FormView } from '../forms/form-view.tsx';
+import { useImages } from '../forms/images.ts';
+import { FormModel } from '../forms/model.ts';
+import { api } from '../model/api.ts';
+import { useLoaded } from '../model/loaded.ts';
+import { SymbolChooser } from '../panels/symbol-chooser.tsx';
+import { WORDS } from '../words.ts';
+import { beginning, templateFields } from './template-fields.ts';
+
+export type Template = Readonly<Record<string, unknown>> & {
+  template_id: string;
+  template_type: string;
+  name: string;
+  category: string;
+  compute_id: string | null;
+  symbol: string;
+  builtin: boolean;
+};
+
+interface TemplateEditorProps {
+  kind: TemplateForm;
+  /** Undefined for a new one. */
+  template: Template | undefined;
+  hosts: readonly string[];
+  done: () => void;
+}
+
+export function TemplateEditor({ kind, template, hosts, done }: TemplateEditorProps) {
+  const choosing = useSignal(false);
+  const settings = useLoaded(() => settingsOf(kind.type), [kind.type]);
+  const own = settings.value.value;
+  const form = useMemo(
+    () =>
+      own &&
+      new FormModel({
+        fields: templateFields(kind, own, hosts, template === undefined),
+        base: template ?? {},
+        words: WORDS.forms.problems,
+        whole: template === undefined,
+      }),
+    [own, kind, template?.template_id],
+  );
+  const offers = useImages(template?.compute_id ?? hosts[0], form?.fields ?? []);
+  if (settings.problem.value !== '') return <p class="message">{settings.problem}</p>;
+  if (!form) return <p>{WORDS.node.loading}</p>;
+  const symbol = form.fields.find(({ name }) => name === 'symbol');
+  const save = async (changes: Record<string, unknown>): Promise<Record<string, unknown>> =>
+    template
+      ? await api.put(`/templates/${template.template_id}`, changes)
+      : await api.post('/templates', { ...beginning(kind), ...changes });
+  return (
+    <>
+      <FormView
+        form={form}
+        save={save}
+        saved={done}
+        offers={offers}
+        {...(!template && { saveWords: WORDS.templates.make })}
+      >
+        {symbol && (
+          <button
+            type="button"
+            class="symbol"
+            onClick={() => {
+              choosing.value = true;
+            }}
+          >
+            <img src={`/v2/symbols/${encodeURIComponent(String(form.shown(symbol)))}/raw`} alt="" height="32" />{' '}
+            {WORDS.node.chooseSymbol}
+          </button>
+        )}
+      </FormView>
+      {choosing.value && symbol && (
+        <SymbolChooser
+          choose={(id) => form.type(symbol, id)}
+          close={() => {
+            choosing.value = false;
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,210 @@
+// The templates that nodes are made of: listed, made, changed, copied, deleted; and the catalogue of appliances.
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { type TemplateForm, templateForms } from '../forms/document.ts';
+import { api } from '../model/api.ts';
+import { Collection } from '../model/collection.ts';
+import { type Hindrance, hindrancesOf } from '../model/hindrances.ts';
+import { useLoaded } from '../model/loaded.ts';
+import { PageHeader } from '../panels/page-header.tsx';
+import { WORDS } from '../words.ts';
+import { Appliances } from './appliances.tsx';
+import { type Template, TemplateEditor } from './template-editor.tsx';
+import { formOf, keyOf, nameOf } from './template-fields.ts';
+
+const words = WORDS.templates;
+
+export function TemplatesScreen() {
+  const templates = useMemo(() => new Collection<Template>('/templates', 'template'), []);
+  const edited = useSignal<{ kind: TemplateForm; template: Template | undefined } | undefined>(undefined);
+  const typed = useSignal('');
+  const message = useSignal('');
+  const isCatalogue = useSignal(false);
+  useEffect(() => {
+    document.title = `${words.title} - Labwire`;
+    templates.events.start();
+    return () => templates.events.stop();
+  }, [templates]);
+  const forms = useLoaded(templateForms, []);
+  const hosts = useLoaded(async () => {
+    const computes = await api.get<{ compute_id: string }[]>('/computes');
+    return computes.map(({ compute_id: id }) => id);
+  }, []);
+  const hindrances = useLoaded(() => hindrancesOf('local'), []);
+
+  const attempt = async (task: () => Promise<unknown>): Promise<void> => {
+    message.value = '';
+    try {
+      await task();
+      await templates.read();
+    } catch (error) {
+      message.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  const all = (templates.list.value ?? [])
+    .filter(({ name, template_type: type }) => `${name} ${type}`.toLowerCase().includes(typed.value.toLowerCase()))
+    .toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+  const kinds = forms.value.value ?? [];
+  const problem = message.value || templates.message.value || forms.problem.value || hosts.problem.value;
+  return (
+    <div class="screen">
+      <PageHeader title={words.title} events={templates.events} />
+      <main class="wide">
+        <p class="tools">
+          {[words.title, words.appliances].map((title, index) => (
+            <button
+              key={title}
+              type="button"
+              aria-pressed={isCatalogue.value === (index === 1)}
+              onClick={() => {
+                isCatalogue.value = index === 1;
+              }}
+            >
+              {title}
+            </button>
+          ))}
+        </p>
+        <p class="message" role="alert">
+          {problem}
+        </p>
+        {isCatalogue.value ? (
+          <Appliances hosts={hosts.value.value ?? ['local']} made={() => void templates.read()} />
+        ) : edited.value ? (
+          <section class="editor" aria-label={edited.value.template?.name ?? words.make}>
+            <button
+              type="button"
+              onClick={() => {
+                edited.value = undefined;
+              }}
+            >
+              {words.back}
+            </button>
+            <h2>
+              {edited.value.template?.name ?? words.makeOf(nameOf(edited.value.kind))}{' '}
+              {edited.value.template?.builtin && <small>{words.builtinNote}</small>}
+            </h2>
+            <TemplateEditor
+              key={edited.value.template?.template_id ?? keyOf(edited.value.kind)}
+              {...edited.value}
+              hosts={hosts.value.value ?? ['local']}
+              done={() => {
+                edited.value = undefined;
+                void templates.read();
+              }}
+            />
+          </section>
+        ) : (
+          <>
+            <div class="tools">
+              <label>
+                {words.make}{' '}
+                <select
+                  value=""
+                  onChange={({ currentTarget }) => {
+                    const kind = kinds.find((each) => keyOf(each) === currentTarget.value);
+                    if (kind) edited.value = { kind, template: undefined };
+                  }}
+                >
+                  <option value="">{words.chooseType}</option>
+                  {kinds.map((kind) => (
+                    <option key={keyOf(kind)} value={keyOf(kind)}>
+                      {nameOf(kind)}
+                    </option>
+                  ))}
+                </select>
+              </label>
+              <label>
+                {WORDS.common.search}{' '}
+                <input
+                  type="search"
+                  autocomplete="off"
+                  onInput={({ currentTarget }) => {
+                    typed.value = currentTarget.value;
+                  }}
+                />
+              </label>
+            </div>
+            <TemplatesTable
+              templates={all}
+              hindrances={hindrances.value.value ?? []}
+              edit={(template) => {
+                const kind = formOf(kinds, template);
+                if (kind) edited.value = { kind, template };
+              }}
+              canEdit={(template) => formOf(kinds, template) !== undefined}
+              attempt={attempt}
+            />
+          </>
+        )}
+      </main>
+    </div>
+  );
+}
+
+interface TemplatesTableProps {
+  templates: readonly Template[];
+  hindrances: readonly Hindrance[];
+  edit: (template: Template) => void;
+  canEdit: (template: Template) => boolean;
+  attempt: (task: () => Promise<unknown>) => Promise<void>;
+}
+
+function TemplatesTable({ templates, hindrances, edit, canEdit, attempt }: TemplatesTableProps) {
+  return (
+    <table class="plain rows">
+      <thead>
+        <tr>
+          <th scope="col">{WORDS.common.name}</th>
+          <th scope="col">{words.type}</th>
+          <th scope="col">{words.category}</th>
+          <th scope="col">{words.host}</th>
+          <th scope="col">{WORDS.common.actions}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {templates.map((template) => {
+          const { template_id: id, name, template_type: type, category, compute_id: host, symbol, builtin } = template;
+          const hindrance = hindrances.find(({ node_type: each }) => each === type)?.hindrance;
+          return (
+            <tr key={id}>
+              <th scope="row">
+                <img src={`/v2/symbols/${encodeURIComponent(symbol)}/raw`} alt="" width="28" height="28" /> {name}{' '}
+                {builtin && <small>{words.builtin}</small>}
+              </th>
+              <td>
+                {type.replaceAll('_', ' ')}
+                {hindrance != null && (host ?? 'local') === 'local' && <p class="problem">{hindrance}</p>}
+              </td>
+              <td>{category}</td>
+              <td>{host ?? words.anyHost}</td>
+              <td>
+                <div class="actions">
+                  {canEdit(template) && (
+                    <button type="button" onClick={() => edit(template)}>
+                      {words.edit}
+                    </button>
+                  )}
+                  {!builtin && (
+                    <>
+                      <button type="button" onClick={() => void attempt(() => api.post(`/templates/${id}/duplicate`))}>
+                        {WORDS.common.duplicate}
+                      </button>
+                      <button
+                        type="button"
+                        onClick={() => {
+                          if (confirm(words.askRemove(name))) void attempt(() => api.delete(`/templates/${id}`));
+                        }}
+                      >
+                        {WORDS.common.remove}
+                      </button>
+                    </>
+                  )}
+                </div>
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,154 @@
+// Templates, appliances and hosts in the page.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LabServer } from '../controller/lab-server.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { hindrances } from './hindrances.ts';
+
+test('a template that is made in the form gives a node; it is changed, copied and deleted', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/templates`);
+  await page.getByRole('row', { name: /^VPCS/ }).waitFor();
+  // What cannot run here says so in its row.
+  const virtualbox = { template_type: 'virtualbox', name: 'Elsewhere', compute_id: 'local', vmname: 'x' };
+  await server.expect(201, 'POST', '/v2/templates', virtualbox);
+  await page.getByRole('row', { name: /Elsewhere.*VirtualBox cannot be used/ }).waitFor();
+
+  // Every type has its form.
+  const types = await page.getByLabel('New template').locator('option').allTextContents();
+  assert.ok(types.length > 15, types.join());
+  for (const type of types.slice(1)) {
+    await page.getByLabel('New template').selectOption(type);
+    await page.getByRole('heading', { name: `New template of ${type}` }).waitFor();
+    await page.getByLabel('Names of nodes').waitFor();
+    await page.getByRole('button', { name: 'Back to the list' }).click();
+  }
+
+  await page.getByLabel('New template').selectOption('ethernet switch');
+  await page.getByRole('button', { name: 'New template' }).click();
+  await page.getByText('This is needed.').waitFor();
+  await page.getByLabel('Name', { exact: true }).fill('Trunks');
+  await page.getByLabel('Names of nodes').fill('T{0}');
+  await page.locator('summary', { hasText: 'Network' }).waitFor();
+  await page.getByLabel('Type, row 1', { exact: true }).selectOption('dot1q');
+  await page.getByLabel('VLAN, row 1').fill('30');
+  assert.deepEqual(await hindrances(page), []);
+  await page.getByRole('button', { name: 'New template' }).click();
+  await page.getByRole('row', { name: /^Trunks/ }).waitFor();
+  const project = await server.project('of templates');
+  const listed: { name: string; template_id: string }[] = await server.expect(200, 'GET', '/v2/templates');
+  const { template_id: id } = listed.find(({ name }) => name === 'Trunks')!;
+  const node = await server.expect(201, 'POST', `/v2/projects/${project.project_id}/templates/${id}`, { x: 0, y: 0 });
+  assert.equal(node.name, 'T1');
+  assert.deepEqual([node.properties.ports_mapping.length, node.properties.ports_mapping[0].vlan], [8, 30]);
+
+  await page
+    .getByRole('row', { name: /^Trunks/ })
+    .getByRole('button', { name: 'Edit' })
+    .click();
+  await page.getByLabel('Names of nodes').fill('Trunk{0}');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page
+    .getByRole('row', { name: /^Trunks/ })
+    .getByRole('button', { name: 'Duplicate' })
+    .click();
+  await page
+    .getByRole('row', { name: /^Trunks/ })
+    .nth(1)
+    .waitFor();
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page
+    .getByRole('row', { name: /^Trunks/ })
+    .first()
+    .getByRole('button', { name: 'Delete' })
+    .click();
+  await page
+    .getByRole('row', { name: /^Trunks/ })
+    .nth(1)
+    .waitFor({ state: 'detached' });
+  const left: { name: string; default_name_format: string }[] = await server.expect(200, 'GET', '/v2/templates');
+  assert.deepEqual(
+    left.filter(({ name }) => name === 'Trunks').map((each) => each.default_name_format),
+    ['Trunk{0}'],
+  );
+  assert.deepEqual(complaints, []);
+});
+
+test('the catalogue says what an appliance lacks, and a container becomes a template by one click', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await LabServer.start(t);
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/templates`);
+  await page.getByRole('button', { name: 'Appliances' }).click();
+  const all: {
+    appliance_id: string;
+    version: string | null;
+    complete: boolean;
+    name: string;
+    images: { filename: string; md5sum: string | null }[];
+  }[] = await server.expect(200, 'GET', '/v2/appliances/matches?all=yes');
+  assert.ok(all.length > 300, `${all.length}`);
+  const lacking = all.find(({ version, complete }) => version !== null && !complete)!;
+  await page.getByLabel('Search').fill(lacking.images[0]!.filename);
+  await page.getByText(`missing: ${lacking.images[0]!.filename}`).first().waitFor();
+  assert.equal(
+    await page
+      .getByRole('button', { name: /^Make the template of/ })
+      .first()
+      .isDisabled(),
+    true,
+  );
+  const container = all.find(({ version }) => version === null)!;
+  await page.getByLabel('Search').fill(container.name);
+  await page.locator('summary', { hasText: container.name }).first().click();
+  const make = page.getByRole('button', { name: `Make the template of ${container.name}`, exact: true });
+  if (!(await make.isVisible())) await page.locator('summary', { hasText: container.name }).first().click();
+  await make.click();
+  await page.getByText(/^The template .* is there\.$/).waitFor();
+  const templates: { template_type: string; builtin: boolean }[] = await server.expect(200, 'GET', '/v2/templates');
+  assert.deepEqual(
+    templates.filter(({ builtin }) => !builtin).map(({ template_type }) => template_type),
+    ['docker'],
+  );
+  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(complaints, []);
+});
+
+test('a host is added, found unreachable with the reason, mended and removed', { skip: WITHOUT_BROWSER }, async (t) => {
+  const server = await LabServer.start(t);
+  const other = await LabServer.start(t);
+  const browser = await startBrowser(t);
+  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/hosts`);
+  await page.getByText(/memory \d+ % of/).waitFor();
+  await page.getByRole('button', { name: 'Add a host' }).click();
+  const form = page.locator('form.settings');
+  await form.getByLabel('Name', { exact: true }).fill('Rack 2');
+  await form.getByLabel('Address', { exact: true }).fill('127.0.0.1');
+  await form.getByLabel('Port', { exact: true }).fill('70000000000000000000');
+  await form.getByRole('button', { name: 'Add a host' }).click();
+  await page.getByText('This must be a whole number.').waitFor();
+  assert.equal(await form.getByLabel('Name', { exact: true }).inputValue(), 'Rack 2');
+  await form.getByLabel('Port', { exact: true }).fill('1');
+  await form.getByRole('button', { name: 'Add a host' }).click();
+  const rack = page.getByRole('region', { name: 'Rack 2' });
+  await rack.getByText('not reachable').waitFor();
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await form.getByLabel('Port', { exact: true }).fill(String(other.port));
+  await form.getByRole('button', { name: 'Save' }).click();
+  await rack.getByText(/^reachable since/).waitFor();
+  await rack.getByText('What it can run').click();
+  await rack.getByText('TraceNG is a program of Windows').waitFor();
+  assert.deepEqual(await hindrances(page), []);
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.getByRole('button', { name: 'Remove' }).click();
+  await rack.waitFor({ state: 'detached' });
+  const computes: { compute_id: string }[] = await server.expect(200, 'GET', '/v2/computes');
+  assert.deepEqual(
+    computes.map(({ compute_id: id }) => id),
+    ['local'],
+  );
+});
