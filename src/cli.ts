@@ -65,6 +65,15 @@ const OTHER_FLAGS = {
   version: { type: 'boolean', short: 'v' },
 } as const;
 
+/** All commands, for shells that complete them. */
+export const COMMANDS = ['serve', 'doctor', 'demo', 'password', 'recover', 'backup', 'version', 'help'] as const;
+
+/** All flags that do something, without dashes, and whether a value follows them. */
+export const FLAGS: readonly { name: string; hasValue: boolean }[] = Object.entries({
+  ...FLAG_KEYS,
+  ...OTHER_FLAGS,
+}).map(([name, { type }]) => ({ name, hasValue: type === 'string' }));
+
 /** The commands that read the configuration. */
 const CONFIGURED = ['serve', 'doctor', 'password', 'recover', 'backup'] as const;
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Boots systemd as process 1 of namespaces of its own, over a writable copy of this host's root, with Labwire installed as a service.
-#   unshare --mount --propagation private --net --uts --ipc --pid --fork test/system/boot-systemd.sh DIRECTORY
+# Boots systemd as process 1 of namespaces of its own, over a writable copy of this host's root, with Labwire installed as a service
+# by bin/install, or without ("bare").
+#   unshare --mount --propagation private --net --uts --ipc --pid --fork test/system/boot-systemd.sh DIRECTORY installed|bare
 # Of it stays an empty control group, which has the name of DIRECTORY. Exit code 77: it cannot be done here, for the reason in the last line.
 set -eu
 project=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
@@ -47,7 +48,7 @@ mount -t tmpfs -o mode=755 tmpfs "$root/run"
 mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
 ip link set lo up
 
-"$project/bin/install" --root "$root" >&2
+[ "$2" = bare ] || "$project/bin/install" --root "$root" >&2
 mkdir -p "$root/etc/systemd/system/labwired.service.d"
 # The watchdog's minute is too long for a test.
 printf '[Service]\nWatchdogSec=4\n' >"$root/etc/systemd/system/labwired.service.d/test.conf"

@@ -1,0 +1,95 @@
+// What shells and man(1) are told of the command line, made from the definitions of src/cli.ts.
+import { COMMANDS, FLAGS, HELP } from '../src/cli.ts';
+
+const FILE_FLAGS = ['config', 'certfile', 'certkey', 'log', 'pid', 'record'];
+const long = FLAGS.map(({ name }) => `--${name}`);
+
+export const bashCompletion = `# bash completion of labwired
+_labwired() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]}
+  case $previous in
+  ${FILE_FLAGS.map((name) => `--${name}`).join('|')}) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+  --state|backup) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+  esac
+  if [[ $current == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '${long.join(' ')}' -- "$current")
+  elif [[ $COMP_CWORD -eq 1 ]]; then mapfile -t COMPREPLY < <(compgen -W '${COMMANDS.join(' ')}' -- "$current")
+  fi
+}
+complete -F _labwired labwired
+`;
+
+const zshAction = (name) =>
+  FILE_FLAGS.includes(name) ? ':file:_files' : name === 'state' ? ':directory:_files -/' : ':value:';
+export const zshCompletion = `#compdef labwired
+_arguments '1:command:(${COMMANDS.join(' ')})' \\
+${FLAGS.map(({ name, hasValue }) => `  '--${name}${hasValue ? `[]${zshAction(name)}` : '[]'}'`).join(' \\\n')} \\
+  '*:directory:_files -/'
+`;
+
+export const fishCompletion = `# fish completion of labwired
+complete -c labwired -f -n __fish_use_subcommand -a '${COMMANDS.join(' ')}'
+${FLAGS.map(({ name, hasValue }) => `complete -c labwired -l ${name}${hasValue ? ' -r' : ''}${hasValue && !FILE_FLAGS.includes(name) && name !== 'state' ? ' -f' : ''}`).join('\n')}
+`;
+
+/** Text as roff has it: nothing in it is a request. */
+const verbatim = (text) =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll(/^([.'])/gm, '\\&$1');
+
+/** The page of section 1. */
+export function commandManual(version) {
+  const [, ...rest] = HELP.split('\n\n');
+  return `.TH LABWIRED 1 "" "Labwire ${version}" "User Commands"
+.SH NAME
+labwired \\- network\\-lab server in one executable
+.SH SYNOPSIS
+.B labwired
+[\\fIcommand\\fR] [\\fIoptions\\fR]
+.SH DESCRIPTION
+.B labwired
+runs network labs: virtual PCs, routers, machines and containers that are joined by virtual cables. It speaks the GNS3 API, version 2, and has a page of its own for browsers:
+.UR http://127.0.0.1:3080/
+.UE .
+.SH COMMANDS AND OPTIONS
+.nf
+${verbatim(rest.join('\n\n'))}.fi
+.SH EXIT STATUS
+0: done. 1: it did not work, and standard error says why. 2: the command line was not understood.
+.SH FILES
+.TP
+.I /etc/labwire/labwired.conf
+configuration, see
+.BR labwired.conf (5)
+.TP
+.I /var/lib/labwire
+labs, images and all else that is to be kept, of the service
+.TP
+.I /usr/share/doc/labwired
+the documents
+.SH SEE ALSO
+.BR labwired.conf (5),
+.BR systemctl (1)
+`;
+}
+
+/** The page of section 5: the file that comes with the package, which explains itself. */
+export function configurationManual(version, file) {
+  return `.TH LABWIRED.CONF 5 "" "Labwire ${version}" "File Formats"
+.SH NAME
+labwired.conf \\- configuration of labwired
+.SH DESCRIPTION
+.I /etc/labwire/labwired.conf
+has sections in brackets and lines of the form \\fIkey\\fR = \\fIvalue\\fR. Flags and variables such as
+.B LABWIRE_SERVER_PORT
+win over it. An unknown key is a warning; a value that is not possible stops the start and is named with its line. These are the keys that are used most, with their defaults;
+.I /usr/share/doc/labwired/configuration.md
+has all of them.
+.SH EXAMPLE
+.nf
+${verbatim(file)}.fi
+.SH SEE ALSO
+.BR labwired (1)
+`;
+}
