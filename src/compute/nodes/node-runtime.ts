@@ -2,6 +2,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Console } from '../../consoles/console.ts';
 import type { TerminalExit } from '../../consoles/terminal.ts';
+import { memoryKills } from '../../host/memory-kills.ts';
 
 /** How what a node runs came to its end. */
 export interface ExitInfo {
@@ -29,6 +30,8 @@ export interface NodeRuntime extends EventEmitter<{ end: [ExitInfo] }> {
 /** The end of a program that the supervisor kept. */
 export function exitInfo({ expected, code, signal, lastOutput }: TerminalExit): ExitInfo {
   if (code === 0 && signal === undefined) return { expected, fault: undefined };
-  const how = signal === undefined ? `with exit code ${code}` : `by ${signal}`;
+  const reason = signal === 'SIGKILL' && !expected ? memoryKills.reason() : undefined;
+  const how =
+    signal === undefined ? `with exit code ${code}` : `by ${signal}${reason === undefined ? '' : `: ${reason}`}`;
   return { expected, fault: `${how}. Last output: ${lastOutput}` };
 }

@@ -23,7 +23,7 @@ export interface ImageInfo {
 export interface ContainerInfo {
   Id: string;
   Created: string;
-  State: { Running: boolean; Paused: boolean; Pid: number; ExitCode: number };
+  State: { Running: boolean; Paused: boolean; Pid: number; ExitCode: number; OOMKilled?: boolean };
   Config: { Labels: Record<string, string> | null; StopSignal?: string };
 }
 

@@ -32,6 +32,9 @@ export interface ContainerStart {
   offersTerminal: boolean;
 }
 
+/** Exit code of a first process that SIGKILL has ended. */
+const KILLED = 137;
+
 export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
   readonly commandLine = '';
   readonly auxiliaryConsole: ShellConsole;
@@ -216,8 +219,17 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
 
   #heard(event: ContainerEvent, exitCode: number | undefined): void {
     if (event === 'pause' || event === 'unpause') this.isSuspended = event === 'pause';
-    else if (event === 'die') this.#die(exitCode === 0 ? undefined : `with exit code ${exitCode}`);
+    else if (event === 'die') void this.#heardOfEnd(exitCode);
     else void this.#lookAfterAbsence();
+  }
+
+  async #heardOfEnd(exitCode: number | undefined): Promise<void> {
+    if (exitCode === 0) return this.#die(undefined);
+    if (exitCode !== KILLED || this.#isStopping) return this.#die(`with exit code ${exitCode}`);
+    const info = await inspect(this.#shared.engine, this.#start.container).catch(() => undefined);
+    this.#die(
+      `with exit code ${exitCode}${info?.State.OOMKilled ? ': memory ran out, and the system ends programs then' : ''}`,
+    );
   }
 
   #die(how: string | undefined): void {
