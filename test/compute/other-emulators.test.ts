@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -13,6 +13,7 @@ import { attachAdapters, detachAdapters } from '../../src/compute/emulators/vmwa
 import { Client } from '../consoles/harness.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
+import { script, UUID, VBOX, VMRUN, VMWARE } from './machine-programs.ts';
 import { startLab } from './support.ts';
 
 test('a TraceNG is kept and linked like any node, and says that its program is one of Windows', async (t) => {
@@ -79,36 +80,6 @@ for (const { kind, exception, body, setting } of [
     await lab.expect(400, 'POST', `${project}/${kind}/nodes`, { name: 'V', ...body, x: 1 });
   });
 }
-
-function script(path: string, text: string): string {
-  writeFileSync(path, text);
-  chmodSync(path, 0o700);
-  return path;
-}
-
-const UUID = '01234567-89ab-cdef-0123-456789abcdef';
-
-/** Notes what it is told, and answers as VirtualBox 7 does of one machine whose second adapter its user has attached to NAT. */
-const VBOX = String.raw`#!/bin/sh
-cd "$(dirname "$0")"
-[ "$1" = --nologo ] && [ "$LANG" = en ] || exit 9
-shift
-echo "$*" >> calls
-[ -e broken ] && { echo "VBoxManage: error: it is broken" >&2; exit 1; }
-case "$*" in
-'list systemproperties') printf 'API version:                     7_0\nMaximum PIIX3 Network Adapter count:   8\n' ;;
-'list vms') printf '"web" {%s}\n"<inaccessible>" {1}\n"copy" {2}\n' ${UUID} ;;
-'getextradata copy '*) echo 'Value: yes' ;;
-getextradata*) echo 'No value set!' ;;
-showvminfo*) printf 'name="web"\nUUID="%s"\nmemory=512\nchipset="piix3"\nVMState="%s"\nnic1="null"\nnic2="nat"\n' ${UUID} "$(cat state)" ;;
-startvm*) echo running > state ;;
-*' poweroff') echo poweroff > state ;;
-*' savestate') echo saved > state ;;
-*' pause') echo paused > state ;;
-*' resume') echo running > state ;;
-'guestproperty get '*) echo 'Value: yes' ;;
-esac
-`;
 
 async function virtualBox(t: TestContext) {
   const directory = await scratchDirectory(t);
@@ -222,18 +193,10 @@ test('what VirtualBox refuses is told in its words, and a machine has one node',
   assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).udp_ports, []);
 });
 
-const VMRUN = `#!/bin/sh
-cd "$(dirname "$0")"
-[ $# = 0 ] && { echo 'vmrun version 1.17.0 build-1'; exit 255; }
-echo "$*" >> calls
-[ "$3" = list ] && echo 'Total running VMs: 0'
-exit 0
-`;
-
 test('VMware is told to start, pause and end a machine, whose file is as it was afterwards', async (t) => {
   const directory = await scratchDirectory(t);
   const path = script(join(directory, 'vmrun'), VMRUN);
-  script(join(directory, 'vmware'), '#!/bin/sh\necho "VMware Workstation 16.2.0 build-1"\n');
+  script(join(directory, 'vmware'), VMWARE);
   writeFileSync(join(directory, 'calls'), '');
   const vmx = join(directory, 'web.vmx');
   writeFileSync(vmx, '#!/usr/bin/vmware\n.encoding = "UTF-8"\nDisplayName = "web é"\nmemsize = "64"\n');

@@ -40,6 +40,11 @@ export class LabServer {
     return server;
   }
 
+  /** More settings, for its next start. */
+  configure(settings: Record<string, string>): void {
+    Object.assign(this.#settings, settings);
+  }
+
   async start(): Promise<void> {
     const values = { port: '0', local: 'true', udp_start_port_range: FIRST_UDP_PORT, ...this.#settings };
     const flags: ConfigSources['flags'] = Object.entries(values).map(([name, value]) => {
