@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -11,6 +13,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hypervisor } from '../../src/compute/emulators/dynamips/hypervisor.ts';
 import { findProgram } from '../../src/host/programs.ts';
+import { freePort } from '../fabric/peers.ts';
 import { type Lab, type Settings, startLab } from './support.ts';
 
 const SOURCES = join(import.meta.dirname, '../guest/router');
@@ -111,6 +114,20 @@ export async function emulatorOf(t: TestContext, pid: number): Promise<Hyperviso
   const hypervisor = await Hypervisor.connect('127.0.0.1', Number(port));
   t.after(() => hypervisor.close());
   return hypervisor;
+}
+
+/** Takes the cable of a port away from the router and gives it to a socket: what that sends is as if the router had sent it. */
+export async function sender(t: TestContext, emulator: Hypervisor, [slot, number]: [number, number]) {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  t.after(() => socket.close());
+  const raw = await freePort();
+  await emulator.run('nio create_udp', ['raw', raw, '127.0.0.1', socket.address().port]);
+  await emulator.run('vm slot_disable_nio', ['R1', slot, number]);
+  await emulator.run('vm slot_remove_nio_binding', ['R1', slot, number]);
+  await emulator.run('nio_bridge create', ['middle']);
+  for (const nio of ['raw', `cable_${slot}_${number}`]) await emulator.run('nio_bridge add_nio', ['middle', nio]);
+  return (frame: Buffer) => socket.send(frame, raw, '127.0.0.1');
 }
 
 /** A client of a console that reads until it has seen a text. */

@@ -6,33 +6,17 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Hypervisor } from '../../src/compute/emulators/dynamips/hypervisor.ts';
 import { findOurs } from '../../src/host/processes.ts';
 import { until } from '../consoles/harness.ts';
-import { freePort } from '../fabric/peers.ts';
-import { emulatorOf, noDynamips, router, routers } from './router-support.ts';
+import { emulatorOf, noDynamips, router, routers, sender } from './router-support.ts';
 
 const skip = noDynamips;
 
 /** Process id of a router's emulator. */
 function pidOf(instance: string, path: string): number {
   return findOurs(instance).find(({ nodeId }) => nodeId === path.split('/').at(-1))!.pid;
-}
-
-/** Takes the cable of a port away from the router and gives it to a socket: what that sends is as if the router had sent it. */
-async function sender(t: TestContext, emulator: Hypervisor, [slot, number]: [number, number]) {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  t.after(() => socket.close());
-  const raw = await freePort();
-  await emulator.run('nio create_udp', ['raw', raw, '127.0.0.1', socket.address().port]);
-  await emulator.run('vm slot_disable_nio', ['R1', slot, number]);
-  await emulator.run('vm slot_remove_nio_binding', ['R1', slot, number]);
-  await emulator.run('nio_bridge create', ['middle']);
-  for (const nio of ['raw', `cable_${slot}_${number}`]) await emulator.run('nio_bridge add_nio', ['middle', nio]);
-  return (frame: Buffer) => socket.send(frame, raw, '127.0.0.1');
 }
 
 const FRAME = Buffer.concat([

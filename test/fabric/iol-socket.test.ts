@@ -1,8 +1,10 @@
 // The sockets of IOU's ports, two of them face to face: each is to the other what an image would be.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import type { Fabric } from '../../src/fabric/fabric.ts';
 import { scratchDirectory } from '../store/scratch.ts';
+import { terminateLast } from './crashes.ts';
 import { devicePort, settled, startFabric } from './peers.ts';
 
 /** A port of a socket, with a peer at its cable. */
@@ -37,4 +39,20 @@ test('frames reach the port that their header names, unchanged and in order, als
   assert.deepEqual(await b.peer.take(1), [longest]);
   assert.equal((await a.port.statistics()).drops.tooLong, 1);
   assert.equal((await a.port.statistics()).toCable.frames, 1);
+});
+
+test('sockets and their ports are there again when their thread has died', async (t) => {
+  const fabric = await startFabric(t);
+  const directory = await scratchDirectory(t);
+  const a = await port(t, fabric, directory, [1, 513]);
+  const b = await port(t, fabric, directory, [513, 1]);
+  await a.peer.send(a.localPort, 'before');
+  assert.deepEqual(await b.peer.takeText(), ['before']);
+  const recovered = once(fabric, 'recovered');
+  terminateLast(a.port);
+  assert.deepEqual((await recovered)[0].failures, []);
+  await a.peer.send(a.localPort, 'after');
+  assert.deepEqual(await b.peer.takeText(), ['after']);
+  await b.peer.send(b.localPort, 'back');
+  assert.deepEqual(await a.peer.takeText(), ['back']);
 });

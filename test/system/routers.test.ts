@@ -1,10 +1,10 @@
 // Routers of a lab that runs, with the real Dynamips: they outlive the daemon, and the next one takes them back with their consoles and cables.
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { emulatorOf, makeImage, noDynamips, READY, Typist } from '../compute/router-support.ts';
-import { ownDaemon } from './daemon.ts';
+import { emulatorOf, makeImage, noDynamips, READY, sender, Typist } from '../compute/router-support.ts';
+import { eventually, ownDaemon } from './daemon.ts';
 import { FROM_SOURCE } from './executable.ts';
 import { Lab } from './lab.ts';
 import { openAgain, pidOf } from './survivors.ts';
@@ -50,6 +50,18 @@ test('routers, their consoles and their links are there again after a kill of th
   const typist = new Typist(t, one.console);
   typist.socket.write('again');
   await typist.sees('again');
+  // As the router would: what comes out of its port reaches the other one.
+  await daemon.post(`${lab.path}/nodes/${other.node_id}/resume`).catch(() => {});
+  const seen = join(daemon.directory, 'seen.pcap');
+  const peer = await emulatorOf(t, pids[1]!);
+  await peer.run('nio bind_filter', ['cable_0_0', 0, 'capture']);
+  await peer.run('nio setup_filter', ['cable_0_0', 0, 'en10mb', seen]);
+  const send = await sender(t, await emulatorOf(t, pids[0]!), [0, 0]);
+  const frame = Buffer.concat([Buffer.alloc(6, 0xff), Buffer.alloc(8, 2), Buffer.alloc(60, 'after the kill')]);
+  await eventually('the frame at the other router', () => {
+    send(frame);
+    return existsSync(seen) && readFileSync(seen).includes('after the kill');
+  });
   // What was taken back is stopped as if nothing had been.
   await daemon.post(`${lab.path}/nodes/stop`);
   assert.deepEqual(nodes.map(pidOf), [undefined, undefined]);

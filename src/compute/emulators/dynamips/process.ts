@@ -3,7 +3,6 @@ import { EventEmitter, once } from 'node:events';
 import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
 import { takeFreePort } from '../../../host/free-ports.ts';
 import { childEnvironment, processToken } from '../../../host/processes.ts';
-import { findProgram } from '../../../host/programs.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { ProgramRecord } from '../../nodes/surviving-programs.ts';
@@ -77,7 +76,7 @@ export class EmulatorProcess extends EventEmitter<{ exit: [TerminalExit] }> {
       const controlPort = await takeFreePort(held);
       const command = commandOf(program, controlPort);
       const record = recordOf(controlPort, command);
-      const process = new EmulatorProcess(node, [...(await withoutNewRights()), ...command], record);
+      const process = new EmulatorProcess(node, command, record);
       await process.#terminal.start();
       held.defer(() => process.#terminal.stop());
       if (!(await process.#listens())) {
@@ -147,16 +146,6 @@ export class EmulatorProcess extends EventEmitter<{ exit: [TerminalExit] }> {
     const words = (this.#exit?.lastOutput ?? this.#terminal.lastOutput()).split('\n').slice(-3).join(' ');
     return refusal(`Dynamips of '${name}' ${how}: ${words || 'no output'}`);
   }
-}
-
-/**
- * Words before the program. The file of Debian's package has capabilities: the kernel gives them to the process and hides its environment
- * from a server that is not root, which then could not tell its own routers from others. They are of no use here.
- */
-async function withoutNewRights(): Promise<string[]> {
-  if (process.getuid?.() === 0) return [];
-  const setpriv = await findProgram('setpriv', childEnvironment()['PATH']);
-  return setpriv === undefined ? [] : [setpriv, '--no-new-privs'];
 }
 
 /** One instance, whose files are named by numbers; it listens on loopback alone. */

@@ -16,6 +16,8 @@ import { EmulatorProcess, LOOPBACK, type RouterNode } from './process.ts';
 import type { DynamipsProgram } from './program.ts';
 
 /** States of `vm get_status`. */
+/** The emulator takes up to 10 s to stop a router; one that takes longer hangs, and is ended. */
+const STOP_MS = 15_000;
 const OFF = '0';
 const SUSPENDED = '3';
 
@@ -133,7 +135,7 @@ export class RouterRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     this.#isStopping = true;
     if (this.#ended) return;
     try {
-      await this.vm('stop');
+      await this.hypervisor.run('vm stop', [this.kept.vm_name], STOP_MS);
     } catch (error) {
       log.warn('a router does not let itself be switched off', { node: this.#node.id, reason: messageOf(error) });
     }
