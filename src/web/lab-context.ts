@@ -10,8 +10,8 @@ import type { DrawingObject, LinkEnd, NodeObject, TemplateObject } from './model
 import { History } from './model/undo.ts';
 import { ViewSettings } from './model/view-settings.ts';
 
-/** Of most symbols, in pixels: the server knows the size of a node only once it is there. */
-const NODE_SIZE = { width: 66, height: 60 };
+/** Of a node whose symbol cannot be measured, in pixels. */
+const USUAL_SIZE = { width: 66, height: 60 };
 
 /** What the map lets others do with it. */
 export interface LabMap {
@@ -113,13 +113,14 @@ export class LabContext implements PageContext {
     const { lab, map } = this;
     const project = lab.project.value;
     const middle = at ?? map?.middle() ?? { x: 0, y: 0 };
-    const wanted = { ...NODE_SIZE, x: middle.x - NODE_SIZE.width / 2, y: middle.y - NODE_SIZE.height / 2 };
-    const place = { ...wanted, ...(at ? wanted : freePlace(wanted, [...lab.nodes.values()])) };
-    const body = {
-      ...snapped(place, project?.snap_to_grid ? project.grid_size : 0),
-      compute_id: template.compute_id ?? 'local',
-    };
     void this.attempt(async () => {
+      const size = await symbolSize(template.symbol);
+      const wanted = { ...size, x: middle.x - size.width / 2, y: middle.y - size.height / 2 };
+      const place = { ...wanted, ...(at ? wanted : freePlace(wanted, [...lab.nodes.values()])) };
+      const body = {
+        ...snapped(place, project?.snap_to_grid ? project.grid_size : 0),
+        compute_id: template.compute_id ?? 'local',
+      };
       const { node_id: id } = await api.post<NodeObject>(`${lab.path}/templates/${template.template_id}`, body);
       this.select({ nodes: [id] });
       map?.show(id);
@@ -137,3 +138,10 @@ export class LabContext implements PageContext {
 
 /** The lab whose screen is shown. */
 export const shownLab = signal<LabContext | undefined>(undefined);
+
+/** The size that a node with this symbol will have. */
+async function symbolSize(symbol: string): Promise<{ width: number; height: number }> {
+  const path = `/symbols/${encodeURIComponent(symbol)}/dimensions`;
+  const { width, height } = await api.get<{ width: number; height: number }>(path).catch(() => USUAL_SIZE);
+  return width > 0 && height > 0 ? { width, height } : USUAL_SIZE;
+}

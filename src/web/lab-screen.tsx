@@ -147,6 +147,8 @@ function nextPane(event: KeyboardEvent): void {
   const panes = [...document.querySelectorAll<HTMLElement>('[data-pane]')];
   const at = panes.findIndex((pane) => pane.contains(document.activeElement));
   const next = panes[(at + (event.shiftKey ? -1 : 1) + panes.length) % panes.length];
-  const target = next?.matches('[tabindex]') ? next : next?.querySelector<HTMLElement>('button, input, a, textarea');
+  const target = next?.matches('[tabindex]')
+    ? next
+    : next?.querySelector<HTMLElement>('a, :is(button, input, textarea):not(:disabled)');
   target?.focus();
 }

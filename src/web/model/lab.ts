@@ -12,6 +12,9 @@ type Objects = { node: NodeObject; link: LinkObject; drawing: DrawingObject };
 /** After this time a server that did not answer is asked again. */
 const RETRY_MS = 1_000;
 
+/** Changes within this time of each other are counted together. */
+const GATHERED_MS = 100;
+
 const ID = { node: 'node_id', link: 'link_id', drawing: 'drawing_id' } as const;
 
 export type LabState = 'reading' | 'open' | 'closed' | 'deleted' | 'refused';
@@ -29,7 +32,7 @@ export class Lab {
   readonly notice = signal('');
   /** When somebody closed or deleted the lab while it was shown; milliseconds of `Date.now()`, 0 if nobody has. What it was is still here then. */
   readonly endedAt = signal(0);
-  /** Counts every change of the lists below. */
+  /** Counts the changes of the lists below; in a storm of them, several at once. */
   readonly changes = signal(0);
   readonly nodes = new Map<string, NodeObject>();
   readonly links = new Map<string, LinkObject>();
@@ -42,6 +45,8 @@ export class Lab {
   /** Events that came while the lists were read; applied after them. */
   #waiting: Message[] | undefined;
   #readings = 0;
+  #isUncounted = false;
+  #counting: ReturnType<typeof setTimeout> | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(id: string) {
@@ -202,8 +207,22 @@ export class Lab {
     else if (kind === 'link' && (object as LinkObject).nodes.length < 2) return;
     // A drawing is announced without its picture where that has not changed.
     else all.set(id, kind === 'drawing' ? { ...all.get(id), ...object } : object);
-    this.changes.value += 1;
+    this.#count();
     for (const listener of this.#listeners) listener(kind, id);
+  }
+
+  /** The first change counts at once, those that follow closely together: lists of 1,000 nodes are not drawn for each of them. */
+  #count(): void {
+    this.#isUncounted = true;
+    if (this.#counting !== undefined) return;
+    const count = (): void => {
+      this.#counting = undefined;
+      if (!this.#isUncounted) return;
+      this.#isUncounted = false;
+      this.changes.value += 1;
+      this.#counting = setTimeout(count, GATHERED_MS);
+    };
+    count();
   }
 
   #replace<K extends Kind>(kind: K, objects: readonly Objects[K][]): void {

@@ -112,6 +112,8 @@ function drag(pressed: PointerEvent, { map }: LabContext, begun: () => void, dro
   const button = pressed.currentTarget as HTMLElement;
   if (pressed.button !== 0) return;
   const over = new AbortController();
+  // A quick pointer has left the button before it tells of a move.
+  button.setPointerCapture(pressed.pointerId);
   let ghost: HTMLElement | undefined;
   const move = (event: PointerEvent): void => {
     if (!ghost && Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY) <= STILL) return;
@@ -120,7 +122,6 @@ function drag(pressed: PointerEvent, { map }: LabContext, begun: () => void, dro
       ghost.className = 'ghost';
       document.body.append(ghost);
       begun();
-      button.setPointerCapture(pressed.pointerId);
     }
     ghost.style.left = `${event.clientX}px`;
     ghost.style.top = `${event.clientY}px`;

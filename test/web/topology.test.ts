@@ -1,0 +1,270 @@
+// The map by keyboard alone and by mouse alone: what is drawn is what the API has.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { eventually } from '../system/daemon.ts';
+import { Lab } from '../system/lab.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { hindrancesInAll } from './hindrances.ts';
+import { serve } from './served.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
+type Body = any;
+
+const map = (page: Page): Locator => page.getByRole('listbox', { name: 'Topology' });
+const option = (page: Page, name: string): Locator => page.getByRole('option', { name: new RegExp(`^${name}, `) });
+
+/** What has the focus can be seen: it, or the pane around it, has an outline. */
+async function assertFocusSeen(page: Page, where: string): Promise<void> {
+  const isSeen = await page.evaluate(() => {
+    const element = document.activeElement;
+    if (!element || element === document.body) return false;
+    const around = [element, element.closest('.map'), element.closest('.console')];
+    return around.some((one) => one && (getComputedStyle(one).outlineStyle !== 'none' || one.matches('.console')));
+  });
+  assert.ok(isSeen, `the focus is seen ${where}`);
+}
+
+/** Presses F6 until a pane is reached. */
+async function goToPane(page: Page, pane: Locator): Promise<void> {
+  for (let count = 0; count < 10; count += 1) {
+    await page.keyboard.press('F6');
+    if (await pane.evaluate((element) => element.contains(document.activeElement))) return;
+  }
+  assert.fail(
+    `no way to ${pane}, but to ${await page.evaluate(() => document.activeElement?.outerHTML.slice(0, 200))}`,
+  );
+}
+
+test('by keyboard alone: two PCs and a hub, linked, started, and one answers the other', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { daemon, address, credentials } = await serve(t, { withPassword: true });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, address, { credentials });
+  const keys = page.keyboard;
+  await page.getByText('There is no lab yet.').waitFor();
+  for (let count = 0; count < 20; count += 1) {
+    await keys.press('Tab');
+    if (await page.getByLabel('Name of the new lab').evaluate((field) => field === document.activeElement)) break;
+  }
+  await assertFocusSeen(page, 'in the name of the lab');
+  await keys.type('By keys\n');
+  await page.getByText('This lab is empty.').waitFor();
+  await page.locator('.live[data-connection="live"]').waitFor();
+  await goToPane(page, page.getByRole('main'));
+  await assertFocusSeen(page, 'in an empty map');
+
+  await keys.press('n');
+  await page.getByRole('dialog').getByRole('button', { name: /^VPCS/ }).waitFor();
+  await keys.type('VPCS');
+  for (const name of ['PC1', 'PC2']) {
+    await keys.press('Enter');
+    await option(page, name).waitFor();
+  }
+  await keys.press('Control+a');
+  await keys.type('hub');
+  await keys.press('Enter');
+  await option(page, 'Hub1').waitFor();
+  await keys.press('Escape');
+  await assertFocusSeen(page, 'in the map after the templates');
+
+  // From each PC, whose only port needs no choice, to the hub, whose port is chosen.
+  for (const name of ['PC1', 'PC2']) {
+    await keys.press('Escape');
+    await keys.type(name);
+    await page.locator(`.node.selected[aria-label^="${name}"]`).waitFor();
+    await keys.press('l');
+    await page.getByText('Choose the second node').waitFor();
+    await keys.type('Hub1');
+    await keys.press('Enter');
+    await page.getByRole('group', { name: 'Port of Hub1' }).getByRole('button').first().waitFor();
+    await assertFocusSeen(page, 'in the ports');
+    await keys.press('Enter');
+    await page.getByRole('option', { name: `Link ${name} e0 – Hub1` }).waitFor({ state: 'attached' });
+    await keys.press('Escape');
+  }
+  await page.waitForTimeout(1_100); // a name that was begun is over
+  assert.deepEqual(await hindrancesInAll(page), []);
+
+  // The Tab key goes from a node to its link, and Shift+Tab back.
+  await keys.press('Home');
+  await keys.press('Tab');
+  await page.locator('.link.selected').waitFor({ state: 'attached' });
+  assert.match((await map(page).getAttribute('aria-activedescendant')) ?? '', /^link-/);
+  await keys.press('Shift+Tab');
+  await keys.press('Control+a');
+  await page.locator('.node.selected').nth(2).waitFor();
+  await keys.press('s');
+  for (const name of ['PC1', 'PC2'])
+    await page.getByRole('option', { name: new RegExp(`^${name}, .*, on,`) }).waitFor();
+
+  // Moved by keys: kept by Enter, put back by Escape.
+  const { project_id: id } = (await daemon.get('/v2/projects'))[0];
+  const nodes = async (): Promise<Body[]> => daemon.get(`/v2/projects/${id}/nodes`);
+  const place = async (name: string): Promise<number[]> => {
+    const { x, y } = (await nodes()).find((node) => node.name === name);
+    return [x, y];
+  };
+  await keys.press('Home');
+  const [x, y] = await place('Hub1');
+  for (const key of ['m', 'ArrowLeft', 'Shift+ArrowDown', 'Enter']) await keys.press(key);
+  await eventually('the move', async () => String(await place('Hub1')) === String([x! - 10, y! + 100]));
+  for (const key of ['m', 'ArrowLeft', 'Escape']) await keys.press(key);
+  await keys.press('Control+z');
+  await eventually('the place before', async () => String(await place('Hub1')) === String([x, y]));
+  await keys.press('F2');
+  await page.getByRole('main').getByRole('textbox', { name: 'Name' }).waitFor();
+  await keys.type('Middle\n');
+  await option(page, 'Middle').waitFor();
+
+  for (const [name, other] of [
+    ['PC1', 1],
+    ['PC2', 2],
+  ] as const) {
+    await goToPane(page, page.getByRole('main'));
+    await page.waitForTimeout(1_100); // a name that was begun is over
+    await keys.type(name);
+    await page.locator(`.node.selected[aria-label^="${name}"]`).waitFor();
+    await keys.press('Enter');
+    const screen = page.locator('.console:not([hidden]) .xterm-rows');
+    await screen.getByText(`${name}>`).first().waitFor();
+    await assertFocusSeen(page, 'in a console');
+    await keys.type(`ip 10.0.0.${other}/24\r`);
+    await screen
+      .getByText(new RegExp(`10\\.0\\.0\\.${other} 255`))
+      .first()
+      .waitFor();
+  }
+  await keys.type('ping 10.0.0.1 -c 2\r');
+  await page
+    .locator('.console:not([hidden]) .xterm-rows')
+    .getByText(/84 bytes from 10\.0\.0\.1 icmp_seq=2/)
+    .waitFor();
+  await goToPane(page, page.getByRole('complementary'));
+  await goToPane(page, page.getByRole('navigation'));
+  assert.equal((await daemon.get(`/v2/projects/${id}/links`)).length, 2);
+  assert.deepEqual(complaints, []);
+});
+
+test('by mouse: templates dragged, links drawn, a rectangle moved with the grid, undone and done again', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { daemon, address, credentials } = await serve(t, { withPassword: true });
+  const lab = await Lab.create(daemon, 'By mouse', { snap_to_grid: true, grid_size: 25 });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `${address}labs/${lab.project.project_id}`, { credentials });
+  await page.locator('.live[data-connection="live"]').waitFor();
+  const nodes = async (): Promise<Body[]> => daemon.get(`${lab.path}/nodes`);
+  const links = async (): Promise<Body[]> => daemon.get(`${lab.path}/links`);
+  const { mouse } = page;
+  const drag = async (from: [number, number], to: [number, number]): Promise<void> => {
+    await mouse.move(...from);
+    await mouse.down();
+    await mouse.move((from[0] + to[0]) / 2, (from[1] + to[1]) / 2, { steps: 3 });
+    await mouse.move(...to, { steps: 3 });
+    await mouse.up();
+  };
+  const middleOf = async (target: Locator): Promise<[number, number]> => {
+    await target.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = (await target.boundingBox())!;
+    return [x + width / 2, y + height / 2];
+  };
+  const picture = (name: string): Locator => option(page, name).locator('image');
+
+  await page.getByRole('button', { name: 'Add node' }).click();
+  const palette = page.getByRole('dialog', { name: 'Add node' });
+  const { x: left, y: top } = (await page.getByRole('main').boundingBox())!;
+  for (const [template, name, x, y] of [
+    ['Ethernet hub', 'Hub1', 420, 100],
+    ['VPCS', 'PC1', 420, 300],
+    ['VPCS', 'PC2', 600, 300],
+  ] as const) {
+    await drag(await middleOf(palette.getByRole('button', { name: template })), [left + x, top + y]);
+    await option(page, name).waitFor();
+  }
+  assert.equal((await nodes()).length, 3);
+  await palette.getByRole('button', { name: 'Close' }).click();
+  for (const { x, width, y, height } of await nodes()) {
+    for (const middle of [x + width / 2, y + height / 2]) {
+      const beside = Math.abs(middle / 25 - Math.round(middle / 25)) * 25;
+      assert.ok(beside < 1, `${middle} beside the grid`);
+    }
+  }
+
+  // From the handle of a PC to the hub, where a port is chosen.
+  for (const [name, port] of [
+    ['PC1', 'e3'],
+    ['PC2', 'e5'],
+  ] as const) {
+    await picture(name).hover();
+    await drag(await middleOf(page.locator('.port-handle')), await middleOf(picture('Hub1')));
+    await page.getByRole('group', { name: 'Port of Hub1' }).getByRole('button', { name: port, exact: true }).click();
+    await page.getByRole('option', { name: `Link ${name} e0 – Hub1 ${port}` }).waitFor({ state: 'attached' });
+    await page.getByRole('button', { name: 'Cancel' }).click();
+  }
+  const ends = (await links()).map(({ nodes: both }) => both.map((end: Body) => end.port_number)).sort();
+  assert.deepEqual(ends, [
+    [0, 3],
+    [0, 5],
+  ]);
+
+  // All three in a rectangle, moved together.
+  await page.keyboard.press('Escape');
+  await page.keyboard.down('Shift');
+  await drag([left + 330, top + 30], [left + 720, top + 420]);
+  await page.keyboard.up('Shift');
+  await page.locator('.node.selected').nth(2).waitFor();
+  const before = await nodes();
+  const [x, y] = await middleOf(picture('PC1'));
+  await drag([x, y], [x - 100, y + 51]);
+  const moved = async (): Promise<boolean> =>
+    (await nodes()).every(
+      (node, at) => Math.abs(node.x - before[at].x + 100) <= 13 && Math.abs(node.y - before[at].y - 50) <= 13,
+    );
+  const isBack = async (): Promise<boolean> =>
+    (await nodes()).every((node, at) => node.x === before[at].x && node.y === before[at].y);
+  await eventually('three moved nodes', moved);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually('their former places', isBack);
+  await page.getByRole('button', { name: 'Redo' }).click();
+  await eventually('the move again', moved);
+  // Somebody else moves one: nothing is taken back then, and it is said why.
+  await daemon.put(`${lab.path}/nodes/${before[0].node_id}`, { x: -300 });
+  const after = await nodes();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('somebody else has changed').waitFor();
+  assert.deepEqual(
+    (await nodes()).map((node) => [node.x, node.y]),
+    after.map((node) => [node.x, node.y]),
+  );
+
+  // A rectangle is drawn from the menu of the ground, resized by its handle, and GNS3's clients can read it.
+  await page.getByRole('button', { name: 'Fit' }).click();
+  await mouse.click(left + 60, top + 640, { button: 'right' });
+  await page.getByRole('menuitem', { name: 'Add rectangle' }).click();
+  await page.locator('.sizes [data-handle="se"]').waitFor();
+  const corner = await middleOf(page.locator('.sizes [data-handle="se"]'));
+  await drag(corner, [corner[0] + 50, corner[1] + 20]);
+  await eventually(
+    'a larger rectangle',
+    async () => (await daemon.get(`${lab.path}/drawings`))[0].svg as string,
+    (svg) => /<svg height="(1[1-9]\d)" width="(2[1-9]\d)"><rect [^>]*width="\2" height="\1" \/><\/svg>/.test(svg),
+  );
+  await page.getByRole('complementary').getByLabel('Rotation in degrees').fill('30');
+  await page.keyboard.press('Enter');
+  await eventually('a turned one', async () => (await daemon.get(`${lab.path}/drawings`))[0].rotation === 30);
+
+  // Everything is deleted only after a question that tells how much it is.
+  await map(page).press('Control+a');
+  const asked: string[] = [];
+  page.once('dialog', (dialog) => {
+    asked.push(dialog.message());
+    void dialog.dismiss();
+  });
+  await page.keyboard.press('Delete');
+  await eventually('the question', () => asked.length === 1);
+  assert.match(asked[0]!, /Delete 3 nodes: .*cannot be undone/);
+  assert.deepEqual([(await nodes()).length, (await daemon.get(`${lab.path}/drawings`)).length], [3, 1]);
+  assert.deepEqual(complaints, []);
+});
