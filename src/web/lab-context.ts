@@ -62,6 +62,8 @@ export class LabContext implements PageContext {
   readonly go: (path: string) => void;
   readonly selection = signal<Selection>(NOTHING);
   readonly dock = new DockEntries();
+  /** Whether links show their rates. */
+  readonly traffic = signal(false);
   /** What was done here and can be undone: changes of places, names, labels, links and drawings go through it. */
   readonly history: History;
   readonly view = new ViewSettings();

@@ -15,6 +15,7 @@ import { Palette } from './panels/palette.tsx';
 import { Rename } from './panels/rename.tsx';
 import { VerbButton } from './panels/verb-button.tsx';
 import { TopologyMap } from './topology/map.ts';
+import { followTraffic } from './topology/traffic.ts';
 import { openConsole } from './verbs/nodes.ts';
 import { keyName, verbOfKey } from './verbs.ts';
 import { WORDS } from './words.ts';
@@ -56,7 +57,9 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     });
     map.current = drawn;
     context.map = drawn;
+    const stopFollowing = followTraffic(context);
     return () => {
+      stopFollowing();
       map.current = undefined;
       context.map = undefined;
       drawn.stop();
@@ -97,6 +100,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
           <VerbButton context={context} id="lab.text" />
           <VerbButton context={context} id="lab.undo" />
           <VerbButton context={context} id="lab.redo" />
+          <VerbButton context={context} id="lab.traffic" isPressed={context.traffic.value} />
           <VerbButton context={context} id="lab.fit" />
         </div>
       </LabHeader>

@@ -29,6 +29,22 @@ export async function nodeMembers(): Promise<Field[]> {
   return fieldsOf(await bodySchema('put', '/v2/projects/{project_id}/nodes/{node_id}'));
 }
 
+/** What a direction of a link can be asked to do, by kind. @throws Refusal */
+export async function impairmentMembers(): Promise<{ name: string; fields: Field[] }[]> {
+  const { properties } = await bodySchema('put', '/v2/projects/{project_id}/links/{link_id}');
+  const direction = formOf(formOf(properties?.['impairments'])?.properties?.['forward']);
+  return Object.entries(direction?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    // What has to be given first.
+    fields: fieldsOf(formOf(schema) ?? {}).toSorted((one, other) => Number(other.required) - Number(one.required)),
+  }));
+}
+
+/** The form that is not null. */
+function formOf(schema: JsonSchema | undefined): JsonSchema | undefined {
+  return schema?.anyOf?.find(({ type }) => type !== 'null') ?? schema;
+}
+
 /** @throws Refusal */
 export async function hostMembers(): Promise<Field[]> {
   return fieldsOf(await bodySchema('post', '/v2/computes'));

@@ -2,6 +2,7 @@
 import { batch, signal } from '@preact/signals';
 import { WORDS } from '../words.ts';
 import { api, Refusal } from './api.ts';
+import { Counters } from './counters.ts';
 import { Events } from './events.ts';
 import type { DrawingObject, LinkObject, Message, NodeObject, ProjectObject } from './types.ts';
 import { compareVersion } from './version.ts';
@@ -38,6 +39,7 @@ export class Lab {
   readonly links = new Map<string, LinkObject>();
   readonly drawings = new Map<string, DrawingObject>();
   readonly events: Events;
+  readonly counters: Counters;
   /** What happens to the project as a whole is told to everybody. */
   readonly #controllerEvents: Events;
   readonly #listeners = new Set<LabListener>();
@@ -51,6 +53,7 @@ export class Lab {
 
   constructor(id: string) {
     this.id = id;
+    this.counters = new Counters(`/projects/${id}`);
     this.events = new Events({
       path: `/projects/${id}/notifications/ws`,
       message: (message) => (this.#waiting ? this.#waiting.push(message) : this.apply(message)),
@@ -110,6 +113,11 @@ export class Lab {
   hear(hearer: (message: Message) => void): () => void {
     this.#hearers.add(hearer);
     return () => this.#hearers.delete(hearer);
+  }
+
+  /** What is known of an object beside the object itself has changed: those who draw it are told. */
+  touch(kind: Kind, id: string): void {
+    for (const listener of this.#listeners) listener(kind, id);
   }
 
   /** Reads the project, and its parts if it is open. Of several readings at once the last one counts. */

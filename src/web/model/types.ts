@@ -75,6 +75,35 @@ export interface LinkObject {
   capturing: boolean;
   filters: Record<string, unknown>;
   link_style: Record<string, unknown>;
+  /** Beyond the release; absent without any. */
+  impairments?: Directions;
+}
+
+/** What a direction is asked to do to frames: `delay`, `loss` and others, with their members. */
+export type Impairments = Record<string, Record<string, unknown>>;
+
+export interface Directions {
+  forward: object;
+  backward: object;
+}
+
+export interface PresetObject {
+  name: string;
+  description: string;
+  /** Where its figures are from. */
+  source: string;
+  up: Impairments;
+  down: Impairments;
+}
+
+/** Times in seconds. */
+export interface ScheduleObject {
+  state: 'none' | 'running' | 'finished' | 'cancelled';
+  elapsed?: number;
+  round?: number;
+  rounds?: number;
+  period?: number | null;
+  steps?: { at: number; for?: number }[];
 }
 
 export interface DrawingObject {

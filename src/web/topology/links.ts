@@ -4,6 +4,7 @@ import { portName } from '../model/ports.ts';
 import { dashesOf, readLinkStyle } from '../model/style.ts';
 import type { LinkEnd, LinkObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
+import { drawMarks } from './link-marks.ts';
 import type { Stage } from './stage.ts';
 import { make, set } from './svg.ts';
 
@@ -57,10 +58,6 @@ export class LinkLayer {
     elements.line.setAttribute('d', path.line);
     elements.hit.setAttribute('d', path.line);
     elements.group.classList.toggle('suspended', link.suspend);
-    elements.group.setAttribute(
-      'aria-label',
-      WORDS.links.described(this.#endName(link.nodes[0]), this.#endName(link.nodes[1])),
-    );
     const style = readLinkStyle(link.link_style ?? {});
     // Of the line alone: what is selected or suspended looks so all the same.
     const properties = { colour: style.color, width: style.width, dashes: dashesOf(style) };
@@ -70,12 +67,12 @@ export class LinkLayer {
     for (const index of [0, 1] as const) {
       const status = link.suspend ? 'suspended' : [one, other][index]!.status;
       set(elements.dots[index], { cx: path.dots[index].x, cy: path.dots[index].y, 'data-status': status });
-      elements.ports[index].textContent = this.#portLabel(link.nodes[index]);
+      elements.ports[index].textContent = `${this.#portLabel(link.nodes[index])} `;
       set(elements.ports[index], { x: path.labels[index].x, y: path.labels[index].y });
     }
-    const marks = [link.capturing ? '●' : '', Object.keys(link.filters).length > 0 ? '▼' : '', link.suspend ? '‖' : ''];
-    elements.mark.textContent = marks.join(' ').trim();
     set(elements.mark, { x: path.middle.x, y: path.middle.y - 6 });
+    const name = WORDS.links.described(this.#endName(link.nodes[0]), this.#endName(link.nodes[1]));
+    drawMarks(this.#stage.context, link, { ...elements, name });
   }
 
   /** What stands beside a port: its name, unless somebody wrote something else there. */

@@ -32,6 +32,15 @@ export const LAB_VERBS: readonly LabVerb[] = [
     },
   },
   {
+    id: 'lab.traffic',
+    words: words.traffic,
+    keys: ['u'],
+    scope: 'lab',
+    run: ({ traffic }) => {
+      traffic.value = !traffic.value;
+    },
+  },
+  {
     id: 'lab.link',
     words: words.addLink,
     keys: ['l'],

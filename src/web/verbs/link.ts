@@ -8,6 +8,7 @@ import type { LabVerb } from './verb.ts';
 const words = WORDS.links;
 
 function selected({ lab, selection }: LabContext): LinkObject | undefined {
+  lab.changes.value; // what a link is like changes what its verbs are called
   return lab.links.get(selection.value.link ?? '');
 }
 

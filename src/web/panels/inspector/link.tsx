@@ -4,12 +4,14 @@ import { portName } from '../../model/ports.ts';
 import type { LinkObject } from '../../model/types.ts';
 import { WORDS } from '../../words.ts';
 import { VerbButton } from '../verb-button.tsx';
+import { ImpairmentsTab } from './link/impairments.tsx';
 import { LinkStyleTab } from './link-style.tsx';
 import { type Tab, type TabProps, Tabs } from './tabs.tsx';
 
 /** The tabs of a link. */
 const LINK_TABS: readonly Tab<LinkObject>[] = [
   { id: 'general', title: WORDS.links.general, component: General },
+  { id: 'impairments', title: WORDS.impairments.title, component: ImpairmentsTab },
   { id: 'style', title: WORDS.links.style, component: LinkStyleTab },
 ];
 
@@ -38,7 +40,7 @@ export function LinkDetails({ context, object: link }: TabProps<LinkObject>) {
 }
 
 function General({ context: { lab }, object: link }: TabProps<LinkObject>) {
-  if (!link.capturing) return null;
+  if (!link.capturing) return <p>{WORDS.links.notCaptured}</p>;
   return (
     <>
       <p>{WORDS.links.wireshark}:</p>

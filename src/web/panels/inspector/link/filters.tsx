@@ -1,0 +1,138 @@
+// The filters of GNS3, which hold for both directions, in a fold.
+import { useSignal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+import type { LabContext } from '../../../lab-context.ts';
+import { api } from '../../../model/api.ts';
+import { useLoaded } from '../../../model/loaded.ts';
+import type { LinkObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+
+const words = WORDS.filters;
+
+interface Parameter {
+  name: string;
+  type: 'int' | 'text';
+  minimum?: number;
+  maximum?: number;
+  unit?: string;
+}
+
+interface FilterObject {
+  type: string;
+  name: string;
+  description: string;
+  parameters: Parameter[];
+}
+
+type Typed = Readonly<Record<string, readonly string[]>>;
+
+export function Filters({ context: { lab }, link }: { context: LabContext; link: LinkObject }) {
+  const path = `${lab.path}/links/${link.link_id}`;
+  const loaded = useLoaded(() => api.get<FilterObject[]>(`${path}/available_filters`), [path]);
+  const filters = loaded.value.value ?? [];
+  const typed = useSignal<Typed>({});
+  const problem = useSignal('');
+  const shown = (type: string, index: number): string =>
+    typed.value[type]?.[index] ?? String((link.filters[type] as unknown[] | undefined)?.[index] ?? '');
+  const apply = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    problem.value = '';
+    const wanted: Record<string, unknown[]> = { ...(link.filters as Record<string, unknown[]>) };
+    for (const { type, parameters } of filters) {
+      if (!typed.value[type]) continue;
+      const values = parameters.map((parameter, index) => sentOf(parameter, shown(type, index)));
+      if (values.every((value) => value === '')) delete wanted[type];
+      else wanted[type] = values.map((value, index) => (value === '' && parameters[index]!.type === 'int' ? 0 : value));
+    }
+    try {
+      await api.put(path, { filters: wanted });
+      typed.value = {};
+    } catch (error) {
+      problem.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  if (filters.length === 0) return null;
+  const changes = Object.keys(typed.value).length;
+  return (
+    <details class="filters">
+      <summary>
+        {words.title} {Object.keys(link.filters).length > 0 && `(${Object.keys(link.filters).length})`}
+      </summary>
+      <form onSubmit={(event) => void apply(event)}>
+        {filters.map(({ type, name, description, parameters }) => (
+          <fieldset key={type}>
+            <legend title={description}>{name}</legend>
+            {parameters.map((parameter, index) => (
+              <Input
+                key={parameter.name}
+                parameter={parameter}
+                value={shown(type, index)}
+                change={(text) => {
+                  const values = parameters.map((_, at) => (at === index ? text : shown(type, at)));
+                  typed.value = { ...typed.value, [type]: values };
+                }}
+              />
+            ))}
+          </fieldset>
+        ))}
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+        {changes > 0 && (
+          <p class="apply">
+            {WORDS.impairments.changes(changes)} <button type="submit">{WORDS.impairments.apply}</button>{' '}
+            <button
+              type="button"
+              onClick={() => {
+                typed.value = {};
+                problem.value = '';
+              }}
+            >
+              {WORDS.impairments.discard}
+            </button>
+          </p>
+        )}
+      </form>
+    </details>
+  );
+}
+
+interface InputProps {
+  parameter: Parameter;
+  value: string;
+  change: (text: string) => void;
+}
+
+function Input({ parameter, value, change }: InputProps) {
+  const id = useId();
+  const common = { id, value, spellcheck: false };
+  return (
+    <p>
+      <label for={id}>
+        {parameter.name} <small>{rangeOf(parameter)}</small>
+      </label>{' '}
+      {parameter.type === 'text' ? (
+        <textarea {...common} rows={2} onInput={({ currentTarget }) => change(currentTarget.value)} />
+      ) : (
+        <input
+          {...common}
+          class="small"
+          inputMode="numeric"
+          autocomplete="off"
+          onInput={({ currentTarget }) => change(currentTarget.value)}
+        />
+      )}
+    </p>
+  );
+}
+
+function rangeOf({ minimum, maximum, unit = '' }: Parameter): string {
+  return minimum === undefined || maximum === undefined ? '' : `${minimum} – ${maximum} ${unit}`;
+}
+
+/** What is no number goes as it is: the server says what is wrong with it. */
+function sentOf({ type }: Parameter, text: string): string | number {
+  if (type === 'text' || text.trim() === '') return text.trim();
+  const number = Number(text);
+  return Number.isNaN(number) ? text : number;
+}

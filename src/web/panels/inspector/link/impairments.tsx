@@ -1,0 +1,214 @@
+// The impairments of a link: both directions beside each other, what was asked for beside what is achieved.
+import { useComputed, useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { Control } from '../../../forms/control.tsx';
+import { impairmentMembers } from '../../../forms/document.ts';
+import type { Field } from '../../../forms/schema.ts';
+import { api } from '../../../model/api.ts';
+import { useLoaded } from '../../../model/loaded.ts';
+import type { LinkObject, PresetObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import type { TabProps } from '../tabs.tsx';
+import { Achieved } from './achieved.tsx';
+import { Filters } from './filters.tsx';
+import { DIRECTIONS, type Direction, ImpairmentForm, keyOf, type Member } from './impairment-form.ts';
+import { Schedule } from './schedule.tsx';
+
+const words = WORDS.impairments;
+
+export function ImpairmentsTab(props: TabProps<LinkObject>) {
+  const { value: loaded, problem } = useLoaded(
+    () => Promise.all([membersInOrder(), api.get<PresetObject[]>('/impairments/presets')]),
+    [],
+  );
+  const [members, presets] = loaded.value ?? [];
+  if (problem.value) return <p class="problem">{problem}</p>;
+  if (!members || !presets) return null;
+  return <Impairments {...props} members={members} presets={presets} />;
+}
+
+/** The ones that are wanted most often first. */
+async function membersInOrder(): Promise<Member[]> {
+  const order = Object.keys(words.members);
+  const members = await impairmentMembers();
+  return members.toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name));
+}
+
+interface Loaded {
+  members: readonly Member[];
+  presets: readonly PresetObject[];
+}
+
+function Impairments({ context, object: link, members, presets }: TabProps<LinkObject> & Loaded) {
+  const { lab } = context;
+  const path = `${lab.path}/links/${link.link_id}`;
+  const form = useMemo(() => new ImpairmentForm(members), [members]);
+  useMemo(() => form.take(link), [form, link]);
+  useEffect(() => lab.counters.watch(), [lab]);
+  const names = link.nodes.map((end) => lab.nodes.get(end.node_id)?.name ?? '');
+  const titles = { forward: names.join(' → '), backward: names.toReversed().join(' → ') };
+  const apply = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    const element = event.currentTarget as HTMLElement;
+    if (!(await form.apply(path))) element.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  };
+  return (
+    <>
+      <form class="impairments" onSubmit={(event) => void apply(event)}>
+        <Presets form={form} presets={presets} names={names} />
+        <label class="chain">
+          <input
+            type="checkbox"
+            checked={form.chained.value}
+            onChange={({ currentTarget }) => {
+              form.chained.value = currentTarget.checked;
+            }}
+          />{' '}
+          {words.chain}
+        </label>
+        <div class="impairment-row" aria-hidden="true">
+          <span />
+          {DIRECTIONS.map((direction) => (
+            <b key={direction}>{titles[direction]}</b>
+          ))}
+        </div>
+        {members.map((member) => (
+          <MemberFields key={member.name} form={form} member={member} titles={titles} />
+        ))}
+        <p class="problem" role="alert">
+          {form.message}
+        </p>
+        {form.changes.value > 0 && (
+          <p class="apply">
+            {words.changes(form.changes.value)} <button type="submit">{words.apply}</button>{' '}
+            <button type="button" onClick={() => form.discard()}>
+              {words.discard}
+            </button>
+          </p>
+        )}
+      </form>
+      <Achieved context={context} link={link} titles={titles} />
+      <Schedule context={context} link={link} presets={presets} />
+      <Filters context={context} link={link} />
+    </>
+  );
+}
+
+interface MemberProps {
+  form: ImpairmentForm;
+  member: Member;
+  titles: Readonly<Record<Direction, string>>;
+}
+
+function MemberFields({ form, member, titles }: MemberProps) {
+  const used = useComputed(() => form.uses(member));
+  return (
+    <details open={used.value || ['rate', 'delay', 'loss'].includes(member.name)}>
+      <summary>{words.members[member.name] ?? member.name}</summary>
+      {member.fields.map((field) => (
+        <div key={field.name} class="impairment-row">
+          <span>
+            {words.fields[field.name] ?? field.label}{' '}
+            <small>{words.units[`${member.name}.${field.name}`] ?? words.units[field.name]}</small>
+          </span>
+          {DIRECTIONS.map((direction) => (
+            <OneField key={direction} {...{ form, member, direction, field, title: titles[direction] }} />
+          ))}
+        </div>
+      ))}
+    </details>
+  );
+}
+
+interface OneFieldProps {
+  form: ImpairmentForm;
+  member: Member;
+  direction: Direction;
+  field: Field;
+  title: string;
+}
+
+function OneField({ form, member, direction, field, title }: OneFieldProps) {
+  const key = keyOf(direction, member.name, field);
+  const problem = form.problems.value[key];
+  const id = `impairment-${key}`;
+  const label = `${words.members[member.name] ?? member.name}, ${words.fields[field.name] ?? field.label}, ${title}`;
+  return (
+    <span data-changed={key in form.typed.value}>
+      <Control
+        id={id}
+        field={{ ...field, required: false }}
+        typed={form.value(direction, member.name, field)}
+        marks={{ 'aria-label': label, 'aria-invalid': problem !== undefined, 'aria-describedby': `${id}-problem` }}
+        change={(typed) => form.type(direction, member.name, field, typed)}
+      />
+      <span class="problem" id={`${id}-problem`}>
+        {problem}
+      </span>
+    </span>
+  );
+}
+
+interface PresetsProps {
+  form: ImpairmentForm;
+  presets: readonly PresetObject[];
+  names: readonly string[];
+}
+
+function Presets({ form, presets, names }: PresetsProps) {
+  const chosen = useSignal('');
+  const subscriber = useSignal(0);
+  const preset = presets.find(({ name }) => name === chosen.value);
+  const fill = (): void => {
+    const found = presets.find(({ name }) => name === chosen.value);
+    if (!found) return;
+    const { up, down } = found;
+    form.fill(subscriber.value === 0 ? { forward: up, backward: down } : { forward: down, backward: up });
+  };
+  return (
+    <>
+      <p class="presets">
+        <label>
+          {words.preset}{' '}
+          <select
+            value={chosen.value}
+            onChange={({ currentTarget }) => {
+              chosen.value = currentTarget.value;
+              fill();
+            }}
+          >
+            <option value="">{words.noPreset}</option>
+            {presets.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>{' '}
+        <label>
+          {words.subscriber}{' '}
+          <select
+            value={String(subscriber.value)}
+            onChange={({ currentTarget }) => {
+              subscriber.value = Number(currentTarget.value);
+              fill();
+            }}
+          >
+            {names.map((name, index) => (
+              <option key={name} value={String(index)}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </p>
+      {preset && (
+        <p>
+          <small>
+            {preset.description}. {words.source} {preset.source}.
+          </small>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+// What stands at a link on the map: impairments, capture, filters, suspension and, while traffic is shown, its rate.
+import type { LabContext } from '../lab-context.ts';
+import { type LinkCounters, rateText } from '../model/counters.ts';
+import type { Impairments, LinkObject } from '../model/types.ts';
+import { make, set } from './svg.ts';
+
+/** kbit/s from which on a line is drawn as wide as the next step. */
+const STEPS = [1, 100, 1_000, 10_000, 100_000];
+
+/** Pixels between the marks, which stand above the line, and the rate below it. */
+const BELOW = 22;
+
+/** Writes the marks, the link's name with them, and how wide the line is. */
+export function drawMarks(
+  { lab, traffic }: LabContext,
+  link: LinkObject,
+  { group, mark, name }: { group: SVGGElement; mark: SVGTextElement; name: string },
+): void {
+  const counters = lab.counters.links.peek().get(link.link_id);
+  const isDropping = lab.counters.dropping.peek().has(link.link_id);
+  const rate = traffic.peek() && counters ? Math.max(counters.forward.rate_kbit, counters.backward.rate_kbit) : 0;
+  const marks = [
+    link.suspend ? '‖' : '',
+    Object.keys(link.filters).length > 0 ? '▼' : '',
+    impairmentText(link),
+    link.capturing ? `● ${captured(counters)}`.trim() : '',
+  ];
+  mark.textContent = marks.filter(Boolean).join('  ');
+  const figure = group.querySelector<SVGTextElement>('.rate') ?? make('text', { class: 'rate' }, group);
+  figure.textContent = rate > 0 && counters ? ` ${ratesText(counters)}` : '';
+  const [x, y] = [Number(mark.getAttribute('x')), Number(mark.getAttribute('y'))];
+  set(figure, { x, y: y + BELOW, 'text-anchor': 'middle' });
+  group.dataset['traffic'] = String(STEPS.filter((step) => rate >= step).length);
+  group.classList.toggle('dropping', traffic.peek() && isDropping);
+  // A name has what can be seen.
+  group.setAttribute('aria-label', `${name}: ${group.textContent}`);
+}
+
+function captured(counters: LinkCounters | undefined): string {
+  return counters?.capture ? counters.capture.frames.toLocaleString('en') : '';
+}
+
+function ratesText({ forward, backward }: LinkCounters): string {
+  const [there, back] = [forward.rate_kbit, backward.rate_kbit];
+  if (there === 0 || back === 0) return rateText(there + back);
+  return `→ ${rateText(there)} ← ${rateText(back)}`;
+}
+
+/** `30 ms 1 %`; both directions where they differ. */
+function impairmentText({ impairments }: LinkObject): string {
+  if (!impairments) return '';
+  const [there, back] = [impairments.forward, impairments.backward].map((each) => directionText(each as Impairments));
+  if (there === back) return there ?? '';
+  return [there && `→ ${there}`, back && `← ${back}`].filter(Boolean).join(' ');
+}
+
+function directionText({ rate, delay, loss, ...others }: Impairments): string {
+  return [
+    rate && rateText(Number(rate['kbit'])),
+    delay && `${delay['ms']} ms`,
+    loss && `${loss['percent']} %`,
+    Object.keys(others).length > 0 && '+',
+  ]
+    .filter(Boolean)
+    .join(' ');
+}

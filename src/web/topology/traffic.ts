@@ -1,0 +1,35 @@
+// Keeps the marks of links up to date with their counters, while these are looked at: with the traffic, and with captures.
+import { effect } from '@preact/signals';
+import type { LabContext } from '../lab-context.ts';
+import type { LinkCounters } from '../model/counters.ts';
+
+/** Answers what ends it. */
+export function followTraffic({ lab, traffic }: LabContext): () => void {
+  let stopWatching: (() => void) | undefined;
+  let drawn: ReadonlyMap<string, LinkCounters> = new Map();
+  let dropping: ReadonlySet<string> = new Set();
+  let wasShown = false;
+  const stop = effect(() => {
+    lab.changes.value; // a capture may have begun
+    const isShown = traffic.value;
+    const isWanted = isShown || [...lab.links.values()].some(({ capturing }) => capturing);
+    if (isWanted) stopWatching ??= lab.counters.watch();
+    else {
+      stopWatching?.();
+      stopWatching = undefined;
+    }
+    const counters = lab.counters.links.value;
+    const now = lab.counters.dropping.value;
+    for (const [id, link] of counters) {
+      const isSame = drawn.get(id) === link && dropping.has(id) === now.has(id) && wasShown === isShown;
+      if (!isSame) lab.touch('link', id);
+    }
+    drawn = counters;
+    dropping = now;
+    wasShown = isShown;
+  });
+  return () => {
+    stop();
+    stopWatching?.();
+  };
+}

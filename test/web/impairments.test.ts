@@ -1,0 +1,124 @@
+// What a link does to frames, in the page: presets, one direction, what is achieved, schedules, suspension, and values that do not fit.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { frameSender } from '../controller/frame-sender.ts';
+import { LabServer, until } from '../controller/lab-server.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { hindrances } from './hindrances.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
+type Body = any;
+
+const cell = (page: Page, title: string, direction: number) =>
+  page
+    .getByRole('region', { name: 'Asked / achieved' })
+    .getByRole('row', { name: title })
+    .getByRole('cell')
+    .nth(direction);
+
+test('impairments are chosen, applied, seen, scheduled and refused by name', { skip: WITHOUT_BROWSER }, async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lines', { auto_close: false });
+  const [a, b] = [await server.hub(project, 'A', { x: -150, y: 0 }), await server.hub(project, 'B', { x: 150, y: 0 })];
+  const { link_id: id } = await server.link(project, [a, 0], [b, 0]);
+  const path = `/v2/projects/${project.project_id}/links/${id}`;
+  const read = (): Promise<Body> => server.expect(200, 'GET', path);
+  const send = await frameSender(t, server, { project, hub: a });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  await page
+    .getByRole('navigation', { name: 'Nodes and links' })
+    .getByRole('button', { name: /^A .* – B / })
+    .click();
+  await page.getByRole('tab', { name: 'Impairments' }).click();
+
+  // A preset, in numbers, with its source; nothing happens before it is applied.
+  await page.getByLabel('Preset').selectOption('adsl');
+  await page.getByText('the profile "DSL" of WebPageTest').waitFor();
+  assert.equal(await page.getByLabel('Rate, rate, A → B').inputValue(), '384');
+  assert.equal((await read()).impairments, undefined);
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Apply' }).waitFor({ state: 'detached' });
+  assert.deepEqual((await read()).impairments.backward.rate, { kbit: 1500, queue_ms: 250 });
+
+  // None any more, and half of the frames of one direction lost.
+  await page.getByLabel('Preset').selectOption('lte');
+  await page.getByRole('button', { name: 'Discard' }).click();
+  for (const direction of ['A → B', 'B → A']) {
+    for (const field of ['Rate, rate', 'Rate, queue time', 'Delay, delay', 'Delay, jitter', 'Delay, correlation']) {
+      await page.getByLabel(`${field}, ${direction}`, { exact: true }).first().fill('');
+    }
+    await page.getByLabel(`Delay, distribution, ${direction}`).selectOption('');
+    await page.getByLabel(`Delay, keep the order, ${direction}`).uncheck();
+  }
+  const share = page.getByLabel('Loss, share, A → B');
+  await share.fill('50');
+  await share.press('Enter');
+  await until(async () => (await read()).impairments?.forward.loss?.percent === 50, 'the loss');
+  assert.deepEqual((await read()).impairments, { forward: { loss: { percent: 50 } }, backward: {} });
+  await page.getByRole('button', { name: 'Reset counters' }).click();
+  await send(Array.from({ length: 2000 }, () => Buffer.alloc(60)));
+  let forward: Body;
+  await until(async () => {
+    ({ forward } = await server.expect(200, 'GET', `${path}/statistics`));
+    const said = await cell(page, 'Loss', 0).textContent();
+    return forward.offered.frames >= 1000 && said === `50 % / ${forward.loss_percent} %`;
+  }, 'the loss that is achieved');
+  assert.ok(Math.abs(forward.loss_percent - 50) < 5, `${forward.loss_percent} %`);
+  await cell(page, 'Dropped', 0)
+    .getByText(`${forward.dropped.loss.toLocaleString('en')} lost`)
+    .waitFor();
+  await page.getByRole('img', { name: /Rates of the last minute/ }).waitFor();
+
+  // A bad value is marked at its field with the server's words, and what was typed stays.
+  await share.fill('150');
+  await page.getByLabel('Delay, delay, B → A').fill('soon');
+  await page.getByText('2 changes:').waitFor();
+  await share.press('Enter');
+  await page.getByText('expected a number from 0 to 100 (percent), received 150').waitFor();
+  await page.getByText(/received (string|"soon")/).waitFor();
+  assert.equal(await share.getAttribute('aria-invalid'), 'true');
+  assert.equal(await page.getByLabel('Loss, share, B → A').getAttribute('aria-invalid'), 'false');
+  assert.deepEqual([await share.inputValue(), (await read()).impairments.forward.loss.percent], ['150', 50]);
+  assert.deepEqual(await hindrances(page), []);
+  await page.getByRole('button', { name: 'Discard' }).click();
+  assert.equal(await share.inputValue(), '50');
+
+  // Both directions at once, also what somebody else changes.
+  await page.getByLabel('Change both directions').check();
+  await page
+    .getByLabel('Duplicates', { exact: true })
+    .or(page.getByText('Duplicates', { exact: true }))
+    .first()
+    .click();
+  await page.getByLabel('Duplicates, share, B → A').fill('10');
+  await page.getByText('2 changes:').waitFor();
+  await server.expect(201, 'PUT', path, { impairments: { both: { loss: { percent: 1 } } } });
+  await until(async () => (await share.inputValue()) === '1', 'what another client changed');
+  assert.equal(await page.getByLabel('Duplicates, share, A → B').inputValue(), '10');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await until(async () => (await read()).impairments?.forward.duplicate?.percent === 10, 'the duplicates');
+
+  // A schedule runs, and ends.
+  await page.getByText('Schedule', { exact: true }).click();
+  await page.getByLabel('at s').fill('0');
+  await page.getByLabel('for s').fill('2');
+  await page.getByRole('button', { name: 'Start schedule' }).click();
+  await page.getByText('Running, round 1 of 1').waitFor();
+  await page.getByText('Finished').waitFor();
+  await page.getByLabel('at s').fill('-1');
+  await page.getByRole('button', { name: 'Start schedule' }).click();
+  await page.getByText(/steps\.0\.at: expected/).waitFor();
+
+  // Filters of GNS3, and suspension.
+  await page.getByText('Filters of GNS3').click();
+  await page.getByLabel('Chance 0 – 100 %').first().fill('20');
+  await page.locator('.filters').getByRole('button', { name: 'Apply' }).click();
+  await until(async () => (await read()).filters.packet_loss?.[0] === 20, 'the filter');
+  await page.getByRole('button', { name: 'Suspend' }).click();
+  await until(async () => (await read()).suspend === true, 'suspension');
+  await page.getByRole('button', { name: 'Resume' }).waitFor();
+  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(complaints, []);
+});
