@@ -122,6 +122,7 @@ test('a capture is followed over a socket, header first, whole or from near its 
     assert.deepEqual(all.subarray(0, 24), whole.all.subarray(0, 24));
     assert.deepEqual(all.subarray(24), whole.all.subarray(whole.all.length - all.length + 24));
   }
+  assert.equal((near.all.length - 24 - 216) % 1416, 0, 'it begins with a whole record');
   await until(() => whole.texts.at(-1)?.frames === 401, 'the figures');
   assert.deepEqual(whole.texts.at(-1), {
     frames: 401,

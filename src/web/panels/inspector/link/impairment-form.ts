@@ -1,5 +1,5 @@
 // What is typed of the impairments of both directions, beside what the link has.
-import { computed, signal } from '@preact/signals';
+import { computed, type Signal, signal } from '@preact/signals';
 import type { Field } from '../../../forms/schema.ts';
 import { api, Refusal } from '../../../model/api.ts';
 import type { Directions, Impairments, LinkObject } from '../../../model/types.ts';
@@ -14,6 +14,8 @@ export interface Member {
 }
 
 type Typed = string | boolean;
+
+const NOTHING: Directions = { forward: {}, backward: {} };
 
 /** A part of a refusal begins with the path of the member that it is about. */
 const PLACE = /^impairments\.(\w+\.\w+\.\w+): (.+)$/s;
@@ -30,15 +32,16 @@ export class ImpairmentForm {
   /** Whether both directions are changed together. */
   readonly chained = signal(false);
   readonly changes = computed(() => Object.keys(this.typed.value).length);
-  #has: Directions = { forward: {}, backward: {} };
+  readonly #has: Signal<Directions>;
 
-  constructor(members: readonly Member[]) {
+  constructor(members: readonly Member[], link: LinkObject) {
     this.members = members;
+    this.#has = signal(link.impairments ?? NOTHING);
   }
 
   /** What the link has now; what was typed stays. */
   take({ impairments }: LinkObject): void {
-    this.#has = impairments ?? { forward: {}, backward: {} };
+    this.#has.value = impairments ?? NOTHING;
   }
 
   value(direction: Direction, member: string, field: Field): Typed {
@@ -46,7 +49,7 @@ export class ImpairmentForm {
   }
 
   #kept(direction: Direction, member: string, field: Field): Typed {
-    const kept = (this.#has[direction] as Impairments)[member]?.[field.name];
+    const kept = (this.#has.value[direction] as Impairments)[member]?.[field.name];
     if (field.kind === 'flag') return kept === true;
     return kept === undefined ? '' : String(kept);
   }

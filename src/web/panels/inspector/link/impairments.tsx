@@ -1,6 +1,6 @@
 // The impairments of a link: both directions beside each other, what was asked for beside what is achieved.
 import { useComputed, useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Control } from '../../../forms/control.tsx';
 import { impairmentMembers } from '../../../forms/document.ts';
 import type { Field } from '../../../forms/schema.ts';
@@ -42,8 +42,9 @@ interface Loaded {
 function Impairments({ context, object: link, members, presets }: TabProps<LinkObject> & Loaded) {
   const { lab } = context;
   const path = `${lab.path}/links/${link.link_id}`;
-  const form = useMemo(() => new ImpairmentForm(members), [members]);
-  useMemo(() => form.take(link), [form, link]);
+  // The link of another id has another form: its details are other ones.
+  const [form] = useState(() => new ImpairmentForm(members, link));
+  useEffect(() => form.take(link), [form, link]);
   useEffect(() => lab.counters.watch(), [lab]);
   const names = link.nodes.map((end) => lab.nodes.get(end.node_id)?.name ?? '');
   const titles = { forward: names.join(' → '), backward: names.toReversed().join(' → ') };

@@ -83,7 +83,6 @@ export function Schedule({ context: { lab }, link, presets }: ScheduleProps) {
       {state.value && <Strip state={state.value} />}
       <form onSubmit={start}>
         {steps.value.map((step, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a step has nothing else that stays
           <p key={index} class="step">
             <Small label={words.at} value={step.at} change={(at) => change(index, { at })} />
             <Small label={words.for} value={step.for} change={(length) => change(index, { for: length })} />
@@ -183,7 +182,6 @@ function Strip({ state: { state, elapsed = 0, round, rounds, period, steps = [] 
     <>
       <div class="strip" role="img" aria-label={words.moment(elapsed, end)}>
         {steps.map((step, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: they do not change
           <span
             key={index}
             class="strip-step"
