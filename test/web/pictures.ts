@@ -9,6 +9,7 @@ const docs = join(import.meta.dirname, '../../docs');
 
 /** Nodes of the pictured lab: name, type, place. */
 const NODES: readonly [name: string, type: string, x: number, y: number, symbol: string][] = [
+  ['Gateway', 'ethernet_hub', 0, -225, ':/symbols/classic/router.svg'],
   ['Core', 'ethernet_switch', 0, -100, ':/symbols/classic/multilayer_switch.svg'],
   ['Access1', 'ethernet_switch', -250, 25, ':/symbols/classic/ethernet_switch.svg'],
   ['Access2', 'ethernet_switch', 250, 25, ':/symbols/classic/ethernet_switch.svg'],
@@ -44,6 +45,7 @@ test('pictures of the page, in light and in dark', async (t) => {
   });
   const link = (one: object, other: object): Promise<{ link_id: string }> =>
     server.expect(201, 'POST', `${path}/links`, { nodes: [one, other] });
+  await link(port('Gateway', 0), port('Core', 0));
   await link(port('Core', 1), port('Access1', 0));
   await link(port('Core', 2), port('Access2', 0));
   const links = [];
@@ -54,11 +56,13 @@ test('pictures of the page, in light and in dark', async (t) => {
   await server.expect(200, 'POST', `${path}/nodes/${ids.get('PC8')}/stop`);
   await server.expect(201, 'POST', `${path}/links/${links[0]!.link_id}/start_capture`);
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {
+    viewport: { width: 1440, height: 900 },
+  });
   const list = page.getByRole('navigation');
   for (const [name, line] of [
-    ['PC5', 'ip 10.0.0.5/24'],
     ['PC1', 'ip 10.0.0.1/24'],
+    ['PC5', 'ip 10.0.0.5/24'],
   ] as const) {
     await list.getByRole('button', { name: `${name} on` }).click();
     await page.getByRole('complementary').getByRole('button', { name: 'Console' }).click();
@@ -68,12 +72,25 @@ test('pictures of the page, in light and in dark', async (t) => {
       .first()
       .waitFor();
     await page.keyboard.type(`${line}\r`);
+    await screen
+      .getByText(/: 10\.0\.0\.\d/)
+      .first()
+      .waitFor();
   }
+  await list.getByRole('button', { name: 'PC1 on' }).click();
+  await page.getByRole('complementary').getByRole('button', { name: 'Console' }).click();
   await page.keyboard.type('ping 10.0.0.5 -c 3\r');
   await page
     .locator('.console:not([hidden]) .xterm-rows')
     .getByText(/icmp_seq=3/)
     .waitFor();
+  // What the ping was, beside the console.
+  await list.getByRole('button', { name: /Access1 .* – PC1 / }).click();
+  await page.getByRole('complementary').getByRole('button', { name: 'Show packets' }).click();
+  await page.getByText('echo reply').first().waitFor();
+  await page.getByRole('button', { name: 'Split' }).click();
+  await page.getByText('echo reply').first().click();
+  await page.locator('.packets').evaluate((element) => element.scrollTo({ left: 0 }));
   await page.getByRole('button', { name: 'Fit' }).click();
   await mkdir(docs, { recursive: true });
   for (const scheme of ['light', 'dark'] as const) {
