@@ -13,6 +13,9 @@ export const LARGEST_GZIP_BYTES = {
   'display-': 62_000,
   'style-': 8_000,
   'capture-worker-': 20_000,
+  'tabs-': 10_000,
+  'templates-screen-': 6_000,
+  'hosts-screen-': 4_000,
 };
 
 function bundled(options) {
