@@ -22,6 +22,7 @@ import { computeMetrics } from './metrics.ts';
 import { NatNetwork } from './nat-network/network.ts';
 import { networkRoutes } from './network/routes.ts';
 import { Captures } from './nodes/captures.ts';
+import { diskMetric } from './nodes/disk-metric.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import { SurvivingPrograms } from './nodes/surviving-programs.ts';
 import { SwitchedOn } from './nodes/switched-on.ts';
@@ -60,7 +61,6 @@ export class Compute {
     const operations = new Operations({ tell: (action, operation) => events.tell(action, operation) });
     const lost = async (): Promise<void> => void (await reapOurs(instance));
     const supervisor = new SupervisorClient({ state: config.state, instance, lost });
-    this.metrics = computeMetrics({ fabric, supervisor });
     const switchedOn = new SwitchedOn(documents);
     const kinds = new Map(KINDS.flatMap(({ type, kept }) => (kept ? [[type, kept] as const] : [])));
     const survivingPrograms = new SurvivingPrograms({ supervisor, udp: ports.udp, events, instance, kinds });
@@ -81,6 +81,14 @@ export class Compute {
     };
     const projects = new Projects(this.#services);
     this.#projects = projects;
+    const modules = new Map<string, string | undefined>(KINDS.map(({ type, module }) => [type, module]));
+    this.metrics = [
+      ...computeMetrics({ fabric, supervisor }),
+      diskMetric(
+        () => projects.list().flatMap((project) => [...project.nodes()]),
+        ({ type }) => modules.get(type),
+      ),
+    ];
     const load = new LoadMeter();
     this.routes = [
       ...serverRoutes({

@@ -210,6 +210,19 @@ test('volumes begin with what the image has, and keep it with owners and modes, 
   const console = await typist(t, lab, node);
   assert.match(await console.run("stat -c '%a %u %g' /keep/deep /keep/deep/file"), /750 1234 4321\s+\d+ 1234 4321/);
   await console.run('echo mine >/extra/own; chown 7:8 /extra/own; chmod 604 /extra/own; ln -s /etc/passwd /extra/link');
+  await console.run('head -c 300000 /dev/urandom >/own; head -c 200000 /dev/urandom >/extra/large');
+  const use = await lab.expect(200, 'GET', `${node}/disk_use`);
+  const bytesOf = (path: string): number => use.files.find((file: { path: string }) => file.path === path)?.bytes ?? 0;
+  assert.ok(bytesOf('(container)') >= 300_000 && bytesOf('extra/large') >= 200_000, JSON.stringify(use));
+  assert.ok(use.bytes >= 500_000);
+  const metric = lab.compute.metrics.find(({ name }) => name === 'labwire_node_disk_bytes')!;
+  const [sample] = [...(await metric.samples())];
+  assert.deepEqual(sample?.labels, {
+    type: 'docker',
+    project: project.split('/').at(-1),
+    node: node.split('/').at(-1),
+  });
+  assert.equal(sample?.value, use.bytes);
   await lab.expect(204, 'POST', `${node}/stop`);
   assert.match(await readFile(join(place, 'extra/.gns3_perms'), 'utf8'), /^604:7:8:\/extra\/own$/m);
 

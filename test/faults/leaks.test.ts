@@ -238,7 +238,8 @@ async function attack(
   const subject = await makeLab(daemon, programs, pcs);
   // What is made once and kept, such as threads, is made now.
   for (const activity of activities) await repeat(subject, activity, activity.together ? 2 * AT_ONCE : 2, 1);
-  await sleep(500);
+  // Connections with an Engine are kept for 5 s.
+  await sleep(engine ? 6_000 : 500);
   const before = await censusOf(daemon, engine);
   const figures: Figure[] = [];
   const nodes = programs.startsWith('machines') ? programs : `PCs: ${programs}`;

@@ -50,6 +50,11 @@ export abstract class Node {
   async stop(): Promise<void> {}
   async suspend(): Promise<void> {}
 
+  /** What it has on the disks beside its directory, in bytes: `size` as long as it is, `bytes` as it takes. */
+  async filesElsewhere(): Promise<{ path: string; size: number; bytes: number }[]> {
+    return [];
+  }
+
   /** Its project has other variables now; most nodes are not configured with them. */
   async variablesChanged(): Promise<void> {}
 

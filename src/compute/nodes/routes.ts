@@ -1,5 +1,4 @@
 // The routes that all kinds of node have in common, generated for each kind from its definition (as in release 2.2.57).
-import { join } from 'node:path';
 import type { Console } from '../../consoles/console.ts';
 import { attachSocket } from '../../consoles/socket-client.ts';
 import { sizeOf } from '../../consoles/socket-control.ts';
@@ -13,7 +12,7 @@ import { diskUse } from './disk-use.ts';
 import { impairmentRoutes } from './impairment-routes.ts';
 import type { FindNode, NodeKind } from './kind.ts';
 import { Nio, nioAnswer } from './nio.ts';
-import { type NodeEnd, nodeDirectory } from './node.ts';
+import type { NodeEnd } from './node.ts';
 import type { NodePort } from './port.ts';
 import { NodeCapture, NodeDuplicate } from './schema.ts';
 
@@ -91,12 +90,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
 
   const { module } = kind;
   if (module !== undefined) {
-    routes.push(
-      route(`GET ${node}/disk_use`, {}, ({ params }) => {
-        const { project, id } = find(params);
-        return diskUse(join(project.path, nodeDirectory(module, id)));
-      }),
-    );
+    routes.push(route(`GET ${node}/disk_use`, {}, ({ params }) => diskUse(find(params), module)));
   }
 
   if (kind.updatesNio) {

@@ -103,6 +103,11 @@ export function inspect(engine: Engine, id: string): Promise<ContainerInfo> {
   return engine.call<ContainerInfo>('GET', `containers/${id}/json`);
 }
 
+/** Bytes in its own layer, above the image's. */
+export async function writtenBytes(engine: Engine, id: string): Promise<number> {
+  return (await engine.call<{ SizeRw?: number }>('GET', `containers/${id}/json?size=1`)).SizeRw ?? 0;
+}
+
 /** Containers with all these labels, whatever state they are in. */
 export async function findContainers(
   engine: Engine,

@@ -11,6 +11,9 @@ const LIMIT_MS = 300_000;
 /** Calls at the same time; what is more waits here, not in the Engine. */
 const MOST_CALLS = 16;
 
+/** Connections that nobody uses are kept so long. */
+const IDLE_MS = 5_000;
+
 export const exception = 'DockerError';
 
 /** An answer that tells of a failure; its `status` is the Engine's. */
@@ -42,7 +45,7 @@ type Method = 'GET' | 'POST' | 'DELETE';
 
 export class Engine {
   readonly #socketPath: string;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: MOST_CALLS });
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: MOST_CALLS, timeout: IDLE_MS });
   #prefix: Promise<string> | undefined;
 
   constructor(socketPath: string) {

@@ -8,6 +8,7 @@ import type { PortRules } from '../../nodes/port.ts';
 import { ProgramNode } from '../../nodes/program-node.ts';
 import type { Services } from '../../services.ts';
 import { Cables } from './cables.ts';
+import { writtenBytes } from './container.ts';
 import { exception } from './engine.ts';
 import { type Made, mustBeSound, type Wanted } from './making.ts';
 import { type ContainerOwner, OwnContainer } from './own-container.ts';
@@ -117,6 +118,14 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     return this.inTurn(async () => {
       if (this.runtime && this.#container.isOutOfDate) await this.#makeAgain(async () => {});
     });
+  }
+
+  /** What was written into the container beside its volumes, as the Engine counts it. */
+  override async filesElsewhere(): Promise<{ path: string; size: number; bytes: number }[]> {
+    const { id } = this.#container;
+    if (id === undefined) return [];
+    const size = await writtenBytes(this.#shared.engine, id).catch(() => 0);
+    return size > 0 ? [{ path: '(container)', size, bytes: size }] : [];
   }
 
   /** The container's files, and its permissions with them. */
