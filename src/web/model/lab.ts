@@ -47,6 +47,7 @@ export class Lab {
   /** Events that came while the lists were read; applied after them. */
   #waiting: Message[] | undefined;
   #readings = 0;
+  readonly #linksByNode = new Map<string, Set<string>>();
   #isUncounted = false;
   #counting: ReturnType<typeof setTimeout> | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -204,12 +205,13 @@ export class Lab {
 
   /** Links that end at this node. */
   linksOf(nodeId: string): LinkObject[] {
-    return [...this.links.values()].filter((link) => link.nodes.some((end) => end.node_id === nodeId));
+    return [...(this.#linksByNode.get(nodeId) ?? [])].flatMap((id) => this.links.get(id) ?? []);
   }
 
   #set<K extends Kind>(kind: K, object: Objects[K], isDeleted: boolean): void {
     const all = this[`${kind}s`] as unknown as Map<string, Objects[K]>;
     const id = String((object as unknown as Record<string, unknown>)[ID[kind]]);
+    if (kind === 'link') this.#index(object as LinkObject, isDeleted);
     if (isDeleted) all.delete(id);
     // A link is announced before it has ends.
     else if (kind === 'link' && (object as LinkObject).nodes.length < 2) return;
@@ -217,6 +219,16 @@ export class Lab {
     else all.set(id, kind === 'drawing' ? { ...all.get(id), ...object } : object);
     this.#count();
     for (const listener of this.#listeners) listener(kind, id);
+  }
+
+  /** Keeps which links end at which node: the map asks for each node that moves. */
+  #index({ link_id: id, nodes }: LinkObject, isDeleted: boolean): void {
+    for (const { node_id: node } of nodes ?? []) {
+      const ids = this.#linksByNode.get(node) ?? new Set();
+      if (isDeleted) ids.delete(id);
+      else ids.add(id);
+      this.#linksByNode.set(node, ids);
+    }
   }
 
   /** The first change counts at once, those that follow closely together: lists of 1,000 nodes are not drawn for each of them. */

@@ -137,13 +137,22 @@ export class History {
       throw error;
     }
     const opposite: Part[] = [];
+    const left = new Set(step);
+    const turn = async (part: Part): Promise<void> => {
+      opposite.push(await this.#opposite(part));
+      left.delete(part);
+    };
     try {
-      for (const part of step.toReversed()) opposite.push(await this.#opposite(part));
+      // Changes do not depend on each other; what was made or removed goes back in its order.
+      if (step.every(({ type }) => type === 'changed')) {
+        for (const result of await Promise.allSettled(step.map(turn))) {
+          if (result.status === 'rejected') throw result.reason;
+        }
+      } else for (const part of step.toReversed()) await turn(part);
     } finally {
       // Also half a step can be turned again: nothing is forgotten.
       from.pop();
-      const left = step.slice(0, step.length - opposite.length);
-      if (left.length > 0) from.push(left);
+      if (left.size > 0) from.push([...left]);
       if (opposite.length > 0) to.push(opposite);
     }
   }
