@@ -102,6 +102,8 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
           <VerbButton context={context} id="lab.redo" />
           <VerbButton context={context} id="lab.traffic" isPressed={context.traffic.value} />
           <VerbButton context={context} id="lab.fit" />
+          <VerbButton context={context} id="lab.snapshots" />
+          <VerbButton context={context} id="lab.export" />
         </div>
       </LabHeader>
       <LabNotices context={context} />

@@ -5,13 +5,13 @@ import { LabDialogs, type LabQuestion } from './labs/lab-dialogs.tsx';
 import { LabsTable } from './labs/labs-table.tsx';
 import { api } from './model/api.ts';
 import { buildDemonstration } from './model/demonstration.ts';
-import { randomId } from './model/ids.ts';
 import { labRows, type Order } from './model/lab-rows.ts';
 import { Labs } from './model/labs.ts';
 import type { ProjectObject } from './model/types.ts';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
+import { importLab } from './tasks/page-tasks.ts';
 import { WORDS } from './words.ts';
 
 const words = WORDS.labs;
@@ -63,11 +63,13 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
     });
   };
 
-  const importFile = (file: File): Promise<boolean> =>
-    attempt(`${words.import} ${file.name}`, () => {
-      const name = file.name.replace(/\.gns3(project|p)$/, '');
-      return api.upload(`/projects/${randomId()}/import?name=${encodeURIComponent(name)}`, file);
+  /** How far it is, is in the list of tasks. */
+  const importFile = async (file: File): Promise<void> => {
+    labs.message.value = '';
+    await importLab(file).catch((error: unknown) => {
+      labs.message.value = `${words.import}: ${error instanceof Error ? error.message : error}`;
     });
+  };
 
   const demonstrate = (): Promise<boolean> =>
     attempt(words.demonstration, async () => go(`/labs/${await buildDemonstration()}`));

@@ -11,6 +11,7 @@ import { bar } from './shell/bar.ts';
 import { LeftLabNotice } from './shell/left-lab-notice.tsx';
 import { NewVersion } from './shell/new-version.tsx';
 import { Overlays } from './shell/overlays.tsx';
+import { startTasks } from './tasks/page-tasks.ts';
 import { WORDS } from './words.ts';
 
 /** Screens that were loaded; null for one that is being loaded. */
@@ -62,5 +63,6 @@ function Page() {
 }
 
 followHistory();
+startTasks();
 bar.value = SCREENS.flatMap(({ path, title }) => (title === undefined ? [] : [{ path, title }]));
 render(<Page />, document.getElementById('app')!);

@@ -38,6 +38,11 @@ export const SCREENS: readonly Screen[] = [
     component: { load: async () => (await import('./templates/templates-screen.tsx')).TemplatesScreen },
   },
   {
+    path: '/images',
+    title: WORDS.images.title,
+    component: { load: async () => (await import('./images-screen.tsx')).ImagesScreen },
+  },
+  {
     path: '/hosts',
     title: WORDS.hosts.title,
     component: { load: async () => (await import('./hosts/hosts-screen.tsx')).HostsScreen },

@@ -6,9 +6,13 @@ import { api } from '../model/api.ts';
 import type { ProjectObject } from '../model/types.ts';
 import { Message } from '../panels/message.tsx';
 import { Dialog } from '../shell/dialog.tsx';
+import { begin } from '../tasks/page-tasks.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.labs;
+
+/** Milliseconds within which the server refuses what it can judge without doing it. */
+const REFUSAL_MS = 1_000;
 
 export interface LabQuestion {
   kind: 'settings' | 'duplicate' | 'remove';
@@ -32,7 +36,7 @@ export function LabDialogs({ question, close }: LabDialogsProps) {
         title={`${WORDS.common.duplicate} ${project.name}`}
         verb={WORDS.common.duplicate}
         close={close}
-        submit={(data) => api.post(`${path}/duplicate`, { name: data.get('name') })}
+        submit={(data) => duplicate(project, String(data.get('name')))}
       >
         <Name value={words.copyOf(project.name)} />
       </Asking>
@@ -56,6 +60,14 @@ export function LabDialogs({ question, close }: LabDialogsProps) {
   );
 }
 
+/** The window closes at once, unless the server refuses within a moment: the rest is in the list of tasks. */
+async function duplicate({ project_id: projectId }: ProjectObject, name: string): Promise<void> {
+  const done = begin({ kind: 'duplicate', name, projectId }, (id) =>
+    api.post(`/projects/${projectId}/duplicate`, { name }, id),
+  );
+  await Promise.race([done, new Promise((resolve) => setTimeout(resolve, REFUSAL_MS))]);
+}
+
 /** For `pattern`, which browsers read with the flag v. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/&!#%,:;<=>@`~-]/g, '\\$&');
@@ -70,7 +82,7 @@ interface AskingProps {
 }
 
 /** A form in a window, which stays with all that was typed until `submit` has worked. */
-function Asking({ title, verb, close, submit, children }: AskingProps) {
+export function Asking({ title, verb, close, submit, children }: AskingProps) {
   const message = useSignal('');
   const isBusy = useSignal(false);
   const form = useRef<HTMLFormElement>(null);

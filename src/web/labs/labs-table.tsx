@@ -4,6 +4,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../model/api.ts';
 import type { FolderRow, LabRow, Order, SortKey } from '../model/lab-rows.ts';
 import { Link } from '../panels/link.tsx';
+import { showExport } from '../tasks/dialogs.tsx';
+import { begin } from '../tasks/page-tasks.ts';
 import { WORDS } from '../words.ts';
 import type { LabQuestion } from './lab-dialogs.tsx';
 
@@ -107,7 +109,11 @@ function Row({ row: { project, name, figures }, attempt, ask }: RowProps) {
   const hasNodes = isOpen && figures !== undefined;
   const change = (): void =>
     void attempt(isOpen ? WORDS.common.close : WORDS.common.open, () =>
-      api.post(`${path}/${isOpen ? 'close' : 'open'}`),
+      isOpen
+        ? api.post(`${path}/close`)
+        : begin({ kind: 'open', name: project.name, projectId: project.project_id }, (id) =>
+            api.post(`${path}/open`, {}, id),
+          ),
     );
   const button = (text: string, kind: LabQuestion['kind']) => (
     <button type="button" onClick={() => ask({ kind, project, running: figures?.running ?? 0 })}>
@@ -142,9 +148,9 @@ function Row({ row: { project, name, figures }, attempt, ask }: RowProps) {
               </button>
               {button(words.settings, 'settings')}
               {button(WORDS.common.duplicate, 'duplicate')}
-              <a class="button" href={`/v2${path}/export`} download={`${project.name}.gns3project`}>
+              <button type="button" onClick={() => showExport(project.project_id, project.name)}>
                 {words.export}
-              </a>
+              </button>
             </>
           )}
           {button(WORDS.common.remove, 'remove')}

@@ -27,28 +27,38 @@ export class Refusal extends Error {
 /** The refusal that came last: where its sentence is shown its number can be copied. */
 export const lastRefusal = signal<Refusal | undefined>(undefined);
 
-async function call(method: string, path: string, body?: BodyInit): Promise<Response> {
-  let response: Response;
-  try {
-    response = await fetch(path, { method, body: body ?? null });
-  } catch {
-    throw new Refusal(0, 'The server does not answer.');
-  }
-  if (response.ok) return response;
-  const text = await response.text();
+/**
+ * The refusal that an answer is, from its text and headers; it becomes the last one.
+ */
+export function answerRefusal(status: number, text: string, header: (name: string) => string | null): Refusal {
   let message = '';
   try {
     message = String(JSON.parse(text).message ?? '');
   } catch {
     // Not one of the API's answers: the status is all that can be told.
   }
-  const pause = Number(response.headers.get('retry-after'));
-  const refusal = new Refusal(response.status, message || `The server answered ${response.status}.`, {
-    request: response.headers.get('x-request-id') ?? '',
+  const pause = Number(header('retry-after'));
+  const refusal = new Refusal(status, message || `The server answered ${status}.`, {
+    request: header('x-request-id') ?? '',
     ...(pause > 0 && { again: Date.now() + pause * 1000 }),
   });
   lastRefusal.value = refusal;
-  throw refusal;
+  return refusal;
+}
+
+async function call(method: string, path: string, body?: BodyInit, operation?: string): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      body: body ?? null,
+      ...(operation !== undefined && { headers: { 'X-Operation-Id': operation } }),
+    });
+  } catch {
+    throw new Refusal(0, 'The server does not answer.');
+  }
+  if (response.ok) return response;
+  throw answerRefusal(response.status, await response.text(), (name) => response.headers.get(name));
 }
 
 /** Paths are below `/v2`. @throws Refusal */
@@ -67,8 +77,9 @@ export const api = {
       return undefined;
     }
   },
-  async post<T>(path: string, body: object = {}): Promise<T> {
-    const text = await (await call('POST', `/v2${path}`, JSON.stringify(body))).text();
+  /** `operation` is an identifier for the long work that this begins, see `begin`. */
+  async post<T>(path: string, body: object = {}, operation?: string): Promise<T> {
+    const text = await (await call('POST', `/v2${path}`, JSON.stringify(body), operation)).text();
     return (text === '' ? undefined : JSON.parse(text)) as T;
   },
   async put<T>(path: string, body: object): Promise<T> {

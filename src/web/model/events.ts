@@ -15,6 +15,8 @@ export type Connection = 'connecting' | 'live' | 'lost';
 export interface EventsOptions {
   /** Path of the socket below `/v2`. */
   path: string;
+  /** More of what is asked for. */
+  query?: Readonly<Record<string, string>>;
   message(message: Message): void;
   /**
    * Everything is to be read: `first` when the stream has begun, so that nothing that happens from then on is overlooked; `gap` when events
@@ -75,7 +77,7 @@ export class Events {
     this.#attempts += 1;
     const attempt = this.#attempts;
     this.#watch(SILENCE_MS);
-    openSocket(this.#options.path, { since: this.#since }).then(
+    openSocket(this.#options.path, { ...this.#options.query, since: this.#since }).then(
       (socket) => {
         if (attempt === this.#attempts && !this.#over) this.#follow(socket);
         else socket.close();

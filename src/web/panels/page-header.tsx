@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { Events } from '../model/events.ts';
 import { bar } from '../shell/bar.ts';
 import { isCommandShown, isKeysShown } from '../shell/shown.ts';
+import { TasksButton } from '../tasks/tasks-button.tsx';
 import { WORDS } from '../words.ts';
 import { Link } from './link.tsx';
 import { Live } from './live.tsx';
@@ -50,6 +51,7 @@ export function PageHeader({ title, events, children }: PageHeaderProps) {
       >
         ?
       </button>
+      <TasksButton />
       {children}
     </header>
   );

@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { go } from '../address.ts';
 import { shownLab } from '../lab-context.ts';
 import { isOutdated } from '../model/version.ts';
+import { shownDialog } from '../tasks/dialogs.tsx';
 import { keyName, VERBS } from '../verbs.ts';
 import { isCommandShown, isKeysShown } from './shown.ts';
 
@@ -61,6 +62,7 @@ export function Overlays() {
     <>
       <CommandField />
       <KeysTable />
+      {shownDialog.value}
     </>
   );
 }

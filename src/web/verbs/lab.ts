@@ -3,6 +3,7 @@ import { api } from '../model/api.ts';
 import { newShape, type Shape, sizeOf, writeShape } from '../model/drawing.ts';
 import type { DrawingObject, ProjectObject } from '../model/types.ts';
 import type { ViewSetting } from '../model/view-settings.ts';
+import { showExport, showSnapshots } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 
@@ -86,6 +87,18 @@ export const LAB_VERBS: readonly LabVerb[] = [
     scope: 'lab',
     isLocal: true,
     run: ({ map }) => map?.zoom(1 / ZOOM),
+  },
+  {
+    id: 'lab.snapshots',
+    words: words.snapshots,
+    scope: 'lab',
+    run: ({ lab }) => showSnapshots(lab.id, lab.project.value?.name ?? ''),
+  },
+  {
+    id: 'lab.export',
+    words: words.export,
+    scope: 'lab',
+    run: ({ lab }) => showExport(lab.id, lab.project.value?.name ?? ''),
   },
   {
     id: 'lab.actual',

@@ -1,0 +1,271 @@
+// The images of a host: listed with who uses them, sent there, deleted; and what appliances they make complete.
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { api } from './model/api.ts';
+import { emulatorOf, HEAD_BYTES } from './model/image-heads.ts';
+import { bytesInWords } from './model/sizes.ts';
+import { Message } from './panels/message.tsx';
+import { PageHeader } from './panels/page-header.tsx';
+import { Reading } from './panels/reading.tsx';
+import type { ScreenProps } from './screens.tsx';
+import { imagesSent, uploadImage } from './tasks/page-tasks.ts';
+import { WORDS } from './words.ts';
+
+const words = WORDS.images;
+
+interface ImageUser {
+  kind: 'node' | 'template';
+  name: string;
+  project_id?: string;
+  project_name?: string;
+}
+
+interface ImageObject {
+  emulator: string;
+  filename: string;
+  path: string;
+  md5sum: string;
+  filesize: number;
+  used_by: ImageUser[];
+}
+
+/** A version of an appliance, and which of its images are there. */
+interface Match {
+  appliance_id: string;
+  name: string;
+  version: string | null;
+  emulator: string;
+  complete: boolean;
+  images: { filename: string; md5sum: string | null; path: string | null }[];
+}
+
+interface ComputeObject {
+  compute_id: string;
+  name: string;
+}
+
+/** Users that are named. */
+const MOST_USERS = 3;
+
+export function ImagesScreen(_: ScreenProps) {
+  const computes = useSignal<readonly ComputeObject[]>([]);
+  const compute = useSignal('local');
+  const emulator = useSignal('');
+  const images = useSignal<readonly ImageObject[] | undefined>(undefined);
+  const matches = useSignal<readonly Match[]>([]);
+  const message = useSignal('');
+  const told = useSignal('');
+  const reading = useRef(0);
+
+  const read = async (): Promise<void> => {
+    reading.current += 1;
+    const mine = reading.current;
+    const id = encodeURIComponent(compute.value);
+    const list = await api.get<ImageObject[]>(`/computes/${id}/images`);
+    if (mine !== reading.current) return;
+    images.value = list;
+    const found = await api.get<Match[]>(`/appliances/matches?compute_id=${id}`).catch(() => []);
+    if (mine === reading.current) matches.value = found;
+  };
+  const attempt = async (task: () => Promise<unknown>): Promise<void> => {
+    message.value = '';
+    told.value = '';
+    try {
+      await task();
+      await read();
+    } catch (error) {
+      message.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+
+  useEffect(() => {
+    document.title = `${words.title} - Labwire`;
+    void attempt(async () => {
+      computes.value = await api.get<ComputeObject[]>('/computes');
+    });
+  }, []);
+  useEffect(() => void attempt(() => Promise.resolve()), [compute.value, imagesSent.value]);
+
+  const upload = async (files: Iterable<File>): Promise<void> => {
+    for (const file of files) {
+      const head = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
+      uploadImage(compute.value, emulator.value || emulatorOf(head), file);
+    }
+  };
+  const latest = useRef(upload);
+  latest.current = upload;
+  useEffect(() => {
+    const over = (event: DragEvent): void => event.preventDefault();
+    const drop = (event: DragEvent): void => {
+      event.preventDefault();
+      // The list is empty once the event is over.
+      void latest.current([...(event.dataTransfer?.files ?? [])]);
+    };
+    addEventListener('dragover', over);
+    addEventListener('drop', drop);
+    return () => {
+      removeEventListener('dragover', over);
+      removeEventListener('drop', drop);
+    };
+  }, []);
+
+  const remove = ({ emulator: kind, filename }: ImageObject): void => {
+    if (!confirm(words.askRemove(filename))) return;
+    const path = `/computes/${encodeURIComponent(compute.value)}/${kind}/images/${encodeURIComponent(filename)}`;
+    void attempt(() => api.delete(path));
+  };
+  const makeTemplate = (match: Match): void =>
+    void attempt(async () => {
+      const body = { compute_id: compute.value, ...(match.version !== null && { version: match.version }) };
+      const { name } = await api.post<{ name: string }>(`/appliances/${match.appliance_id}/template`, body);
+      told.value = words.made(name);
+    });
+
+  return (
+    <div class="screen images">
+      <PageHeader title={words.title} />
+      <main>
+        <div class="tools">
+          {computes.value.length > 1 && (
+            <label>
+              {words.compute}{' '}
+              <select
+                value={compute}
+                onChange={({ currentTarget }) => {
+                  compute.value = currentTarget.value;
+                }}
+              >
+                {computes.value.map(({ compute_id: id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+          <label>
+            {words.emulator}{' '}
+            <select
+              value={emulator}
+              onChange={({ currentTarget }) => {
+                emulator.value = currentTarget.value;
+              }}
+            >
+              <option value="">{words.byContent}</option>
+              {Object.entries(words.emulators).map(([kind, name]) => (
+                <option key={kind} value={kind}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="button">
+            {words.upload}
+            <input
+              class="hidden"
+              type="file"
+              multiple
+              onChange={({ currentTarget }) => {
+                void upload([...(currentTarget.files ?? [])]);
+                currentTarget.value = '';
+              }}
+            />
+          </label>
+        </div>
+        <p class="busy">{words.hint}</p>
+        <Message text={message.value} />
+        <p role="status">{told}</p>
+        {images.value === undefined && message.value === '' && <Reading />}
+        {images.value?.length === 0 && <p>{words.none}</p>}
+        {Object.entries(words.emulators).map(([kind, name]) => {
+          const own = images.value?.filter((image) => image.emulator === kind) ?? [];
+          if (own.length === 0) return null;
+          return (
+            <section key={kind} aria-label={name}>
+              <h2>{name}</h2>
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">{WORDS.common.name}</th>
+                    <th scope="col">{words.size}</th>
+                    <th scope="col">{words.checksum}</th>
+                    <th scope="col">{words.usedBy}</th>
+                    <th scope="col">{words.appliance}</th>
+                    <th scope="col">{WORDS.common.actions}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {own.map((image) => (
+                    <tr key={image.path}>
+                      <th scope="row">{image.filename}</th>
+                      <td data-title={words.size}>{bytesInWords(image.filesize)}</td>
+                      <td data-title={words.checksum}>
+                        <code>{image.md5sum}</code>
+                      </td>
+                      <td data-title={words.usedBy}>{usersInWords(image.used_by)}</td>
+                      <td data-title={words.appliance}>
+                        <Appliances image={image} matches={matches.value} make={makeTemplate} />
+                      </td>
+                      <td>
+                        <button
+                          type="button"
+                          disabled={image.used_by.length > 0}
+                          aria-label={`${WORDS.common.remove} ${image.filename}`}
+                          onClick={() => remove(image)}
+                        >
+                          {WORDS.common.remove}
+                        </button>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </section>
+          );
+        })}
+      </main>
+    </div>
+  );
+}
+
+function usersInWords(users: readonly ImageUser[]): string {
+  if (users.length === 0) return words.nobody;
+  const named = users
+    .slice(0, MOST_USERS)
+    .map(({ kind, name, project_name: lab = '' }) =>
+      kind === 'template' ? words.template(name) : words.node(name, lab),
+    );
+  return [...named, ...(users.length > MOST_USERS ? [words.more(users.length - MOST_USERS)] : [])].join(', ');
+}
+
+interface AppliancesProps {
+  image: ImageObject;
+  matches: readonly Match[];
+  make: (match: Match) => void;
+}
+
+/** The appliances that the image belongs to: a button for one of which nothing is missing, else what is. */
+function Appliances({ image, matches, make }: AppliancesProps) {
+  const own = matches.filter(
+    ({ emulator, images }) =>
+      emulator === image.emulator &&
+      images.some(({ md5sum, path }) => path !== null && md5sum?.toLowerCase() === image.md5sum),
+  );
+  // Of versions that miss something the newest says enough.
+  const shown = own.some(({ complete }) => complete) ? own.filter(({ complete }) => complete) : own.slice(0, 1);
+  return (
+    <>
+      {shown.map((match) => {
+        const name = `${match.name} ${match.version ?? ''}`.trim();
+        const missing = match.images.filter(({ path }) => path === null).map(({ filename }) => filename);
+        return match.complete ? (
+          <button key={name} type="button" onClick={() => make(match)}>
+            {words.complete(name)}
+          </button>
+        ) : (
+          <span key={name}>{words.partOf(name, missing.join(', '))}</span>
+        );
+      })}
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+// What an archive of a lab is to have; the browser itself downloads it, so that its size does not matter.
+import { useSignal } from '@preact/signals';
+import { Asking } from '../labs/lab-dialogs.tsx';
+import { answerRefusal } from '../model/api.ts';
+import { WORDS } from '../words.ts';
+
+const words = WORDS.exporting;
+
+interface ExportDialogProps {
+  id: string;
+  name: string;
+  close(): void;
+}
+
+/** Whether the server would send it: a download that is refused shows no reason. */
+async function mustBeExportable(address: string): Promise<void> {
+  const abort = new AbortController();
+  const answer = await fetch(address, { signal: abort.signal });
+  if (!answer.ok) throw answerRefusal(answer.status, await answer.text(), (header) => answer.headers.get(header));
+  abort.abort();
+}
+
+export function ExportDialog({ id, name, close }: ExportDialogProps) {
+  const compression = useSignal('zip');
+  const download = async (data: FormData): Promise<void> => {
+    const query = new URLSearchParams({ compression: compression.value });
+    for (const member of ['include_images', 'include_snapshots', 'reset_mac_addresses']) {
+      if (data.has(member)) query.set(member, 'yes');
+    }
+    const address = `/v2/projects/${id}/export?${query}`;
+    await mustBeExportable(address);
+    const link = document.createElement('a');
+    link.href = address;
+    link.download = `${name}.gns3project`;
+    link.click();
+  };
+  const option = (member: string, text: string) => (
+    <label class="switch">
+      <input type="checkbox" name={member} /> {text}
+    </label>
+  );
+  return (
+    <Asking title={words.title(name)} verb={words.download} close={close} submit={download}>
+      {option('include_images', words.images)}
+      {option('include_snapshots', words.snapshots)}
+      {option('reset_mac_addresses', words.macs)}
+      <label>
+        {words.compression}
+        <select
+          value={compression}
+          onChange={({ currentTarget }) => {
+            compression.value = currentTarget.value;
+          }}
+        >
+          <option value="zip">{words.zip}</option>
+          <option value="none">{words.stored}</option>
+        </select>
+      </label>
+    </Asking>
+  );
+}

@@ -1,0 +1,180 @@
+// The tasks of this page: what the server tells, what is sent to it, and what is begun here.
+import { signal } from '@preact/signals';
+import { api } from '../model/api.ts';
+import { Events } from '../model/events.ts';
+import { randomId } from '../model/ids.ts';
+import { ImageUpload, type UploadObject, type UploadWire } from '../model/image-upload.ts';
+import { type OperationObject, Tasks } from '../model/tasks.ts';
+import { WORDS } from '../words.ts';
+import { send } from './send.ts';
+
+const words = WORDS.tasks;
+
+/** Images that are sent at the same time; the others wait. */
+const UPLOADS_AT_ONCE = 2;
+
+export const tasks = new Tasks({ cancel: (id) => api.delete(`/operations/${id}`) });
+
+/** Counts the images that this page has brought to the server. */
+export const imagesSent = signal(0);
+
+const events = new Events({
+  path: '/notifications/ws',
+  query: { operations: 'yes' },
+  message: ({ action, event }) => {
+    if (action.startsWith('operation.')) tasks.apply(event as unknown as OperationObject);
+  },
+  // What passes is not kept: after every pause the list says what holds.
+  missed: () => void readAll(),
+  resumed: () => void readAll(),
+});
+
+async function readAll(): Promise<void> {
+  tasks.read(await api.get<OperationObject[]>('/operations').catch(() => []));
+}
+
+/** For the whole life of the page. */
+export function startTasks(): void {
+  events.start();
+  addEventListener('beforeunload', (event) => {
+    if (tasks.isSending) event.preventDefault();
+  });
+}
+
+export interface Beginning {
+  kind: string;
+  name: string;
+  projectId?: string;
+}
+
+/**
+ * Begins long work of the server with a request: `call` sends it with the identifier of the operation. Answers and fails as `call` does;
+ * in the list it can be tried again.
+ */
+export async function begin<T>(beginning: Beginning, call: (id: string) => Promise<T>): Promise<T> {
+  const id = randomId();
+  const task = tasks.add({ id, ...beginning });
+  task.actions = { cancel: () => void cancel(id) };
+  try {
+    const answer = await call(id);
+    task.state = 'done';
+    task.actions = {};
+    // What took no time needs no line.
+    if (performance.now() - task.begun < 1_000) tasks.dismiss(id);
+    return answer;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    task.state = (task.state as string) === 'cancelling' ? 'cancelled' : 'failed';
+    task.message = message;
+    const again = (): void => {
+      tasks.dismiss(id);
+      begin(beginning, call).catch(() => {});
+    };
+    task.actions = task.state === 'failed' ? { retry: again } : {};
+    throw error;
+  } finally {
+    tasks.changed();
+  }
+
+  async function cancel(operation: string): Promise<void> {
+    try {
+      await api.delete(`/operations/${operation}`);
+      if (!task.isOver) task.state = 'cancelling';
+    } catch (error) {
+      task.message = error instanceof Error ? error.message : String(error);
+    }
+    tasks.changed();
+  }
+}
+
+/** Makes a lab of an archive; its address when it is there. */
+export async function importLab(file: File): Promise<void> {
+  const projectId = randomId();
+  const name = file.name.replace(/\.gns3(project|p)$/, '');
+  const id = randomId();
+  const task = tasks.add({ id, kind: 'import', name, projectId });
+  const abort = new AbortController();
+  task.isSending = true;
+  task.unit = 'bytes';
+  task.total = 2 * file.size;
+  task.actions = {
+    cancel: () => {
+      task.state = 'cancelling';
+      abort.abort();
+      api.delete(`/operations/${id}`).catch(() => {});
+      tasks.changed();
+    },
+  };
+  try {
+    await send({
+      path: `/projects/${projectId}/import?name=${encodeURIComponent(name)}`,
+      content: file,
+      headers: { 'X-Operation-Id': id },
+      sent: (bytes) => {
+        if (bytes > task.done) task.done = bytes;
+        tasks.changed();
+      },
+      signal: abort.signal,
+    });
+    task.state = 'done';
+    task.message = '';
+    task.actions = {};
+  } catch (error) {
+    const isCancelled = (task.state as string) === 'cancelling';
+    task.state = isCancelled ? 'cancelled' : 'failed';
+    task.message = isCancelled ? '' : ((await reasonOf(id)) ?? (error as Error).message);
+    const again = (): void => {
+      tasks.dismiss(id);
+      importLab(file).catch(() => {});
+    };
+    task.actions = isCancelled ? {} : { retry: again };
+    if (!isCancelled) throw new Error(`${name}: ${task.message}`);
+  } finally {
+    task.isSending = false;
+    tasks.changed();
+  }
+}
+
+/** Why an operation failed: an answer may be lost when the server refuses before it has read everything. */
+async function reasonOf(id: string): Promise<string | undefined> {
+  const list = await api.get<OperationObject[]>('/operations').catch(() => []);
+  const { state, message } = list.find(({ operation_id }) => operation_id === id) ?? {};
+  return state === 'failed' ? message : undefined;
+}
+
+let sending = 0;
+const queue: (() => void)[] = [];
+
+async function inTurn(work: () => Promise<void>): Promise<void> {
+  if (sending >= UPLOADS_AT_ONCE) await new Promise<void>((resolve) => queue.push(resolve));
+  sending += 1;
+  try {
+    await work();
+  } finally {
+    sending -= 1;
+    queue.shift()?.();
+  }
+}
+
+/** Sends an image to a compute. Never rejects: the task says how it went. */
+export function uploadImage(computeId: string, emulator: string, file: File): void {
+  const id = randomId();
+  const path = `/computes/${encodeURIComponent(computeId)}/${emulator}/uploads/${id}`;
+  const wire: UploadWire = {
+    announce: () => api.put<UploadObject>(path, { filename: file.name, filesize: file.size }),
+    send: (offset, sent, signal) => send({ path: `${path}/${offset}`, content: file.slice(offset), sent, signal }),
+    reason: () => reasonOf(id),
+    remove: () => api.delete(path),
+  };
+  const task = tasks.add({ id, kind: 'upload', name: file.name });
+  task.actions = {
+    retry: () => {
+      tasks.dismiss(id);
+      uploadImage(computeId, emulator, file);
+    },
+  };
+  const upload = new ImageUpload({ task, wire, changed: () => tasks.changed(), words: words.upload });
+  void inTurn(async () => {
+    if ((await upload.run()) !== undefined) imagesSent.value += 1;
+  });
+}

@@ -1,0 +1,157 @@
+// The snapshots of a lab: made, restored, deleted.
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { api } from '../model/api.ts';
+import { Message } from '../panels/message.tsx';
+import { Dialog } from '../shell/dialog.tsx';
+import { WORDS } from '../words.ts';
+import { begin } from './page-tasks.ts';
+
+const words = WORDS.snapshots;
+
+interface SnapshotObject {
+  snapshot_id: string;
+  name: string;
+  /** Seconds since 1970. */
+  created_at: number;
+}
+
+interface SnapshotsDialogProps {
+  id: string;
+  name: string;
+  close(): void;
+}
+
+export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
+  const path = `/projects/${id}/snapshots`;
+  const list = useSignal<readonly SnapshotObject[] | undefined>(undefined);
+  const message = useSignal('');
+  const isBusy = useSignal(false);
+  const asked = useSignal<{ verb: 'restore' | 'remove'; snapshot: SnapshotObject } | undefined>(undefined);
+  const place = useRef<HTMLDivElement>(null);
+
+  const attempt = async (task: () => Promise<unknown>): Promise<boolean> => {
+    isBusy.value = true;
+    message.value = '';
+    try {
+      await task();
+      list.value = await api.get<SnapshotObject[]>(path);
+      return true;
+    } catch (error) {
+      message.value = error instanceof Error ? error.message : String(error);
+      return false;
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  useEffect(() => void attempt(() => Promise.resolve()), [id]);
+
+  const make = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const data = new FormData(form);
+    const body = { name: String(data.get('name')), running: data.has('running') };
+    const made = await attempt(() =>
+      begin({ kind: 'snapshot', name: body.name, projectId: id }, (operation) => api.post(path, body, operation)),
+    );
+    if (made) form.reset();
+  };
+
+  const confirm = (): void => {
+    const { verb, snapshot } = asked.value!;
+    asked.value = undefined;
+    const { snapshot_id: snapshotId } = snapshot;
+    void attempt(() =>
+      verb === 'remove'
+        ? api.delete(`${path}/${snapshotId}`)
+        : begin({ kind: 'restore', name: snapshot.name, projectId: id }, (operation) =>
+            api.post(`${path}/${snapshotId}/restore`, {}, operation),
+          ),
+    );
+  };
+
+  return (
+    <Dialog title={words.of(name)} close={close} class="wide">
+      <div class="asking" ref={place}>
+        <h2>{words.of(name)}</h2>
+        <form class="tools" onSubmit={(event) => void make(event)}>
+          <label>
+            <span class="hidden">{words.name}</span>
+            <input name="name" required placeholder={words.name} autocomplete="off" />
+          </label>
+          <button type="submit" disabled={isBusy.value}>
+            {words.make}
+          </button>
+          <label class="switch">
+            <input type="checkbox" name="running" defaultChecked /> {words.running}
+          </label>
+        </form>
+        <Message text={message.value} />
+        {list.value?.length === 0 && <p>{words.none}</p>}
+        {list.value && list.value.length > 0 && (
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">{WORDS.common.name}</th>
+                <th scope="col">{words.made}</th>
+                <th scope="col">{WORDS.common.actions}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.value.map((snapshot) => (
+                <tr key={snapshot.snapshot_id}>
+                  <th scope="row">{snapshot.name}</th>
+                  <td>{new Date(snapshot.created_at * 1000).toLocaleString()}</td>
+                  <td>
+                    <div class="actions">
+                      {(['restore', 'remove'] as const).map((verb) => {
+                        const text = verb === 'restore' ? words.restore : WORDS.common.remove;
+                        return (
+                          <button
+                            key={verb}
+                            type="button"
+                            disabled={isBusy.value}
+                            aria-label={`${text} ${snapshot.name}`}
+                            onClick={() => {
+                              asked.value = { verb, snapshot };
+                            }}
+                          >
+                            {text}
+                          </button>
+                        );
+                      })}
+                    </div>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+        {asked.value && (
+          <div class="question" role="alertdialog" aria-label={words.title}>
+            <p>{words[asked.value.verb === 'restore' ? 'askRestore' : 'askRemove'](asked.value.snapshot.name)}</p>
+            <div class="actions">
+              <button type="button" onClick={confirm}>
+                {asked.value.verb === 'restore' ? words.restore : WORDS.common.remove}
+              </button>
+              <button
+                type="button"
+                ref={(element) => element?.focus()}
+                onClick={() => {
+                  asked.value = undefined;
+                }}
+              >
+                {WORDS.common.cancel}
+              </button>
+            </div>
+          </div>
+        )}
+        <div class="actions">
+          <button type="button" onClick={() => place.current?.closest('dialog')?.close()}>
+            {WORDS.common.close}
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

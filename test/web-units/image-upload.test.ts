@@ -1,0 +1,98 @@
+// Uploads of images as the page does them, against a server that is cut, refuses and forgets; without a browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Refusal } from '../../src/web/model/api.ts';
+import { ImageUpload, type UploadObject } from '../../src/web/model/image-upload.ts';
+import { type Task, Tasks } from '../../src/web/model/tasks.ts';
+
+const SIZE = 1_000;
+const CUT = new Refusal(0, 'The connection broke off.');
+
+/** A server that takes pieces; each entry of `ways` says how one sending goes: bytes until the cut, or a refusal. */
+class Server {
+  offset = 0;
+  failed: string | undefined;
+  removed = false;
+  readonly pieces: number[] = [];
+  readonly ways: (number | Refusal | 'hangs')[];
+
+  constructor(ways: (number | Refusal | 'hangs')[]) {
+    this.ways = ways;
+  }
+
+  object(): UploadObject {
+    return { offset: this.offset, filesize: SIZE, md5sum: this.offset === SIZE ? 'sum' : null };
+  }
+
+  announce = async (): Promise<UploadObject> => this.object();
+  reason = async (): Promise<string | undefined> => this.failed;
+  remove = async (): Promise<void> => {
+    this.removed = true;
+  };
+
+  send = async (offset: number, sent: (bytes: number) => void, signal: AbortSignal): Promise<UploadObject> => {
+    this.pieces.push(offset);
+    const way = this.ways.shift() ?? SIZE;
+    if (way instanceof Refusal) throw way;
+    if (way === 'hangs') {
+      this.offset += 100;
+      sent(100);
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(CUT)));
+    }
+    const taken = Math.min(way as number, SIZE - offset);
+    this.offset = offset + taken;
+    sent(taken);
+    if (this.offset < SIZE) throw CUT;
+    return this.object();
+  };
+}
+
+function started(server: Server): { task: Task; end: Promise<string | undefined>; waits: number[] } {
+  const tasks = new Tasks({ cancel: async () => {} });
+  const task = tasks.add({ id: 'u', kind: 'upload', name: 'disk.qcow2' });
+  const waits: number[] = [];
+  const words = { queued: 'queued', paused: 'paused', cut: 'cut', done: (md5sum: string) => `MD5 ${md5sum}` };
+  const wait = async (milliseconds: number): Promise<void> => void waits.push(milliseconds);
+  const upload = new ImageUpload({ task, wire: server, changed: () => {}, words, wait });
+  return { task, waits, end: upload.run() };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+test('an upload goes on behind each cut, and waits longer while nothing comes through', async () => {
+  const server = new Server([300, 0, 0, 200]);
+  const { task, end, waits } = started(server);
+  assert.equal(await end, 'sum');
+  assert.deepEqual(server.pieces, [0, 300, 300, 300, 500]);
+  assert.deepEqual([task.state, task.message, task.isSending], ['done', 'MD5 sum', false]);
+  assert.ok(waits[2]! > waits[1]!);
+});
+
+test('a pause ends the piece, and going on sends the rest; a cancel takes away what is there', async () => {
+  const server = new Server(['hangs', 'hangs']);
+  const { task, end } = started(server);
+  await turn();
+  task.actions.pause?.();
+  await turn();
+  assert.equal(task.state, 'paused');
+  assert.equal(task.actions.pause, undefined);
+  task.actions.resume?.();
+  await turn();
+  assert.deepEqual(server.pieces, [0, 100]);
+  task.actions.cancel?.();
+  assert.equal(await end, undefined);
+  assert.deepEqual([task.state, server.removed], ['cancelled', true]);
+});
+
+test('a refusal ends it with the reason, also one whose answer was lost', async () => {
+  const full = new Server([new Refusal(507, 'no space is left')]);
+  const refused = started(full);
+  assert.equal(await refused.end, undefined);
+  assert.deepEqual([refused.task.state, refused.task.message], ['failed', 'no space is left']);
+
+  const lost = new Server([400]);
+  lost.failed = 'the disk is full';
+  const { task, end } = started(lost);
+  assert.equal(await end, undefined);
+  assert.deepEqual([task.state, task.message], ['failed', 'the disk is full']);
+});

@@ -1,0 +1,178 @@
+// Scenario: snapshots, copies and archives of a lab with large files, with what can go wrong told where it is asked for.
+import assert from 'node:assert/strict';
+import { mkdir, open, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { scratchDirectory } from '../store/scratch.ts';
+import { type Daemon, eventually } from '../system/daemon.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { hindrances, hindrancesInAll } from './hindrances.ts';
+import { serve } from './served.ts';
+import { SlowWay } from './slow-way.ts';
+
+const MIBIBYTE = 1024 * 1024;
+/** Of the large file in the lab; 1024 is what people have. */
+const SIZE_MIB = Number(process.env['LABWIRE_ARCHIVE_MIB'] ?? 32);
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
+type Body = any;
+
+interface Content {
+  nodes: string[];
+  links: number;
+}
+
+async function contentOf(daemon: Daemon, id: string): Promise<Content> {
+  const nodes: Body[] = await daemon.get(`/v2/projects/${id}/nodes`);
+  const links: Body[] = await daemon.get(`/v2/projects/${id}/links`);
+  return { nodes: nodes.map(({ name, x, y }) => `${name} ${x} ${y}`).sort(), links: links.length };
+}
+
+/** A lab of two hubs, joined, a virtual PC, and a large file. */
+async function largeLab(daemon: Daemon): Promise<{ id: string; path: string; pc: string }> {
+  const { project_id: id, path } = await daemon.post('/v2/projects', { name: 'Office', auto_close: false });
+  const url = `/v2/projects/${id}`;
+  const made = [];
+  for (const [name, node_type] of [
+    ['Hub1', 'ethernet_hub'],
+    ['Hub2', 'ethernet_hub'],
+    ['PC1', 'vpcs'],
+  ]) {
+    made.push(await daemon.post(`${url}/nodes`, { name, node_type, compute_id: 'local', x: made.length * 100, y: 0 }));
+  }
+  const nodes = made.slice(0, 2).map(({ node_id }) => ({ node_id, adapter_number: 0, port_number: 0 }));
+  await daemon.post(`${url}/links`, { nodes });
+  const folder = join(path, 'project-files', 'large');
+  await mkdir(folder, { recursive: true });
+  await using file = await open(join(folder, 'disk.img'), 'w');
+  for (let written = 0; written < SIZE_MIB; written++) await file.write(Buffer.alloc(MIBIBYTE, written));
+  return { id, path, pc: made[2].node_id };
+}
+
+test('a snapshot is made, restored and deleted in the page, and a name that is taken is told beside it', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { daemon, address, credentials } = await serve(t, { withPassword: true });
+  const { id } = await largeLab(daemon);
+  const before = await contentOf(daemon, id);
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `${address}labs/${id}`, { credentials });
+  await page.getByRole('button', { name: 'Snapshots' }).click();
+  const window = page.getByRole('dialog', { name: 'Snapshots of Office' });
+  await window.getByText('There is no snapshot yet.').waitFor();
+  const make = async (): Promise<void> => {
+    await window.getByLabel('Name of the snapshot').fill('before');
+    await window.getByRole('button', { name: 'Make a snapshot' }).click();
+  };
+  await make();
+  await window.getByRole('rowheader', { name: 'before' }).waitFor();
+  await make();
+  await window.getByText('there is already a snapshot "before"').waitFor();
+  assert.deepEqual(await hindrancesInAll(page), []);
+
+  await daemon.post(`/v2/projects/${id}/nodes`, { name: 'Late', node_type: 'ethernet_hub', compute_id: 'local' });
+  await window.getByRole('button', { name: 'Restore before' }).click();
+  assert.equal((await contentOf(daemon, id)).nodes.length, 4);
+  await window.getByRole('button', { name: 'Restore', exact: true }).click();
+  await eventually(
+    'the lab of then',
+    () => contentOf(daemon, id),
+    ({ nodes }) => nodes.length === 3,
+  );
+  assert.deepEqual(await contentOf(daemon, id), before);
+  await window.getByRole('button', { name: 'Delete before' }).click();
+  await window.getByRole('button', { name: 'Delete', exact: true }).click();
+  await window.getByText('There is no snapshot yet.').waitFor();
+  await window.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('navigation').getByRole('button', { name: 'Hub1 on' }).waitFor();
+  // The answer of 409 above, which the browser writes down, too.
+  assert.deepEqual(
+    complaints.filter((text) => !text.includes('409')),
+    [],
+  );
+});
+
+test('a lab is copied, exported and imported with progress; a running node, a damaged archive and a cancel are told', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { daemon, credentials } = await serve(t, { withPassword: true });
+  const { id, pc } = await largeLab(daemon);
+  const before = await contentOf(daemon, id);
+  const way = await SlowWay.to(t, daemon.port);
+  const directory = await scratchDirectory(t);
+  const browser = await startBrowser(t);
+  const { page } = await visit(browser, `http://127.0.0.1:${way.port}/`, { credentials });
+
+  const office = page.getByRole('row', { name: /^Office/ });
+  // What runs hinders the archive: said in the window that asked for it.
+  await daemon.post(`/v2/projects/${id}/nodes/${pc}/start`);
+  await office.getByRole('button', { name: 'Export' }).click();
+  const window = page.getByRole('dialog', { name: 'Export Office' });
+  await window.getByLabel('Compression').selectOption('none');
+  await window.getByRole('button', { name: 'Download' }).click();
+  await window.getByText('The node "PC1" is running').waitFor();
+  assert.deepEqual(await hindrances(page), []);
+  await daemon.post(`/v2/projects/${id}/nodes/${pc}/stop`);
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    window.getByRole('button', { name: 'Download' }).click(),
+  ]);
+  assert.equal(download.suggestedFilename(), 'Office.gns3project');
+  const archive = join(directory, 'Office.gns3project');
+  await download.saveAs(archive);
+  assert.ok((await stat(archive)).size > SIZE_MIB * MIBIBYTE);
+
+  // The copy: closed, and with the same content.
+  await office.getByRole('button', { name: 'Duplicate' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Second office');
+  await page.getByRole('dialog').getByRole('button', { name: 'Duplicate' }).click();
+  await page.getByRole('link', { name: 'Second office' }).waitFor();
+
+  // The archive again, over a slow way.
+  const importer = page.locator('input[type=file]');
+  way.rate = (SIZE_MIB * MIBIBYTE) / 4;
+  await importer.setInputFiles(archive);
+  const tasks = page.getByRole('button', { name: /^\d? ?tasks?/i });
+  await tasks.click();
+  const bar = page.getByRole('progressbar', { name: 'Import Office' });
+  await bar.waitFor();
+  await eventually(
+    'progress',
+    () => bar.evaluate((element: HTMLProgressElement) => element.position),
+    (at) => at > 0.05,
+  );
+  await page
+    .getByText(/MiB of .* MiB, .*MiB\/s/)
+    .first()
+    .waitFor();
+  way.rate = Number.POSITIVE_INFINITY;
+  await page.getByRole('link', { name: 'Show: Import Office' }).click();
+  const imported = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  assert.notEqual(imported, id);
+  await page.getByText('This lab is closed.').first().waitFor();
+  await page.getByRole('link', { name: 'Labs' }).first().click();
+
+  await daemon.post(`/v2/projects/${imported}/open`);
+  assert.deepEqual(await contentOf(daemon, imported), before);
+
+  // One that is cancelled leaves nothing.
+  const labs: Body[] = await daemon.get('/v2/projects');
+  way.rate = MIBIBYTE;
+  await importer.setInputFiles(archive);
+  await tasks.click();
+  await page.getByRole('button', { name: 'Cancel: Import Office' }).click();
+  way.rate = Number.POSITIVE_INFINITY;
+  await page.getByText('cancelled, nothing is left of it').first().waitFor();
+  assert.equal((await daemon.get('/v2/projects')).length, labs.length);
+
+  const damaged = join(directory, 'Damaged.gns3project');
+  await writeFile(damaged, 'no archive at all');
+  await importer.setInputFiles(damaged);
+  await page
+    .getByRole('alert')
+    .getByText(/Import: Damaged: /)
+    .waitFor();
+  assert.equal((await daemon.get('/v2/projects')).length, labs.length);
+  assert.deepEqual(await hindrances(page), []);
+});
