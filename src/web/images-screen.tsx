@@ -7,7 +7,6 @@ import { bytesInWords } from './model/sizes.ts';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
-import type { ScreenProps } from './screens.tsx';
 import { imagesSent, uploadImage } from './tasks/page-tasks.ts';
 import { WORDS } from './words.ts';
 
@@ -47,7 +46,7 @@ interface ComputeObject {
 /** Users that are named. */
 const MOST_USERS = 3;
 
-export function ImagesScreen(_: ScreenProps) {
+export function ImagesScreen() {
   const computes = useSignal<readonly ComputeObject[]>([]);
   const compute = useSignal('local');
   const emulator = useSignal('');

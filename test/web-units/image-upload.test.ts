@@ -68,6 +68,13 @@ test('an upload goes on behind each cut, and waits longer while nothing comes th
   assert.ok(waits[2]! > waits[1]!);
 });
 
+test('an upload whose earlier piece came further than was known goes on from there', async () => {
+  const server = new Server([new Refusal(409, 'offset: 300 bytes are here; go on with the byte 300.')]);
+  const { task, end } = started(server);
+  assert.equal(await end, 'sum');
+  assert.equal(task.state, 'done');
+});
+
 test('a pause ends the piece, and going on sends the rest; a cancel takes away what is there', async () => {
   const server = new Server(['hangs', 'hangs']);
   const { task, end } = started(server);

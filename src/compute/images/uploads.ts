@@ -47,14 +47,18 @@ export class Uploads {
   }
 
   /**
-   * Begins an upload; one that is known is answered as it is.
+   * Begins an upload; one that is known is answered as it is, and rests until its next piece.
    * @throws Failure `forbidden` for a name that no image may have, `out-of-space` before anything is sent, `conflict` for an identifier
    *   of an upload of something else
    */
   async announce(kind: ImageKind, id: string, announced: UploadAnnounced): Promise<UploadObject> {
     const known = this.#uploads.get(id);
     if (known) {
-      if (known.isOf(kind, announced)) return known.json();
+      // Whoever asks will go on: what still is on its way of an earlier piece counts no more.
+      if (known.isOf(kind, announced)) {
+        await known.endPiece();
+        return known.json();
+      }
       throw new Failure('conflict', `upload_id: ${id} is the identifier of another upload; make a new one.`);
     }
     if (this.#uploads.size >= MOST) {
@@ -164,14 +168,18 @@ export class Upload {
     }
   }
 
+  /** Takes no more of the piece that is coming in: of a connection that was cut the server may not know for a long time. */
+  async endPiece(): Promise<void> {
+    this.#feeding?.abort.abort();
+    await this.#feeding?.ended;
+  }
+
   /**
    * Takes the bytes from `offset` on, as many as come; an earlier piece that still is on its way ends. Answers the upload as it is then.
    * @throws Failure `conflict` when others are wanted, `out-of-space` ..., after which nothing is left of the upload
    */
   async append(offset: number, content: ReadableStream<Uint8Array> | null): Promise<UploadObject> {
-    // Of a connection that was cut the server may not know for a long time.
-    this.#feeding?.abort.abort();
-    await this.#feeding?.ended;
+    await this.endPiece();
     if (this.#failed) await this.#done;
     if (offset !== this.#offset) {
       await content?.cancel();

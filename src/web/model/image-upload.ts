@@ -173,5 +173,9 @@ export class ImageUpload {
 
 /** Nobody answered, or not to the end: it may work again. */
 function isCut(error: unknown): boolean {
-  return error instanceof Refusal && [0, 408, 502, 503, 504].includes(error.status);
+  if (!(error instanceof Refusal)) return false;
+  // Or an earlier piece came further than was known when this one began.
+  return (
+    [0, 408, 502, 503, 504].includes(error.status) || (error.status === 409 && error.message.startsWith('offset:'))
+  );
 }

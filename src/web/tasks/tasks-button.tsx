@@ -107,7 +107,7 @@ function Line({ task, leave }: { task: Task; leave: () => void }) {
         {action(words.pause, task.isOver ? undefined : actions.pause)}
         {action(words.resume, actions.resume)}
         {action(WORDS.common.cancel, state === 'cancelling' ? undefined : actions.cancel)}
-        {action(words.retry, actions.retry)}
+        {action(words.retry, state === 'failed' ? actions.retry : undefined)}
         {place !== undefined && (
           <a
             class="button"
