@@ -41,11 +41,6 @@ export const WORDS = {
     wait: (seconds: number) => `Try again in ${seconds} s.`,
     again: 'Try again now.',
   },
-  spoken: {
-    added: 'added',
-    deleted: 'deleted',
-    many: (count: number) => `${count} nodes`,
-  },
   command: {
     button: 'Search or command',
     hint: 'A verb, a node, a lab, a template',

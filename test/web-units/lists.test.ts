@@ -1,9 +1,8 @@
-// The lists of the page without a page: labs in folders, what the command field finds, what is read aloud.
+// The lists of the page without a page: labs in folders, what the command field finds.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matching } from '../../src/web/model/commands.ts';
 import { labRows, type RowsOptions, splitName } from '../../src/web/model/lab-rows.ts';
-import { spokenChanges } from '../../src/web/model/spoken.ts';
 import type { ProjectObject } from '../../src/web/model/types.ts';
 
 const project = (name: string, more: Partial<ProjectObject> = {}): ProjectObject =>
@@ -68,11 +67,4 @@ test('the command field finds beginnings before middles, and letters in order at
   assert.deepEqual(texts('pt'), ['Spare part']);
   assert.deepEqual(texts('xyz'), []);
   assert.equal(texts(' ').length, 5);
-});
-
-test('what happens within a second is one sentence, many nodes are counted', () => {
-  const change = (name: string, status: string | undefined, isNew = false) => ({ name, status, isNew });
-  assert.equal(spokenChanges([change('PC1', 'started'), change('PC2', 'started')]), 'PC1, PC2 on.');
-  const many = Array.from({ length: 12 }, (_, index) => change(`R${index}`, 'stopped'));
-  assert.equal(spokenChanges([...many, change('PC1', undefined)]), '12 nodes off. PC1 deleted.');
 });

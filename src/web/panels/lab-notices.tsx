@@ -1,9 +1,8 @@
-// What is to be said of a lab as a whole: a refusal, what came while the connection was away, that somebody closed it, what changes.
+// What is to be said of a lab as a whole: a refusal, what came while the connection was away, and that somebody closed it.
 import { useEffect } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/api.ts';
 import { WORDS } from '../words.ts';
-import { ChangesSpoken } from './changes-spoken.tsx';
 import { Link } from './link.tsx';
 import { Message } from './message.tsx';
 
@@ -46,7 +45,6 @@ export function LabNotices({ context }: { context: LabContext }) {
           )}
         </p>
       )}
-      <ChangesSpoken lab={lab} />
     </div>
   );
 }
