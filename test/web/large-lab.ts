@@ -1,0 +1,51 @@
+// A lab of 1,000 nodes and as many links, in which all can be started: PCs in groups of four around hubs, the hubs in a ring.
+import type { Daemon, DaemonOptions } from '../system/daemon.ts';
+import { Lab } from '../system/lab.ts';
+
+const HUBS = 200;
+const PCS_AT_A_HUB = 4;
+export const NODES = HUBS * (1 + PCS_AT_A_HUB);
+export const LINKS = NODES;
+
+/** A daemon for it: so many console and UDP ports are wanted, away from those of daemons in use here. */
+export const FOR_LARGE_LAB: DaemonOptions = {
+  config: '[VPCS]\nengine = built-in\n',
+  environment: {
+    LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: '21001',
+    LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: '31000',
+    LABWIRE_SERVER_UDP_START_PORT_RANGE: '33000',
+    LABWIRE_SERVER_UDP_END_PORT_RANGE: '60000',
+  },
+};
+
+export async function makeLargeLab(daemon: Daemon): Promise<Lab> {
+  const lab = await Lab.create(daemon, 'Large');
+  const create = (members: object): Promise<{ node_id: string }> =>
+    daemon.post(`${lab.path}/nodes`, { compute_id: 'local', ...members });
+  const join = (one: { node_id: string }, port: number, other: { node_id: string }, otherPort: number) =>
+    daemon.post(`${lab.path}/links`, {
+      nodes: [
+        { node_id: one.node_id, adapter_number: 0, port_number: port },
+        { node_id: other.node_id, adapter_number: 0, port_number: otherPort },
+      ],
+    });
+  const hubs: { node_id: string }[] = [];
+  for (let at = 0; at < HUBS; at += 1) {
+    const [x, y] = [(at % 20) * 320, Math.floor(at / 20) * 320];
+    const hub = await create({ name: `Hub${at}`, node_type: 'ethernet_hub', x, y });
+    hubs.push(hub);
+    const made = await Promise.all(
+      Array.from({ length: PCS_AT_A_HUB }, (_, index) =>
+        create({
+          name: `PC${at * PCS_AT_A_HUB + index}`,
+          node_type: 'vpcs',
+          x: x + (index % 2 === 0 ? -90 : 90),
+          y: y + (index < 2 ? -100 : 100),
+        }),
+      ),
+    );
+    await Promise.all(made.map((pc, index) => join(pc, 0, hub, index)));
+  }
+  for (let at = 0; at < HUBS; at += 1) await join(hubs[at]!, 6, hubs[(at + 1) % HUBS]!, 7);
+  return lab;
+}
