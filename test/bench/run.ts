@@ -8,7 +8,7 @@ import { machine, OtherLoad } from '../other-load.ts';
 import { withPart } from '../written.ts';
 
 const BENCHES =
-  'start lab pcs fabric rest flood impairments containers captures docker qemu qemu-frames routers iou'.split(' ');
+  'start lab pcs fabric rest flood impairments containers captures docker qemu qemu-frames routers iou page'.split(' ');
 
 const docs = join(import.meta.dirname, '../../docs');
 const DOCUMENT = join(docs, 'performance.md');

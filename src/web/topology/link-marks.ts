@@ -2,7 +2,7 @@
 import type { LabContext } from '../lab-context.ts';
 import { type LinkCounters, rateText } from '../model/counters.ts';
 import type { Impairments, LinkObject } from '../model/types.ts';
-import { make, set } from './svg.ts';
+import { make, set, write } from './svg.ts';
 
 /** kbit/s from which on a line is drawn as wide as the next step. */
 const STEPS = [1, 100, 1_000, 10_000, 100_000];
@@ -25,15 +25,15 @@ export function drawMarks(
     impairmentText(link),
     link.capturing ? `● ${captured(counters)}`.trim() : '',
   ];
-  mark.textContent = marks.filter(Boolean).join('  ');
+  write(mark, marks.filter(Boolean).join('  '));
   const figure = group.querySelector<SVGTextElement>('.rate') ?? make('text', { class: 'rate' }, group);
-  figure.textContent = rate > 0 && counters ? ` ${ratesText(counters)}` : '';
+  write(figure, rate > 0 && counters ? ` ${ratesText(counters)}` : '');
   const [x, y] = [Number(mark.getAttribute('x')), Number(mark.getAttribute('y'))];
   set(figure, { x, y: y + BELOW, 'text-anchor': 'middle' });
-  group.dataset['traffic'] = String(STEPS.filter((step) => rate >= step).length);
+  set(group, { 'data-traffic': STEPS.filter((step) => rate >= step).length });
   group.classList.toggle('dropping', traffic.peek() && isDropping);
   // A name has what can be seen.
-  group.setAttribute('aria-label', `${name}: ${group.textContent}`);
+  set(group, { 'aria-label': `${name}: ${group.textContent}` });
 }
 
 function captured(counters: LinkCounters | undefined): string {

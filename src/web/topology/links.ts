@@ -6,7 +6,7 @@ import type { LinkEnd, LinkObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
 import { drawMarks } from './link-marks.ts';
 import type { Stage } from './stage.ts';
-import { make, set } from './svg.ts';
+import { make, set, setProperties, write } from './svg.ts';
 
 /** Pixels between neighbours of parallel links, in their middles. */
 const BOW = 36;
@@ -55,19 +55,20 @@ export class LinkLayer {
     const elements = found ?? this.#make(id);
     const from = centreOf(this.#stage.boxOf(one));
     const path = linkPath(from, centreOf(this.#stage.boxOf(other)), this.#bow(link));
-    elements.line.setAttribute('d', path.line);
-    elements.hit.setAttribute('d', path.line);
+    set(elements.line, { d: path.line });
+    set(elements.hit, { d: path.line });
     elements.group.classList.toggle('suspended', link.suspend);
     const style = readLinkStyle(link.link_style ?? {});
     // Of the line alone: what is selected or suspended looks so all the same.
-    const properties = { colour: style.color, width: style.width, dashes: dashesOf(style) };
-    for (const [name, value] of Object.entries(properties)) {
-      elements.line.style.setProperty(`--${name}`, value === undefined ? '' : String(value));
-    }
+    setProperties(elements.line, {
+      '--colour': style.color ?? '',
+      '--width': String(style.width ?? ''),
+      '--dashes': dashesOf(style) ?? '',
+    });
     for (const index of [0, 1] as const) {
       const status = link.suspend ? 'suspended' : [one, other][index]!.status;
       set(elements.dots[index], { cx: path.dots[index].x, cy: path.dots[index].y, 'data-status': status });
-      elements.ports[index].textContent = `${this.#portLabel(link.nodes[index])} `;
+      write(elements.ports[index], `${this.#portLabel(link.nodes[index])} `);
       set(elements.ports[index], { x: path.labels[index].x, y: path.labels[index].y });
     }
     set(elements.mark, { x: path.middle.x, y: path.middle.y - 6 });

@@ -3,7 +3,7 @@ import { readStyle } from '../model/style.ts';
 import type { NodeObject } from '../model/types.ts';
 import { STATUS, WORDS } from '../words.ts';
 import type { Stage } from './stage.ts';
-import { make, putAt, set } from './svg.ts';
+import { make, putAt, set, write } from './svg.ts';
 import { symbolPicture } from './symbols.ts';
 
 /** From the top of a label to the line that its letters stand on. */
@@ -12,6 +12,8 @@ const ASCENT = 13;
 export class NodeLayer {
   readonly elements = new Map<string, SVGGElement>();
   readonly #stage: Stage;
+  /** What labels were styled by last. */
+  readonly #styles = new WeakMap<Element, string | null | undefined>();
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -46,7 +48,7 @@ export class NodeLayer {
       picture.dataset['symbol'] = node.symbol;
       void symbolPicture(node.symbol).then((address) => picture.setAttribute('href', address));
     }
-    state.setAttribute('cx', String(node.width));
+    set(state, { cx: node.width });
     this.#drawLabel(node, name);
     this.#drawLayer(node, group);
   }
@@ -61,11 +63,13 @@ export class NodeLayer {
   #drawLabel(node: NodeObject, name: SVGTextElement): void {
     const { text, rotation, style } = node.label;
     const { x, y } = this.#stage.heldLabels.get(node.node_id) ?? node.label;
-    name.textContent = text;
+    write(name, text);
     const at = { x: x ?? node.width / 2, y: (y ?? -20) + ASCENT };
     set(name, { ...at, 'text-anchor': x == null ? 'middle' : 'start' });
     if (rotation) name.setAttribute('transform', `rotate(${rotation} ${at.x} ${at.y - ASCENT})`);
     else name.removeAttribute('transform');
+    if (this.#styles.get(name) === style) return;
+    this.#styles.set(name, style);
     const known = readStyle(style);
     Object.assign(name.style, {
       fontFamily: known.fontFamily ?? '',
@@ -84,6 +88,6 @@ export class NodeLayer {
     if (!isShown) found?.remove();
     else set(found ?? make('text', { class: 'layer' }, group), { x: node.width / 2, y: node.height / 2 });
     const text = group.querySelector('.layer');
-    if (text) text.textContent = String(node.z);
+    if (text) write(text, String(node.z));
   }
 }

@@ -14,8 +14,24 @@ export function make<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
+/** Sets what is different: the browser works for each attribute that is set, and things are drawn anew 60 times a second. */
 export function set(element: Element, attributes: Attributes): void {
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  for (const [key, value] of Object.entries(attributes)) {
+    const text = String(value);
+    if (element.getAttribute(key) !== text) element.setAttribute(key, text);
+  }
+}
+
+/** Sets its text, if that is another one. */
+export function write(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Sets custom properties (`--colour`) that are different; an empty text removes one. */
+export function setProperties(element: SVGElement, properties: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(properties)) {
+    if (element.style.getPropertyValue(name) !== value) element.style.setProperty(name, value);
+  }
 }
 
 const layers = new WeakMap<Element, number>();
