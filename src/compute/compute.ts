@@ -61,7 +61,7 @@ export class Compute {
     const operations = new Operations({ tell: (action, operation) => events.tell(action, operation) });
     const lost = async (): Promise<void> => void (await reapOurs(instance));
     const supervisor = new SupervisorClient({ state: config.state, instance, lost });
-    const switchedOn = new SwitchedOn(documents);
+    const switchedOn = new SwitchedOn(documents, ports.udp);
     const kinds = new Map(KINDS.flatMap(({ type, kept }) => (kept ? [[type, kept] as const] : [])));
     const survivingPrograms = new SurvivingPrograms({ supervisor, udp: ports.udp, events, instance, kinds });
     this.#services = {

@@ -22,7 +22,7 @@ export interface Services {
   readonly supervisor: SupervisorClient;
   /** Those that a former life of this process has left there. */
   readonly survivingPrograms: SurvivingPrograms;
-  /** Nodes without a program that are on, or were when a former life of this process ended. */
+  /** Nodes without a program of the supervisor's that are on, or were when a former life of this process ended. */
   readonly switchedOn: SwitchedOn;
   /** Of all NAT nodes, where the host has no bridge for them. */
   readonly natNetwork: NatNetwork;

@@ -5,7 +5,8 @@ import type { Services } from './services.ts';
 /** Ends it in the projects that are over. */
 export async function endUnclaimed(services: Services, isOver: (projectId: string) => boolean): Promise<void> {
   const { survivingPrograms, switchedOn } = services;
-  await switchedOn.forgetUnclaimed(isOver);
   await survivingPrograms.endUnclaimed(isOver);
   for (const kind of KINDS) await kind.endUnclaimed?.(services, isOver);
+  // After the kinds, which end what it tells of.
+  await switchedOn.forgetUnclaimed(isOver);
 }

@@ -2,18 +2,17 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type Pairs, pairsText, parsePairs } from '../../src/compute/emulators/vmware/files.ts';
+import { type Pairs, pairsText, parsePairs, readPairs, writePairs } from '../../src/compute/emulators/vmware/files.ts';
 import { vmnets } from '../../src/compute/emulators/vmware/machines.ts';
 import { attachAdapters, detachAdapters } from '../../src/compute/emulators/vmware/vmx.ts';
 import { Client } from '../consoles/harness.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
-import { script, UUID, VBOX, VMRUN, VMWARE } from './machine-programs.ts';
+import { callsIn, script, serialPort, VBOX, VMRUN, VMWARE } from './machine-programs.ts';
 import { startLab } from './support.ts';
 
 test('a TraceNG is kept and linked like any node, and says that its program is one of Windows', async (t) => {
@@ -86,23 +85,10 @@ async function virtualBox(t: TestContext) {
   const path = script(join(directory, 'VBoxManage'), VBOX);
   writeFileSync(join(directory, 'state'), 'poweroff\n');
   const lab = await startLab(t, { vboxmanage_path: path, console: [17_900, 17_909], udp: [17_910, 17_939] });
-  const calls = (): string[] => {
-    const lines = readFileSync(join(directory, 'calls'), 'utf8').trim().split('\n');
-    writeFileSync(join(directory, 'calls'), '');
-    return lines.map((line) => line.replaceAll(UUID, 'UUID'));
-  };
-  return { directory, lab, calls, project: await lab.project() };
+  return { directory, lab, calls: () => callsIn(directory), project: await lab.project() };
 }
 
-/** A serial port on which its machine says all that it hears. */
-async function serialPort(t: TestContext, kind: string, node: string): Promise<void> {
-  const path = join(tmpdir(), kind, node.split('/').at(-1)!);
-  mkdirSync(dirname(path), { recursive: true });
-  const server = createServer((socket) => void socket.pipe(socket));
-  server.listen(path);
-  await once(server, 'listening');
-  t.after(() => server.close());
-}
+const pipeOf = (folder: string, node: string): string => join(tmpdir(), folder, node.split('/').at(-1)!);
 
 test('VirtualBox is told to start, link, suspend and end a machine, whose frames and console come here', async (t) => {
   const { lab, calls, project } = await virtualBox(t);
@@ -136,7 +122,7 @@ test('VirtualBox is told to start, link, suspend and end a machine, whose frames
     () => readFileSync(join(dirname(lab.config.VirtualBox.vboxmanage_path), 'calls'), 'utf8'),
     (text) => text.includes('startvm'),
   );
-  await serialPort(t, 'gns3_vbox', node);
+  await serialPort(t, pipeOf('gns3_vbox', node));
   await started;
   const told = calls();
   const set = told.find((line) => line.startsWith('modifyvm'))!;
@@ -218,7 +204,7 @@ test('VMware is told to start, pause and end a machine, whose file is as it was 
   const running = parsePairs(readFileSync(vmx));
   assert.equal(running.get('serial0.filetype'), 'pipe');
   assert.equal(running.get('displayname'), 'web é');
-  await serialPort(t, 'gns3_vmware', node);
+  await serialPort(t, pipeOf('gns3_vmware', node));
   await started;
   const console = await Client.open(t, (await lab.expect(200, 'GET', node)).console);
   console.send('hello');
@@ -231,6 +217,14 @@ test('VMware is told to start, pause and end a machine, whose file is as it was 
     ),
   ]);
   assert.match(readFileSync(vmx, 'utf8'), /^#!.*\/vmware\n\.encoding = "UTF-8"\n/);
+});
+
+test('a file of VMware keeps the encoding that it names', async (t) => {
+  const path = join(await scratchDirectory(t), 'web.vmx');
+  const bytes = Buffer.from('.encoding = "windows-1252"\ndisplayname = "café"\n', 'latin1');
+  writeFileSync(path, bytes);
+  await writePairs(path, await readPairs(path));
+  assert.deepEqual(readFileSync(path), bytes);
 });
 
 test("adapters of a VMware machine go to networks of the nodes and back, and the user's own stay as they are", () => {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { VpcsProcess } from '../../src/compute/emulators/vpcs/process.ts';
 import { SwitchedOn } from '../../src/compute/nodes/switched-on.ts';
+import { PortPool } from '../../src/compute/ports/pool.ts';
 import { Database } from '../../src/store/database.ts';
 import { Documents } from '../../src/store/documents.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
@@ -83,7 +84,8 @@ test('a built-in PC that was on is on again at the second attempt to make it', a
   {
     // What a former life of the server has noted.
     await using database = await Database.open(join(directory, 'labwire.db'), MIGRATIONS);
-    await new SwitchedOn(new Documents(database)).add(body.node_id, { projectId: id, number: 3 });
+    const udp = new PortPool({ range: [1, 1], purpose: 'test', keys: '', bindable: async () => true });
+    await new SwitchedOn(new Documents(database), udp).add({ id: body.node_id, project: { id } }, { number: 3 });
   }
   const lab = await startLab(t, { instance, engine: 'built-in' }, directory);
   const { project, clear } = await blocked(lab, id);

@@ -43,17 +43,18 @@ export class SerialConsole {
 
 /**
  * The console of a machine that is being started, joined with the socket `directory/id` as soon as that is there; `resources` close it.
- * @throws Failure `conflict` (`NodeError`) when it does not come
+ * @throws Failure `conflict` (`NodeError`) when it does not come within `limit` milliseconds
  */
 export async function openSerialConsole(
   directory: string,
   { id, name }: { id: string; name: string },
   resources: AsyncDisposableStack,
+  limit = SOCKET_MS,
 ): Promise<{ serial: SerialConsole; socket: Socket }> {
-  const deadline = performance.now() + SOCKET_MS;
+  const deadline = performance.now() + limit;
   const socket = await connectWhenThere(directory, id, () => performance.now() > deadline);
   if (!socket) {
-    const message = `The serial port of ${name} does not come within ${SOCKET_MS / 1000} s; set console_type to none.`;
+    const message = `The serial port of ${name} does not come within ${limit / 1000} s; set console_type to none.`;
     throw new Failure('conflict', message, { exception: 'NodeError' });
   }
   const serial = new SerialConsole(name);

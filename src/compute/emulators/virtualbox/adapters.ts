@@ -21,10 +21,7 @@ const TAKEN: readonly (string | undefined)[] = ['nat', 'bridged', 'intnet', 'hos
 export interface AdapterPlan {
   /** From 0. */
   number: number;
-  /** What it is attached to now. */
-  attachment: string | undefined;
   type: string;
-  useAny: boolean;
   /** UDP ports: the machine's and the one at the cable's end. */
   ports: { program: number; cable: number };
   connected: boolean;
@@ -50,13 +47,25 @@ export function typeOf(general: string, custom: CustomAdapter | undefined): stri
 }
 
 /** Words for `modifyvm` of a machine that is off. */
-export function adapterWords({ number, attachment, type, useAny, ports, connected }: AdapterPlan): string[] {
+export function adapterWords({ number, type, ports, connected }: AdapterPlan): string[] {
   const k = number + 1;
-  if (!useAny && isTaken(attachment)) return [];
   return [
     ...[`--nictrace${k}`, 'off', `--nictype${k}`, type],
     ...[`--nic${k}`, 'generic', `--nicgenericdrv${k}`, 'UDPTunnel'],
     ...[`--nicproperty${k}`, `sport=${ports.program}`, `--nicproperty${k}`, 'dest=127.0.0.1'],
     ...[`--nicproperty${k}`, `dport=${ports.cable}`, `--cableconnected${k}`, connected ? 'on' : 'off'],
+  ];
+}
+
+/** The same for `controlvm` of a machine that runs, call by call. Its type stays. */
+export function liveAdapterWords({ number, ports, connected }: AdapterPlan): string[][] {
+  const k = number + 1;
+  return [
+    [`nic${k}`, 'generic', 'UDPTunnel'],
+    ...[`sport=${ports.program}`, 'dest=127.0.0.1', `dport=${ports.cable}`].map((member) => [
+      `nicproperty${k}`,
+      member,
+    ]),
+    [`setlinkstate${k}`, connected ? 'on' : 'off'],
   ];
 }

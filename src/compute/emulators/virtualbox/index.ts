@@ -3,7 +3,7 @@ import { route } from '../../../http/route.ts';
 import { defineKind, refusalOf } from '../../nodes/kind.ts';
 import { machineProgramCheck } from '../../nodes/machine-program.ts';
 import { VBoxManage } from './manage.ts';
-import { MODULE, PORT_RULES, VirtualboxNode } from './node.ts';
+import { endLeft, MODULE, PORT_RULES, VirtualboxNode } from './node.ts';
 import { VirtualboxCreate, VirtualboxUpdate } from './schema.ts';
 
 export const virtualbox = defineKind({
@@ -26,6 +26,7 @@ export const virtualbox = defineKind({
 
   make: VirtualboxNode.create,
   change: (node: VirtualboxNode, body) => node.change(body),
+  endUnclaimed: endLeft,
   reload: (node) => node.reload(),
   resume: (node) => node.resume(),
   console: {

@@ -1,18 +1,19 @@
 // A VirtualBox machine as a node: its settings, its adapters, and what runs it.
-import { Failure, messageOf } from '../../../failures.ts';
+import { type Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { LivePort } from '../../nodes/live-port.ts';
+import { endMachinesLeft, MachineNode } from '../../nodes/machine-node.ts';
 import type { HiddenSettings } from '../../nodes/machine-settings.ts';
 import { releaseMachines, reserveMachine } from '../../nodes/machine-users.ts';
 import type { Nio } from '../../nodes/nio.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import type { PortRules } from '../../nodes/port.ts';
-import { ProgramNode } from '../../nodes/program-node.ts';
 import type { Services } from '../../services.ts';
-import { adapterWords, attachmentOf, isTaken, mostAdapters, mustHave, typeOf } from './adapters.ts';
-import { linkedClone } from './clones.ts';
+import { type AdapterPlan, attachmentOf, isTaken, mostAdapters, mustHave, typeOf } from './adapters.ts';
+import { linkedClone, releaseClone } from './clones.ts';
+import { KEPT, type KeptAdapter, type MachineKept } from './kept.ts';
 import { EXCEPTION as exception, refusal, VBoxManage } from './manage.ts';
-import { MachineRuntime } from './runtime.ts';
+import { VirtualboxRuntime } from './runtime.ts';
 import type { VirtualboxCreate, VirtualboxUpdate } from './schema.ts';
 import { changedSettings, DEFAULTS, type Settings } from './settings.ts';
 
@@ -31,10 +32,9 @@ interface State {
   hidden: HiddenSettings;
 }
 
-export class VirtualboxNode extends ProgramNode<MachineRuntime> {
+export class VirtualboxNode extends MachineNode<VirtualboxRuntime> {
   readonly type = MODULE;
   #state: State;
-  #isClosing = false;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
     super(identity, services, {
@@ -47,6 +47,7 @@ export class VirtualboxNode extends ProgramNode<MachineRuntime> {
 
   static async create(identity: NodeIdentity, body: VirtualboxCreate, services: Services): Promise<VirtualboxNode> {
     await using undo = new AsyncDisposableStack();
+    const wasOn = services.switchedOn.claim(identity, KEPT, undo);
     const manage = await VBoxManage.find(services.config.VirtualBox.vboxmanage_path);
     const settings = { ...changedSettings(DEFAULTS, body), linked_clone: body.linked_clone ?? false };
     undo.defer(() => releaseMachines(services, identity.id));
@@ -68,6 +69,7 @@ export class VirtualboxNode extends ProgramNode<MachineRuntime> {
     node.#state = { ...node.#state, uuid, mostAdapters: most, settings: { ...settings, ram: settings.ram || ram } };
     if (settings.ram !== 0 && settings.ram !== ram) await manage.run('modifyvm', uuid, '--memory', `${settings.ram}`);
     await node.console.change(consoleType, body.console ?? undefined);
+    if (wasOn) await node.inTurn(() => node.#takeBack(wasOn));
     undo.move();
     return node;
   }
@@ -108,25 +110,6 @@ export class VirtualboxNode extends ProgramNode<MachineRuntime> {
     });
   }
 
-  override suspend(): Promise<void> {
-    return this.inTurn(async () => {
-      await this.runtime?.suspend();
-      if (this.runtime?.isSuspended) this.status = 'suspended';
-    });
-  }
-
-  /** @throws Failure `conflict` (`VirtualBoxError`) when it is not started */
-  resume(): Promise<void> {
-    return this.inTurn(async () => {
-      if (!this.runtime) throw refusal(`${this.name} is not started; start it first.`);
-      await this.#goOn(this.runtime);
-    });
-  }
-
-  override reload(): Promise<void> {
-    return this.inTurn(async () => void (await this.runtime?.reset()));
-  }
-
   /** @throws Failure `conflict` (`VirtualBoxError`) for an adapter that VirtualBox uses otherwise */
   async mustBeFree(number: number): Promise<void> {
     const { manage, uuid, settings } = this.#state;
@@ -137,14 +120,8 @@ export class VirtualboxNode extends ProgramNode<MachineRuntime> {
     }
   }
 
-  override close(): Promise<void> {
-    this.#isClosing = true;
-    return super.close();
-  }
-
-  protected override async startNow(): Promise<void> {
-    if (this.runtime) return this.#goOn(this.runtime);
-    await super.startNow();
+  protected override get settings(): Settings {
+    return this.#state.settings;
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
@@ -153,62 +130,96 @@ export class VirtualboxNode extends ProgramNode<MachineRuntime> {
     super.releaseAll(rest);
   }
 
-  protected override async launch(resources: AsyncDisposableStack): Promise<MachineRuntime> {
-    const { manage, uuid, settings } = this.#state;
+  protected override async launch(resources: AsyncDisposableStack): Promise<VirtualboxRuntime> {
+    const { manage, uuid, settings, mostAdapters: most } = this.#state;
     const info = await manage.info(uuid);
-    const adapters = await this.#planAdapters(info, resources);
-    const start = { headless: settings.headless, hasConsole: this.console.type !== 'none', adapters };
-    // Whatever of it comes to run is ended when the rest fails.
-    const begun: { runtime?: MachineRuntime } = {};
-    resources.defer(() => begun.runtime?.close(this.#onClose, this.#usedAdapters(info)));
-    begun.runtime = await MachineRuntime.start(this, { manage, uuid }, start, resources);
-    return begun.runtime;
+    const adapters = await this.#reservePorts(this.#usedAdapters(info));
+    const kept = { node_name: this.name, uuid, adapters };
+    this.#giveBackPorts(kept, resources);
+    await this.services.switchedOn.add(this, kept, portsOf(kept));
+    await this.#join(adapters, resources);
+    const runtime = this.#newRuntime();
+    const start = {
+      headless: settings.headless,
+      hasConsole: this.hasConsole,
+      adapters: adapters.map((adapter) => this.#planOf(adapter)),
+      unused: Array.from({ length: Math.max(0, most - settings.adapters) }, (_, index) => settings.adapters + index),
+    };
+    await runtime.start(start, resources);
+    this.#endWith(runtime, kept, resources);
+    await runtime.introduce(this.project.path);
+    if (this.hasConsole) await runtime.connect(resources);
+    return runtime;
   }
 
-  /** Its machines are VirtualBox's, not the supervisor's. */
-  protected override reattachTo(): Promise<never> {
-    throw new Failure('internal', 'VirtualBox machines are not kept by the supervisor.');
+  /** What a former life of the server has left on. */
+  async #takeBack(kept: MachineKept): Promise<void> {
+    const runtime = this.#newRuntime();
+    await this.takeBackMachine(
+      runtime,
+      (resources) => {
+        this.#giveBackPorts(kept, resources);
+        this.#endWith(runtime, kept, resources);
+      },
+      (resources) => this.#join(kept.adapters, resources),
+    );
   }
 
-  get #onClose(): Settings['on_close'] {
-    return this.#isClosing ? 'power_off' : this.#state.settings.on_close;
+  #newRuntime(): VirtualboxRuntime {
+    const { manage, uuid } = this.#state;
+    return new VirtualboxRuntime(this, { manage, uuid });
   }
 
-  async #goOn(runtime: MachineRuntime): Promise<void> {
-    if (runtime.isSuspended) await runtime.resume();
-    this.status = 'started';
+  #endWith(runtime: VirtualboxRuntime, kept: MachineKept, resources: AsyncDisposableStack): void {
+    const numbers = kept.adapters.map(({ number }) => number);
+    resources.defer(() => runtime.close(this.onClose, numbers));
+  }
+
+  /** And forgets that the machine is on. */
+  #giveBackPorts(kept: MachineKept, resources: AsyncDisposableStack): void {
+    const { ports, switchedOn } = this.services;
+    for (const port of portsOf(kept)) resources.defer(() => ports.udp.release(this.project.id, port));
+    resources.defer(() => switchedOn.remove(this.id));
   }
 
   /** Numbers of the adapters that lead to the fabric. */
   #usedAdapters(info: ReadonlyMap<string, string>): number[] {
-    const { use_any_adapter: useAny } = this.#state.settings;
+    const { use_any_adapter: useAny } = this.settings;
     return [...this.ports.all.keys()].filter((number) => useAny || !isTaken(attachmentOf(info, number)));
   }
 
-  /** Joins the adapters with their cables; answers what VirtualBox has to be told of them. */
-  async #planAdapters(info: ReadonlyMap<string, string>, resources: AsyncDisposableStack): Promise<string[]> {
-    const { settings, hidden, mostAdapters: most } = this.#state;
+  async #reservePorts(numbers: readonly number[]): Promise<KeptAdapter[]> {
     const { udp } = this.services.ports;
-    const words: string[] = [];
+    await using undo = new AsyncDisposableStack();
     const reserve = async (): Promise<number> => {
       const port = await udp.reserve(this.project.id);
-      resources.defer(() => udp.release(this.project.id, port));
+      undo.defer(() => udp.release(this.project.id, port));
       return port;
     };
-    for (const number of this.#usedAdapters(info)) {
-      const port = this.ports.all[number] as LivePort;
-      const ports = { program: await reserve(), cable: await reserve() };
-      const custom = hidden.custom_adapters.find(({ adapter_number }) => adapter_number === number);
-      const attachment = attachmentOf(info, number);
-      const type = typeOf(settings.adapter_type, custom);
-      words.push(
-        ...adapterWords({ number, attachment, type, useAny: settings.use_any_adapter, ports, connected: port.isUp }),
-      );
-      await port.setDevice({ kind: 'udp', localPort: ports.cable, remoteHost: LOOPBACK, remotePort: ports.program });
+    const adapters: KeptAdapter[] = [];
+    for (const number of numbers) {
+      adapters.push({ number, program_port: await reserve(), cable_port: await reserve() });
+    }
+    undo.move();
+    return adapters;
+  }
+
+  #planOf({ number, program_port: program, cable_port: cable }: KeptAdapter): AdapterPlan {
+    const { settings, hidden } = this.#state;
+    const custom = hidden.custom_adapters.find(({ adapter_number }) => adapter_number === number);
+    const connected = (this.ports.all[number] as LivePort).isUp;
+    return { number, type: typeOf(settings.adapter_type, custom), ports: { program, cable }, connected };
+  }
+
+  /** Leads the adapters to their cables. */
+  async #join(adapters: readonly KeptAdapter[], resources: AsyncDisposableStack): Promise<void> {
+    for (const { number, program_port: remotePort, cable_port: localPort } of adapters) {
+      const port = this.ports.all[number];
+      // The node may have fewer adapters now than its machine.
+      if (!port) continue;
+      await port.setDevice({ kind: 'udp', localPort, remoteHost: LOOPBACK, remotePort });
       resources.defer(() => port.setDevice(null));
     }
-    for (let number = settings.adapters; number < most; number += 1) words.push(`--nic${number + 1}`, 'none');
-    return words;
   }
 
   #listenToPorts(): void {
@@ -243,10 +254,24 @@ export class VirtualboxNode extends ProgramNode<MachineRuntime> {
   async #unregister(): Promise<void> {
     const { settings, manage, uuid, vmname } = this.#state;
     if (!settings.linked_clone || uuid === '') return;
-    await manage.run('unregistervm', vmname).catch((error: unknown) => {
+    await releaseClone(manage, { uuid, vmname }, this).catch((error: unknown) => {
       log.warn('a linked clone stays registered', { node: this.id, vmname, reason: messageOf(error) });
     });
   }
+}
+
+/** Switches off machines of a former life of the server, in projects that are over. */
+export function endLeft(services: Services, isOver: (projectId: string) => boolean): Promise<void> {
+  return endMachinesLeft(services, isOver, KEPT, async ({ uuid, adapters }, owner) => {
+    const manage = await VBoxManage.find(services.config.VirtualBox.vboxmanage_path);
+    const runtime = new VirtualboxRuntime(owner, { manage, uuid });
+    const end = await runtime.reattach();
+    await runtime.close(
+      'power_off',
+      adapters.map(({ number }) => number),
+    );
+    return end === undefined;
+  });
 }
 
 /** A port whose adapter VirtualBox may use otherwise. */
@@ -270,6 +295,9 @@ class AdapterPort extends LivePort {
 function hiddenOf({ custom_adapters = [] }: VirtualboxUpdate): HiddenSettings {
   return { custom_adapters };
 }
+
+const portsOf = ({ adapters }: MachineKept): number[] =>
+  adapters.flatMap(({ program_port, cable_port }) => [program_port, cable_port]);
 
 const inUse = (vmname: string) => (): Failure =>
   refusal(`vmname: "${vmname}" is used by another node; set linked_clone, or use another machine.`);

@@ -1,8 +1,8 @@
 // Which machine of VMware a node is: one that is there, used by no other node, or a linked clone of its own.
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { pairsText, parsePairs, readPairs } from './files.ts';
+import { parsePairs, readPairs, writePairs } from './files.ts';
 import { refusal, type Vmrun } from './vmrun.ts';
 
 const BASE_SNAPSHOT = 'GNS3 Linked Base for clones';
@@ -39,7 +39,7 @@ async function forgetClone(path: string): Promise<void> {
   if (snapshot === undefined || !(clones > 0)) return;
   pairs.set(`${snapshot}.numclones`, `${clones - 1}`);
   for (const key of [...pairs.keys()]) if (key.startsWith(`${snapshot}.clone`)) pairs.delete(key);
-  await writeFile(path, pairsText(pairs));
+  await writePairs(path, pairs);
 }
 
 /** A clone that goes with its node is no longer listed by VMware. */
@@ -49,5 +49,5 @@ export async function leaveInventory(path: string): Promise<void> {
   const entries = [...pairs].flatMap(([key, value]) => (value === path ? (/^vmlist\d+\./.exec(key)?.[0] ?? []) : []));
   if (entries.length === 0) return;
   for (const key of [...pairs.keys()]) if (entries.some((entry) => key.startsWith(entry))) pairs.delete(key);
-  await writeFile(inventory, pairsText(pairs));
+  await writePairs(inventory, pairs);
 }

@@ -1,5 +1,5 @@
 // The text files of VMware: machines (.vmx), their snapshots (.vmsd) and lists of machines, all lines of `key = "value"`.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { refusal } from './vmrun.ts';
 
 /** Members by their names in lower case, in the order of the file. */
@@ -14,10 +14,12 @@ const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {
   'us-ascii': 'latin1',
 };
 
+const encodingOf = (name: string | undefined): BufferEncoding => ENCODINGS[name?.trim().toLowerCase() ?? ''] ?? 'utf8';
+
 export function parsePairs(bytes: Buffer): Pairs {
   const head = bytes.toString('latin1').split(/\r?\n/, 2);
   const named = /^\s*\.encoding\s*=\s*"?([^"]*)"?/i.exec((head[0]?.startsWith('#!') ? head[1] : head[0]) ?? '')?.[1];
-  const text = bytes.toString(ENCODINGS[named?.trim().toLowerCase() ?? ''] ?? 'utf8');
+  const text = bytes.toString(encodingOf(named));
   const pairs: Pairs = new Map();
   for (const line of text.split(/\r?\n/)) {
     const at = line.indexOf('=');
@@ -41,4 +43,9 @@ export async function readPairs(path: string): Promise<Pairs> {
   } catch (thrown) {
     throw refusal(`${path} cannot be read; give the path of a machine that VMware has.`, thrown);
   }
+}
+
+/** Writes them in the encoding that they name. See `pairsText`. */
+export async function writePairs(path: string, pairs: Pairs, interpreter?: string): Promise<void> {
+  await writeFile(path, Buffer.from(pairsText(pairs, interpreter), encodingOf(pairs.get('.encoding'))));
 }

@@ -4,7 +4,7 @@ import { route } from '../../../http/route.ts';
 import { defineKind, refusalOf } from '../../nodes/kind.ts';
 import { machineProgramCheck } from '../../nodes/machine-program.ts';
 import { machines } from './machines.ts';
-import { MODULE, PORT_RULES, VmwareNode } from './node.ts';
+import { endLeft, MODULE, PORT_RULES, VmwareNode } from './node.ts';
 import { VmwareCreate, VmwareUpdate } from './schema.ts';
 import { Vmrun } from './vmrun.ts';
 
@@ -30,6 +30,7 @@ export const vmware = defineKind({
 
   make: VmwareNode.create,
   change: (node: VmwareNode, body) => node.change(body),
+  endUnclaimed: endLeft,
   reload: (node) => node.reload(),
   resume: (node) => node.resume(),
   console: {

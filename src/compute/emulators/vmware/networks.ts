@@ -1,5 +1,6 @@
 // The networks of VMware that nodes are given, one for each adapter.
 import type { Services } from '../../services.ts';
+import { KEPT } from './kept.ts';
 import { allocateVmnet, freeVmnet } from './machines.ts';
 
 const given = new WeakMap<Services, Map<string, string>>();
@@ -17,10 +18,21 @@ export function networksOf(services: Services, nodeId: string): Set<string> {
 
 export const isGiven = (services: Services, vmnet: string): boolean => of(services).has(vmnet);
 
+/** All that nodes have, those included that are still to come with machines of a former life of this process. */
+function used(services: Services): Set<string> {
+  const toCome = services.switchedOn.left(KEPT, () => true).flatMap(({ data }) => data.networks);
+  return new Set([...of(services).keys(), ...toCome]);
+}
+
+/** Gives a node again what it had in a former life of this process. */
+export function keepNetworks(services: Services, nodeId: string, vmnets: readonly string[]): void {
+  for (const vmnet of vmnets) of(services).set(vmnet, nodeId);
+}
+
 /** One that no node has. @throws Failure `conflict` (`VMwareError`) */
 export function takeNetwork(services: Services, nodeId: string): string {
   const { vmnet_start_range: first, vmnet_end_range: last } = services.config.VMware;
-  const vmnet = freeVmnet(new Set(of(services).keys()), first, last);
+  const vmnet = freeVmnet(used(services), first, last);
   of(services).set(vmnet, nodeId);
   return vmnet;
 }
@@ -28,7 +40,7 @@ export function takeNetwork(services: Services, nodeId: string): string {
 /** One of those that VMware's own configuration names; it needs no machine. @throws Failure `conflict` (`VMwareError`) */
 export async function allocateNetwork(services: Services, nodeId: string): Promise<string> {
   const { vmnet_start_range: first, vmnet_end_range: last } = services.config.VMware;
-  const vmnet = await allocateVmnet(new Set(of(services).keys()), first, last);
+  const vmnet = await allocateVmnet(used(services), first, last);
   of(services).set(vmnet, nodeId);
   return vmnet;
 }

@@ -1,7 +1,8 @@
 // A VMware machine as a node: its settings, its adapters on networks of the host, and what runs it.
-import { stat, writeFile } from 'node:fs/promises';
-import { Failure, messageOf } from '../../../failures.ts';
+import { stat } from 'node:fs/promises';
+import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
+import { endMachinesLeft, MachineNode } from '../../nodes/machine-node.ts';
 import {
   changedMachineSettings,
   type HiddenSettings,
@@ -13,12 +14,12 @@ import { warnOfMemory } from '../../nodes/memory-warning.ts';
 import type { Nio } from '../../nodes/nio.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { NodePort, type PortRules } from '../../nodes/port.ts';
-import { ProgramNode } from '../../nodes/program-node.ts';
 import type { Services } from '../../services.ts';
 import { leaveInventory, linkedClone } from './clones.ts';
-import { pairsText, readPairs } from './files.ts';
-import { allocateNetwork, isGiven, networksOf, releaseNetworks, takeNetwork } from './networks.ts';
-import { MachineRuntime } from './runtime.ts';
+import { readPairs, writePairs } from './files.ts';
+import { KEPT, type MachineKept } from './kept.ts';
+import { allocateNetwork, isGiven, keepNetworks, networksOf, releaseNetworks, takeNetwork } from './networks.ts';
+import { VmwareRuntime } from './runtime.ts';
 import type { VmwareCreate, VmwareUpdate } from './schema.ts';
 import { EXCEPTION as exception, refusal, Vmrun } from './vmrun.ts';
 import { attachAdapters, attachmentOf } from './vmx.ts';
@@ -35,10 +36,11 @@ interface State {
   hidden: HiddenSettings;
 }
 
-export class VmwareNode extends ProgramNode<MachineRuntime> {
+export class VmwareNode extends MachineNode<VmwareRuntime> {
   readonly type = MODULE;
   #state: State;
-  #isClosing = false;
+  /** What is noted of the machine while it is on. */
+  #kept: MachineKept | undefined;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
     super(identity, services, {
@@ -50,6 +52,7 @@ export class VmwareNode extends ProgramNode<MachineRuntime> {
 
   static async create(identity: NodeIdentity, body: VmwareCreate, services: Services): Promise<VmwareNode> {
     await using undo = new AsyncDisposableStack();
+    const wasOn = services.switchedOn.claim(identity, KEPT, undo);
     const vmrun = await Vmrun.find(services.config.VMware.vmrun_path);
     if (!(await stat(body.vmx_path).catch(() => undefined))?.isFile())
       throw refusal(
@@ -72,6 +75,7 @@ export class VmwareNode extends ProgramNode<MachineRuntime> {
       node.#state = { ...state, vmxPath: await linkedClone(vmrun, body.vmx_path, node) };
     }
     await node.console.change(consoleType, body.console ?? undefined);
+    if (wasOn) await node.inTurn(() => node.#takeBack(wasOn));
     undo.move();
     return node;
   }
@@ -99,26 +103,6 @@ export class VmwareNode extends ProgramNode<MachineRuntime> {
     });
   }
 
-  override suspend(): Promise<void> {
-    return this.inTurn(async () => {
-      if (!this.runtime) return;
-      await this.runtime.suspend();
-      this.status = 'suspended';
-    });
-  }
-
-  /** @throws Failure `conflict` (`VMwareError`) when it is not started */
-  resume(): Promise<void> {
-    return this.inTurn(async () => {
-      if (!this.runtime) throw refusal(`${this.name} is not started; start it first.`);
-      await this.#goOn(this.runtime);
-    });
-  }
-
-  override reload(): Promise<void> {
-    return this.inTurn(async () => void (await this.runtime?.reset()));
-  }
-
   /** Gives the node one of VMware's networks. */
   allocateNetwork(): Promise<string> {
     return allocateNetwork(this.services, this.id);
@@ -132,14 +116,12 @@ export class VmwareNode extends ProgramNode<MachineRuntime> {
     throw refusal(`Adapter ${adapter} of ${this.name} is attached to ${attachment}; set use_any_adapter to use it.`);
   }
 
-  override close(): Promise<void> {
-    this.#isClosing = true;
-    return super.close();
+  protected override get settings(): MachineSettings {
+    return this.#state.settings;
   }
 
-  protected override async startNow(): Promise<void> {
-    if (this.runtime) return this.#goOn(this.runtime);
-    await super.startNow();
+  protected override async suspensionChanged(): Promise<void> {
+    if (this.#kept) await this.#note({ ...this.#kept, suspended: this.runtime?.isSuspended ?? false });
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
@@ -149,44 +131,70 @@ export class VmwareNode extends ProgramNode<MachineRuntime> {
     super.releaseAll(rest);
   }
 
-  protected override async launch(resources: AsyncDisposableStack): Promise<MachineRuntime> {
+  protected override async launch(resources: AsyncDisposableStack): Promise<VmwareRuntime> {
     const { vmrun, vmxPath, settings, hidden } = this.#state;
-    const runtime = new MachineRuntime(this, { vmrun, vmxPath });
+    const { services, hasConsole } = this;
+    const runtime = new VmwareRuntime(this, { vmrun, vmxPath });
     await runtime.mustNotRun();
     const vmx = await readPairs(vmxPath);
-    warnOfMemory(this, this.services, Number(vmx.get('memsize') ?? 0));
+    warnOfMemory(this, services, Number(vmx.get('memsize') ?? 0));
+    resources.defer(() => releaseNetworks(services, this.id));
     const attached = attachAdapters(
       vmx,
       { ...settings, ...hidden },
-      (vnet) => isGiven(this.services, vnet),
-      () => takeNetwork(this.services, this.id),
+      (vnet) => isGiven(services, vnet),
+      () => takeNetwork(services, this.id),
     );
-    resources.defer(() => releaseNetworks(this.services, this.id));
-    await writeFile(vmxPath, pairsText(vmx, vmrun.product));
-    resources.defer(() => runtime.close(this.#onClose, networksOf(this.services, this.id)));
-    const hasConsole = this.console.type !== 'none';
+    await writePairs(vmxPath, vmx, vmrun.product);
+    this.#endWith(runtime, resources);
+    const adapters = [...attached].map(([number, vnet]) => ({ number, vnet }));
+    const networks = [...networksOf(services, this.id)];
+    await this.#note({ node_name: this.name, vmx_path: vmxPath, adapters, networks, suspended: false });
     await runtime.start({ headless: settings.headless, hasConsole }, resources);
-    for (const [adapter, vnet] of attached) {
-      const port = this.ports.all[adapter]!;
-      await port.setDevice({ kind: 'packet', interface: vnet });
-      resources.defer(() => port.setDevice(null));
-    }
+    await this.#join(adapters, resources);
     if (hasConsole) await runtime.connect(resources);
     return runtime;
   }
 
-  /** Its machines are VMware's, not the supervisor's. */
-  protected override reattachTo(): Promise<never> {
-    throw new Failure('internal', 'VMware machines are not kept by the supervisor.');
+  /** What a former life of the server has left on. */
+  async #takeBack(kept: MachineKept): Promise<void> {
+    const { vmrun, vmxPath } = this.#state;
+    const runtime = new VmwareRuntime(this, { vmrun, vmxPath }, kept.suspended);
+    this.#kept = kept;
+    await this.takeBackMachine(
+      runtime,
+      (resources) => {
+        keepNetworks(this.services, this.id, kept.networks);
+        resources.defer(() => releaseNetworks(this.services, this.id));
+        this.#endWith(runtime, resources);
+      },
+      (resources) => this.#join(kept.adapters, resources),
+    );
   }
 
-  get #onClose(): MachineSettings['on_close'] {
-    return this.#isClosing ? 'power_off' : this.#state.settings.on_close;
+  /** And forgets that the machine is on. */
+  #endWith(runtime: VmwareRuntime, resources: AsyncDisposableStack): void {
+    resources.defer(() => {
+      this.#kept = undefined;
+      return this.services.switchedOn.remove(this.id);
+    });
+    resources.defer(() => runtime.close(this.onClose, networksOf(this.services, this.id)));
   }
 
-  async #goOn(runtime: MachineRuntime): Promise<void> {
-    if (runtime.isSuspended) await runtime.resume();
-    this.status = 'started';
+  async #note(kept: MachineKept): Promise<void> {
+    this.#kept = kept;
+    await this.services.switchedOn.add(this, kept);
+  }
+
+  /** Leads the adapters to their cables. */
+  async #join(adapters: MachineKept['adapters'], resources: AsyncDisposableStack): Promise<void> {
+    for (const { number, vnet } of adapters) {
+      const port = this.ports.all[number];
+      // The node may have fewer adapters now than its machine.
+      if (!port) continue;
+      await port.setDevice({ kind: 'packet', interface: vnet });
+      resources.defer(() => port.setDevice(null));
+    }
   }
 
   async #leaveInventory(): Promise<void> {
@@ -196,6 +204,17 @@ export class VmwareNode extends ProgramNode<MachineRuntime> {
       log.warn('a linked clone stays in the inventory of VMware', { node: this.id, reason: messageOf(error) });
     });
   }
+}
+
+/** Switches off machines of a former life of the server, in projects that are over. */
+export function endLeft(services: Services, isOver: (projectId: string) => boolean): Promise<void> {
+  return endMachinesLeft(services, isOver, KEPT, async ({ vmx_path: vmxPath, networks }, owner) => {
+    const vmrun = await Vmrun.find(services.config.VMware.vmrun_path);
+    const runtime = new VmwareRuntime(owner, { vmrun, vmxPath });
+    const end = await runtime.reattach();
+    await runtime.close('power_off', new Set(networks));
+    return end === undefined;
+  });
 }
 
 /** A port whose adapter VMware may use otherwise. */

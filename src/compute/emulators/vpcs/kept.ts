@@ -1,6 +1,12 @@
 // What is kept with the program of a PC, to join it to its cable again when the server comes back.
 import * as v from 'valibot';
 
+/** Tells a PC from the others of its project. */
+const PcNumber = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** What is noted of a PC that is built in, and on. */
+export const SWITCHED_ON = v.object({ number: PcNumber });
+
 const UdpPort = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
 export const KEPT = {
@@ -9,8 +15,7 @@ export const KEPT = {
     /** UDP port of the program, and the one at its cable's end, which it sends to. */
     program_port: UdpPort,
     cable_port: UdpPort,
-    /** Tells the PC from the others of its project. */
-    number: v.pipe(v.number(), v.integer(), v.minValue(0)),
+    number: PcNumber,
   }),
 } as const;
 

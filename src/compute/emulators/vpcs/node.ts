@@ -13,7 +13,7 @@ import type { SurvivingProgram } from '../../nodes/surviving-programs.ts';
 import type { Services } from '../../services.ts';
 import { BuiltInPc } from './built-in.ts';
 import { chooseEngine, type PcRuntime, type RuntimeNode } from './engine.ts';
-import { KEPT } from './kept.ts';
+import { KEPT, SWITCHED_ON } from './kept.ts';
 import { releaseNumber, reserveNumber } from './numbers.ts';
 import { ProgramRuntime } from './program-runtime.ts';
 import type { VpcsCreate, VpcsUpdate } from './schema.ts';
@@ -38,11 +38,11 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
     const { id, project } = identity;
     const runsOn = survivingPrograms.claim(project.id, id);
     if (runsOn) undo.defer(() => survivingPrograms.unclaim(runsOn));
-    const wasOn = switchedOn.claim(project.id, id);
-    if (wasOn !== undefined) undo.defer(() => switchedOn.unclaim(project.id, id, wasOn));
+    const wasOn = switchedOn.claim(identity, SWITCHED_ON, undo);
     const toCome = survivingPrograms.dataOf(project.id, MODULE).map((data) => v.parse(KEPT.schema, data).number);
-    const former = runsOn ? v.parse(KEPT.schema, runsOn.record.data).number : wasOn;
-    const number = reserveNumber(project, id, former, [...toCome, ...switchedOn.numbers(project.id)]);
+    const toSwitchOn = switchedOn.left(SWITCHED_ON, (projectId) => projectId === project.id);
+    const { number: former } = runsOn ? v.parse(KEPT.schema, runsOn.record.data) : (wasOn ?? {});
+    const number = reserveNumber(project, id, former, [...toCome, ...toSwitchOn.map(({ data }) => data.number)]);
     const node = new VpcsNode(identity, body.console_type, services, number);
     undo.defer(() => node.close());
     await node.console.change(body.console_type, body.console ?? undefined);
@@ -52,7 +52,7 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
       await node.#writeScript(initialScript(body.startup_script, node.name));
     }
     if (runsOn) await node.inTurn(() => node.reattach(runsOn));
-    else if (wasOn !== undefined) await node.inTurn(() => node.#switchOnAgain());
+    else if (wasOn) await node.inTurn(() => node.#switchOnAgain());
     undo.move();
     return node;
   }
@@ -137,7 +137,7 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
   async #noteSwitchedOn(resources: AsyncDisposableStack): Promise<void> {
     const { switchedOn } = this.services;
     resources.defer(() => switchedOn.remove(this.id));
-    await switchedOn.add(this.id, { projectId: this.project.id, number: this.#number });
+    await switchedOn.add(this, { number: this.#number });
   }
 
   async #switchOnAgain(): Promise<void> {
