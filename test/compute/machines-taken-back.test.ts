@@ -177,7 +177,9 @@ test('a VMware machine runs on over kill -9, with its console and its networks, 
   const ports_mapping = [{ name: inside, port_number: 0, type: 'ethernet', interface: inside }];
   const wire = await make('Wire', 'cloud', { ports_mapping });
   await link(lab, [node, 0, 0], [cloud, 0, 0]);
-  await link(lab, [wire, 0, 0], [cloud, 0, 1]);
+  const hub = await lab.hub('Hub');
+  await link(lab, [wire, 0, 0], [hub, 0, 0]);
+  await link(lab, [cloud, 0, 1], [hub, 0, 1]);
   await start(t, { lab, node, directory, folder: 'gns3_vmware' });
   const framesPass = async (): Promise<void> => {
     const text = randomUUID();
