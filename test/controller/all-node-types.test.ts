@@ -215,11 +215,12 @@ test('a lab with nodes of all types keeps all that its file says, wherever it go
   }
   const archive = await server.request(`/v2/projects/${project_id}/export?include_images=yes`);
   assert.equal(archive.status, 200);
+  const body = new Uint8Array(await archive.arrayBuffer()); // whole, before the lab goes
   await server.expect(204, 'DELETE', `/v2/projects/${project_id}`);
   const other = randomUUID();
   const imported = await server.request(`/v2/projects/${other}/import?name=other`, {
     method: 'POST',
-    body: new Uint8Array(await archive.arrayBuffer()),
+    body,
   });
   assert.equal(imported.status, 201, await imported.text());
   await server.expect(201, 'POST', `/v2/projects/${other}/open`);

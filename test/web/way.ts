@@ -9,14 +9,19 @@ export class Way {
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
 
-  /** @param target the server's port on loopback, asked for at each connection */
+  /** @param target the server's port on loopback, asked for at each connection; it throws when there is no server */
   constructor(target: () => number) {
     this.#server = createServer((near) => {
       if (this.isCut) {
         near.destroy();
         return;
       }
-      const far = connect(target(), '127.0.0.1');
+      const port = portOf(target);
+      if (port === undefined) {
+        near.destroy();
+        return;
+      }
+      const far = connect(port, '127.0.0.1');
       for (const [one, other] of [
         [near, far],
         [far, near],
@@ -50,5 +55,13 @@ export class Way {
 
   mend(): void {
     this.isCut = false;
+  }
+}
+
+function portOf(target: () => number): number | undefined {
+  try {
+    return target();
+  } catch {
+    return undefined;
   }
 }

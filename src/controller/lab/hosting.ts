@@ -5,6 +5,16 @@ import type { Project } from './project.ts';
 /** Tells the compute of the project, once, before its first node there. */
 export async function hostProject(project: Project, compute: Compute): Promise<void> {
   if (project.hosts.has(compute)) return;
+  // Several nodes may be on their way there.
+  let telling = project.telling.get(compute);
+  if (telling === undefined) {
+    telling = tell(project, compute).finally(() => project.telling.delete(compute));
+    project.telling.set(compute, telling);
+  }
+  await telling;
+}
+
+async function tell(project: Project, compute: Compute): Promise<void> {
   const { record } = project;
   const body: Record<string, unknown> = { name: record.name, project_id: record.project_id };
   if (compute.id === 'local') body['path'] = record.path;

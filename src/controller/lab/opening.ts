@@ -8,7 +8,7 @@ import { ongoing } from '../../host/progress.ts';
 import type { Lab } from '../../store/labs.ts';
 import type { Store } from '../../store/store.ts';
 import { hasTopologyFile, readTopologyFile, type TopologyFile } from '../../store/topology/file.ts';
-import type { Topology, TopologyLink } from '../../store/topology/schema.ts';
+import type { Topology, TopologyLink, TopologyNode } from '../../store/topology/schema.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Announcer } from '../events.ts';
@@ -84,17 +84,36 @@ async function adoptComputes({ topology }: Topology, { computes }: OpeningParts)
   await computes.adopt(topology.computes.filter(({ compute_id: id }) => used.has(id)));
 }
 
+/** Nodes that are taken back at the same time: what that waits for is mostly answers of their programs, and frames wait for it. */
+const TAKEN_BACK_AT_ONCE = 8;
+
 async function buildNodes(project: Project, { topology }: Topology, { computes, nodes }: OpeningParts): Promise<void> {
   const progress = ongoing();
   progress.expect(topology.nodes.length, 'nodes');
-  for (const stored of topology.nodes) {
-    progress.check();
+  const build = async (stored: TopologyNode): Promise<void> => {
     // Compute and name as they are stored; the rest is what a client could have sent.
     const { project_id: _project, status: _status, ports: _ports, node_directory: _directory, ...given } = stored;
     const { command_line: _command, console_host: _host, ...creation } = given;
     await nodes.recreate(project, computes.get(stored.compute_id), creation as NodeCreate);
     progress.advance(1, 'nodes');
+  };
+  const atOnce = project.leftOpen ? TAKEN_BACK_AT_ONCE : 1;
+  for (let first = 0; first < topology.nodes.length; first += atOnce) {
+    progress.check();
+    const built = await Promise.allSettled(topology.nodes.slice(first, first + atOnce).map(build));
+    const failed = built.find((each) => each.status === 'rejected');
+    if (failed) throw failed.reason;
   }
+  if (atOnce > 1) inOrder(project, topology.nodes);
+}
+
+/** Nodes are listed in the order of the file, whichever was there first. */
+function inOrder(project: Project, stored: readonly TopologyNode[]): void {
+  const known = [...project.nodes];
+  const places = new Map(stored.map(({ node_id: id }, index) => [id, index]));
+  known.sort(([one], [other]) => (places.get(one) ?? 0) - (places.get(other) ?? 0));
+  project.nodes.clear();
+  for (const [id, node] of known) project.nodes.set(id, node);
 }
 
 async function buildLinks(project: Project, stored: readonly TopologyLink[], parts: OpeningParts): Promise<void> {

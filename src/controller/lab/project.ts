@@ -32,6 +32,8 @@ export class Project {
   names = new NamePool();
   /** Computes that have been told of this project since it was opened. */
   readonly hosts = new Set<Compute>();
+  /** Computes that are being told of it. */
+  readonly telling = new Map<Compute, Promise<void>>();
   readonly traces: Traces;
   #state: ProjectState;
   #passing: Promise<unknown> | undefined;
