@@ -21,7 +21,7 @@ import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { buildAddons, packageFor, toolPrefix } from './bin/addons.mjs';
-import { bundleWeb, LARGEST_GZIP_BYTES } from './bin/web.mjs';
+import { bundleWeb, LARGEST_GZIP_BYTES, LARGEST_SHELL_GZIP_BYTES } from './bin/web.mjs';
 
 const root = import.meta.dirname;
 const own = `linux-${process.arch}`;
@@ -162,8 +162,10 @@ async function webFiles(place, inputs) {
   const web = await bundleWeb();
   inputs.push(...web.inputs);
   const assets = {};
+  let shell = 0;
   for (const [name, content] of web.files) {
     const packed = gzipSync(content, { level: 9 });
+    if (web.shell.includes(name)) shell += packed.length;
     const [start, limit] = Object.entries(LARGEST_GZIP_BYTES).find(([start]) => name.includes(start)) ?? ['', Infinity];
     if (packed.length > limit)
       throw new Error(`${name} has ${packed.length} bytes; ${start} may have ${limit} (bin/web.mjs)`);
@@ -171,6 +173,8 @@ async function webFiles(place, inputs) {
     writeFileSync(file, packed);
     assets[`web/${name}.gz`] = file;
   }
+  if (shell > LARGEST_SHELL_GZIP_BYTES)
+    throw new Error(`the list of labs has ${shell} bytes; it may have ${LARGEST_SHELL_GZIP_BYTES} (bin/web.mjs)`);
   return assets;
 }
 

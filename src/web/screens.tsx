@@ -1,6 +1,5 @@
 // The screens of the page by their addresses: one line for each.
 import type { ComponentType } from 'preact';
-import { LabScreen } from './lab-screen.tsx';
 import { LabsScreen } from './labs-screen.tsx';
 import { WORDS } from './words.ts';
 
@@ -19,11 +18,15 @@ export interface Screen {
   component: ComponentType<ScreenProps> | { load(): Promise<ComponentType<ScreenProps>> };
 }
 
-const Lab = ({ ids: [id = ''], go }: ScreenProps) => <LabScreen key={id} id={id} go={go} />;
+/** Another lab is another screen: nothing of the last one stays. */
+async function loadLab(): Promise<ComponentType<ScreenProps>> {
+  const { LabScreen } = await import('./lab-screen.tsx');
+  return ({ ids: [id = ''], go }) => <LabScreen key={id} id={id} go={go} />;
+}
 
 export const SCREENS: readonly Screen[] = [
   { path: '/', title: WORDS.labs.title, component: LabsScreen },
-  { path: '/labs/{id}', component: Lab },
+  { path: '/labs/{id}', component: { load: loadLab } },
   {
     path: '/labs/{id}/links/{id}/capture',
     component: { load: async () => (await import('./capture/capture-screen.tsx')).CaptureScreen },
