@@ -118,7 +118,11 @@ test('what others change is shown, and what a hand moves is kept', { skip: WITHO
   await page.getByText('Renamed').first().waitFor();
   await server.expect(204, 'DELETE', path);
   await page.getByText('This lab was deleted.').waitFor();
-  assert.deepEqual(complaints, []);
+  // The browser says of its own accord that what the page asks for may be gone by then.
+  assert.deepEqual(
+    complaints.filter((text) => !/status of 404/.test(text)),
+    [],
+  );
 });
 
 test('a server that goes away is said to be away, and the page goes on where it was', {
@@ -130,6 +134,7 @@ test('a server that goes away is said to be away, and the page goes on where it 
   const browser = await startBrowser(t);
   const { page } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
   await page.locator('.live[data-connection="live"]').waitFor();
+  await page.getByText('Before').first().waitFor();
   await server.stop();
   await page.getByText('Connection lost, trying again').waitFor();
   await page.getByText('Before').first().waitFor();
