@@ -1,8 +1,28 @@
-// What shells and man(1) are told of the command line, made from the definitions of src/cli.ts.
+// What shells and man(1) are told of the command line, made from the definitions of src/cli.ts and src/client.
 import { COMMANDS, FLAGS, HELP } from '../src/cli.ts';
+import { flagsOf } from '../src/client/command.ts';
+import { allCommands } from '../src/client/help.ts';
+import { NOUNS } from '../src/client/nouns.ts';
 
-const FILE_FLAGS = ['config', 'certfile', 'certkey', 'log', 'pid', 'record'];
+const FILE_FLAGS = ['config', 'certfile', 'certkey', 'log', 'pid', 'record', 'password-file', 'to'];
+const FIRST_WORDS = [...COMMANDS, ...NOUNS.map(({ name }) => name)].join(' ');
 const long = FLAGS.map(({ name }) => `--${name}`);
+const verbsOf = ({ verbs }) => verbs.map(({ name }) => name).filter((name) => name !== '');
+/** The flags of all verbs of a noun: name and whether a value follows. */
+const nounFlags = ({ verbs }) =>
+  Object.entries(Object.assign({}, ...verbs.map(flagsOf))).map(([name, { value }]) => ({
+    name,
+    hasValue: value !== undefined,
+  }));
+
+const bashNoun = (noun) => `  ${noun.name})
+    if [[ $current == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '${nounFlags(noun)
+      .map(({ name }) => `--${name}`)
+      .join(' ')}' -- "$current")
+    elif [[ $COMP_CWORD -eq 2 ]]; then mapfile -t COMPREPLY < <(compgen -W '${verbsOf(noun).join(' ')}' -- "$current")
+    else mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    fi
+    return ;;`;
 
 export const bashCompletion = `# bash completion of labwired
 _labwired() {
@@ -11,8 +31,11 @@ _labwired() {
   ${FILE_FLAGS.map((name) => `--${name}`).join('|')}) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
   --state|backup) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
   esac
+  [[ $COMP_CWORD -gt 1 ]] && case \${COMP_WORDS[1]} in
+${NOUNS.map(bashNoun).join('\n')}
+  esac
   if [[ $current == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '${long.join(' ')}' -- "$current")
-  elif [[ $COMP_CWORD -eq 1 ]]; then mapfile -t COMPREPLY < <(compgen -W '${COMMANDS.join(' ')}' -- "$current")
+  elif [[ $COMP_CWORD -eq 1 ]]; then mapfile -t COMPREPLY < <(compgen -W '${FIRST_WORDS}' -- "$current")
   fi
 }
 complete -F _labwired labwired
@@ -20,15 +43,44 @@ complete -F _labwired labwired
 
 const zshAction = (name) =>
   FILE_FLAGS.includes(name) ? ':file:_files' : name === 'state' ? ':directory:_files -/' : ':value:';
+const zshFlags = (flags) =>
+  flags.map(({ name, hasValue }) => `  '--${name}${hasValue ? `[]${zshAction(name)}` : '[]'}'`).join(' \\\n');
+const zshNoun = (noun) => `${noun.name})
+  if (( CURRENT == 3 )) && [[ $words[3] != -* && -n '${verbsOf(noun).join(' ')}' ]]; then
+    compadd ${verbsOf(noun).join(' ')}
+    return
+  fi
+  _arguments \\
+${zshFlags(nounFlags(noun))} \\
+  '*:file:_files'
+  return ;;`;
 export const zshCompletion = `#compdef labwired
-_arguments '1:command:(${COMMANDS.join(' ')})' \\
-${FLAGS.map(({ name, hasValue }) => `  '--${name}${hasValue ? `[]${zshAction(name)}` : '[]'}'`).join(' \\\n')} \\
+(( CURRENT > 2 )) && case $words[2] in
+${NOUNS.map(zshNoun).join('\n')}
+esac
+_arguments '1:command:(${FIRST_WORDS})' \\
+${zshFlags(FLAGS)} \\
   '*:directory:_files -/'
 `;
 
+const fishFlags = (flags, condition) =>
+  flags.map(({ name, hasValue }) => {
+    const value = hasValue ? ` -r${FILE_FLAGS.includes(name) || name === 'state' ? '' : ' -f'}` : '';
+    return `complete -c labwired${condition} -l ${name}${value}`;
+  });
+const fishNoun = (noun) => {
+  const seen = `__fish_seen_subcommand_from ${noun.name}`;
+  const verbs = verbsOf(noun).join(' ');
+  const own =
+    verbs === ''
+      ? []
+      : [`complete -c labwired -f -n '${seen}; and not __fish_seen_subcommand_from ${verbs}' -a '${verbs}'`];
+  return [...own, ...fishFlags(nounFlags(noun), ` -n '${seen}'`)];
+};
+const NO_NOUN = ` -n 'not __fish_seen_subcommand_from ${NOUNS.map(({ name }) => name).join(' ')}'`;
 export const fishCompletion = `# fish completion of labwired
-complete -c labwired -f -n __fish_use_subcommand -a '${COMMANDS.join(' ')}'
-${FLAGS.map(({ name, hasValue }) => `complete -c labwired -l ${name}${hasValue ? ' -r' : ''}${hasValue && !FILE_FLAGS.includes(name) && name !== 'state' ? ' -f' : ''}`).join('\n')}
+complete -c labwired -f -n __fish_use_subcommand -a '${FIRST_WORDS}'
+${[...fishFlags(FLAGS, NO_NOUN), ...NOUNS.flatMap(fishNoun)].join('\n')}
 `;
 
 /** Text as roff has it: nothing in it is a request. */
@@ -55,6 +107,9 @@ runs network labs: virtual PCs, routers, machines and containers that are joined
 .SH COMMANDS AND OPTIONS
 .nf
 ${verbatim(rest.join('\n\n'))}.fi
+.SH COMMANDS ON A RUNNING SERVER
+.nf
+${verbatim(allCommands(NOUNS))}.fi
 .SH EXIT STATUS
 0: done. 1: it did not work, and standard error says why. 2: the command line was not understood.
 .SH FILES
@@ -67,7 +122,14 @@ configuration, see
 labs, images and all else that is to be kept, of the service
 .TP
 .I /usr/share/doc/labwired
-the documents
+the documents; command-line.md has examples of all commands
+.SH ENVIRONMENT
+.TP
+.B LABWIRE_SERVER
+the running server that commands speak to, such as http://ann@lab.example:3080
+.TP
+.B LABWIRE_LAB
+the lab that they are about
 .SH SEE ALSO
 .BR labwired.conf (5),
 .BR systemctl (1)

@@ -1,5 +1,5 @@
 // The command line: `labwired [serve]`, `labwired doctor`, `labwired demo URL`, `labwired password`, `labwired recover`,
-// `labwired backup DIR`, `labwired version`.
+// `labwired backup DIR`, `labwired version`; and the first word of the commands that speak to a running server, which are in src/client.
 import { parseArgs } from 'node:util';
 import type { ConfigSources } from './config/load.ts';
 import { Failure, messageOf } from './failures.ts';
@@ -13,6 +13,15 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
   labwired recover [options]   rebuild a damaged state database from what can be read of it
   labwired backup DIR          copy the state directory and all projects there, also while the server runs
   labwired version             print the version
+
+On a running server, --server URL; labwired lab --help says more of lab, and so on:
+  labwired lab list|create|open|close|delete|start|stop|export|import
+  labwired node list|create|start|stop|reload|delete|console|exec
+  labwired link list|create|delete         labwired capture LINK
+  labwired snapshot list|create|restore|delete
+  labwired image list|upload               labwired template list
+  labwired compute list                    labwired events [LAB]
+  labwired wait STATE [NODE...]
 
 Options of serve, doctor, password, recover and backup:
   --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
@@ -65,8 +74,13 @@ const OTHER_FLAGS = {
   version: { type: 'boolean', short: 'v' },
 } as const;
 
-/** All commands, for shells that complete them. */
+/** All commands of the server and its host. */
 export const COMMANDS = ['serve', 'doctor', 'demo', 'password', 'recover', 'backup', 'version', 'help'] as const;
+
+/** The first words of commands that src/client defines: known here, so that the server does not read that. */
+export const CLIENT_NOUNS: readonly string[] = [
+  ...['lab', 'node', 'link', 'capture', 'template', 'compute', 'snapshot', 'image', 'events', 'wait'],
+];
 
 /** All flags that do something, without dashes, and whether a value follows them. */
 export const FLAGS: readonly { name: string; hasValue: boolean }[] = Object.entries({
@@ -98,6 +112,8 @@ export type Command =
       ignored: string[];
     }
   | { name: 'demo'; url: string }
+  /** Words that begin with one of `CLIENT_NOUNS`. */
+  | { name: 'client'; words: readonly string[] }
   | { name: 'version' | 'help' };
 
 /**
@@ -105,6 +121,9 @@ export type Command =
  * @throws Failure `invalid` with the flag and the fix
  */
 export function parseCommand(words: readonly string[]): Command {
+  const [first = '', second = ''] = words;
+  if (CLIENT_NOUNS.includes(first)) return { name: 'client', words };
+  if (first === 'help' && CLIENT_NOUNS.includes(second)) return { name: 'client', words: [second, '--help'] };
   const options = { ...FLAG_KEYS, ...IGNORED_FLAGS, ...OTHER_FLAGS };
   let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
   try {
@@ -123,6 +142,7 @@ export function parseCommand(words: readonly string[]): Command {
     }
     return { name, url };
   }
+  if (CLIENT_NOUNS.includes(name)) throw new Failure('invalid', `Flags stand behind the command: labwired ${name} ...`);
   if (!isConfigured(name)) throw new Failure('invalid', `There is no command "${name}". See labwired --help`);
   const directory = name === 'backup' ? rest.shift() : '';
   if (directory === undefined)

@@ -93,6 +93,10 @@ async function run(words: readonly string[]): Promise<void> {
       const { runDemo } = await import('./demo/demo.ts');
       return runDemo(command.url, (text) => void process.stdout.write(text));
     }
+    case 'client': {
+      const { runClient } = await import('./client/run.ts');
+      return runClient(command.words, processEnvironment().client);
+    }
     case 'doctor': {
       const { runDoctor } = await import('./doctor/doctor.ts');
       const { report, exitCode } = await runDoctor(command, processEnvironment());

@@ -1,8 +1,7 @@
 // `labwired password`: another password for the account of a state directory.
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import type { Config } from './config/schema.ts';
 import { Failure } from './failures.ts';
+import { askSecret } from './host/ask-secret.ts';
 import { makeDirectory } from './host/directories.ts';
 import { AccountFile, randomPassword } from './store/account.ts';
 
@@ -15,27 +14,12 @@ export interface PasswordCommand {
 /** Fewer characters are guessed. */
 const LEAST = 8;
 
-/** Asks at the terminal, without showing what is typed; another program gives one line. */
-async function ask(question: string): Promise<string> {
-  const { stdin, stderr } = process;
-  if (stdin.isTTY) stderr.write(question);
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  using reader = createInterface({ input: stdin, output: silent, terminal: stdin.isTTY });
-  reader.once('SIGINT', () => process.exit(130));
-  const { promise, resolve } = Promise.withResolvers<string>();
-  reader.once('line', resolve);
-  reader.once('close', () => resolve(''));
-  const line = await promise;
-  if (stdin.isTTY) stderr.write('\n');
-  return line;
-}
-
 async function newPassword(): Promise<string> {
-  const password = await ask('New password: ');
+  const password = await askSecret('New password: ');
   if (password.length < LEAST) {
     throw new Failure('invalid', `A password has at least ${LEAST} characters; --generate makes one.`);
   }
-  if (process.stdin.isTTY && (await ask('The same again: ')) !== password) {
+  if (process.stdin.isTTY && (await askSecret('The same again: ')) !== password) {
     throw new Failure('invalid', 'The two are not the same; nothing was changed.');
   }
   return password;

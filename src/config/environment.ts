@@ -10,6 +10,8 @@ export interface ProcessEnvironment {
   journal: boolean;
   /** Directory in which addons may be put down, when one is named. */
   addonDirectory: string | undefined;
+  /** Which server and lab the commands of src/client are about. */
+  client: { server: string | undefined; lab: string | undefined };
 }
 
 export function processEnvironment(): ProcessEnvironment {
@@ -23,5 +25,6 @@ export function processEnvironment(): ProcessEnvironment {
     },
     journal: environment['JOURNAL_STREAM'] !== undefined,
     addonDirectory: environment['LABWIRE_ADDON_DIR'] || environment['RUNTIME_DIRECTORY']?.split(':')[0],
+    client: { server: environment['LABWIRE_SERVER'], lab: environment['LABWIRE_LAB'] },
   };
 }

@@ -99,6 +99,8 @@ const OTHER_VARIABLES = new Set([
   'LABWIRE_ADDON_DIR',
   'LABWIRE_INSTANCE',
   'LABWIRE_NODE',
+  'LABWIRE_SERVER',
+  'LABWIRE_LAB',
 ]);
 
 function readEnvironment(sources: ConfigSources, values: Values, warnings: string[]): void {

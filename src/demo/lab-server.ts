@@ -1,5 +1,6 @@
 // The server as the demonstration sees it: requests of the public API, and what their failures mean to a person.
-import { Failure, messageOf, systemCode } from '../failures.ts';
+import { whyUnreachable } from '../client/unreachable.ts';
+import { Failure } from '../failures.ts';
 import { basicHeader } from '../http/authentication.ts';
 
 const ANSWER_MS = 10_000;
@@ -106,30 +107,6 @@ export class LabServer {
     }
     // What fetch() throws says "fetch failed"; the reason is its cause.
     const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
-    return new Failure('unavailable', `${this.address} cannot be reached: ${reason(cause)}`, { cause: thrown });
+    return new Failure('unavailable', `${this.address} cannot be reached: ${whyUnreachable(cause)}`, { cause: thrown });
   }
-}
-
-function reason(cause: unknown): string {
-  const code = systemCode(cause) ?? '';
-  const reasons: Record<string, string> = {
-    ECONNREFUSED: 'nothing listens there. Start a server with: labwired serve',
-    ENOTFOUND: 'there is no host of this name.',
-    EAI_AGAIN: 'the name of the host cannot be looked up at the moment.',
-    EHOSTUNREACH: 'there is no way to this host.',
-    ENETUNREACH: 'there is no way to this network.',
-    ETIMEDOUT: 'the host does not answer.',
-    UND_ERR_CONNECT_TIMEOUT: 'the host does not answer.',
-    UND_ERR_SOCKET: 'it closed the connection. Does it want https:// instead of http://?',
-    ECONNRESET: 'it closed the connection. Does it want https:// instead of http://?',
-    ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS: write http:// instead of https://',
-    ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS: write http:// instead of https://',
-  };
-  if (reasons[code]) return reasons[code];
-  if (messageOf(cause) === 'bad port') return 'browsers and this program refuse that port. Let the server use another.';
-  if (/CERT|SIGNATURE/.test(code)) {
-    return `its certificate is not trusted (${code}). Name the file of one that is with NODE_EXTRA_CA_CERTS=FILE`;
-  }
-  if (code.startsWith('HPE_')) return 'what answers there does not speak HTTP.';
-  return messageOf(cause) || code;
 }

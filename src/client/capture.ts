@@ -1,0 +1,113 @@
+// `labwired capture`: what passes a link, as a pcap stream.
+import { open } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type * as v from 'valibot';
+import type { LinkCapture } from '../controller/links/schema.ts';
+import { Failure, messageOf, systemCode } from '../failures.ts';
+import { fileFailure } from '../host/atomic-file.ts';
+import { type Noun, verb } from './command.ts';
+import { mustBeFree } from './files.ts';
+import { wiring } from './link.ts';
+import { endText, findLink } from './link-ends.ts';
+import { secondsOf } from './seconds.ts';
+import type { Session } from './session.ts';
+import { WrongUsage } from './wrong-usage.ts';
+
+const FORMATS = ['pcap', 'nsecpcap', 'pcapng'] as const;
+
+/** What was recorded before the end is here by then. */
+const LAST_FRAMES_MS = 3_000;
+
+interface CaptureFlags {
+  to?: string;
+  filter?: string;
+  format?: string;
+  seconds?: string;
+  force?: true;
+}
+
+/** @throws WrongUsage */
+function bodyOf({ filter, format = 'pcap' }: CaptureFlags): v.InferInput<typeof LinkCapture> {
+  const known = FORMATS.find((one) => one === format);
+  if (!known) throw new WrongUsage(`--format "${format}": choose ${FORMATS.join(', ')}.`);
+  return { ...(known !== 'pcap' && { format: known }), ...(filter !== undefined && { filter }) };
+}
+
+/** Where frames go: as they come, so that others can read the file meanwhile. */
+async function target(file: string): Promise<Writable> {
+  if (file === '-') return process.stdout;
+  try {
+    return (await open(file, 'w')).createWriteStream();
+  } catch (error) {
+    throw fileFailure(error, file);
+  }
+}
+
+async function run(session: Session, wanted: string, flags: CaptureFlags): Promise<void> {
+  const body = bodyOf(flags);
+  const { to = '-' } = flags;
+  const seconds = flags.seconds === undefined ? undefined : secondsOf('--seconds', flags.seconds, 0);
+  if (to === '-' && process.stdout.isTTY) {
+    throw new WrongUsage('A terminal cannot show frames: name a file with --to FILE, or let tshark -r - read them.');
+  }
+  const { nodes, links, path } = await wiring(session);
+  const link = findLink(nodes, links, wanted);
+  if (link.capturing && Object.keys(body).length > 0) {
+    throw new Failure(
+      'conflict',
+      'The link is captured already: leave out --filter and --format to read that capture.',
+    );
+  }
+  if (to !== '-') await mustBeFree(to, flags.force === true);
+  const place = `${path}/${link.link_id}`;
+  if (!link.capturing) await session.api.post(`${place}/start_capture`, body);
+  const stop = (): Promise<void> => session.api.post(`${place}/stop_capture`);
+  const begun = link.capturing ? undefined : session.ending.defer(stop);
+  const frames = await session.api.stream(`${place}/pcap`);
+  const copied = copy(frames, await target(to));
+  begun?.cancel();
+  // Ours ends at the server, and comes to its end here with a whole record. One that others have begun goes on when we leave.
+  const end = async (): Promise<void> => (link.capturing ? void frames.destroy() : stop());
+  session.ending.defer(async () => {
+    await end();
+    await Promise.race([copied, sleep(LAST_FRAMES_MS)]);
+  });
+  session.ending.isUsual = true;
+  session.remark(`Capturing between ${link.nodes.map((end) => endText(nodes, end)).join(' and ')}; Ctrl+C ends it.`);
+  if (seconds !== undefined) setTimeout(() => void end().catch(() => frames.destroy()), seconds * 1000).unref();
+  await copied;
+}
+
+/** Until the capture ends, or its reader has seen enough. */
+async function copy(frames: Readable, output: Writable): Promise<void> {
+  try {
+    await pipeline(frames, output, { end: output !== process.stdout });
+  } catch (error) {
+    const code = systemCode(error) ?? '';
+    if (code === 'EPIPE' || (code === 'ERR_STREAM_PREMATURE_CLOSE' && frames.destroyed)) return;
+    throw new Failure('unavailable', `The capture broke off: ${messageOf(error)}`);
+  }
+}
+
+export const capture: Noun = {
+  name: 'capture',
+  summary: 'what passes a link, as a pcap stream',
+  verbs: [
+    verb({
+      name: '',
+      words: ['LINK'],
+      summary: 'captures a link (its id, or one end: PC1 or PC1:e0) until Ctrl+C',
+      flags: {
+        to: { value: 'FILE', summary: 'a file that grows; - is standard output, which is usual' },
+        filter: { value: 'EXPRESSION', summary: 'only frames that it accepts, such as "arp or icmp"' },
+        format: { value: 'FORMAT', summary: `${FORMATS.join(', ')} (pcap)` },
+        seconds: { value: 'SECONDS', summary: 'ends by itself' },
+        force: { summary: 'replace a file that is there' },
+      },
+      inLab: true,
+      run: (session, [wanted], flags) => run(session, wanted!, flags),
+    }),
+  ],
+};

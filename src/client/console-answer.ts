@@ -1,0 +1,89 @@
+// What belongs to the answer of a line that was typed: not its echo, and not the prompt behind it.
+import { stripVTControlCharacters } from 'node:util';
+
+function literally(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+}
+
+/**
+ * Recognizes the prompt that was shown, and others of the same device, such as `R1(config)#` of the one with `R1#`.
+ * Undefined when nothing was shown.
+ */
+export function promptLike(shown: string): RegExp | undefined {
+  const prompt = shown.trim();
+  if (prompt === '') return undefined;
+  const [name] = /^[\w.@-]+/.exec(prompt) ?? [];
+  const others = name === undefined ? '' : `|${literally(name)}[^\\n]{0,60}[>#$%]`;
+  return new RegExp(`^(?:${literally(prompt)}${others})\\s*$`);
+}
+
+export interface ConsoleAnswerOptions {
+  line: string;
+  prompt: RegExp | undefined;
+  until: RegExp | undefined;
+}
+
+export class ConsoleAnswer {
+  readonly #options: ConsoleAnswerOptions;
+  #echoed = false;
+  /** The line that is not complete yet, as it came. */
+  #open = '';
+  /** Complete lines that nobody has taken yet. */
+  #lines = '';
+  #found = false;
+
+  constructor(options: ConsoleAnswerOptions) {
+    this.#options = options;
+  }
+
+  receive(text: string): void {
+    this.#open += text;
+    if (!this.#echoed) {
+      const { line } = this.#options;
+      const heard = plain(this.#open);
+      const at = heard.indexOf(line);
+      if (at === -1) return;
+      this.#echoed = true;
+      this.#open = heard.slice(at + line.length).replace(/^[ \t]*\r?\n/, '');
+    }
+    const end = this.#open.lastIndexOf('\n') + 1;
+    const complete = plain(this.#open.slice(0, end));
+    this.#open = this.#open.slice(end);
+    this.#lines += complete;
+    const { until } = this.#options;
+    if (until !== undefined && !this.#found) this.#found = until.test(complete + plain(this.#open));
+  }
+
+  /** Whether it ends here, unless more comes. */
+  get hasEnded(): boolean {
+    if (!this.#echoed) return false;
+    const { prompt, until } = this.#options;
+    return until === undefined ? (prompt?.test(lastLine(this.#open)) ?? false) : this.#found;
+  }
+
+  /** The complete lines that came since the last time. */
+  take(): string {
+    const lines = this.#lines;
+    this.#lines = '';
+    return lines;
+  }
+
+  /** What is left at the end: nothing if it is the prompt. */
+  rest(): string {
+    const rest = plain(this.#open).trimEnd();
+    if (rest === '' || this.#options.prompt?.test(lastLine(rest))) return '';
+    return `${rest}\n`;
+  }
+}
+
+function lastLine(text: string): string {
+  return plain(text).split('\n').at(-1)!;
+}
+
+/** Without escape sequences, and with plain ends of lines. */
+function plain(text: string): string {
+  return stripVTControlCharacters(text)
+    .replaceAll(/\r+\n/g, '\n')
+    .replaceAll(/\r(?!$)/g, '\n')
+    .replaceAll('\0', '');
+}

@@ -1,0 +1,15 @@
+// Which consoles can be typed at.
+import { Failure } from '../failures.ts';
+import type { NodeObject } from './objects.ts';
+import type { Session } from './session.ts';
+
+/** @throws Failure for a node whose console is a picture, a page or nothing */
+export function usableConsole({ api }: Session, { name, console_type: type }: NodeObject): void {
+  if (type === 'telnet') return;
+  throw new Failure(
+    'conflict',
+    type === null || type === 'none'
+      ? `Node "${name}" has no console.`
+      : `The console of "${name}" is of the type ${type}, which no terminal can show: open ${api.address}/ in a browser.`,
+  );
+}

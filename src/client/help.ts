@@ -1,0 +1,44 @@
+// The texts of `--help`, made from the definitions of the commands.
+import { COMMON_FLAGS, commandOf, type Flags, LAB_FLAG, type Noun, type Verb } from './command.ts';
+
+const LEFT = 30;
+
+function row(left: string, right: string): string {
+  return left.length < LEFT - 1 ? `  ${left.padEnd(LEFT - 2)}${right}` : `  ${left}\n${' '.repeat(LEFT)}${right}`;
+}
+
+function flagRows(flags: Flags): string[] {
+  return Object.entries(flags).map(([name, { value, short, summary }]) =>
+    row(`${short ? `-${short}, ` : ''}--${name}${value === undefined ? '' : ` ${value}`}`, summary),
+  );
+}
+
+/** A command and what it does; the flags that it alone has below it. */
+function verbRows(noun: Noun, verb: Verb): string[] {
+  const own = flagRows(verb.flags).map((line) => line.replaceAll(/^/gm, '    '));
+  return [row(commandOf(noun, verb).replace('labwired ', ''), verb.summary), ...own];
+}
+
+/** What `labwired NOUN --help` prints. */
+export function nounHelp(noun: Noun): string {
+  const common = { ...(noun.verbs.some(({ inLab }) => inLab) && LAB_FLAG), ...COMMON_FLAGS };
+  return `labwired ${noun.name}: ${noun.summary}
+
+${noun.verbs.flatMap((verb) => verbRows(noun, verb)).join('\n')}
+
+Options of all of them:
+${flagRows(common).join('\n')}
+`;
+}
+
+/** What `labwired NOUN VERB --help` prints. */
+export function verbHelp(noun: Noun, verb: Verb): string {
+  const flags = { ...verb.flags, ...(verb.inLab && LAB_FLAG), ...COMMON_FLAGS };
+  return `${commandOf(noun, verb)} [options]\n\n${verb.summary}\n\n${flagRows(flags).join('\n')}\n`;
+}
+
+/** All commands, for the man page. */
+export function allCommands(nouns: readonly Noun[]): string {
+  const parts = nouns.map((noun) => noun.verbs.flatMap((verb) => verbRows(noun, verb)).join('\n'));
+  return `${parts.join('\n\n')}\n\nOptions of all of these:\n${flagRows({ ...LAB_FLAG, ...COMMON_FLAGS }).join('\n')}\n`;
+}

@@ -1,0 +1,133 @@
+// `labwired lab`: labs, which the API calls projects.
+import { randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
+import type * as v from 'valibot';
+import type { ProjectCreate } from '../controller/projects/schema.ts';
+import { type Noun, verb } from './command.ts';
+import { fileBody, mustBeFree, save } from './files.ts';
+import type { LabObject } from './objects.ts';
+import type { Session } from './session.ts';
+
+/** Files of labs end so. */
+const EXTENSION = '.gns3project';
+
+interface Figures {
+  project_id: string;
+  nodes: number;
+  running: number;
+}
+
+const idOf = ({ project_id }: LabObject): string => project_id;
+const pathOf = (lab: LabObject): string => `/v2/projects/${lab.project_id}`;
+
+async function list(session: Session): Promise<void> {
+  const [labs, figures] = await Promise.all([session.labs(), figuresOf(session)]);
+  const nodes = ({ project_id: id, status }: LabObject): string => {
+    const known = figures.find(({ project_id }) => project_id === id);
+    return known && status === 'opened' ? `${known.running}/${known.nodes}` : '';
+  };
+  session.show(labs, idOf, [
+    { heading: 'LAB', cell: ({ name }) => name },
+    { heading: 'STATUS', cell: ({ status }) => status },
+    { heading: 'RUNNING', cell: nodes },
+    { heading: 'ID', cell: idOf },
+  ]);
+}
+
+/** How many nodes run; a server of the release does not tell. */
+async function figuresOf(session: Session): Promise<Figures[]> {
+  if (session.json || session.quiet) return [];
+  return session.api.get<Figures[]>('/v2/project-figures').catch(() => []);
+}
+
+async function open(session: Session, lab: LabObject): Promise<LabObject> {
+  return lab.status === 'opened' ? lab : session.api.post<LabObject>(`${pathOf(lab)}/open`);
+}
+
+/** A step that a lab takes as a whole. */
+function step(name: string, summary: string, done: string, take: (session: Session, lab: LabObject) => Promise<void>) {
+  return verb({
+    name,
+    words: ['LAB'],
+    summary,
+    flags: {},
+    run: async (session, [wanted]) => {
+      const lab = await session.labNamed(wanted!);
+      await take(session, lab);
+      session.tell(`Lab "${lab.name}" ${done}.`, lab.project_id, await session.api.get<LabObject>(pathOf(lab)));
+    },
+  });
+}
+
+export const lab: Noun = {
+  name: 'lab',
+  summary: 'labs, which the API calls projects',
+  verbs: [
+    verb({ name: 'list', words: [], summary: 'all labs, and how many of their nodes run', flags: {}, run: list }),
+    verb({
+      name: 'create',
+      words: ['NAME'],
+      summary: 'an empty lab, which is open',
+      flags: {},
+      run: async (session, [name]) => {
+        // Or it would be closed when the last page that shows it is.
+        const body: v.InferInput<typeof ProjectCreate> = { name: name!, auto_close: false };
+        const made = await session.api.post<LabObject>('/v2/projects', body);
+        session.tell(`Lab "${made.name}" created: ${made.project_id}`, made.project_id, made);
+      },
+    }),
+    step('open', 'so that it can be used', 'is open', async (session, lab) => void (await open(session, lab))),
+    step('close', 'stops its nodes; files and settings stay', 'is closed', (session, lab) =>
+      session.api.post(`${pathOf(lab)}/close`),
+    ),
+    verb({
+      name: 'delete',
+      words: ['LAB'],
+      summary: 'with all nodes, files and snapshots, for good',
+      flags: {},
+      run: async (session, [wanted]) => {
+        const lab = await session.labNamed(wanted!);
+        await session.api.delete(pathOf(lab));
+        session.tell(`Lab "${lab.name}" deleted.`, lab.project_id);
+      },
+    }),
+    step('start', 'all nodes; opens the lab if it is closed', 'is started', async (session, lab) => {
+      await open(session, lab);
+      await session.api.post(`${pathOf(lab)}/nodes/start`);
+    }),
+    step('stop', 'all nodes', 'is stopped', (session, lab) => session.api.post(`${pathOf(lab)}/nodes/stop`)),
+    verb({
+      name: 'export',
+      words: ['LAB'],
+      summary: 'to one file, which lab import takes',
+      flags: {
+        to: { value: 'FILE', summary: `instead of NAME${EXTENSION}; - is standard output` },
+        images: { summary: 'with the images of its nodes' },
+        snapshots: { summary: 'with its snapshots' },
+        force: { summary: 'replace a file that is there' },
+      },
+      run: async (session, [wanted], { to, images, snapshots, force }) => {
+        const lab = await session.labNamed(wanted!);
+        const file = to ?? `${lab.name.replaceAll(/[/\0]/g, '_')}${EXTENSION}`;
+        if (file !== '-') await mustBeFree(file, force === true);
+        const query = `include_images=${images ? 'yes' : 'no'}&include_snapshots=${snapshots ? 'yes' : 'no'}`;
+        await save(session, await session.api.stream(`${pathOf(lab)}/export?${query}`), file);
+        if (file !== '-') session.tell(`Lab "${lab.name}" is in ${file}`, file, { file });
+      },
+    }),
+    verb({
+      name: 'import',
+      words: ['FILE'],
+      summary: 'a lab from a file that lab export made; it is closed at first',
+      flags: { name: { value: 'NAME', summary: "instead of the file's" } },
+      run: async (session, [file], { name }) => {
+        await session.labs(); // asks for the password, if there is one, before the file is sent
+        using sent = await fileBody(session, file!);
+        const query = new URLSearchParams({ name: name ?? basename(file!).replace(/\.[^.]+$/, '') });
+        const path = `/v2/projects/${randomUUID()}/import?${query}`;
+        const made = (await session.api.upload(path, sent.body)) as LabObject;
+        session.tell(`Lab "${made.name}" imported: ${made.project_id}`, made.project_id, made);
+      },
+    }),
+  ],
+};

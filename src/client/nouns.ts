@@ -1,0 +1,14 @@
+// All commands of the client, in the order of the help.
+import { capture } from './capture.ts';
+import type { Noun } from './command.ts';
+import { compute } from './compute.ts';
+import { events } from './events.ts';
+import { image } from './image.ts';
+import { lab } from './lab.ts';
+import { link } from './link.ts';
+import { node } from './node.ts';
+import { snapshot } from './snapshot.ts';
+import { template } from './template.ts';
+import { wait } from './wait.ts';
+
+export const NOUNS: readonly Noun[] = [lab, node, link, capture, template, compute, snapshot, image, events, wait];

@@ -1,0 +1,61 @@
+// The objects that the API answers with: the members that the client reads. `--json` shows all of them, as they came.
+import type { Port } from '../store/node-kinds/port.ts';
+
+export interface LabObject {
+  project_id: string;
+  name: string;
+  status: 'opened' | 'closed';
+}
+
+export interface NodeObject {
+  node_id: string;
+  name: string;
+  node_type: string;
+  status: string;
+  compute_id: string;
+  console: number | null;
+  console_type: string | null;
+  console_host: string;
+  ports: Port[];
+  x: number;
+  y: number;
+}
+
+export interface LinkObject {
+  link_id: string;
+  nodes: { node_id: string; adapter_number: number; port_number: number }[];
+  capturing: boolean;
+  suspend: boolean;
+}
+
+export interface TemplateObject {
+  template_id: string;
+  name: string;
+  template_type: string;
+  compute_id: string | null;
+  builtin: boolean;
+}
+
+export interface ComputeObject {
+  compute_id: string;
+  name: string;
+  host: string;
+  port: number;
+  connected: boolean;
+  cpu_usage_percent: number | null;
+  memory_usage_percent: number | null;
+}
+
+export interface SnapshotObject {
+  snapshot_id: string;
+  name: string;
+  /** Seconds since 1970. */
+  created_at: number;
+}
+
+export interface ImageObject {
+  emulator: string;
+  filename: string;
+  filesize: number;
+  used_by: unknown[];
+}

@@ -1,0 +1,42 @@
+// Runs one command of the client.
+import { Failure, messageOf, systemCode } from '../failures.ts';
+import { type Invocation, parseInvocation } from './command.ts';
+import { nounHelp, verbHelp } from './help.ts';
+import { NOUNS } from './nouns.ts';
+import { type ClientEnvironment, Session } from './session.ts';
+import { WrongUsage } from './wrong-usage.ts';
+
+/** Exit code for a command line that is not understood. */
+const WRONG_USAGE = 2;
+
+async function obey({ noun, verb, words, values, common }: Invocation, environment: ClientEnvironment): Promise<void> {
+  if (!verb || common.help) {
+    process.stdout.write(verb && verb.name !== '' ? verbHelp(noun, verb) : nounHelp(noun));
+    return;
+  }
+  if (common.json && common.quiet) throw new WrongUsage('--json and --quiet are two forms of a result: choose one.');
+  const session = await Session.open(common, environment);
+  session.ending.watch();
+  try {
+    await verb.run(session, words, values);
+  } finally {
+    await session.ending.run();
+  }
+}
+
+/**
+ * Runs the command of these words, whose first one is a noun.
+ * @throws Failure with a sentence for people; the exit code is set when the words were wrong
+ */
+export async function runClient(words: readonly string[], environment: ClientEnvironment): Promise<void> {
+  try {
+    await obey(parseInvocation(NOUNS, words), environment);
+  } catch (error) {
+    if (error instanceof WrongUsage) process.exitCode = WRONG_USAGE;
+    if (error instanceof Failure) throw error;
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    // Nobody reads any more what is written; `Ending` sees to it.
+    if (code !== 'EPIPE') throw new Failure('unavailable', `The connection broke off: ${messageOf(error)}`);
+  }
+}

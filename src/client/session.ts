@@ -1,0 +1,156 @@
+// One run of a command: the server, the lab that is meant, and how its results are shown.
+import { readFile } from 'node:fs/promises';
+import { Failure } from '../failures.ts';
+import { askSecret } from '../host/ask-secret.ts';
+import { fileFailure } from '../host/atomic-file.ts';
+import { Api } from './api.ts';
+import { Ending } from './ending.ts';
+import { findNamed } from './find.ts';
+import type { LabObject, NodeObject } from './objects.ts';
+import { tableLines } from './table.ts';
+import { harmless } from './text-width.ts';
+import { WrongUsage } from './wrong-usage.ts';
+
+const USUAL_SERVER = 'http://127.0.0.1:3080';
+
+/** What the environment of the process says. */
+export interface ClientEnvironment {
+  server: string | undefined;
+  lab: string | undefined;
+}
+
+/** The flags that every command has, as far as they matter here. */
+export interface SessionFlags {
+  readonly server?: string;
+  readonly 'password-file'?: string;
+  readonly json?: true;
+  readonly quiet?: true;
+  readonly lab?: string;
+}
+
+export interface Column<T> {
+  heading: string;
+  cell: (one: T) => string;
+}
+
+export class Session {
+  readonly api: Api;
+  readonly ending = new Ending();
+  readonly #flags: SessionFlags;
+  readonly #environment: ClientEnvironment;
+
+  private constructor(api: Api, flags: SessionFlags, environment: ClientEnvironment) {
+    this.api = api;
+    this.#flags = flags;
+    this.#environment = environment;
+  }
+
+  /** @throws WrongUsage, Failure of the password's file */
+  static async open(flags: SessionFlags, environment: ClientEnvironment): Promise<Session> {
+    const { server } = flags;
+    if (server !== undefined && /\/\/[^/@]*:[^/@]*@/.test(server)) {
+      throw new WrongUsage(
+        'All users of this host can read a password in --server: leave it out there, and use --password-file, $LABWIRE_SERVER or the prompt.',
+      );
+    }
+    const api = new Api({
+      url: server ?? (environment.server || USUAL_SERVER),
+      password: flags['password-file'] && (await passwordIn(flags['password-file'])),
+      askPassword: process.stdin.isTTY ? askSecret : undefined,
+    });
+    return new Session(api, flags, environment);
+  }
+
+  /** For programs: results are the API's own objects. */
+  get json(): boolean {
+    return this.#flags.json === true;
+  }
+
+  /** For scripts: results are identifiers alone. */
+  get quiet(): boolean {
+    return this.#flags.quiet === true;
+  }
+
+  /** Columns of the terminal; undefined where there is none. */
+  get width(): number | undefined {
+    return process.stdout.isTTY ? process.stdout.columns || undefined : undefined;
+  }
+
+  print(text: string): void {
+    process.stdout.write(`${text}\n`);
+  }
+
+  /** A list of objects: as a table, as they came, or as identifiers. */
+  show<T>(objects: readonly T[], id: (one: T) => string, columns: readonly Column<T>[]): void {
+    if (this.json) this.print(JSON.stringify(objects, null, 2));
+    else if (this.quiet) for (const one of objects) this.print(harmless(id(one)));
+    else {
+      const rows = objects.map((one) => columns.map(({ cell }) => cell(one)));
+      const headings = columns.map(({ heading }) => heading);
+      for (const line of tableLines(headings, rows, this.width)) this.print(line);
+    }
+  }
+
+  /** What has been done: as a sentence, as the object that it was done to, or as that one's identifier. */
+  tell(sentence: string, id: string, object?: object): void {
+    if (this.json) {
+      if (object !== undefined) this.print(JSON.stringify(object, null, 2));
+    } else this.print(harmless(this.quiet ? id : sentence));
+  }
+
+  /** A remark for people, apart from the results. */
+  remark(sentence: string): void {
+    if (!this.quiet && !this.json) process.stderr.write(`${harmless(sentence)}\n`);
+  }
+
+  labs(): Promise<LabObject[]> {
+    return this.api.get('/v2/projects');
+  }
+
+  /** The lab of this name or id. @throws Failure */
+  async labNamed(wanted: string): Promise<LabObject> {
+    const named = ({ project_id: id, name }: LabObject) => ({ id, name });
+    return findNamed('lab', await this.labs(), named, wanted);
+  }
+
+  /** The lab that `--lab` names, or the environment; else the one that is open. @throws Failure */
+  async lab(): Promise<LabObject> {
+    const wanted = this.#flags.lab ?? this.#environment.lab;
+    if (wanted) return this.labNamed(wanted);
+    const open = (await this.labs()).filter(({ status }) => status === 'opened');
+    if (open.length === 1) return open[0]!;
+    const names = open.map(({ name }) => `"${name}"`).join(', ');
+    throw new Failure(
+      'conflict',
+      open.length === 0
+        ? 'No lab is open: open one with labwired lab open LAB, or name one with --lab LAB.'
+        : `${open.length} labs are open, ${harmless(names)}: name one with --lab LAB.`,
+    );
+  }
+
+  nodes({ project_id }: LabObject): Promise<NodeObject[]> {
+    return this.api.get(`/v2/projects/${project_id}/nodes`);
+  }
+
+  /** The nodes of these names or ids, in this order. @throws Failure for the first that there is not */
+  async nodesNamed(lab: LabObject, wanted: readonly string[]): Promise<NodeObject[]> {
+    const all = await this.nodes(lab);
+    return wanted.map((word) => findNode(all, word));
+  }
+}
+
+export function findNode(all: readonly NodeObject[], wanted: string): NodeObject {
+  return findNamed('node', all, ({ node_id: id, name }) => ({ id, name }), wanted);
+}
+
+async function passwordIn(file: string): Promise<string> {
+  let content: string;
+  try {
+    content = await readFile(file, 'utf8');
+  } catch (error) {
+    throw fileFailure(error, `--password-file ${file}`);
+  }
+  const [line = ''] = content.split(/\r?\n/);
+  if (line === '') throw new Failure('invalid', `--password-file ${file}: its first line is empty.`);
+  return line;
+}

@@ -1,0 +1,18 @@
+// A question whose answer nobody is to read over a shoulder.
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+
+/** Asks at the terminal, without showing what is typed; another program gives one line. */
+export async function askSecret(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  if (stdin.isTTY) stderr.write(question);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  using reader = createInterface({ input: stdin, output: silent, terminal: stdin.isTTY });
+  reader.once('SIGINT', () => process.exit(130));
+  const { promise, resolve } = Promise.withResolvers<string>();
+  reader.once('line', resolve);
+  reader.once('close', () => resolve(''));
+  const line = await promise;
+  if (stdin.isTTY) stderr.write('\n');
+  return line;
+}

@@ -1,0 +1,146 @@
+// The commands of the client: what their words mean, and that help, completions and man page come from the same definitions.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { CLIENT_NOUNS, HELP, parseCommand } from '../../src/cli.ts';
+import { commandOf, flagsOf, parseInvocation } from '../../src/client/command.ts';
+import { nounHelp, verbHelp } from '../../src/client/help.ts';
+import { freePlace, placeOf } from '../../src/client/node.ts';
+import { NOUNS } from '../../src/client/nouns.ts';
+import { secondsOf } from '../../src/client/seconds.ts';
+import { Session } from '../../src/client/session.ts';
+import { WrongUsage } from '../../src/client/wrong-usage.ts';
+
+const parse = (line: string) => parseInvocation(NOUNS, line.split(' '));
+
+test('a noun begins a command of the client, and nothing else does', () => {
+  assert.deepEqual(parseCommand(['lab', 'list', '--json']), { name: 'client', words: ['lab', 'list', '--json'] });
+  assert.deepEqual(parseCommand(['help', 'node']), { name: 'client', words: ['node', '--help'] });
+  assert.throws(() => parseCommand(['--host', 'x', 'lab', 'list']), /Flags stand behind the command: labwired lab/);
+  assert.deepEqual(
+    [...CLIENT_NOUNS],
+    NOUNS.map(({ name }) => name),
+    'src/cli.ts lists the nouns',
+  );
+});
+
+test('words, flags and the flags of all commands are understood', () => {
+  const { noun, verb, words, values, common } = parse(
+    'node create PC1 -t VPCS --at=-100,50 -l Lab --server http://h -q',
+  );
+  assert.deepEqual([noun.name, verb?.name, words], ['node', 'create', ['PC1']]);
+  assert.deepEqual([values['template'], values['at']], ['VPCS', '-100,50']);
+  assert.deepEqual([common.lab, common.server, common.quiet, common.json], ['Lab', 'http://h', true, undefined]);
+  assert.deepEqual(parse('capture PC1:e0 --to -').words, ['PC1:e0']);
+  assert.deepEqual(parse('node exec PC1 ping 10.0.0.2').words, ['PC1', 'ping', '10.0.0.2']);
+  assert.deepEqual(parse('node exec PC1 -- ping 10.0.0.2 -c 2').words, ['PC1', 'ping', '10.0.0.2', '-c', '2']);
+  assert.deepEqual(parse('wait started').words, ['started']);
+  assert.deepEqual(parse('node exec R1 ').words, ['R1', ''], 'a line may be Return alone');
+  assert.equal(parse('lab --help').verb, undefined);
+  assert.equal(parse('lab create --help').common.help, true, 'no name is missed when help is wanted');
+});
+
+test('words that mean nothing are wrong usage, with the fix', () => {
+  for (const [line, message] of [
+    ['lab', /Say what to do: labwired lab list\|create/],
+    ['lab lst', /There is no "labwired lab lst". See labwired lab --help/],
+    ['lab --json list', /behind the verb: labwired lab VERB --json/],
+    ['lab create', /NAME is missing. Write: labwired lab create NAME/],
+    ['lab create a b', /"b" is one word too many/],
+    ['lab create ', /empty word/],
+    ['node start', /NODE is missing. Write: labwired node start NODE\.\.\./],
+    ['node list --lab', /--lab.*See labwired node --help/],
+    ['node list --colour', /--colour.*See labwired node --help/],
+    ['lab list --lab x', /--lab/],
+    ['link create PC1', /NODE\[:PORT\] is missing/],
+    ['nod list', /There is no command "nod"/],
+  ] as const) {
+    assert.throws(
+      () => parse(line),
+      (error) => error instanceof WrongUsage && message.test(error.message),
+      line,
+    );
+  }
+  for (const given of ['', 'x', '0', '-1', '1e9']) {
+    assert.throws(() => secondsOf('--timeout', given, 1), WrongUsage, given);
+  }
+  assert.equal(secondsOf('--timeout', '0.5', 1), 0.5);
+  assert.throws(() => placeOf('1;2'), WrongUsage);
+});
+
+test('a password on the command line, which everybody can read, is refused; the address is shown without one', async () => {
+  const environment = { server: undefined, lab: undefined };
+  await assert.rejects(Session.open({ server: 'http://ann:secret@h:1' }, environment), (error) => {
+    assert.ok(error instanceof WrongUsage);
+    assert.match(error.message, /--password-file/);
+    return !error.message.includes('secret');
+  });
+  await assert.rejects(Session.open({}, { ...environment, server: 'ftp://ann:secret@h' }), (error: Error) => {
+    assert.match(error.message, /"ftp:\/\/ann@h" is not the address of a server/);
+    return true;
+  });
+  await assert.rejects(
+    Session.open({ 'password-file': '/nowhere' }, environment),
+    /--password-file \/nowhere: there is no/,
+  );
+});
+
+test('a new node stands where no other is', () => {
+  const taken: { x: number; y: number }[] = [];
+  for (let count = 0; count < 20; count++) taken.push(freePlace(taken));
+  assert.equal(new Set(taken.map(({ x, y }) => `${x},${y}`)).size, 20);
+  assert.deepEqual(freePlace([{ ...taken[0]!, x: taken[0]!.x + 10 }, ...taken.slice(2)]), taken[1]);
+});
+
+test('help names every verb and flag once, and the first help every verb', () => {
+  for (const noun of NOUNS) {
+    const text = nounHelp(noun);
+    for (const verb of noun.verbs) {
+      assert.ok(text.includes(commandOf(noun, verb).replace('labwired ', '')), `${noun.name} ${verb.name}`);
+      for (const flag of Object.keys(flagsOf(verb))) {
+        assert.ok(text.includes(`--${flag}`), `${noun.name} --help has --${flag}`);
+        assert.ok(verbHelp(noun, verb).includes(`--${flag}`), `${noun.name} ${verb.name} --help has --${flag}`);
+      }
+      assert.match(HELP, new RegExp(`labwired ${noun.name} [a-z|]*${verb.name}`));
+    }
+    for (const line of text.split('\n')) assert.ok(line.length <= 120, line);
+  }
+});
+
+/** What bash offers for the last of these words. */
+function offered(file: string, words: readonly string[]): string[] {
+  const script = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _labwired; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout, stderr, status } = spawnSync('bash', ['-c', script, 'bash', file, 'labwired', ...words], {
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+  return stdout.split('\n').filter((word) => word !== '');
+}
+
+test('shells complete nouns, verbs and their flags, and the man page has them', async (t) => {
+  const { bashCompletion, commandManual, fishCompletion, zshCompletion } = (await import(
+    join(import.meta.dirname, '../../bin/completions.mjs')
+  )) as Record<'bashCompletion' | 'fishCompletion' | 'zshCompletion', string> & {
+    commandManual: (version: string) => string;
+  };
+  const directory = mkdtempSync(join(tmpdir(), 'labwire-completion-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'labwired');
+  writeFileSync(file, bashCompletion);
+  assert.deepEqual(offered(file, ['sna']), ['snapshot']);
+  assert.deepEqual(offered(file, ['lab', 'st']), ['start', 'stop']);
+  assert.deepEqual(offered(file, ['node', 'exec', '--u']), ['--until']);
+  assert.deepEqual(offered(file, ['capture', 'x', '--fi']), ['--filter']);
+  assert.deepEqual(offered(file, ['serve', '--por']), ['--port'], 'flags of the server are not lost');
+  const manual = commandManual('1');
+  for (const noun of NOUNS) {
+    assert.ok(zshCompletion.includes(`\n${noun.name})`) && fishCompletion.includes(`from ${noun.name}'`), noun.name);
+    for (const verb of noun.verbs) {
+      const command = commandOf(noun, verb).replace('labwired ', '').replaceAll('-', '\\-');
+      assert.ok(manual.includes(command), command);
+    }
+  }
+});

@@ -1,0 +1,121 @@
+// What the client shows and finds: tables that fit, names, ends of links, the answer of a console.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ConsoleAnswer, promptLike } from '../../src/client/console-answer.ts';
+import { inBytes } from '../../src/client/figures.ts';
+import { findNamed } from '../../src/client/find.ts';
+import { endText, findLink, parseEnd, portsToJoin } from '../../src/client/link-ends.ts';
+import type { LinkObject, NodeObject } from '../../src/client/objects.ts';
+import { tableLines } from '../../src/client/table.ts';
+import { fitted, harmless, textWidth } from '../../src/client/text-width.ts';
+
+test('a table fits the terminal, whatever is in it and however narrow that is; without one nothing is cut', () => {
+  const rows = [
+    ['Netz für Übungen', 'opened', '2/14', 'c1f3a2b4-0000-4000-8000-000000000001'],
+    ['東京の研究室', 'closed', '', 'c1f3a2b4-0000-4000-8000-000000000002'],
+  ];
+  const whole = tableLines(['LAB', 'STATUS', 'RUNNING', 'ID'], rows);
+  assert.equal(whole[1], 'Netz für Übungen  opened  2/14     c1f3a2b4-0000-4000-8000-000000000001');
+  assert.equal(whole[2], '東京の研究室      closed           c1f3a2b4-0000-4000-8000-000000000002');
+  const narrow = tableLines(['LAB', 'STATUS', 'RUNNING', 'ID'], rows, 40);
+  assert.deepEqual(
+    narrow.map(textWidth).filter((width) => width > 40),
+    [],
+  );
+  assert.match(narrow[1]!, /^Netz für.*… {2}opened {2}2\/14 +c1f3a2b4-?…$/, 'enough of an identifier to name it by');
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' })), { maxLength: 5 }),
+      fc.integer({ min: 1, max: 60 }),
+      (cells, width) => tableLines(['A', 'LONGER'], cells, width).every((line) => textWidth(line) <= width),
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test('texts of others cannot act on the terminal, and are cut between characters', () => {
+  assert.equal(harmless('a\u001b[2Jb\u202ec\nd'), 'a\ufffd[2Jb\ufffdc\ufffdd');
+  assert.equal(fitted('👩‍👩‍👧 family', 5), '👩‍👩‍👧 f…');
+  assert.equal(fitted('日本語', 4), '日…');
+  assert.equal(textWidth('e\u0301'), 1);
+  assert.deepEqual([0, 1023, 1536, 5 * 2 ** 30].map(inBytes), ['0 bytes', '1023 bytes', '1.5 KiB', '5.0 GiB']);
+});
+
+test('things are found by name, by id and by the beginning of one; what is ambiguous is told with the ids', () => {
+  const all = [
+    { id: 'aaaaaaaa-0000-4000-8000-000000000001', name: 'Büro' },
+    { id: 'bbbbbbbb-0000-4000-8000-000000000002', name: 'two words' },
+    { id: 'bbbbbbbb-0000-4000-8000-000000000003', name: 'Büro' },
+    { id: 'cccccccc-0000-4000-8000-000000000004', name: 'aaaaaaaa' },
+  ];
+  const find = (wanted: string): string => findNamed('lab', all, (one) => one, wanted).id;
+  assert.equal(find('two words'), all[1]!.id);
+  assert.equal(find(all[2]!.id.toUpperCase()), all[2]!.id);
+  assert.equal(find('aaaaaaaa'), all[3]!.id, 'a name goes before the beginning of an id');
+  assert.equal(find('aaaaaaaa-'), all[0]!.id);
+  assert.throws(() => find('Büro'), /There are 2 labs "Büro"; name one by its id: aaaaaaaa-.*1, bbbbbbbb-.*3/);
+  assert.throws(() => find('bbbbbbbb'), /There are 2 labs/);
+  assert.throws(() => find('aaaa'), /There is no lab "aaaa"; there is "Büro", "two words"/);
+});
+
+const ethernet = (short_name: string, port_number: number) =>
+  ({ name: `Ethernet${port_number}`, short_name, adapter_number: 0, port_number, link_type: 'ethernet' }) as const;
+const device = (name: string, ports: object[]) => ({ node_id: `id of ${name}`, name, ports }) as unknown as NodeObject;
+const at = ({ node_id }: NodeObject, port_number: number) => ({ node_id, adapter_number: 0, port_number });
+
+test('ends of links are a node, or a node and its port, by each of its names', () => {
+  const serial = { ...ethernet('s1/0', 0), adapter_number: 1, name: 'Serial1/0', link_type: 'serial' as const };
+  const pc = device('PC1', [ethernet('e0', 0)]);
+  const router = device('R:1', [serial, ethernet('f0', 0), ethernet('f1', 1)]);
+  const other = device('R2', [{ ...serial }, ethernet('f0', 0)]);
+  const nodes = [pc, router, other];
+  const link = { link_id: 'l1', nodes: [at(pc, 0), at(router, 1)] } as LinkObject;
+  const second = { link_id: 'l2', nodes: [at(router, 0), at(other, 0)] } as LinkObject;
+  assert.equal(parseEnd(nodes, 'R:1').node, router);
+  for (const word of ['R:1:f1', 'R:1:Ethernet1', 'R:1:0/1']) assert.equal(parseEnd(nodes, word).port, router.ports[2]);
+  assert.throws(() => parseEnd(nodes, 'PC1:e7'), /Node "PC1" has no port "e7"; it has e0/);
+  assert.throws(() => parseEnd(nodes, 'PC9:e0'), /There is no node "PC9"/);
+
+  assert.equal(findLink(nodes, [link, second], 'PC1'), link);
+  assert.equal(findLink(nodes, [link, second], 'R:1:f0'), second);
+  assert.equal(findLink(nodes, [link, second], 'l2'), second);
+  assert.throws(() => findLink(nodes, [link, second], 'R:1'), /2 links are at "R:1"; .* R:1:f1, R:1:f0$/);
+  assert.throws(() => findLink(nodes, [link], 'R2'), /No link is at "R2"/);
+  assert.equal(endText(nodes, link.nodes[1]!), 'R:1:f1');
+
+  const [one, two] = portsToJoin([link], [parseEnd(nodes, 'R:1:f0'), parseEnd(nodes, 'R2')]);
+  assert.deepEqual([one.short_name, two.short_name], ['f0', 'f0'], 'serial does not go to ethernet');
+  const free = portsToJoin([link, second], [parseEnd(nodes, 'R:1'), parseEnd(nodes, 'R2')]);
+  assert.deepEqual(
+    free.map(({ short_name }) => short_name),
+    ['s1/0', 's1/0'],
+  );
+  assert.throws(() => portsToJoin([link], [parseEnd(nodes, 'PC1'), parseEnd(nodes, 'R2')]), /"PC1" has no free port/);
+});
+
+/** What is printed of an answer that comes in these pieces. */
+function answered(line: string, shown: string, pieces: readonly string[], until?: RegExp) {
+  const answer = new ConsoleAnswer({ line, prompt: until ? undefined : promptLike(shown), until });
+  const ends = pieces.map((piece) => {
+    answer.receive(piece);
+    return answer.hasEnded;
+  });
+  return { text: answer.take() + answer.rest(), ends };
+}
+
+test('the answer of a console is what stands between the echo and the next prompt', () => {
+  const ping = ['pi', 'ng 10.0.0.2\r\n', '84 bytes\r', '\n\u001b[1mPC', '1\u001b[0m> '];
+  assert.deepEqual(answered('ping 10.0.0.2', 'PC1> ', ping), {
+    text: '84 bytes\n',
+    ends: [false, false, false, false, true],
+  });
+  assert.deepEqual(answered('conf t', 'R1#', ['conf t\r\nEnter commands.\r\nR1(config)#']), {
+    text: 'Enter commands.\n',
+    ends: [true],
+  });
+  assert.deepEqual(answered('x', 'R1#', ['x\r\nR1 is here\r\nR1']).ends, [false], 'a name alone is no prompt');
+  assert.equal(answered('cat', '/ # ', ['cat\r\nlast line without an end']).text, 'last line without an end\n');
+  assert.deepEqual(answered('boot', '', ['boot\r\nlogin: '], /login: $/), { text: 'login:\n', ends: [true] });
+  assert.deepEqual(answered('login', '', ['login'], /login/).ends, [false], 'the echo is no answer');
+});

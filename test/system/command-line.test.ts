@@ -1,0 +1,281 @@
+// The executable as a client of another one that serves: a lab is made, started, used and removed by commands alone.
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openPseudoTerminal } from '../../src/host/pseudo-terminal.ts';
+import { type Daemon, eventually, startDaemon } from './daemon.ts';
+import { executable } from './executable.ts';
+import { missing } from './lab.ts';
+
+interface Ended {
+  code: number | null;
+  out: string;
+  error: string;
+}
+
+/** The executable as a client; the server is named by the environment. */
+class Client {
+  readonly daemon: Daemon;
+  readonly environment: Record<string, string | undefined>;
+
+  constructor(daemon: Daemon, environment: Record<string, string> = {}) {
+    this.daemon = daemon;
+    this.environment = { PATH: process.env['PATH'], LABWIRE_SERVER: daemon.url, ...environment };
+  }
+
+  spawn(words: readonly string[], stdio: ('pipe' | 'ignore' | number)[] = ['ignore', 'pipe', 'pipe']): ChildProcess {
+    const [program, ...first] = executable() as [string, ...string[]];
+    return spawn(program, [...first, ...words], { cwd: this.daemon.directory, env: this.environment, stdio });
+  }
+
+  async run(...words: string[]): Promise<Ended> {
+    const child = this.spawn(words);
+    const [out, error, [code]] = await Promise.all([
+      child.stdout!.setEncoding('utf8').toArray(),
+      child.stderr!.setEncoding('utf8').toArray(),
+      once(child, 'close') as Promise<[number | null]>,
+    ]);
+    return { code, out: out.join(''), error: error.join('') };
+  }
+
+  /** What it prints; a failure is an error. */
+  async say(...words: string[]): Promise<string> {
+    const { code, out, error } = await this.run(...words);
+    assert.equal(code, 0, `labwired ${words.join(' ')}: ${error}`);
+    return out.trimEnd();
+  }
+
+  /** A failure in one sentence. */
+  async fails(code: number, message: RegExp, ...words: string[]): Promise<void> {
+    const ended = await this.run(...words);
+    assert.match(ended.error, message, words.join(' '));
+    assert.deepEqual([ended.code, ended.error.trimEnd().split('\n').length, ended.out], [code, 1, ''], ended.error);
+  }
+}
+
+const BUILT_IN = '[VPCS]\nengine = built-in\n';
+
+async function client(t: TestContext, options: { config?: string; flags?: string[] } = {}): Promise<Client> {
+  return new Client(await startDaemon(t, { config: BUILT_IN, ...options }));
+}
+
+/** A lab with two PCs at a hub, started. */
+async function lab(labwired: Client, name: string): Promise<void> {
+  await labwired.say('lab', 'create', name);
+  for (const [node, template] of [
+    ['PC1', 'VPCS'],
+    ['PC 2', 'VPCS'],
+    ['Hub', 'Ethernet hub'],
+  ] as const) {
+    await labwired.say('node', 'create', node, '--template', template);
+  }
+  await labwired.say('link', 'create', 'PC1', 'Hub');
+  await labwired.say('link', 'create', 'PC 2:e0', 'Hub');
+  await labwired.say('lab', 'start', name);
+  await labwired.say('wait', 'started');
+}
+
+test('a lab is made, started, pinged, captured, moved and removed by commands alone', {
+  skip: missing('tshark'),
+}, async (t) => {
+  const labwired = await client(t);
+  await lab(labwired, 'Büro 1');
+  assert.match(await labwired.say('lab', 'list'), /^LAB +STATUS +RUNNING +ID\nBüro 1 +opened +3\/3 +[0-9a-f-]{36}$/);
+  assert.match(await labwired.say('node', 'list'), /PC 2 +vpcs +started +telnet \d+/);
+  assert.match(await labwired.say('link', 'list'), /PC1:e0 +Hub:e0[\s\S]*PC 2:e0 +Hub:e1/);
+
+  assert.match(await labwired.say('node', 'exec', 'PC1', 'ip 10.0.0.1/24'), /10\.0\.0\.1 255\.255\.255\.0/);
+  await labwired.say('node', 'exec', 'PC 2', 'ip 10.0.0.2/24');
+  const file = join(labwired.daemon.directory, 'ping.pcap');
+  const capture = labwired.spawn(['capture', 'PC1', '--to', file]);
+  await eventually('the capture', () => existsSync(file) && readFileSync(file).length >= 24);
+  const pinged = await labwired.say('node', 'exec', 'PC1', 'ping 10.0.0.2 -c 2');
+  assert.equal(pinged.match(/10\.0\.0\.2 icmp_seq=\d ttl=64/g)?.length, 2, pinged);
+  assert.doesNotMatch(pinged, /ping 10|PC1>/, 'neither echo nor prompt');
+  await eventually('the frames', () => readFileSync(file).length > 500);
+  capture.kill('SIGINT');
+  assert.deepEqual(await once(capture, 'close'), [0, null]);
+  const frames = execFileSync('tshark', ['-r', file, '-Y', 'icmp'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  assert.equal(frames.match(/Echo \(ping\) reply/g)?.length, 2, frames);
+  const links = JSON.parse(await labwired.say('link', 'list', '--json')) as { capturing: boolean }[];
+  assert.deepEqual(
+    links.map(({ capturing }) => capturing),
+    [false, false],
+    'the capture has ended with the command',
+  );
+
+  assert.match(
+    await labwired.say('node', 'exec', 'PC1', '--until', 'icmp_seq=2', '--', 'ping', '10.0.0.2', '-t'),
+    /seq=2/,
+  );
+  await labwired.say('lab', 'export', 'Büro 1');
+  await labwired.fails(1, /Büro 1\.gns3project is there already: .*--force/, 'lab', 'export', 'Büro 1');
+  const copy = await labwired.say('lab', 'import', 'Büro 1.gns3project', '--name', 'Kopie', '--quiet');
+  assert.match(copy, /^[0-9a-f-]{36}$/);
+  assert.match(await labwired.say('lab', 'list'), /Kopie +closed/);
+  await labwired.say('lab', 'open', copy.slice(0, 8));
+  await labwired.fails(1, /2 labs are open, "Büro 1", "Kopie": name one with --lab LAB/, 'node', 'list');
+  assert.equal((await labwired.say('node', 'list', '--lab', 'Kopie', '-q')).split('\n').length, 3);
+
+  await labwired.say('snapshot', 'create', 'empty hand', '-l', 'Kopie');
+  await labwired.say('node', 'delete', 'PC1', 'Hub', '-l', 'Kopie');
+  await labwired.say('snapshot', 'restore', 'empty hand', '-l', 'Kopie');
+  assert.equal((await labwired.say('link', 'list', '--lab', 'Kopie', '-q')).split('\n').length, 2, 'all is back');
+  for (const name of ['Kopie', 'Büro 1']) await labwired.say('lab', 'delete', name);
+  assert.deepEqual(JSON.parse(await labwired.say('lab', 'list', '--json')), []);
+});
+
+test('frames go to a reader that has seen enough of them, and events as lines of JSON', {
+  skip: missing('tshark'),
+}, async (t) => {
+  const labwired = await client(t);
+  const events = labwired.spawn(['events', '--json']);
+  let told = '';
+  events.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    told += text;
+  });
+  await lab(labwired, 'Lab');
+  await labwired.say('node', 'exec', 'PC1', 'ip 10.0.0.1/24');
+  const shell = `"$0" capture PC1 --quiet | tshark -l -r - -c 1 -Y arp -T fields -e arp.opcode`;
+  const reader = spawn('bash', ['-c', shell, ...executable()], {
+    env: labwired.environment,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const read = reader.stdout!.setEncoding('utf8').toArray();
+  const readerEnds = once(reader, 'close');
+  await eventually('the capture', async () => /captured/.test(await labwired.say('link', 'list')));
+  // Who asks for an address that nobody has is heard by all, more than once; the first write after the reader has gone ends the capture.
+  const asking = labwired.run('node', 'exec', 'PC1', 'ping 10.0.0.9 -c 2');
+  assert.deepEqual([(await read).join('').trim(), await readerEnds], ['1', [0, null]]);
+  await asking;
+  await eventually('the end of the capture', async () => !/captured/.test(await labwired.say('link', 'list')));
+  await labwired.say('node', 'stop', 'PC1', 'PC 2');
+  await labwired.say('wait', 'stopped');
+  await labwired.fails(1, /Not started after 0\.3 s: "PC1" is stopped\./, 'wait', 'started', 'PC1', '--timeout', '0.3');
+  await labwired.say('lab', 'close', 'Lab');
+  await eventually('the event', () => /"action": ?"project\.closed".*"name": ?"Lab"/.test(told));
+  events.kill('SIGINT');
+  assert.deepEqual(await once(events, 'close'), [0, null]);
+  for (const line of told.trim().split('\n')) assert.ok(JSON.parse(line), line);
+});
+
+test('what cannot be done is one sentence and a code', async (t) => {
+  const labwired = await client(t, { config: `${BUILT_IN}[Server]\nauth = True\nuser = ann\npassword = p@ss:word\n` });
+  const { port, directory } = labwired.daemon;
+  await labwired.fails(1, /asks for a user and a password: .*--password-file FILE/, 'lab', 'list');
+  const file = join(directory, 'password');
+  writeFileSync(file, 'wrong\n');
+  const asAnn = ['--server', `http://ann@127.0.0.1:${port}`, '--password-file', file];
+  await labwired.fails(1, /does not accept this password for user "ann"/, 'lab', 'list', ...asAnn);
+  writeFileSync(file, 'p@ss:word\n');
+  assert.equal(await labwired.say('lab', 'create', 'twice', '-q', ...asAnn).then((id) => id.length), 36);
+  await labwired.fails(2, /All users of this host/, 'lab', 'list', '--server', `http://ann:x@127.0.0.1:${port}`);
+
+  const ann = new Client(labwired.daemon, { LABWIRE_SERVER: `http://ann:p%40ss%3Aword@127.0.0.1:${port}` });
+  await ann.fails(1, /twice/, 'lab', 'create', 'twice');
+  await ann.fails(1, /There is no lab "nowhere"; there is "twice"/, 'lab', 'open', 'nowhere');
+  await ann.fails(1, /There is no node "PC1", nor any other/, 'node', 'start', 'PC1');
+  await ann.fails(1, /There is no template "x"/, 'node', 'create', '--template', 'x');
+  await ann.fails(2, /NAME is missing/, 'lab', 'create');
+  await ann.fails(2, /--until/, 'node', 'exec', 'PC1', 'x', '--until', '(');
+  await ann.fails(1, /nothing listens there/, 'lab', 'list', '--server', 'http://127.0.0.1:1');
+  await ann.fails(1, /not the address of a server/, 'lab', 'list', '--server', 'here');
+
+  await ann.say('node', 'create', 'PC1', '--template', 'VPCS');
+  await ann.fails(1, /wants a terminal; without one: labwired node exec/, 'node', 'console', 'PC1');
+  const ended = await ann.run('node', 'exec', 'PC1', 'ip');
+  assert.deepEqual([ended.code, ended.out], [1, ''], 'a node that is off has no answer');
+  await ann.fails(1, /No link is at "PC1"/, 'capture', 'PC1', '--to', join(directory, 'none.pcap'));
+  assert.equal(existsSync(join(directory, 'none.pcap')), false, 'no empty file is left');
+});
+
+/** A terminal of so many columns, on which one command runs. */
+class Terminal {
+  readonly child: ChildProcess;
+  text = '';
+  readonly #device: string;
+  /** Types, as a person at the keyboard. */
+  readonly type: (text: string) => void;
+
+  constructor(t: TestContext, labwired: Client, columns: number, words: readonly string[]) {
+    const { output, device, descriptor } = openPseudoTerminal(columns, 24);
+    const end = openSync(device, 'r+');
+    t.after(() => {
+      closeSync(end);
+      output.destroy();
+    });
+    output.setEncoding('utf8').on('data', (text: string) => {
+      this.text += text;
+    });
+    this.#device = device;
+    this.type = (text) => void writeSync(descriptor, text);
+    this.child = labwired.spawn(words, [end, end, end]);
+  }
+
+  async shows(pattern: RegExp): Promise<void> {
+    await eventually(
+      String(pattern),
+      () => this.text,
+      (text) => pattern.test(text),
+    );
+  }
+
+  /** Whether lines are edited and what is typed is shown, as a shell has it. */
+  get isSane(): boolean {
+    const settings = execFileSync('stty', ['-F', this.#device, '-a'], { encoding: 'utf8' });
+    return [/\sicanon\s/, /\secho\s/, /\sisig\s/].every((word) => word.test(settings));
+  }
+}
+
+test('in a terminal tables fit, a console is typed at, and whatever ends it the terminal is as it was', async (t) => {
+  const labwired = await client(t);
+  await lab(labwired, 'A lab with a name that is longer than the terminal');
+  const list = new Terminal(t, labwired, 40, ['lab', 'list']);
+  const [code] = await once(list.child, 'close');
+  assert.equal(code, 0);
+  await list.shows(/A lab.*…[\s\S]*\n$/);
+  for (const line of list.text.split('\r\n')) assert.ok(line.length <= 40, line);
+
+  const console = new Terminal(t, labwired, 80, ['node', 'console', 'PC1']);
+  await console.shows(/Ctrl\+\] leaves it[\s\S]*PC1> $/);
+  assert.equal(console.isSane, false, 'keys go to the node');
+  console.type('\u0003echo hello\r');
+  await console.shows(/\r\nhello\r\n/);
+  console.type('\u001d');
+  assert.deepEqual(await once(console.child, 'close'), [0, null]);
+  assert.equal(console.isSane, true);
+
+  const killed = new Terminal(t, labwired, 80, ['node', 'console', 'PC1']);
+  await killed.shows(/PC1> $/);
+  killed.child.kill('SIGTERM');
+  assert.deepEqual(await once(killed.child, 'close'), [143, null]);
+  assert.equal(killed.isSane, true, 'also after a signal');
+
+  const cut = new Terminal(t, labwired, 80, ['node', 'console', 'PC1']);
+  await cut.shows(/PC1> $/);
+  await labwired.daemon.kill();
+  assert.deepEqual(await once(cut.child, 'close'), [1, null]);
+  await cut.shows(/The console of "PC1" has ended/);
+  assert.equal(cut.isSane, true, 'also when the server is gone');
+
+  const capture = new Terminal(t, labwired, 80, ['capture', 'PC1']);
+  assert.deepEqual(await once(capture.child, 'close'), [2, null]);
+  await capture.shows(/A terminal cannot show frames/);
+});
+
+test('a password is asked for at a terminal, and not shown', async (t) => {
+  const labwired = await client(t, { config: '[Server]\nauth = True\nuser = ann\npassword = secret12\n' });
+  const server = ['--server', `http://ann@127.0.0.1:${labwired.daemon.port}`];
+  const terminal = new Terminal(t, labwired, 80, ['compute', 'list', ...server]);
+  await terminal.shows(/Password of ann at http:\/\/127\.0\.0\.1:\d+: $/);
+  terminal.type('secret12\r');
+  await terminal.shows(/COMPUTE[\s\S]*127\.0\.0\.1:/);
+  assert.deepEqual(await once(terminal.child, 'close'), [0, null]);
+  assert.doesNotMatch(terminal.text, /secret/);
+});
