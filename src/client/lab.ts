@@ -99,7 +99,7 @@ export const lab: Noun = {
     verb({
       name: 'export',
       words: ['LAB'],
-      summary: 'to one file, which lab import takes',
+      summary: 'to one file, which lab import takes; its nodes must be stopped',
       flags: {
         to: { value: 'FILE', summary: `instead of NAME${EXTENSION}; - is standard output` },
         images: { summary: 'with the images of its nodes' },

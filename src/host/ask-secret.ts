@@ -5,9 +5,10 @@ import { Writable } from 'node:stream';
 /** Asks at the terminal, without showing what is typed; another program gives one line. */
 export async function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  if (stdin.isTTY) stderr.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   using reader = createInterface({ input: stdin, output: silent, terminal: stdin.isTTY });
+  // Only now is nothing shown of what is typed.
+  if (stdin.isTTY) stderr.write(question);
   reader.once('SIGINT', () => process.exit(130));
   const { promise, resolve } = Promise.withResolvers<string>();
   reader.once('line', resolve);

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { openPseudoTerminal } from '../../src/host/pseudo-terminal.ts';
 import { type Daemon, eventually, startDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
-import { missing } from './lab.ts';
+import { Lab, missing } from './lab.ts';
 
 interface Ended {
   code: number | null;
@@ -62,33 +62,23 @@ async function client(t: TestContext, options: { config?: string; flags?: string
   return new Client(await startDaemon(t, { config: BUILT_IN, ...options }));
 }
 
-/** A lab with two PCs at a hub, started. */
-async function lab(labwired: Client, name: string): Promise<void> {
-  await labwired.say('lab', 'create', name);
-  for (const [node, template] of [
-    ['PC1', 'VPCS'],
-    ['PC 2', 'VPCS'],
-    ['Hub', 'Ethernet hub'],
-  ] as const) {
-    await labwired.say('node', 'create', node, '--template', template);
-  }
-  await labwired.say('link', 'create', 'PC1', 'Hub');
-  await labwired.say('link', 'create', 'PC 2:e0', 'Hub');
-  await labwired.say('lab', 'start', name);
-  await labwired.say('wait', 'started');
-}
-
 test('a lab is made, started, pinged, captured, moved and removed by commands alone', {
   skip: missing('tshark'),
 }, async (t) => {
   const labwired = await client(t);
-  await lab(labwired, 'Büro 1');
+  await labwired.say('lab', 'create', 'Büro 1');
+  for (const name of ['PC1', 'PC2']) await labwired.say('node', 'create', name, '--template', 'VPCS');
+  await labwired.say('node', 'create', 'Hubä', '--template', 'Ethernet hub');
+  await labwired.say('link', 'create', 'PC1', 'Hubä');
+  await labwired.say('link', 'create', 'PC2:e0', 'Hubä');
+  await labwired.say('lab', 'start', 'Büro 1');
+  await labwired.say('wait', 'started');
   assert.match(await labwired.say('lab', 'list'), /^LAB +STATUS +RUNNING +ID\nBüro 1 +opened +3\/3 +[0-9a-f-]{36}$/);
-  assert.match(await labwired.say('node', 'list'), /PC 2 +vpcs +started +telnet \d+/);
-  assert.match(await labwired.say('link', 'list'), /PC1:e0 +Hub:e0[\s\S]*PC 2:e0 +Hub:e1/);
+  assert.match(await labwired.say('node', 'list'), /PC2 +vpcs +started +telnet \d+/);
+  assert.match(await labwired.say('link', 'list'), /PC1:e0 +Hubä:e0[\s\S]*PC2:e0 +Hubä:e1/);
 
   assert.match(await labwired.say('node', 'exec', 'PC1', 'ip 10.0.0.1/24'), /10\.0\.0\.1 255\.255\.255\.0/);
-  await labwired.say('node', 'exec', 'PC 2', 'ip 10.0.0.2/24');
+  await labwired.say('node', 'exec', 'PC2', 'ip 10.0.0.2/24');
   const file = join(labwired.daemon.directory, 'ping.pcap');
   const capture = labwired.spawn(['capture', 'PC1', '--to', file]);
   await eventually('the capture', () => existsSync(file) && readFileSync(file).length >= 24);
@@ -114,6 +104,9 @@ test('a lab is made, started, pinged, captured, moved and removed by commands al
     await labwired.say('node', 'exec', 'PC1', '--until', 'icmp_seq=2', '--', 'ping', '10.0.0.2', '-t'),
     /seq=2/,
   );
+  await labwired.fails(1, /running: stop all nodes/, 'lab', 'export', 'Büro 1');
+  assert.equal(existsSync(join(labwired.daemon.directory, 'Büro 1.gns3project')), false, 'no half file is left');
+  await labwired.say('lab', 'stop', 'Büro 1');
   await labwired.say('lab', 'export', 'Büro 1');
   await labwired.fails(1, /Büro 1\.gns3project is there already: .*--force/, 'lab', 'export', 'Büro 1');
   const copy = await labwired.say('lab', 'import', 'Büro 1.gns3project', '--name', 'Kopie', '--quiet');
@@ -124,7 +117,7 @@ test('a lab is made, started, pinged, captured, moved and removed by commands al
   assert.equal((await labwired.say('node', 'list', '--lab', 'Kopie', '-q')).split('\n').length, 3);
 
   await labwired.say('snapshot', 'create', 'empty hand', '-l', 'Kopie');
-  await labwired.say('node', 'delete', 'PC1', 'Hub', '-l', 'Kopie');
+  await labwired.say('node', 'delete', 'PC1', 'Hubä', '-l', 'Kopie');
   await labwired.say('snapshot', 'restore', 'empty hand', '-l', 'Kopie');
   assert.equal((await labwired.say('link', 'list', '--lab', 'Kopie', '-q')).split('\n').length, 2, 'all is back');
   for (const name of ['Kopie', 'Büro 1']) await labwired.say('lab', 'delete', name);
@@ -140,8 +133,7 @@ test('frames go to a reader that has seen enough of them, and events as lines of
   events.stdout!.setEncoding('utf8').on('data', (text: string) => {
     told += text;
   });
-  await lab(labwired, 'Lab');
-  await labwired.say('node', 'exec', 'PC1', 'ip 10.0.0.1/24');
+  await (await Lab.create(labwired.daemon)).pcsOnHub(2);
   const shell = `"$0" capture PC1 --quiet | tshark -l -r - -c 1 -Y arp -T fields -e arp.opcode`;
   const reader = spawn('bash', ['-c', shell, ...executable()], {
     env: labwired.environment,
@@ -151,11 +143,11 @@ test('frames go to a reader that has seen enough of them, and events as lines of
   const readerEnds = once(reader, 'close');
   await eventually('the capture', async () => /captured/.test(await labwired.say('link', 'list')));
   // Who asks for an address that nobody has is heard by all, more than once; the first write after the reader has gone ends the capture.
-  const asking = labwired.run('node', 'exec', 'PC1', 'ping 10.0.0.9 -c 2');
+  const asking = labwired.run('node', 'exec', 'PC1', 'ping 10.0.0.9 -c 1');
   assert.deepEqual([(await read).join('').trim(), await readerEnds], ['1', [0, null]]);
   await asking;
   await eventually('the end of the capture', async () => !/captured/.test(await labwired.say('link', 'list')));
-  await labwired.say('node', 'stop', 'PC1', 'PC 2');
+  await labwired.say('node', 'stop', 'PC1', 'PC2');
   await labwired.say('wait', 'stopped');
   await labwired.fails(1, /Not started after 0\.3 s: "PC1" is stopped\./, 'wait', 'started', 'PC1', '--timeout', '0.3');
   await labwired.say('lab', 'close', 'Lab');
@@ -198,6 +190,8 @@ test('what cannot be done is one sentence and a code', async (t) => {
 /** A terminal of so many columns, on which one command runs. */
 class Terminal {
   readonly child: ChildProcess;
+  /** Exit code and signal. */
+  readonly ended: Promise<unknown[]>;
   text = '';
   readonly #device: string;
   /** Types, as a person at the keyboard. */
@@ -216,6 +210,7 @@ class Terminal {
     this.#device = device;
     this.type = (text) => void writeSync(descriptor, text);
     this.child = labwired.spawn(words, [end, end, end]);
+    this.ended = once(this.child, 'close');
   }
 
   async shows(pattern: RegExp): Promise<void> {
@@ -235,37 +230,37 @@ class Terminal {
 
 test('in a terminal tables fit, a console is typed at, and whatever ends it the terminal is as it was', async (t) => {
   const labwired = await client(t);
-  await lab(labwired, 'A lab with a name that is longer than the terminal');
+  await (await Lab.create(labwired.daemon, 'A lab with a name that is longer than the terminal')).pcsOnHub(1);
   const list = new Terminal(t, labwired, 40, ['lab', 'list']);
-  const [code] = await once(list.child, 'close');
+  const [code] = await list.ended;
   assert.equal(code, 0);
   await list.shows(/A lab.*…[\s\S]*\n$/);
   for (const line of list.text.split('\r\n')) assert.ok(line.length <= 40, line);
 
   const console = new Terminal(t, labwired, 80, ['node', 'console', 'PC1']);
-  await console.shows(/Ctrl\+\] leaves it[\s\S]*PC1> $/);
+  await console.shows(/Ctrl\+\] leaves it[\s\S]*> $/);
   assert.equal(console.isSane, false, 'keys go to the node');
   console.type('\u0003echo hello\r');
-  await console.shows(/\r\nhello\r\n/);
+  await console.shows(/\nhello\r+\n/);
   console.type('\u001d');
-  assert.deepEqual(await once(console.child, 'close'), [0, null]);
+  assert.deepEqual(await console.ended, [0, null]);
   assert.equal(console.isSane, true);
 
   const killed = new Terminal(t, labwired, 80, ['node', 'console', 'PC1']);
-  await killed.shows(/PC1> $/);
+  await killed.shows(/> $/);
   killed.child.kill('SIGTERM');
-  assert.deepEqual(await once(killed.child, 'close'), [143, null]);
+  assert.deepEqual(await killed.ended, [143, null]);
   assert.equal(killed.isSane, true, 'also after a signal');
 
   const cut = new Terminal(t, labwired, 80, ['node', 'console', 'PC1']);
-  await cut.shows(/PC1> $/);
+  await cut.shows(/> $/);
   await labwired.daemon.kill();
-  assert.deepEqual(await once(cut.child, 'close'), [1, null]);
+  assert.deepEqual(await cut.ended, [1, null]);
   await cut.shows(/The console of "PC1" has ended/);
   assert.equal(cut.isSane, true, 'also when the server is gone');
 
   const capture = new Terminal(t, labwired, 80, ['capture', 'PC1']);
-  assert.deepEqual(await once(capture.child, 'close'), [2, null]);
+  assert.deepEqual(await capture.ended, [2, null]);
   await capture.shows(/A terminal cannot show frames/);
 });
 
@@ -276,6 +271,6 @@ test('a password is asked for at a terminal, and not shown', async (t) => {
   await terminal.shows(/Password of ann at http:\/\/127\.0\.0\.1:\d+: $/);
   terminal.type('secret12\r');
   await terminal.shows(/COMPUTE[\s\S]*127\.0\.0\.1:/);
-  assert.deepEqual(await once(terminal.child, 'close'), [0, null]);
+  assert.deepEqual(await terminal.ended, [0, null]);
   assert.doesNotMatch(terminal.text, /secret/);
 });
