@@ -223,6 +223,10 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     query: { interval: 'Milliseconds between two messages, 200 to 60,000; 1,000 by default' },
   },
   'GET /v2/projects/{project_id}/captures': { summary: 'List capture files of a project (an extension)' },
+  'GET /v2/projects/{project_id}/captures/{name}': {
+    summary: 'A capture file of a project, from the host that writes it (an extension)',
+    errors: [409],
+  },
   'POST /v2/projects/{project_id}/links/{link_id}/start_capture': { summary: 'Start capture on the link' },
   'POST /v2/projects/{project_id}/links/{link_id}/stop_capture': { summary: 'Stop capture on the link' },
 

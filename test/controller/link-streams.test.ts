@@ -262,6 +262,10 @@ test('the capture files of a project are listed, with the link that is captured 
     ],
   );
   assert.ok(found.every(({ modified }) => modified === new Date(modified).toISOString()));
+  const file = await fetch(`http://127.0.0.1:${it.server.port}${it.path}/captures/new.pcap`);
+  assert.deepEqual(Buffer.from(await file.arrayBuffer()), await readFile(join(directory, 'new.pcap')));
+  await it.server.expect(404, 'GET', `${it.path}/captures/other.pcap`);
+  await it.server.expect(403, 'GET', `${it.path}/captures/leak.pcap`);
   await it.server.expect(201, 'POST', `${it.url}/stop_capture`);
   assert.equal((await list())[0].running, false);
   // They can be read when the project is closed, too; whose they were is not known then.

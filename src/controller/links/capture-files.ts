@@ -1,7 +1,9 @@
 // The files of captures that a project has on this host, and those that computes elsewhere write at the moment.
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { listContained } from '../../host/contained-tree.ts';
+import { downloadFile } from '../../http/files.ts';
 import { CAPTURES_DIRECTORY, isPartOfRing } from '../../store/captures.ts';
+import { refusalOf } from '../computes/answers.ts';
 import type { Link } from './link.ts';
 
 export interface CaptureFileEntry {
@@ -42,6 +44,30 @@ export async function captureFiles(directory: string, all: Iterable<Link>): Prom
     return [{ name: capture.fileName, bytes: null, modified: null, link_id: id, running: true, compute_id: compute }];
   });
   return [...elsewhere, ...here];
+}
+
+export interface WantedFile {
+  projectId: string;
+  /** Of the project. */
+  directory: string;
+  /** Its links while it is open. */
+  links: Iterable<Link>;
+  name: string;
+  signal: AbortSignal;
+}
+
+/**
+ * A file of a capture as it is now, from the host that writes it.
+ * @throws Failure `not-found`, `forbidden` for a name that leads elsewhere; ComputeRefusal, ComputeUnreachable
+ */
+export async function captureFile({ projectId, directory, links, name, signal }: WantedFile): Promise<Response> {
+  const writer = [...links].find((link) => link.capture?.fileName === name && !isRunningHere(link))?.capture?.end;
+  if (!writer) return downloadFile(join(directory, CAPTURES_DIRECTORY), name);
+  const path = `/projects/${projectId}/files/${CAPTURES_DIRECTORY}/${encodeURIComponent(name)}`;
+  const answer = await writer.node.compute.pass('GET', path, { signal, limit: 0 });
+  if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${path}`);
+  const headers = { 'Content-Security-Policy': 'sandbox', 'X-Content-Type-Options': 'nosniff' };
+  return new Response(answer.body, { headers: { ...Object.fromEntries(answer.headers), ...headers } });
 }
 
 function isRunningHere({ capture }: Link): boolean {

@@ -5,7 +5,7 @@ import { changeLink } from '../lab/link-changes.ts';
 import type { Links } from '../lab/links.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
-import { captureFiles } from './capture-files.ts';
+import { captureFile, captureFiles } from './capture-files.ts';
 import { counterInterval, feedCounters } from './counters.ts';
 import { FILTERS } from './filters.ts';
 import { LinkSchedule } from './impairments.ts';
@@ -124,6 +124,11 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
     route('GET /v2/projects/{project_id}/captures', {}, async ({ params }) => {
       const project = await projects.settled(params.project_id);
       return captureFiles(project.record.path, project.links.values());
+    }),
+
+    route('GET /v2/projects/{project_id}/captures/{name}', { raw: true }, async ({ params, signal }) => {
+      const { id, record, links: all } = await projects.settled(params.project_id);
+      return captureFile({ projectId: id, directory: record.path, links: all.values(), name: params.name, signal });
     }),
   ];
 }
