@@ -30,6 +30,11 @@ export interface VisitOptions {
   scale?: number;
   /** Given when the server asks. */
   credentials?: Credentials | undefined;
+  /**
+   * The password is given in an address, once, and the browser keeps it, as when somebody types it. Otherwise requests are held to be answered
+   * by the test: the browser copies what is sent into a message for that, and ends when this is very large.
+   */
+  keepsPassword?: boolean;
 }
 
 let shared: Promise<Browser> | undefined;
@@ -63,11 +68,12 @@ function launch(path: string | undefined): Promise<Browser> {
 
 /** A page of its own, without the cookies and stores of others. */
 export async function visit(browser: Browser, address: string, options: VisitOptions = {}): Promise<Visit> {
-  const { viewport = { width: 1280, height: 800 }, scale = 1, credentials } = options;
+  const { viewport = { width: 1280, height: 800 }, scale = 1, credentials, keepsPassword = false } = options;
   const context = await browser.newContext({
     viewport,
     deviceScaleFactor: scale,
-    ...(credentials && { httpCredentials: { username: credentials.user, password: credentials.password } }),
+    ...(credentials &&
+      !keepsPassword && { httpCredentials: { username: credentials.user, password: credentials.password } }),
   });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -86,6 +92,11 @@ export async function visit(browser: Browser, address: string, options: VisitOpt
       reportError(new Error(`policy: ${effectiveDirective} blocks ${blockedURI} (${sourceFile}:${lineNumber})`)),
     );
   });
+  if (credentials && keepsPassword) {
+    const withPassword = new URL(address);
+    Object.assign(withPassword, { username: credentials.user, password: credentials.password });
+    await page.goto(withPassword.href);
+  }
   await page.goto(address);
   return { page, complaints };
 }
