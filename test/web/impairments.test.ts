@@ -100,6 +100,18 @@ test('impairments are chosen, applied, seen, scheduled and refused by name', { s
   await page.getByRole('button', { name: 'Apply' }).click();
   await until(async () => (await read()).impairments?.forward.duplicate?.percent === 10, 'the duplicates');
 
+  // Undone as one step, and done again.
+  const undo = page.getByRole('button', { name: 'Undo' });
+  await undo.click();
+  await until(async () => (await read()).impairments?.forward.duplicate === undefined, 'what was before');
+  assert.deepEqual((await read()).impairments.forward, { loss: { percent: 1 } });
+  await until(
+    async () => (await page.getByLabel('Duplicates, share, A → B').inputValue()) === '',
+    'what was before in the form',
+  );
+  await page.getByRole('button', { name: 'Redo' }).click();
+  await until(async () => (await read()).impairments?.forward.duplicate?.percent === 10, 'the duplicates again');
+
   // A schedule runs, and ends.
   await page.getByText('Schedule', { exact: true }).click();
   await page.getByLabel('at s').fill('0');
@@ -115,6 +127,8 @@ test('impairments are chosen, applied, seen, scheduled and refused by name', { s
   await page.getByRole('button', { name: 'Suspend' }).click();
   await until(async () => (await read()).suspend === true, 'suspension');
   await page.getByRole('button', { name: 'Resume' }).waitFor();
+  await undo.click();
+  await until(async () => (await read()).suspend === false, 'the end of suspension');
   assert.equal(await page.getByText('Filters of GNS3').count(), 0);
   const nodes = `/v2/projects/${project.project_id}/nodes`;
   const pc = await server.expect(201, 'POST', nodes, {
@@ -140,6 +154,8 @@ test('impairments are chosen, applied, seen, scheduled and refused by name', { s
   await loss.press('Enter');
   const pcLink = `/v2/projects/${project.project_id}/links/${filtered.link_id}`;
   await until(async () => (await server.expect(200, 'GET', pcLink)).filters.packet_loss?.[0] === 20, 'the filter');
+  await undo.click();
+  await until(async () => (await server.expect(200, 'GET', pcLink)).filters.packet_loss === undefined, 'no filter');
   assert.deepEqual(await hindrances(page), []);
   // The browser itself notes each of the three values that were refused.
   assert.deepEqual(

@@ -57,8 +57,11 @@ export class History {
     this.#known = known;
   }
 
-  /** Changes several things as one step. What succeeded can be undone even if another part failed. @throws Refusal */
-  update(updates: readonly Update[]): Promise<void> {
+  /**
+   * Changes several things as one step; answers their fields as the server has them then. What succeeded can be undone even if another part
+   * failed. @throws Refusal
+   */
+  update(updates: readonly Update[]): Promise<Fields[]> {
     return this.#next(async () => {
       const step: Part[] = [];
       const results = await Promise.allSettled(
@@ -66,10 +69,14 @@ export class History {
           const before = pick(this.#known(kind, id) ?? (await this.#read(kind, id)), Object.keys(fields));
           const after = await this.#put(kind, id, fields);
           step.push({ type: 'changed', kind, id, before, after });
+          return after;
         }),
       );
       this.#record(step);
-      for (const result of results) if (result.status === 'rejected') throw result.reason;
+      return results.map((result) => {
+        if (result.status === 'rejected') throw result.reason;
+        return result.value;
+      });
     });
   }
 

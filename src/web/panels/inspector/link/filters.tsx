@@ -26,7 +26,7 @@ interface FilterObject {
 
 type Typed = Readonly<Record<string, readonly string[]>>;
 
-export function Filters({ context: { lab }, link }: { context: LabContext; link: LinkObject }) {
+export function Filters({ context: { lab, history }, link }: { context: LabContext; link: LinkObject }) {
   const path = `${lab.path}/links/${link.link_id}`;
   const loaded = useLoaded(() => api.get<FilterObject[]>(`${path}/available_filters`), [path]);
   const filters = loaded.value.value ?? [];
@@ -45,7 +45,7 @@ export function Filters({ context: { lab }, link }: { context: LabContext; link:
       else wanted[type] = values.map((value, index) => (value === '' && parameters[index]!.type === 'int' ? 0 : value));
     }
     try {
-      await api.put(path, { filters: wanted });
+      await history.update([{ kind: 'link', id: link.link_id, fields: { filters: wanted } }]);
       typed.value = {};
     } catch (error) {
       problem.value = error instanceof Error ? error.message : String(error);

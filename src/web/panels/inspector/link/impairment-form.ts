@@ -1,8 +1,9 @@
 // What is typed of the impairments of both directions, beside what the link has.
 import { computed, type Signal, signal } from '@preact/signals';
 import type { Field } from '../../../forms/schema.ts';
-import { api, Refusal } from '../../../model/api.ts';
+import { Refusal } from '../../../model/api.ts';
 import type { Directions, Impairments, LinkObject } from '../../../model/types.ts';
+import type { History } from '../../../model/undo.ts';
 
 export const DIRECTIONS = ['forward', 'backward'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
@@ -103,14 +104,15 @@ export class ImpairmentForm {
   }
 
   /** Applies all of it. What is refused is marked at its field, and stays. */
-  async apply(path: string): Promise<boolean> {
+  async apply(history: History, id: string): Promise<boolean> {
     const [forward, backward] = DIRECTIONS.map((direction) => this.#body(direction));
     const none = [forward, backward].every((body) => Object.keys(body!).length === 0);
     this.problems.value = {};
     this.message.value = '';
     try {
-      const link = await api.put<LinkObject>(path, { impairments: none ? null : { forward, backward } });
-      this.take(link);
+      const fields = { impairments: none ? null : { forward, backward } };
+      const [now] = await history.update([{ kind: 'link', id, fields }]);
+      this.#has.value = (now?.['impairments'] as Directions | null | undefined) ?? NOTHING;
       this.typed.value = {};
       return true;
     } catch (error) {

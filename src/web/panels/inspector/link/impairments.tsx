@@ -40,8 +40,7 @@ interface Loaded {
 }
 
 function Impairments({ context, object: link, members, presets }: TabProps<LinkObject> & Loaded) {
-  const { lab } = context;
-  const path = `${lab.path}/links/${link.link_id}`;
+  const { lab, history } = context;
   // The link of another id has another form: its details are other ones.
   const [form] = useState(() => new ImpairmentForm(members, link));
   useEffect(() => form.take(link), [form, link]);
@@ -51,7 +50,8 @@ function Impairments({ context, object: link, members, presets }: TabProps<LinkO
   const apply = async (event: Event): Promise<void> => {
     event.preventDefault();
     const element = event.currentTarget as HTMLElement;
-    if (!(await form.apply(path))) element.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    if (!(await form.apply(history, link.link_id)))
+      element.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   };
   return (
     <>
