@@ -1,0 +1,67 @@
+// What stands at links on the map: rates and drops while traffic is shown, and the marks of what a link is asked to do.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { frameSender } from '../controller/frame-sender.ts';
+import { LabServer, until } from '../controller/lab-server.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+
+test('u shows rates, widths and drops on the map, and links say what they are asked to do', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const project = await server.project('traffic', { auto_close: false });
+  const [a, b] = [await server.hub(project, 'A', { x: -150, y: 0 }), await server.hub(project, 'B', { x: 150, y: 0 })];
+  const { link_id: id } = await server.link(project, [a, 0], [b, 0]);
+  const path = `/v2/projects/${project.project_id}`;
+  const body = { name: 'PC', node_type: 'vpcs', compute_id: 'local', x: 0, y: 150 };
+  const pc = await server.expect(201, 'POST', `${path}/nodes`, body);
+  const filtered = await server.link(project, [pc, 0], [b, 1]);
+  const send = await frameSender(t, server, { project, hub: a });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const link = page.locator(`#link-${id}`);
+  const [rate, mark] = [link.locator('.rate'), link.locator('.mark')];
+  await link.waitFor({ state: 'attached' });
+  const traffic = page.getByRole('button', { name: 'Traffic' });
+  await page.getByRole('main').press('u');
+  assert.equal(await traffic.getAttribute('aria-pressed'), 'true');
+  assert.equal(await rate.textContent(), '');
+
+  // Frames go by until the map has said so.
+  const frames = Array.from({ length: 100 }, () => Buffer.alloc(1000));
+  const whileSending = async (what: string, fits: () => Promise<boolean>): Promise<void> => {
+    await until(async () => {
+      await send(frames);
+      return fits();
+    }, what);
+  };
+  await whileSending('the rate', async () => /^ \d+(\.\d)? [kM]bit\/s$/.test((await rate.textContent()) ?? ''));
+  assert.ok(Number(await link.getAttribute('data-traffic')) >= 2, 'a line that is wider');
+  assert.match((await link.getAttribute('aria-label'))!, /^Link A .* – B .*bit\/s/);
+  assert.equal(await link.evaluate((element) => element.classList.contains('dropping')), false);
+
+  await server.expect(201, 'PUT', `${path}/links/${id}`, {
+    impairments: { forward: { loss: { percent: 50 }, delay: { ms: 30 } }, backward: {} },
+  });
+  await until(async () => (await mark.textContent()) === '→ 30 ms 50 %', 'what the link is asked to do');
+  await whileSending('drops', () => link.evaluate((element) => element.classList.contains('dropping')));
+
+  await page.getByRole('main').press('u');
+  await until(async () => (await rate.textContent()) === '', 'no rate any more');
+  assert.equal(await link.getAttribute('data-traffic'), '0');
+  assert.equal(await link.evaluate((element) => element.classList.contains('dropping')), false);
+
+  await server.expect(201, 'PUT', `${path}/links/${id}`, {
+    impairments: { both: { delay: { ms: 5 } } },
+    suspend: true,
+  });
+  await until(async () => (await mark.textContent()) === '‖  5 ms', 'both directions alike, and suspension');
+  await server.expect(201, 'PUT', `${path}/links/${id}`, { impairments: null, suspend: false });
+  await server.expect(201, 'POST', `${path}/links/${id}/start_capture`, {});
+  // Captured frames are counted on the map without the rates.
+  await whileSending('the number of frames', async () => /^● [\d,]+$/.test((await mark.textContent()) ?? ''));
+  const other = page.locator(`#link-${filtered.link_id}`);
+  await server.expect(201, 'PUT', `${path}/links/${filtered.link_id}`, { filters: { packet_loss: [20] } });
+  await until(async () => (await other.locator('.mark').textContent()) === '▼', 'the mark of a filter');
+  assert.deepEqual(complaints, []);
+});
