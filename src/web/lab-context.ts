@@ -56,6 +56,9 @@ export interface Linking {
   next?: string;
 }
 
+/** What a narrow window shows. */
+export type Pane = 'map' | 'lists' | 'details';
+
 export class LabContext implements PageContext {
   readonly lab: Lab;
   readonly journal: Journal;
@@ -77,6 +80,8 @@ export class LabContext implements PageContext {
   readonly renaming = signal<string | undefined>(undefined);
   /** The drawing whose first field is to be typed into. */
   readonly editing = signal<string | undefined>(undefined);
+  /** What was asked for in a narrow window; undefined before that. */
+  readonly pane = signal<Pane | undefined>(undefined);
   /** Where in the window the menu of what is selected is open. */
   readonly menu = signal<Point | undefined>(undefined);
   /** What was last said to people who do not see the map. */

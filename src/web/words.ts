@@ -145,6 +145,8 @@ export const WORDS = {
     },
   },
   lab: {
+    panes: 'Parts of the screen',
+    paneNames: { lists: 'Lists', map: 'Map', details: 'Details' },
     startAll: 'Start all',
     stopAll: 'Stop all',
     snapshots: 'Snapshots',
@@ -352,6 +354,8 @@ export const WORDS = {
     copy: 'Copy',
     copied: 'Copied',
     consoleAddress: 'Console address',
+    webConsole: 'Console',
+    labelStyle: 'Look of the label',
     auxAddress: 'Second console',
     noSettings: 'Nothing can be set here.',
     plugged: 'Plugged',
@@ -507,6 +511,20 @@ export const WORDS = {
     filter: 'Filter',
     follow: 'Follow',
     stop: 'Stop capture',
+    start: 'Start this capture',
+    /** By the names of the API. */
+    fields: {
+      format: {
+        label: 'Format',
+        help: 'pcap as others write it; nsecpcap with nanoseconds; pcapng also with names and directions.',
+      },
+      filter: { label: 'Only frames that fit', help: 'As tcpdump has it: arp or icmp.' },
+      snap_length: { label: 'Bytes of each frame', help: 'All, if it is empty.', unit: 'bytes' },
+      ring_size: { label: 'New file after', help: 'A ring: the oldest files go.', unit: 'bytes' },
+      ring_files: { label: 'Files of the ring', help: 'That are kept; 2, if it is empty.' },
+      capture_file_name: { label: 'File', help: 'Named after both ends, if it is empty.' },
+    },
+    files: 'Files of this capture',
     download: 'Download',
     wireshark: 'In Wireshark',
     copy: 'Copy',

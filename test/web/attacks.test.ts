@@ -9,6 +9,7 @@ import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serve } from './served.ts';
+import { Way } from './way.ts';
 
 /** Each would set `broken`, or ask another host, if it were taken for more than text. */
 const TEXTS = [
@@ -209,27 +210,38 @@ test('a wrong password leads to a page that says so, and then to waiting', { ski
 test('where a browser sends no password with WebSockets the page asks for tickets', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, address, credentials } = await serve(t, { withPassword: true });
+  const { daemon, credentials } = await serve(t, { withPassword: true });
   const { project_id } = await daemon.post('/v2/projects', { name: 'Tickets', auto_close: false });
   const path = `/v2/projects/${project_id}`;
   const { node_id } = await daemon.post(`${path}/nodes`, { name: 'PC1', node_type: 'vpcs', compute_id: 'local' });
   await daemon.post(`${path}/nodes/${node_id}/start`, {});
+  const hub = await daemon.post(`${path}/nodes`, { name: 'Hub', node_type: 'ethernet_hub', compute_id: 'local' });
+  const nodes = [node_id, hub.node_id].map((id) => ({ node_id: id, adapter_number: 0, port_number: 0 }));
+  const { link_id } = await daemon.post(`${path}/links`, { nodes });
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, address, { credentials });
-  await page.addInitScript(() => {
-    const Real = WebSocket;
-    // Safari's openings are refused; this one's lead nowhere.
-    globalThis.WebSocket = class extends Real {
-      constructor(place: string | URL) {
-        super(String(place).includes('ticket=') ? place : String(place).replace('/v2/', '/refused/'));
-      }
-    };
-  });
-  await page.goto(`${address}labs/${project_id}/nodes/${node_id}/console`);
+  const way = new Way(() => daemon.port);
+  const address = `http://127.0.0.1:${await way.open(t)}/labs/${project_id}`;
+  // As Safari does it, for the page and for its workers.
+  way.first = (piece) => {
+    const text = piece.toString('latin1');
+    const isOpening = /^upgrade: websocket/im.test(text);
+    return isOpening ? Buffer.from(text.replace(/^authorization: .*\r\n/im, ''), 'latin1') : piece;
+  };
+  const { page } = await visit(browser, `${address}/nodes/${node_id}/console`, { credentials });
   await page.getByText('live', { exact: true }).waitFor();
   await page
     .locator('.console .xterm-rows')
     .getByText(/^(VPCS|PC1)>/)
     .first()
     .waitFor();
+  await page.goto(`${address}/links/${link_id}/capture`);
+  // What the server tells beside the frames.
+  await page.getByText(/0 dropped/).waitFor();
+  await page.goto(address);
+  await page
+    .getByRole('navigation', { name: 'Nodes and links' })
+    .getByRole('button', { name: /^PC1 .* – Hub/ })
+    .click();
+  await page.getByRole('tab', { name: 'Impairments' }).click();
+  await page.getByRole('region', { name: 'Asked / achieved' }).waitFor();
 });

@@ -136,6 +136,66 @@ test('list, filter, layers and bytes are right; the download is the file; the en
   assert.deepEqual(complaints, []);
 });
 
+test('a capture is asked for with its filter and its ring, and each of its files can be had', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { server, project, links, send } = await star(t, 1);
+  const link = `/v2/projects/${project.project_id}/links/${links[0].link_id}`;
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  await page
+    .getByRole('navigation', { name: 'Nodes and links' })
+    .getByRole('button', { name: /^Middle .* – H1 / })
+    .click();
+  const start = page.getByRole('button', { name: 'Start this capture' });
+  const filter = page.getByLabel('Only frames that fit');
+  await filter.fill('arp orr icmp');
+  await page.getByLabel('Format').selectOption('nsecpcap');
+  await page.getByLabel('New file after').fill('12');
+  await start.click();
+  await page
+    .getByText(/131,?072/)
+    .first()
+    .waitFor();
+  await page.getByLabel('New file after').fill('131072');
+  await page.getByLabel('Files of the ring').fill('3');
+  await start.click();
+  // The server's words, at the field, and what was typed stays.
+  await until(async () => (await filter.getAttribute('aria-invalid')) === 'true', 'the mark of the filter');
+  assert.match((await page.locator('[data-field="filter"] .problem').textContent())!, /syntax error|orr/);
+  assert.equal((await server.expect(200, 'GET', link)).capturing, false);
+  assert.equal(await filter.inputValue(), 'arp orr icmp');
+  assert.deepEqual(await hindrances(page), []);
+  await filter.fill('ether[0] == 0');
+  await start.click();
+  await page.getByRole('button', { name: 'Middle – H1', exact: true }).waitFor();
+  const frame = Buffer.alloc(1400);
+  for (let round = 0; round < 4; round++) await send(Array.from({ length: 100 }, () => frame));
+  await until(
+    async () => (await server.expect(200, 'GET', `/v2/projects/${project.project_id}/captures`)).length > 2,
+    'files of the ring',
+  );
+  await page.getByRole('button', { name: 'Download' }).click();
+  const files = page.getByRole('list', { name: 'Files of this capture' }).getByRole('link');
+  await files.first().waitFor();
+  const names = await files.allTextContents();
+  assert.deepEqual([names.length > 2, names.every((name) => /^Middle.*\.pcap$/.test(name))], [true, true]);
+  const numbered = names.find((name) => /_\d{5}\.pcap$/.test(name))!;
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: numbered, exact: true }).click(),
+  ]);
+  const file = await readFile(join(project.path, 'project-files/captures', numbered));
+  assert.deepEqual(await readFile((await download.path())!), file);
+  assert.equal(file.readUInt32LE(0), 0xa1b23c4d, 'the mark of nanoseconds');
+  assert.deepEqual(await hindrances(page), []);
+  // The browser itself notes the filter that was refused.
+  assert.deepEqual(
+    complaints.filter((complaint) => !/status of 400/.test(complaint)),
+    [],
+  );
+});
+
 test('a flood leaves the page alive, and what was dropped is told', { skip: WITHOUT_BROWSER }, async (t) => {
   const { server, project, links, send } = await star(t, 1);
   const link = `/v2/projects/${project.project_id}/links/${links[0].link_id}`;

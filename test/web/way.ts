@@ -6,6 +6,8 @@ import type { TestContext } from 'node:test';
 export class Way {
   /** While it is, whoever comes is turned away. */
   isCut = false;
+  /** What becomes of the first piece that a client sends, its request as a rule. */
+  first: ((piece: Buffer) => Buffer) | undefined;
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
 
@@ -27,7 +29,8 @@ export class Way {
         [far, near],
       ] as const) {
         this.#sockets.add(one);
-        one.pipe(other);
+        if (one === near && this.first) this.#changed(near, far, this.first);
+        else one.pipe(other);
         one.on('error', () => other.destroy());
         one.on('close', () => {
           this.#sockets.delete(one);
@@ -46,6 +49,13 @@ export class Way {
       this.cut();
     });
     return (this.#server.address() as { port: number }).port;
+  }
+
+  #changed(near: Socket, far: Socket, first: (piece: Buffer) => Buffer): void {
+    near.once('data', (piece) => {
+      far.write(first(piece as Buffer));
+      near.pipe(far);
+    });
   }
 
   cut(): void {

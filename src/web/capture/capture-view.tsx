@@ -1,8 +1,9 @@
 // A capture in the page: its list, the frame that is chosen, and what may be done with it.
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { api, socketAddress } from '../model/api.ts';
+import { api } from '../model/api.ts';
 import { WORDS } from '../words.ts';
+import { Download } from './download.tsx';
 import { CaptureFeed } from './feed.ts';
 import { FrameTree } from './frame-tree.tsx';
 import { PacketList } from './packet-list.tsx';
@@ -19,7 +20,7 @@ interface CaptureViewProps {
 }
 
 export function CaptureView({ path, title, isShown }: CaptureViewProps) {
-  const feed = useMemo(() => new CaptureFeed(socketAddress(`${path}/pcap/ws?last=${LAST_BYTES}`)), [path]);
+  const feed = useMemo(() => new CaptureFeed(`${path}/pcap/ws`, { last: String(LAST_BYTES) }), [path]);
   useEffect(() => () => feed.stop(), [feed]);
   const following = useSignal(true);
   const chosen = useSignal<number | undefined>(undefined);
@@ -96,33 +97,6 @@ function Figures({ feed }: { feed: CaptureFeed }) {
   if (connection === 'lost') said.push(`${words.lost} ${reason}`);
   if (connection === 'ended') said.push(reason);
   return said.join(', ');
-}
-
-/** The whole file, as it is on the server. */
-function Download({ path }: { path: string }) {
-  const message = useSignal('');
-  const load = async (): Promise<void> => {
-    message.value = '';
-    try {
-      const project = path.split('/links/')[0]!;
-      const link = await api.get<{ capture_file_name: string | null }>(path);
-      if (link.capture_file_name === null) throw new Error(words.noFile);
-      const anchor = document.createElement('a');
-      anchor.href = `/v2${project}/files/project-files/captures/${encodeURIComponent(link.capture_file_name)}`;
-      anchor.download = link.capture_file_name;
-      anchor.click();
-    } catch (error) {
-      message.value = error instanceof Error ? error.message : String(error);
-    }
-  };
-  return (
-    <>
-      <button type="button" onClick={() => void load()}>
-        {words.download}
-      </button>
-      <span role="status">{message}</span>
-    </>
-  );
 }
 
 /** A line that a click selects as a whole and copies, also where no secure context is. */

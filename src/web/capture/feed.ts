@@ -36,9 +36,10 @@ export class CaptureFeed {
   readonly #worker = new Worker(workerAddress(), { type: 'module' });
   #generation = 0;
 
-  constructor(address: string) {
+  /** Path of the socket below `/v2`, and the query of its opening. */
+  constructor(path: string, query: Readonly<Record<string, string>>) {
     this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#received(data);
-    this.#send({ kind: 'open', address });
+    this.#send({ kind: 'open', path, query });
   }
 
   stop(): void {

@@ -49,7 +49,8 @@ export interface FrameDetails {
 }
 
 export type ToWorker =
-  | { kind: 'open'; address: string }
+  /** `path` is that of the socket, below `/v2`. */
+  | { kind: 'open'; path: string; query: Readonly<Record<string, string>> }
   | { kind: 'filter'; text: string }
   /** Rows by their place, those that are gone counted. */
   | { kind: 'rows'; from: number; count: number }

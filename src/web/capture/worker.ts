@@ -1,4 +1,5 @@
 // The worker of one capture: it reads the socket, keeps what fits, and decodes what is looked at.
+import { openSocket } from '../model/sockets.ts';
 import { decode } from './decode/decode.ts';
 import { BadFilter, filterOf } from './filter.ts';
 import { FrameReader } from './frames.ts';
@@ -15,7 +16,8 @@ let ring = new Ring();
 let rows = new Rows(ring);
 let reader = new FrameReader();
 let filter: ReturnType<typeof filterOf>;
-let address = '';
+/** Of the capture's socket, below `/v2`, and the query of its opening. */
+let source: { path: string; query: Readonly<Record<string, string>> };
 let isTelling = false;
 let isLooking = false;
 const state: CaptureState = {
@@ -56,19 +58,20 @@ function lookSoon(): void {
   setTimeout(look, 0);
 }
 
-function connect(): void {
+async function connect(): Promise<void> {
   ring = new Ring();
   rows = new Rows(ring);
   rows.filter(filter);
   reader = new FrameReader();
   state.generation += 1;
   state.connection = 'connecting';
-  const socket = new WebSocket(address);
-  socket.binaryType = 'arraybuffer';
-  socket.onopen = () => {
-    state.connection = 'open';
-    changed();
-  };
+  const socket = await openSocket(source.path, source.query).catch(() => undefined);
+  if (!socket) {
+    lost('');
+    return;
+  }
+  state.connection = 'open';
+  changed();
   socket.onmessage = ({ data }) => {
     if (typeof data === 'string') {
       state.server = JSON.parse(data) as ServerFigures;
@@ -86,11 +89,19 @@ function connect(): void {
     lookSoon();
   };
   socket.onclose = ({ code, reason }) => {
-    state.connection = code === ENDED ? 'ended' : 'lost';
+    if (code !== ENDED) return lost(reason);
+    state.connection = 'ended';
     state.reason = reason;
     changed();
-    if (code !== ENDED) setTimeout(connect, PAUSE_MS);
   };
+}
+
+/** Tries again a little later. */
+function lost(reason: string): void {
+  state.connection = 'lost';
+  state.reason = reason;
+  changed();
+  setTimeout(() => void connect(), PAUSE_MS);
 }
 
 function setFilter(text: string): void {
@@ -121,8 +132,8 @@ function sendFrame(number: number): void {
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'open') {
-    address = data.address;
-    connect();
+    source = data;
+    void connect();
   } else if (data.kind === 'filter') setFilter(data.text);
   else if (data.kind === 'frame') sendFrame(data.number);
   else tell({ kind: 'rows', from: data.from, generation: state.generation, rows: rows.get(data.from, data.count) });

@@ -45,6 +45,11 @@ function formOf(schema: JsonSchema | undefined): JsonSchema | undefined {
   return schema?.anyOf?.find(({ type }) => type !== 'null') ?? schema;
 }
 
+/** What a capture of a link can be asked for. @throws Refusal */
+export async function captureMembers(): Promise<Field[]> {
+  return fieldsOf(await bodySchema('post', '/v2/projects/{project_id}/links/{link_id}/start_capture'));
+}
+
 /** @throws Refusal */
 export async function hostMembers(): Promise<Field[]> {
   return fieldsOf(await bodySchema('post', '/v2/computes'));

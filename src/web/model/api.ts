@@ -93,10 +93,3 @@ export const api = {
     await call('POST', `/v2${path}`, file);
   },
 };
-
-/** Address of a WebSocket of this server. */
-export function socketAddress(path: string): string {
-  const address = new URL(`/v2${path}`, location.href);
-  address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
-  return address.href;
-}

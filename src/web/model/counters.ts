@@ -1,6 +1,6 @@
 // Counters of all links of a lab, over one socket that is open while somebody looks, and the rates of the last minute.
 import { signal } from '@preact/signals';
-import { socketAddress } from './api.ts';
+import { openSocket } from './sockets.ts';
 
 export interface Delay {
   mean_ms: number;
@@ -45,6 +45,9 @@ export class Counters {
   readonly #history = new Map<string, { forward: number[]; backward: number[] }>();
   #watchers = 0;
   #socket: WebSocket | undefined;
+  /** Counts openings: what an earlier one brings is not wanted any more. */
+  #attempt = 0;
+  #isOpening = false;
   #again: ReturnType<typeof setTimeout> | undefined;
   #ticking: ReturnType<typeof setInterval> | undefined;
   #before = new Map<string, number>();
@@ -79,22 +82,35 @@ export class Counters {
 
   readonly #visible = (): void => {
     if (document.hidden) this.#close();
-    else if (!this.#socket) this.#open();
+    else if (!this.#socket && !this.#isOpening) void this.#open();
   };
 
-  #open(): void {
-    const socket = new WebSocket(socketAddress(`${this.#path}/links/statistics/ws?interval=${INTERVAL_MS}`));
+  async #open(): Promise<void> {
+    this.#attempt += 1;
+    const attempt = this.#attempt;
+    clearTimeout(this.#again);
+    this.#isOpening = true;
+    this.#ticking ??= setInterval(() => this.#tick(), INTERVAL_MS);
+    const path = `${this.#path}/links/statistics/ws`;
+    const socket = await openSocket(path, { interval: String(INTERVAL_MS) }).catch(() => undefined);
+    if (attempt !== this.#attempt) return socket?.close();
+    this.#isOpening = false;
+    if (!socket) return this.#lost();
     this.#socket = socket;
     socket.onmessage = ({ data }) => this.#received(JSON.parse(String(data)) as { links: LinkCounters[] });
     socket.onclose = () => {
-      if (socket !== this.#socket) return;
-      this.#socket = undefined;
-      this.#again = setTimeout(this.#visible, PAUSE_MS);
+      if (socket === this.#socket) this.#lost();
     };
-    this.#ticking ??= setInterval(() => this.#tick(), INTERVAL_MS);
+  }
+
+  #lost(): void {
+    this.#socket = undefined;
+    this.#again = setTimeout(this.#visible, PAUSE_MS);
   }
 
   #close(): void {
+    this.#attempt += 1;
+    this.#isOpening = false;
     const socket = this.#socket;
     this.#socket = undefined;
     socket?.close();

@@ -1,5 +1,4 @@
-// WebSockets of this server. Where a browser sends no password with them, as Safari, a ticket lets them in.
-import { api, socketAddress } from './api.ts';
+// WebSockets of this server, for the page and for its workers. Where a browser sends no password with them, as Safari, a ticket lets them in.
 
 /** Known since a ticket has helped. */
 let needsTicket = false;
@@ -7,25 +6,36 @@ let needsTicket = false;
 /**
  * Opens a WebSocket; resolves when it is open. Messages are binary as `ArrayBuffer`.
  * @param path below `/v2`, without query
- * @throws Refusal, or Error when the server does not open it
+ * @throws Error when the server does not open it
  */
 export async function openSocket(path: string, query: Readonly<Record<string, string>> = {}): Promise<WebSocket> {
   if (!needsTicket) {
     const socket = await opened(path, query).catch(() => undefined);
     if (socket) return socket;
   }
-  const { ticket } = await api.post<{ ticket: string }>('/tickets', { path: `/v2${path}` });
-  const socket = await opened(path, { ...query, ticket });
+  const socket = await opened(path, { ...query, ticket: await ticketFor(path) });
   needsTicket = true;
   return socket;
 }
 
+/** Not by `api`, which brings more than a worker needs. */
+async function ticketFor(path: string): Promise<string> {
+  const answer = await fetch('/v2/tickets', { method: 'POST', body: JSON.stringify({ path: `/v2${path}` }) });
+  if (!answer.ok) throw notOpened();
+  return ((await answer.json()) as { ticket: string }).ticket;
+}
+
 function opened(path: string, query: Readonly<Record<string, string>>): Promise<WebSocket> {
-  const search = new URLSearchParams(query).toString();
-  const socket = new WebSocket(socketAddress(search === '' ? path : `${path}?${search}`));
+  const address = new URL(`/v2${path}?${new URLSearchParams(query)}`, location.href);
+  address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+  const socket = new WebSocket(address.href);
   socket.binaryType = 'arraybuffer';
   return new Promise((resolve, reject) => {
     socket.onopen = () => resolve(socket);
-    socket.onerror = () => reject(new Error('The server does not open the connection.'));
+    socket.onerror = () => reject(notOpened());
   });
+}
+
+function notOpened(): Error {
+  return new Error('The server does not open the connection.');
 }

@@ -2,6 +2,7 @@
 import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/api.ts';
 import type { LinkObject } from '../model/types.ts';
+import { focusShown } from '../shell/focus.ts';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 
@@ -12,11 +13,19 @@ function selected({ lab, selection }: LabContext): LinkObject | undefined {
   return lab.links.get(selection.value.link ?? '');
 }
 
+/** Begins a capture with what is asked of it, and shows its packets. @throws Refusal */
+export async function startCapture(context: LabContext, link: LinkObject, wanted: object = {}): Promise<void> {
+  await api.post(`${context.lab.path}/links/${link.link_id}/start_capture`, wanted);
+  showCapture(context, link);
+}
+
 /** Shows the packets of a link in the dock; a capture begins unless one runs. */
 export async function openCapture(context: LabContext, link: LinkObject): Promise<void> {
-  const { lab, attempt, dock } = context;
-  const path = `${lab.path}/links/${link.link_id}`;
-  if (!link.capturing && !(await attempt(() => api.post(`${path}/start_capture`)))) return;
+  if (link.capturing) showCapture(context, link);
+  else await context.attempt(() => startCapture(context, link));
+}
+
+function showCapture({ lab, dock }: LabContext, link: LinkObject): void {
   const title = link.nodes.map((end) => lab.nodes.get(end.node_id)?.name ?? '').join(' – ');
   dock.open({ kind: 'capture', id: link.link_id, linkId: link.link_id, title });
 }
@@ -28,7 +37,10 @@ export const LINK_VERBS: readonly LabVerb[] = [
     keys: ['Enter'],
     scope: 'link',
     isLocal: true,
-    run: () => document.querySelector<HTMLElement>('.inspector button, .inspector input')?.focus(),
+    run: ({ pane }) => {
+      pane.value = 'details';
+      focusShown(document.querySelector<HTMLElement>('.inspector button, .inspector input'));
+    },
   },
   {
     id: 'link.suspend',

@@ -3,10 +3,13 @@
 import { portName } from '../../model/ports.ts';
 import type { LinkObject } from '../../model/types.ts';
 import { WORDS } from '../../words.ts';
+import { lazily } from '../lazily.tsx';
 import { VerbButton } from '../verb-button.tsx';
 import { ImpairmentsTab } from './link/impairments.tsx';
 import { LinkStyleTab } from './link-style.tsx';
 import { type Tab, type TabProps, Tabs } from './tabs.tsx';
+
+const CaptureForm = lazily<TabProps<LinkObject>>(async () => (await import('./link/capture-form.tsx')).CaptureForm);
 
 /** The tabs of a link. */
 const LINK_TABS: readonly Tab<LinkObject>[] = [
@@ -39,8 +42,16 @@ export function LinkDetails({ context, object: link }: TabProps<LinkObject>) {
   );
 }
 
-function General({ context: { lab }, object: link }: TabProps<LinkObject>) {
-  if (!link.capturing) return <p>{WORDS.links.notCaptured}</p>;
+function General({ context, object: link }: TabProps<LinkObject>) {
+  const { lab } = context;
+  if (!link.capturing) {
+    return (
+      <>
+        <p>{WORDS.links.notCaptured}</p>
+        <CaptureForm context={context} object={link} />
+      </>
+    );
+  }
   return (
     <>
       <p>{WORDS.links.wireshark}:</p>

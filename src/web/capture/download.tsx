@@ -1,0 +1,62 @@
+// The files of a capture, as they are on the server: one, or those of a ring.
+import { useSignal } from '@preact/signals';
+import { api } from '../model/api.ts';
+import { bytesInWords } from '../model/sizes.ts';
+import { WORDS } from '../words.ts';
+
+const words = WORDS.capture;
+
+interface CaptureFile {
+  name: string;
+  /** Null for a file that another host has. */
+  bytes: number | null;
+  link_id: string | null;
+}
+
+/** Downloads the only file, or lets one be chosen. `path` is that of the link, below `/v2`. */
+export function Download({ path }: { path: string }) {
+  const message = useSignal('');
+  const files = useSignal<readonly CaptureFile[]>([]);
+  const [project = '', link] = path.split('/links/');
+  const address = ({ name }: CaptureFile): string => `/v2${project}/captures/${encodeURIComponent(name)}`;
+  const load = async (): Promise<void> => {
+    message.value = '';
+    files.value = [];
+    try {
+      const all = await api.get<CaptureFile[]>(`${project}/captures`);
+      const own = all.filter(({ link_id: id }) => id === link);
+      const [only, ...others] = own;
+      if (!only) throw new Error(words.noFile);
+      if (others.length > 0) {
+        files.value = own;
+        return;
+      }
+      const anchor = document.createElement('a');
+      anchor.href = address(only);
+      anchor.download = only.name;
+      anchor.click();
+    } catch (error) {
+      message.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  return (
+    <>
+      <button type="button" aria-expanded={files.value.length > 0} onClick={() => void load()}>
+        {words.download}
+      </button>
+      <span role="status">{message}</span>
+      {files.value.length > 0 && (
+        <ul class="capture-files" aria-label={words.files}>
+          {files.value.map((file) => (
+            <li key={file.name}>
+              <a href={address(file)} download={file.name}>
+                {file.name}
+              </a>{' '}
+              {file.bytes !== null && bytesInWords(file.bytes)}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
