@@ -1,17 +1,24 @@
-// The address of a console that is a web page of the node's own.
+// The address of a console that is a web page: of the node's own, or, behind a cloud, of a device somewhere.
 import type { NodeObject } from '../model/types.ts';
 
 const EVERYWHERE = ['0.0.0.0', '::', ''];
 
 /** Undefined for a node that has none. */
-export function webAddress({
-  console_type: type,
-  console_host: host,
-  console: port,
-  properties,
-}: NodeObject): string | undefined {
-  if ((type !== 'http' && type !== 'https') || port === null) return undefined;
-  const name = EVERYWHERE.includes(host ?? '') ? location.hostname : host!.includes(':') ? `[${host}]` : host!;
-  const path = String(properties?.['console_http_path'] ?? '/');
-  return `${type}://${name}:${port}${path.startsWith('/') ? path : `/${path}`}`;
+export function webAddress(node: NodeObject): string | undefined {
+  const { console_type: type, console_host: host, console: port, properties } = node;
+  if (type !== 'http' && type !== 'https') return remoteAddress(node);
+  if (port === null) return undefined;
+  const name = EVERYWHERE.includes(host ?? '') ? location.hostname : host!;
+  return addressOf(type, name, port, properties?.['console_http_path']);
+}
+
+function remoteAddress({ properties }: NodeObject): string | undefined {
+  const { remote_console_type: type, remote_console_host: host, remote_console_port: port } = properties ?? {};
+  if ((type !== 'http' && type !== 'https') || typeof port !== 'number' || !host) return undefined;
+  return addressOf(type, String(host), port, properties['remote_console_http_path']);
+}
+
+function addressOf(type: string, host: string, port: number, given: unknown): string {
+  const path = String(given ?? '/');
+  return `${type}://${host.includes(':') ? `[${host}]` : host}:${port}${path.startsWith('/') ? path : `/${path}`}`;
 }

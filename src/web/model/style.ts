@@ -23,10 +23,8 @@ export function fontFamily(name: string): string {
 
 export function readStyle(text: string | null | undefined): LabelStyle {
   const style: LabelStyle = {};
-  for (const entry of (text ?? '').split(';')) {
-    const at = entry.indexOf(':');
-    const value = entry.slice(at + 1).trim();
-    switch (at > 0 ? entry.slice(0, at).trim() : '') {
+  for (const [name, value] of partsOf(text)) {
+    switch (name) {
       case 'font-family':
         // The default of all clients says nothing about a wish.
         if (!TYPEWRITER.test(value)) style.fontFamily = fontFamily(value);
@@ -52,6 +50,56 @@ export function readStyle(text: string | null | undefined): LabelStyle {
     }
   }
   return style;
+}
+
+/** What of a label's style people set. */
+export interface LabelLook {
+  /** `#rrggbb` */
+  colour: string;
+  /** In points. */
+  size: number;
+  isBold: boolean;
+  isItalic: boolean;
+}
+
+/** What clients write who never chose anything. */
+const UNCHOSEN: LabelLook = { colour: '#000000', size: 10, isBold: false, isItalic: false };
+
+/** The parts of a style, in their order; other clients may write anything. */
+function partsOf(text: string | null | undefined): Map<string, string> {
+  return new Map(
+    (text ?? '').split(';').flatMap((entry) => {
+      const at = entry.indexOf(':');
+      return at > 0 ? [[entry.slice(0, at).trim(), entry.slice(at + 1).trim()] as const] : [];
+    }),
+  );
+}
+
+/** How a label looks; what cannot be read is as if nobody had chosen it. */
+export function lookOf(text: string | null | undefined): LabelLook {
+  const parts = partsOf(text);
+  const [colour = '', size] = [parts.get('fill'), Number.parseFloat(parts.get('font-size') ?? '')];
+  return {
+    colour: /^#[\da-f]{6}$/i.test(colour) ? colour : UNCHOSEN.colour,
+    size: size >= 4 && size <= 200 ? size : UNCHOSEN.size,
+    isBold: parts.get('font-weight') === 'bold',
+    isItalic: parts.get('font-style') === 'italic',
+  };
+}
+
+/** The style with another look, as GNS3's clients write it; what else is in it stays. */
+export function restyled(text: string | null | undefined, look: Partial<LabelLook>): string {
+  const parts = partsOf(text);
+  const set = (name: string, value: string | undefined): void => {
+    if (value === undefined) parts.delete(name);
+    else parts.set(name, value);
+  };
+  if (look.colour !== undefined) set('fill', look.colour);
+  // With the point: some clients read nothing else.
+  if (look.size !== undefined) set('font-size', Number.isInteger(look.size) ? `${look.size}.0` : String(look.size));
+  if (look.isBold !== undefined) set('font-weight', look.isBold ? 'bold' : undefined);
+  if (look.isItalic !== undefined) set('font-style', look.isItalic ? 'italic' : undefined);
+  return [...parts].map(([name, value]) => `${name}: ${value};`).join('');
 }
 
 /** How the line of a link is drawn. */

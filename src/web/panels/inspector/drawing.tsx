@@ -3,9 +3,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { type Filled, type Line, readShape, type Shape, type TextShape, writeShape } from '../../model/drawing.ts';
 import type { DrawingObject } from '../../model/types.ts';
 import type { Fields } from '../../model/undo.ts';
+import { focusShown } from '../../shell/focus.ts';
 import { WORDS } from '../../words.ts';
 import { VerbButton } from '../verb-button.tsx';
-import { ChoiceField, ColourField, NumberField } from './fields.tsx';
+import { CheckField, ChoiceField, ColourField, NumberField } from './fields.tsx';
 import type { TabProps } from './tabs.tsx';
 
 const words = WORDS.drawings;
@@ -16,7 +17,7 @@ interface ShapeProps<S extends Shape> {
 }
 
 export function DrawingDetails({ context, object: drawing }: TabProps<DrawingObject>) {
-  const { attempt, history, editing } = context;
+  const { attempt, history, editing, pane } = context;
   const panel = useRef<HTMLDivElement>(null);
   const shape = readShape(drawing.svg);
   const update = (fields: Fields): void =>
@@ -28,10 +29,11 @@ export function DrawingDetails({ context, object: drawing }: TabProps<DrawingObj
   useEffect(() => {
     if (!isEdited) return;
     const field = panel.current?.querySelector<HTMLInputElement>('textarea, input');
-    field?.focus();
+    pane.value = 'details';
+    focusShown(field);
     field?.select();
     editing.value = undefined;
-  }, [isEdited, editing]);
+  }, [isEdited, editing, pane]);
   return (
     <>
       <h2>{words.kinds[shape?.kind ?? 'picture']}</h2>
@@ -91,16 +93,8 @@ function TextFields({ shape, change, back }: ShapeProps<TextShape> & { back: () 
         most={200}
         change={(fontSize) => change({ fontSize })}
       />
-      {(['isBold', 'isItalic'] as const).map((name) => (
-        <label key={name}>
-          {name === 'isBold' ? words.bold : words.italic}
-          <input
-            type="checkbox"
-            checked={shape[name]}
-            onChange={({ currentTarget }) => change({ [name]: currentTarget.checked })}
-          />
-        </label>
-      ))}
+      <CheckField label={words.bold} value={shape.isBold} change={(isBold) => change({ isBold })} />
+      <CheckField label={words.italic} value={shape.isItalic} change={(isItalic) => change({ isItalic })} />
     </>
   );
 }

@@ -42,6 +42,15 @@ export function ColourField({ label, value, change }: FieldProps<string>) {
   );
 }
 
+export function CheckField({ label, value, change }: FieldProps<boolean>) {
+  return (
+    <label>
+      {label}
+      <input type="checkbox" checked={value} onChange={({ currentTarget }) => change(currentTarget.checked)} />
+    </label>
+  );
+}
+
 interface ChoiceFieldProps extends FieldProps<string> {
   /** Words by value. */
   choices: Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 // What every node has: name, picture, label, console, when it starts.
 import { useSignal } from '@preact/signals';
+import { webAddress } from '../../../console/web-address.ts';
 import { FormView } from '../../../forms/form-view.tsx';
 import { type Field, fieldsOf } from '../../../forms/schema.ts';
 import type { NodeObject } from '../../../model/types.ts';
@@ -8,6 +9,7 @@ import { CopyLine } from '../../copy-line.tsx';
 import { SymbolChooser } from '../../symbol-chooser.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { generalFields } from './changes.ts';
+import { LabelStyleFields } from './label-style.tsx';
 import { useNodeForm } from './use-node-form.ts';
 
 const words = WORDS.node;
@@ -23,12 +25,21 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
   const choosing = useSignal(false);
   const symbol = form?.fields.find(({ name }) => name === 'symbol');
   const aux = node.properties['aux'];
+  const web = webAddress(node);
   return (
     <>
       <p>
         {STATUS[node.status]}, {node.node_type.replaceAll('_', ' ')}
       </p>
-      {node.console !== null && node.console_type !== 'none' && (
+      {web !== undefined && (
+        <p>
+          {words.webConsole}:{' '}
+          <a href={web} target="_blank" rel="noopener noreferrer">
+            {web}
+          </a>
+        </p>
+      )}
+      {web === undefined && node.console !== null && node.console_type !== 'none' && (
         <CopyLine label={words.consoleAddress} text={addressOf(node, node.console)} />
       )}
       {typeof aux === 'number' && <CopyLine label={words.auxAddress} text={addressOf(node, aux, 'telnet')} />}
@@ -53,6 +64,7 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
           )}
         </FormView>
       )}
+      <LabelStyleFields context={context} node={node} />
       {choosing.value && form && symbol && (
         <SymbolChooser
           choose={(id) => form.type(symbol, id)}

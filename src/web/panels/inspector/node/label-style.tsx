@@ -1,0 +1,43 @@
+// How the label of a node looks, for everybody: colour, size, weight, rotation. In a fold, as few need it.
+import { useEffect, useRef } from 'preact/hooks';
+import type { LabContext } from '../../../lab-context.ts';
+import { type LabelLook, lookOf, restyled } from '../../../model/style.ts';
+import type { LabelObject, NodeObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import { CheckField, ColourField, NumberField } from '../fields.tsx';
+
+const words = WORDS.drawings;
+
+export function LabelStyleFields({ context, node }: { context: LabContext; node: NodeObject }) {
+  const { attempt, history } = context;
+  const { label } = node;
+  const look = lookOf(label.style);
+  // What was changed a moment ago may not have come back yet.
+  const latest = useRef(label);
+  useEffect(() => {
+    latest.current = label;
+  }, [label]);
+  const update = (fields: Partial<LabelObject>): void => {
+    latest.current = { ...latest.current, ...fields };
+    void attempt(() => history.update([{ kind: 'node', id: node.node_id, fields: { label: latest.current } }]));
+  };
+  const change = (fields: Partial<LabelLook>): void => update({ style: restyled(latest.current.style, fields) });
+  return (
+    <details>
+      <summary>{WORDS.node.labelStyle}</summary>
+      <div class="fields">
+        <ColourField label={words.colour} value={look.colour} change={(colour) => change({ colour })} />
+        <NumberField label={words.size} value={look.size} least={4} most={200} change={(size) => change({ size })} />
+        <CheckField label={words.bold} value={look.isBold} change={(isBold) => change({ isBold })} />
+        <CheckField label={words.italic} value={look.isItalic} change={(isItalic) => change({ isItalic })} />
+        <NumberField
+          label={words.rotation}
+          value={label.rotation ?? 0}
+          least={-359}
+          most={360}
+          change={(rotation) => update({ rotation })}
+        />
+      </div>
+    </details>
+  );
+}
