@@ -5,6 +5,7 @@ import { NOTHING, type Selection } from '../model/selection.ts';
 import type { DrawingObject } from '../model/types.ts';
 import { connectGrip, type Grip, labelGrip, moveGrip, panGrip, rectangleGrip, resizeGrip } from './grips.ts';
 import type { Handles } from './handles.ts';
+import { Pinch } from './pinch.ts';
 import type { Stage } from './stage.ts';
 
 /** Pixels that a pressed pointer may tremble and still be a click. */
@@ -36,12 +37,16 @@ export class Gestures {
   readonly #handles: Handles;
   readonly #events: GestureEvents;
   readonly #over = new AbortController();
+  readonly #pinch: Pinch;
+  /** What was selected when the space bar went down, while it is. */
+  #beforeSpace: Selection | undefined;
   #pressed: Pressed | undefined;
 
   constructor(stage: Stage, handles: Handles, events: GestureEvents) {
     this.#stage = stage;
     this.#handles = handles;
     this.#events = events;
+    this.#pinch = new Pinch(stage.camera);
     const { host } = stage;
     const { signal } = this.#over;
     host.addEventListener('pointerdown', this.#down, { signal });
@@ -52,6 +57,10 @@ export class Gestures {
     host.addEventListener('dblclick', this.#double, { signal });
     host.addEventListener('contextmenu', this.#menu, { signal });
     host.addEventListener('wheel', this.#wheel, { signal, passive: false });
+    // Before the map itself takes the key.
+    host.addEventListener('keydown', this.#spaceDown, { signal, capture: true });
+    addEventListener('keyup', this.#spaceUp, { signal });
+    addEventListener('blur', this.#spaceUp, { signal });
   }
 
   stop(): void {
@@ -74,15 +83,43 @@ export class Gestures {
     if (event.button !== 0 && event.button !== 1) return;
     const target = event.target as Element;
     // Panels that lie upon the map take their own events.
-    if (!this.#isMap(target) || this.#pressed) return;
+    if (!this.#isMap(target)) return;
+    if (this.#pinch.down(event)) {
+      event.preventDefault();
+      // What the first finger held goes back: two move the map.
+      this.cancel();
+      this.#stage.host.setPointerCapture(event.pointerId);
+    }
+    if (this.#pressed || this.#pinch.isOn) return;
     const { clientX: x, clientY: y, pointerId: pointer } = event;
     this.#stage.svg.focus({ preventScroll: true });
     // Otherwise the browser begins to select text, or takes the focus elsewhere.
     event.preventDefault();
     this.#stage.context.menu.value = undefined;
-    const begin = event.button === 1 ? () => panGrip(this.#stage) : this.#grip(target, event);
+    const isPan = event.button === 1 || this.#beforeSpace !== undefined;
+    const begin = isPan ? () => this.#pan() : this.#grip(target, event);
     this.#pressed = { pointer, start: { x, y }, last: { x, y }, begin, grip: undefined };
     this.#stage.host.setPointerCapture(pointer);
+  };
+
+  /** What the space bar has selected or not it leaves as it was: it was pressed for this. */
+  #pan(): Grip {
+    if (this.#beforeSpace) this.#stage.context.selection.value = this.#beforeSpace;
+    return panGrip(this.#stage);
+  }
+
+  readonly #spaceDown = (event: KeyboardEvent): void => {
+    if (event.key !== ' ' || !this.#isMap(event.target as Element)) return;
+    if (!this.#beforeSpace) this.#beforeSpace = this.#stage.context.selection.value;
+    // The key repeats while it is held, and would select and not select in turn.
+    else if (event.repeat) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  };
+
+  readonly #spaceUp = (event: Event): void => {
+    if (!(event instanceof KeyboardEvent) || event.key === ' ') this.#beforeSpace = undefined;
   };
 
   /** What begins when the pointer that was pressed here is moved. What a click selects is selected at once. */
@@ -126,6 +163,7 @@ export class Gestures {
   }
 
   readonly #move = (event: PointerEvent): void => {
+    this.#pinch.move(event);
     const pressed = this.#pressed;
     if (!pressed || event.pointerId !== pressed.pointer) return;
     const { clientX: x, clientY: y } = event;
@@ -137,6 +175,7 @@ export class Gestures {
   };
 
   readonly #up = (event: PointerEvent): void => {
+    this.#pinch.up(event);
     const pressed = this.#pressed;
     if (!pressed || event.pointerId !== pressed.pointer) return;
     this.#pressed = undefined;

@@ -1,0 +1,51 @@
+// Two fingers upon the map: what lies between them stays between them, so that they move and zoom it at once.
+import type { Point } from '../model/geometry.ts';
+import type { Camera } from './camera.ts';
+
+/** Pixels below which the distance of two fingers says nothing. */
+const LEAST = 10;
+
+export class Pinch {
+  readonly #camera: Camera;
+  /** By the pointer's id. */
+  readonly #fingers = new Map<number, Point>();
+
+  constructor(camera: Camera) {
+    this.#camera = camera;
+  }
+
+  /** Whether two fingers are down. */
+  get isOn(): boolean {
+    return this.#fingers.size === 2;
+  }
+
+  /** A third finger does nothing. True if there are two from now on. */
+  down({ pointerType, pointerId, clientX: x, clientY: y }: PointerEvent): boolean {
+    if (pointerType !== 'touch' || this.isOn) return false;
+    this.#fingers.set(pointerId, { x, y });
+    return this.isOn;
+  }
+
+  move({ pointerId, clientX: x, clientY: y }: PointerEvent): void {
+    const former = this.#fingers.get(pointerId);
+    if (!former) return;
+    this.#fingers.set(pointerId, { x, y });
+    const other = [...this.#fingers].find(([id]) => id !== pointerId)?.[1];
+    if (!other) return;
+    const [before, now] = [spanOf(former, other), spanOf({ x, y }, other)];
+    this.#camera.pan(now.middle.x - before.middle.x, now.middle.y - before.middle.y);
+    if (before.length > LEAST && now.length > LEAST)
+      this.#camera.zoomAt(now.length / before.length, now.middle.x, now.middle.y);
+  }
+
+  up({ pointerId }: PointerEvent): void {
+    this.#fingers.delete(pointerId);
+  }
+}
+
+function spanOf(one: Point, other: Point): { middle: Point; length: number } {
+  return {
+    middle: { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 },
+    length: Math.hypot(one.x - other.x, one.y - other.y),
+  };
+}
