@@ -11,6 +11,7 @@ import { LabHeader } from './panels/lab-header.tsx';
 import { LabNotices } from './panels/lab-notices.tsx';
 import { LinkingPanel } from './panels/linking.tsx';
 import { Lists } from './panels/lists.tsx';
+import { closeDrawer, PaneButtons, shownPane } from './panels/narrow.tsx';
 import { Palette } from './panels/palette.tsx';
 import { Rename } from './panels/rename.tsx';
 import { VerbButton } from './panels/verb-button.tsx';
@@ -90,7 +91,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
 
   if (!isShown) return <ClosedLab lab={lab} attempt={attempt} />;
   return (
-    <div class="lab" data-state={lab.state.value}>
+    <div class="lab" data-state={lab.state.value} data-shown={shownPane(context)}>
       <LabHeader lab={lab}>
         <div class="tools" role="toolbar" aria-label={WORDS.common.actions}>
           <VerbButton context={context} id="lab.start" />
@@ -105,6 +106,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
           <VerbButton context={context} id="lab.snapshots" />
           <VerbButton context={context} id="lab.export" />
         </div>
+        <PaneButtons context={context} />
       </LabHeader>
       <LabNotices context={context} />
       <p class="hidden" role="status">
@@ -120,6 +122,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
         onFocus={({ target, currentTarget }) => {
           if (target === currentTarget) map.current?.focus();
         }}
+        onPointerDown={() => closeDrawer(context)}
         onScroll={({ currentTarget }) => currentTarget.scrollTo(0, 0)}
         onKeyDown={keys}
       >
@@ -150,7 +153,9 @@ function nextPane(event: KeyboardEvent): void {
   if (event.key !== 'F6') return;
   event.preventDefault();
   event.stopPropagation();
-  const panes = [...document.querySelectorAll<HTMLElement>('[data-pane]')];
+  const panes = [...document.querySelectorAll<HTMLElement>('[data-pane]')].filter((pane) =>
+    (pane.querySelector('.topology') ?? pane).checkVisibility({ visibilityProperty: true }),
+  );
   const at = panes.findIndex((pane) => pane.contains(document.activeElement));
   const next = panes[(at + (event.shiftKey ? -1 : 1) + panes.length) % panes.length];
   const target = next?.matches('[tabindex]')

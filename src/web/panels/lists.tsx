@@ -3,12 +3,18 @@ import { useSignal } from '@preact/signals';
 import type { LabContext } from '../lab-context.ts';
 import { readShape } from '../model/drawing.ts';
 import { portName } from '../model/ports.ts';
+import type { Selection } from '../model/selection.ts';
 import type { LinkObject } from '../model/types.ts';
 import { STATUS, WORDS } from '../words.ts';
+import { showDetails } from './narrow.tsx';
 
 export function Lists({ context }: { context: LabContext }) {
   const { lab, selection, select } = context;
   const words = useSignal('');
+  const choose = (chosen: Partial<Selection>): void => {
+    select(chosen);
+    showDetails(context);
+  };
   lab.changes.value; // drawn anew with every change
   const nodes = [...lab.nodes.values()]
     .filter(({ name }) => name.toLowerCase().includes(words.value.toLowerCase()))
@@ -28,7 +34,7 @@ export function Lists({ context }: { context: LabContext }) {
             if (key === 'Escape') context.map?.focus();
             const [first] = nodes;
             if (key !== 'Enter' || !first) return;
-            select({ nodes: [first.node_id] });
+            choose({ nodes: [first.node_id] });
             context.map?.centre(first.node_id);
             context.map?.focus();
           }}
@@ -47,7 +53,7 @@ export function Lists({ context }: { context: LabContext }) {
               type="button"
               aria-pressed={selection.value.nodes.includes(node.node_id)}
               onClick={() => {
-                select({ nodes: [node.node_id] });
+                choose({ nodes: [node.node_id] });
                 context.map?.show(node.node_id);
               }}
             >
@@ -65,7 +71,7 @@ export function Lists({ context }: { context: LabContext }) {
             <button
               type="button"
               aria-pressed={selection.value.link === link.link_id}
-              onClick={() => select({ link: link.link_id })}
+              onClick={() => choose({ link: link.link_id })}
             >
               {end(link, 0)} – {end(link, 1)} {link.suspend && <small>{STATUS['suspended']}</small>}
             </button>
@@ -84,7 +90,7 @@ export function Lists({ context }: { context: LabContext }) {
                   type="button"
                   aria-pressed={selection.value.drawings.includes(drawing.drawing_id)}
                   onClick={() => {
-                    select({ drawings: [drawing.drawing_id] });
+                    choose({ drawings: [drawing.drawing_id] });
                     context.map?.show(drawing.drawing_id);
                   }}
                 >

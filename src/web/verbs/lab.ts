@@ -3,6 +3,7 @@ import { api } from '../model/api.ts';
 import { newShape, type Shape, sizeOf, writeShape } from '../model/drawing.ts';
 import type { DrawingObject, ProjectObject } from '../model/types.ts';
 import type { ViewSetting } from '../model/view-settings.ts';
+import { focusShown } from '../shell/focus.ts';
 import { showExport, showSnapshots } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
@@ -123,7 +124,10 @@ export const LAB_VERBS: readonly LabVerb[] = [
     keys: ['/'],
     scope: 'lab',
     isLocal: true,
-    run: () => document.querySelector<HTMLElement>('.lists input[type="search"]')?.focus(),
+    run: ({ pane }) => {
+      pane.value = 'lists';
+      focusShown(document.querySelector<HTMLElement>('.lists input[type="search"]'));
+    },
   },
   {
     id: 'lab.all',
