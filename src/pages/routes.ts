@@ -71,6 +71,9 @@ async function answer(name: string, file: WebFile, headers: Headers, caching: st
   return new Response(new Uint8Array(await unzip(file.content)), { headers: { ...common, ...type } });
 }
 
+/** What `bin/development.mjs` adds to a server that runs from its sources. */
+export const developmentRoutes: Route[] = [];
+
 /** `version` is the release that clients are told. */
 export function pageRoutes(version: string): Route[] {
   const page = async ({ headers }: { headers: Headers }): Promise<Response> =>
@@ -79,6 +82,7 @@ export function pageRoutes(version: string): Route[] {
     // Clients of API 1 ask here, to tell their users that they are too old.
     route('GET /v1/version', {}, () => ({ version })),
     ...SCREENS.map((path) => route(`GET ${path}`, {}, page)),
+    ...developmentRoutes,
     // Where the release has its page: its links to labs, as people keep them, lead to the same labs here.
     route('GET /static/web-ui/{path:.+}', {}, ({ params }) => {
       const id = /(?:^|\/)project\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/|$)/.exec(params.path)?.[1];

@@ -13,6 +13,10 @@ export interface WebFile {
 }
 
 const compress = promisify(gzip);
+
+/** Script of those who change the page's sources, see `bin/development.mjs`; undefined without them. */
+let script: string | undefined;
+const SCRIPT = 'assets/development.js';
 let unpacked: Promise<Map<string, WebFile>> | undefined;
 
 /** The file at an address below `/`, such as `index.html` or `assets/main-ABCDEFGH.js`; undefined if there is none. */
@@ -25,15 +29,33 @@ export async function webFile(name: string): Promise<WebFile | undefined> {
   return (await unpacked).get(name);
 }
 
+/** Adds a script to the page of a server that runs from its sources. */
+export function addScript(text: string): void {
+  script = text;
+}
+
+/** Takes up what the sources are now. @throws Error when they cannot be bundled: what was served before is still served */
+export async function bundleAnew(): Promise<void> {
+  const fresh = bundled();
+  await fresh;
+  unpacked = fresh;
+}
+
 async function bundled(): Promise<Map<string, WebFile>> {
   // The bundler is no part of the executable: its path must not be one that a bundler follows.
   const bundler = join(import.meta.dirname, '../../bin/web.mjs');
   const { bundleWeb } = (await import(bundler)) as { bundleWeb(): Promise<{ files: Map<string, Buffer> }> };
   const files = new Map<string, WebFile>();
-  for (const [name, plain] of (await bundleWeb()).files) {
+  const keep = async (name: string, plain: Buffer): Promise<void> => {
     const content = await compress(plain);
     files.set(name, { content, tag: tagOf(content) });
+  };
+  for (const [name, plain] of (await bundleWeb()).files) {
+    const isPage = name === 'index.html' && script !== undefined;
+    const tag = `<script type="module" src="/${SCRIPT}"></script>\n</head>`;
+    await keep(name, isPage ? Buffer.from(String(plain).replace('</head>', tag)) : plain);
   }
+  if (script !== undefined) await keep(SCRIPT, Buffer.from(script));
   return files;
 }
 
