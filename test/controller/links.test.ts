@@ -272,12 +272,12 @@ test('a capture is taken at a device that always runs, streamed as it grows, and
   more?.('');
   assert.ok((await parts.next()).done);
   // Its file is with the compute that writes it.
-  it.b.answers['GET /projects.*files/project-files/captures/c.pcap'] = (_request, response) => {
+  it.b.answers['GET /projects.*pcap'] = (_request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/vnd.tcpdump.pcap', 'Content-Length': '5' }).end('bytes');
   };
   const file = await fetch(`http://127.0.0.1:${it.server.port}${it.url}/captures/c.pcap`);
   assert.deepEqual([file.status, file.headers.get('content-length'), await file.text()], [200, '5', 'bytes']);
-  it.b.answers['GET /projects.*files/project-files/captures/c.pcap'] = refusing(404);
+  it.b.answers['GET /projects.*pcap'] = refusing(404);
   await it.server.expect(404, 'GET', `${it.url}/captures/c.pcap`);
 
   const event = { project_id: it.project.project_id, node_id: hub.node_id, status: 'stopped' };
