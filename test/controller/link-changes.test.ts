@@ -176,6 +176,21 @@ test('a link whose second end does not go has its first end again', async (t) =>
   await server.expect(204, 'DELETE', path);
 });
 
+test('a link that goes with its node leaves nothing at its other end, even when the compute of the node refuses', async (t) => {
+  const { it, server, url, nodes } = await lab(t);
+  const removals = inTurn(it, 'DELETE /projects/.*/nio', ['refuse', 'refuse']);
+  await server.expect(204, 'DELETE', `${url}/nodes/${nodes[0].node_id}`);
+  assert.deepEqual(await server.expect(200, 'GET', `${url}/links`), []);
+  assert.deepEqual(
+    removals.map(({ node }) => node),
+    [0, 0, 1].map((index) => nodes[index].node_id),
+  );
+  assert.deepEqual(
+    it.calls.filter((call) => /^POST .*\/nio$/.test(call)),
+    [],
+  );
+});
+
 test('a link is captured from the moment in which its compute has said so until it has said the contrary', async (t) => {
   const { it, server, path, link } = await lab(t);
   const starting = hold(it, 'POST /projects/.*/start_capture');

@@ -10,7 +10,7 @@ import { linkImpairments, plainStyle } from '../links/impairments.ts';
 import { impairLine } from '../links/lines.ts';
 import { defaultEndLabel, keptLink, Link, type LinkEnd, type LinkSettings } from '../links/link.ts';
 import type { LinkBody, LinkEndBody } from '../links/schema.ts';
-import { loosen, renewWire, rewire, unwire, wire } from '../links/wiring.ts';
+import { discardWire, loosen, renewWire, rewire, unwire, wire } from '../links/wiring.ts';
 import type { Node } from '../nodes/node.ts';
 import { newLink } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
@@ -77,7 +77,7 @@ export class Links {
       project.attach(link);
       if (given.loose) await loosen(link);
       await wire(link);
-      undo.defer(() => unwire(link).catch(noop));
+      undo.defer(() => discardWire(link));
       await impairLine(link, impairments);
     }
     await keep();
@@ -190,7 +190,7 @@ export class Links {
   /** Forgets the links of a node that has gone from the disk, and they with it: what their computes refuse does not matter then. */
   async forgetAll(project: Project, links: readonly Link[]): Promise<void> {
     for (const link of links) {
-      await unwire(link).catch(noop);
+      await discardWire(link);
       this.#forget(project, link);
     }
   }
@@ -202,8 +202,6 @@ export class Links {
     this.#records.announce('link.deleted', link);
   }
 }
-
-const noop = (): void => {};
 
 /** The settings with those that are given in their place. */
 function changed(settings: LinkSettings, { filters, impairments, link_style: style, suspend }: LinkBody): LinkSettings {

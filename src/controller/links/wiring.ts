@@ -140,12 +140,17 @@ export async function unwire(link: Link): Promise<void> {
   throw failure.error;
 }
 
-/** Wires the link anew, `lost` being nodes that were made anew and know nothing of it. */
-export async function renewWire(link: Link, lost: ReadonlySet<Node>): Promise<void> {
+/** Takes away both NIOs, as far as the computes let it: the link goes in any case. The nodes in `lost` know nothing of it any more. */
+export async function discardWire(link: Link, lost: ReadonlySet<Node> = new Set()): Promise<void> {
   for (const end of link.ends) {
     if (end.wire && !lost.has(end.node)) await removeNio(end).catch(noop);
     end.wire = undefined;
   }
+}
+
+/** Wires the link anew, `lost` being nodes that were made anew and know nothing of it. */
+export async function renewWire(link: Link, lost: ReadonlySet<Node>): Promise<void> {
+  await discardWire(link, lost);
   await wire(link);
 }
 
