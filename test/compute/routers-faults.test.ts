@@ -84,19 +84,3 @@ test('a router that dies takes no other along, is told, and can be started again
   await lab.expect(204, 'POST', `${one}/start`);
   await new Typist(t, (await lab.expect(200, 'GET', one)).console).sees(READY);
 });
-
-test('a router whose emulator hangs can be deleted: its user is told that its configuration is lost', {
-  skip,
-}, async (t) => {
-  const instance = randomUUID();
-  const made = await routers(t, ['c3600'], { instance });
-  const { lab } = made;
-  const path = await router(made, 'c3600', 'c3600');
-  await lab.expect(204, 'POST', `${path}/start`);
-  const [program] = programsOf(instance);
-  process.kill(program!.pid, 'SIGSTOP');
-  await lab.expect(204, 'DELETE', path);
-  assert.deepEqual(programsOf(instance), []);
-  const { message } = await lab.told('log.warning');
-  assert.match(message, /^The configuration of R1 could not be saved: .*it does not answer within \d+ s/);
-});

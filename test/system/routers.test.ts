@@ -1,31 +1,47 @@
 // Routers of a lab that runs, with the real Dynamips: they outlive the daemon, and the next one takes them back with their consoles and cables.
+// Those whose emulator hangs let themselves be stopped and deleted all the same.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { emulatorOf, makeImage, noDynamips, READY, sender, Typist } from '../compute/router-support.ts';
 import { eventually, ownDaemon } from './daemon.ts';
 import { FROM_SOURCE } from './executable.ts';
-import { Lab } from './lab.ts';
+import { Lab, type NodeObject } from './lab.ts';
+import { Listener } from './notifications.ts';
+import { processesIn } from './processes.ts';
 import { openAgain, pidOf } from './survivors.ts';
 
-test('routers, their consoles and their links are there again after a kill of the daemon', {
-  skip: noDynamips,
-}, async (t) => {
+/** A lab of routers with these names, on a daemon of its own. */
+async function routers(t: TestContext, ...names: string[]): Promise<{ lab: Lab; made: NodeObject[] }> {
   const daemon = ownDaemon(t, { program: FROM_SOURCE });
   await daemon.start();
   const images = join(daemon.state, 'images/IOS');
   mkdirSync(images, { recursive: true });
   const image = await makeImage(images, 'c3600');
   const lab = await Lab.create(daemon);
-  const settings = { platform: 'c3600', image, ram: 64, slot0: 'NM-1FE-TX', slot1: 'NM-4T' };
-  const make = (name: string) =>
-    daemon.post(`${lab.path}/nodes`, { name, node_type: 'dynamips', compute_id: 'local', properties: settings });
-  const [one, other] = [await make('R1'), await make('R2')];
-  const end = (node_id: string, adapter_number: number) => ({ node_id, adapter_number, port_number: 0 });
-  for (const adapter of [0, 1]) {
-    await daemon.post(`${lab.path}/links`, { nodes: [end(one.node_id, adapter), end(other.node_id, adapter)] });
+  const properties = { platform: 'c3600', image, ram: 64, slot0: 'NM-1FE-TX', slot1: 'NM-4T' };
+  const made: NodeObject[] = [];
+  for (const name of names) {
+    const body = { name, node_type: 'dynamips', compute_id: 'local', properties };
+    made.push(await daemon.post(`${lab.path}/nodes`, body));
   }
+  return { lab, made };
+}
+
+/** Joins port 0 of this adapter of both. */
+async function cable(lab: Lab, one: NodeObject, other: NodeObject, adapter_number: number): Promise<void> {
+  const nodes = [one, other].map(({ node_id }) => ({ node_id, adapter_number, port_number: 0 }));
+  await lab.daemon.post(`${lab.path}/links`, { nodes });
+}
+
+test('routers, their consoles and their links are there again after a kill of the daemon', {
+  skip: noDynamips,
+}, async (t) => {
+  const { lab, made } = await routers(t, 'R1', 'R2');
+  const { daemon } = lab;
+  const [one, other] = made as [NodeObject, NodeObject];
+  for (const adapter of [0, 1]) await cable(lab, one, other, adapter);
   await daemon.post(`${lab.path}/nodes/start`);
   const pids = [one, other].map(pidOf);
   await new Typist(t, one.console).sees(READY);
@@ -67,4 +83,38 @@ test('routers, their consoles and their links are there again after a kill of th
   assert.deepEqual(nodes.map(pidOf), [undefined, undefined]);
   await daemon.post(`${lab.path}/nodes/start`);
   await new Typist(t, other.console).sees(READY);
+});
+
+test('routers whose emulator hangs are stopped and deleted, and their user is told that their configuration is lost', {
+  skip: noDynamips,
+}, async (t) => {
+  const { lab, made } = await routers(t, 'Stopped', 'Deleted', 'Neighbour');
+  const { daemon } = lab;
+  const [stopped, deleted, neighbour] = made as [NodeObject, NodeObject, NodeObject];
+  for (const adapter of [0, 1]) await cable(lab, deleted, neighbour, adapter);
+  await daemon.post(`${lab.path}/nodes/start`);
+  const listener = await Listener.at(t, daemon, `${lab.path}/notifications`);
+  for (const node of [stopped, deleted]) process.kill(pidOf(node)!, 'SIGSTOP');
+  await Promise.all([
+    daemon.post(`${lab.path}/nodes/${stopped.node_id}/stop`),
+    daemon.delete(`${lab.path}/nodes/${deleted.node_id}`),
+  ]);
+  for (const { name } of [stopped, deleted]) {
+    const lost = new RegExp(`^The configuration of ${name} could not be saved: .*it does not answer within \\d+ s`);
+    await listener.sees('log.warning', ({ message }) => lost.test(message));
+  }
+  assert.deepEqual(
+    (await lab.nodes()).map(({ name, status }) => [name, status]),
+    [
+      ['Stopped', 'stopped'],
+      ['Neighbour', 'started'],
+    ],
+  );
+  for (const { node_directory: directory } of [stopped, deleted]) assert.deepEqual(processesIn(directory), []);
+  assert.equal(existsSync(deleted.node_directory), false);
+  assert.deepEqual(await lab.links(), []);
+  // Nothing of them is in the way of what comes next.
+  for (const adapter of [0, 1]) await cable(lab, stopped, neighbour, adapter);
+  await lab.start(stopped);
+  await new Typist(t, stopped.console).sees(READY);
 });

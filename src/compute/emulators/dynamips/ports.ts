@@ -1,5 +1,7 @@
 // The ports of a router: as many as its cards have. A cable is joined with the emulator straight, by a pair of UDP ports of loopback.
 
+import { messageOf } from '../../../failures.ts';
+import { log } from '../../../host/log.ts';
 import type { Nio } from '../../nodes/nio.ts';
 import { type Node, noSuchPort } from '../../nodes/node.ts';
 import { NodePort, type PortRules } from '../../nodes/port.ts';
@@ -7,6 +9,9 @@ import type { Services } from '../../services.ts';
 import { hasPort } from './cards.ts';
 import { LOOPBACK } from './process.ts';
 import type { RouterRuntime } from './runtime.ts';
+
+/** A cable is taken out within milliseconds; an emulator that takes longer hangs. */
+const LEAVE_MS = 15_000;
 
 export type Cards = Parameters<typeof hasPort>[0];
 
@@ -97,10 +102,15 @@ export class RouterPort extends NodePort {
     return nioName(this.slot, this.number);
   }
 
-  /** Takes the cable's end out of the router; what the emulator does not do any more ends with it. */
+  /** Takes the cable's end out of the router. One that does not answer any more keeps it, with its UDP ports, until it has ended. */
   async #leave(runtime: RouterRuntime): Promise<void> {
     if (!this.#joined) return;
-    await removeNio(runtime, this.slot, this.number);
+    try {
+      await removeNio(runtime, this.slot, this.number);
+    } catch (error) {
+      log.warn('a router does not let go of a cable', { node: this.#node.id, reason: messageOf(error) });
+      return;
+    }
     await this.forget();
   }
 }
@@ -173,7 +183,7 @@ function nioName(slot: number, number: number): string {
 async function removeNio(runtime: RouterRuntime, slot: number, number: number): Promise<void> {
   const { hypervisor, kept } = runtime;
   if (runtime.ended) return;
-  await hypervisor.attempt('vm slot_disable_nio', [kept.vm_name, slot, number]);
-  await hypervisor.attempt('vm slot_remove_nio_binding', [kept.vm_name, slot, number]);
-  await hypervisor.attempt('nio delete', [nioName(slot, number)]);
+  await hypervisor.attempt('vm slot_disable_nio', [kept.vm_name, slot, number], LEAVE_MS);
+  await hypervisor.attempt('vm slot_remove_nio_binding', [kept.vm_name, slot, number], LEAVE_MS);
+  await hypervisor.attempt('nio delete', [nioName(slot, number)], LEAVE_MS);
 }

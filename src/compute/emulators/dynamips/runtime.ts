@@ -15,9 +15,9 @@ import { refusal } from './platforms.ts';
 import { EmulatorProcess, LOOPBACK, type RouterNode } from './process.ts';
 import type { DynamipsProgram } from './program.ts';
 
-/** States of `vm get_status`. */
 /** The emulator takes up to 10 s to stop a router; one that takes longer hangs, and is ended. */
 const STOP_MS = 15_000;
+/** States of `vm get_status`. */
 const OFF = '0';
 const SUSPENDED = '3';
 
