@@ -1,7 +1,8 @@
-// A lab of release 2.2.57 with nodes of all types: opened, closed, copied, exported and imported without losing anything that its file says.
+// A lab of release 2.2.57 with nodes of all types: opened, closed, moved, copied, exported, and imported by another server, without losing anything that
+// its file says, or files of its nodes.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { BUSYBOX } from '../compute/docker-engine.ts';
@@ -116,12 +117,14 @@ function lost(wanted: Body, found: Body, path = ''): string[] {
   return Object.entries(wanted).flatMap(([member, value]) => lost(value, found[member], `${path}/${member}`));
 }
 
+/** Nodes of these types are given a file. */
+const WITH_FILES = ['vpcs', 'qemu', 'docker', 'dynamips', 'iou'];
+
 const skip = noQemu || noDynamips || noCompiler || noEngine;
 
 test('a lab with nodes of all types keeps all that its file says, wherever it goes', { skip }, async (t) => {
-  const server = await LabServer.start(t, {
-    ...{ 'VPCS.engine': 'built-in', 'Docker.socket_path': engine().socketPath },
-  });
+  const settings = { 'VPCS.engine': 'built-in', 'Docker.socket_path': engine().socketPath };
+  const server = await LabServer.start(t, settings);
   await server.stop();
   const programs = join(server.state, 'programs');
   const images = (kind: string): string => join(server.state, 'images', kind);
@@ -184,10 +187,25 @@ test('a lab with nodes of all types keeps all that its file says, wherever it go
   /** Ports of consoles are given when the file names none. */
   const told = (list: Body[]): Body[] => byName(list).map(({ console: _port, ...rest }) => rest);
   const wanted = told(nodes);
-  const found = async (id: string): Promise<Body[]> =>
-    told(await server.expect(200, 'GET', `/v2/projects/${id}/nodes`));
+  const found = async (id: string, at = server): Promise<Body[]> =>
+    told(await at.expect(200, 'GET', `/v2/projects/${id}/nodes`));
+  const fileOf = (id: string, { node_id }: Body): string => `/v2/projects/${id}/nodes/${node_id}/files/notes.txt`;
+  /** The types of nodes that have not their file. */
+  const withoutFile = async (id: string, at = server): Promise<string[]> => {
+    const without: string[] = [];
+    for (const node of (await found(id, at)).filter(({ node_type: type }) => WITH_FILES.includes(type))) {
+      const { json } = await at.call('GET', fileOf(id, node));
+      if (json !== `of ${node.name}`) without.push(node.node_type);
+    }
+    return without;
+  };
   await server.expect(201, 'POST', '/v2/projects/load', { path });
   assert.deepEqual(lost(wanted, await found(project_id)), [], 'opened');
+  for (const type of WITH_FILES) {
+    const node = nodes.find(({ node_type }) => node_type === type)!;
+    const { status } = await server.request(fileOf(project_id, node), { method: 'POST', body: `of ${node.name}` });
+    assert.equal(status, 201);
+  }
   await server.expect(204, 'POST', `/v2/projects/${project_id}/close`);
   const closed: Body = JSON.parse(readFileSync(path, 'utf8'));
   const { topology: _old, ...head } = file;
@@ -195,6 +213,16 @@ test('a lab with nodes of all types keeps all that its file says, wherever it go
   assert.deepEqual(lost(wanted, told(closed.topology.nodes)), [], 'its nodes in the file');
   const ofLinks = (list: Body[]): Body[] => list.toSorted((one, other) => (one.link_id < other.link_id ? -1 : 1));
   assert.deepEqual(lost(ofLinks(links), ofLinks(closed.topology.links)), [], 'its links in the file');
+
+  const elsewhere = join(server.state, 'elsewhere', 'all');
+  await server.expect(200, 'PUT', `/v2/projects/${project_id}`, { path: elsewhere });
+  assert.equal(existsSync(directory), false);
+  await server.expect(201, 'POST', `/v2/projects/${project_id}/open`);
+  assert.deepEqual(lost(wanted, await found(project_id)), [], 'moved');
+  assert.deepEqual(await withoutFile(project_id), [], 'moved');
+  const linksMoved: Body[] = await server.expect(200, 'GET', `/v2/projects/${project_id}/links`);
+  assert.deepEqual(lost(ofLinks(links), ofLinks(linksMoved)), [], 'its links, moved');
+  await server.expect(204, 'POST', `/v2/projects/${project_id}/close`);
 
   /** Of a copy, whose nodes have identifiers of their own. */
   const copied = (list: Body[]): Body[] =>
@@ -205,6 +233,7 @@ test('a lab with nodes of all types keeps all that its file says, wherever it go
   const copy = await server.expect(201, 'POST', `/v2/projects/${project_id}/duplicate`, { name: 'copy' });
   await server.expect(201, 'POST', `/v2/projects/${copy.project_id}/open`);
   assert.deepEqual(lost(copied(wanted), await found(copy.project_id)), [], 'duplicated');
+  assert.deepEqual(await withoutFile(copy.project_id), [], 'duplicated');
   await server.expect(204, 'DELETE', `/v2/projects/${copy.project_id}`);
 
   await server.expect(201, 'POST', `/v2/projects/${project_id}/open`);
@@ -215,17 +244,26 @@ test('a lab with nodes of all types keeps all that its file says, wherever it go
   }
   const archive = await server.request(`/v2/projects/${project_id}/export?include_images=yes`);
   assert.equal(archive.status, 200);
-  const body = new Uint8Array(await archive.arrayBuffer()); // whole, before the lab goes
-  await server.expect(204, 'DELETE', `/v2/projects/${project_id}`);
+  const body = new Uint8Array(await archive.arrayBuffer()); // whole, before the server ends, with its ports and numbers
+  await server.stop();
+  const far = await LabServer.start(t, settings);
   const other = randomUUID();
-  const imported = await server.request(`/v2/projects/${other}/import?name=other`, {
+  const imported = await far.request(`/v2/projects/${other}/import?name=other`, {
     method: 'POST',
     body,
   });
   assert.equal(imported.status, 201, await imported.text());
-  await server.expect(201, 'POST', `/v2/projects/${other}/open`);
+  await far.expect(201, 'POST', `/v2/projects/${other}/open`);
   const rest = wanted.filter(({ node_type: type }) => type !== 'virtualbox' && type !== 'vmware');
-  assert.deepEqual(lost(copied(rest), await found(other)), [], 'imported');
-  const again: Body[] = await server.expect(200, 'GET', `/v2/projects/${other}/links`);
+  assert.deepEqual(lost(copied(rest), await found(other, far)), [], 'imported');
+  assert.deepEqual(await withoutFile(other, far), [], 'imported');
+  for (const [kind, image] of [
+    ['QEMU', 'disk.qcow2'],
+    ['IOS', 'c37xx.image'],
+    ['IOU', 'i86bi.bin'],
+  ] as const) {
+    assert.deepEqual(readFileSync(join(far.state, 'images', kind, image)), readFileSync(join(images(kind), image)));
+  }
+  const again: Body[] = await far.expect(200, 'GET', `/v2/projects/${other}/links`);
   assert.equal(again.length, links.length);
 });
