@@ -1,11 +1,12 @@
-// TCP and ping between two guests of QEMU: through a cable of Labwire by UDP and by TAPs, beside UDP sockets with a relaying process at
-// each end, and beside a bridge of Linux. Repeat with: npm run bench -- --only qemu-frames
+// TCP and ping between two guests of QEMU: through a cable of Labwire by UDP and by TAPs, beside all other ways that QEMU has for frames: UDP
+// sockets, Unix datagrams and streams, straight and by relaying processes, and TAPs at a bridge of Linux.
+// Repeat with: npm run bench -- --only qemu-frames
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { cpus, freemem } from 'node:os';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cpus, freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { changeLink, keepFromHost } from '../../src/host/links.ts';
@@ -18,7 +19,7 @@ import { Lab, type NodeObject } from '../system/lab.ts';
 import { cpuMilliseconds, median, table } from './measure.ts';
 
 const ROUNDS = 3;
-const SECONDS = 5;
+const SECONDS = 4;
 const PINGS = 40;
 /** What is written and counted at once. */
 const BLOCK_BYTES = 65_536;
@@ -104,35 +105,85 @@ async function guest(index: 0 | 1, backend: string): Promise<number> {
   return port;
 }
 
+const udp = (own: unknown, peer: unknown): string => `socket,udp=127.0.0.1:${peer},localaddr=127.0.0.1:${own}`;
+const datagrams = (own: string, peer: string): string =>
+  `dgram,local.type=unix,local.path=${own},remote.type=unix,remote.path=${peer}`;
+const stream = (path: string, server: 'on' | 'off'): string =>
+  `stream,server=${server},addr.type=unix,addr.path=${path}`;
+
+const relay = (...ends: [string, string]): ChildProcess => program('socat', '-b', '65536', ...ends);
+
+/** Two guests whose frames these backends carry. */
+async function wired(backends: readonly [string, string], movers: readonly ChildProcess[] = []): Promise<Pair> {
+  const ports = [await guest(0, backends[0]), await guest(1, backends[1])];
+  return { shells: await ready(ports), movers: movers.map(({ pid }) => pid!) };
+}
+
+const freePorts = (count: number): Promise<number[]> => Promise.all(Array.from({ length: count }, freePort));
+
+/** A UDP socket of QEMU's, and the other guest's is its peer. */
+async function udpStraight(): Promise<Pair> {
+  const [one, two] = await freePorts(2);
+  return wired([udp(one, two), udp(two, one)]);
+}
+
 /** A UDP socket of QEMU's and a process that relays at each end, between which frames go by UDP, too. */
-async function relayed(): Promise<Pair> {
-  const [one, two, near, far, left, right] = await Promise.all(Array.from({ length: 6 }, freePort));
+async function udpRelayed(): Promise<Pair> {
+  const [one, two, near, far, left, right] = await freePorts(6);
   const end = (to: unknown, at: unknown): string => `UDP4:127.0.0.1:${to},bind=127.0.0.1:${at}`;
-  const relays = [
-    program('socat', '-b', '65536', end(one, left), end(far, near)),
-    program('socat', '-b', '65536', end(two, right), end(near, far)),
-  ];
-  const socket = (own: unknown, peer: unknown): string => `socket,udp=127.0.0.1:${peer},localaddr=127.0.0.1:${own}`;
-  const ports = [await guest(0, socket(one, left)), await guest(1, socket(two, right))];
-  return { shells: await ready(ports), movers: relays.map(({ pid }) => pid!) };
+  const relays = [relay(end(one, left), end(far, near)), relay(end(two, right), end(near, far))];
+  return wired([udp(one, left), udp(two, right)], relays);
+}
+
+/** Paths for sockets in a directory of their own. */
+async function socketPaths(): Promise<Record<'one' | 'two' | 'left' | 'right', string>> {
+  const directory = await mkdtemp(join(tmpdir(), 'labwire-frames-'));
+  bench.after(() => rm(directory, { recursive: true }));
+  const [one, two, left, right] = ['one', 'two', 'left', 'right'].map((name) => join(directory, name));
+  return { one: one!, two: two!, left: left!, right: right! };
+}
+
+async function datagramsStraight(): Promise<Pair> {
+  const { one, two } = await socketPaths();
+  return wired([datagrams(one, two), datagrams(two, one)]);
+}
+
+/** As through a fabric: one process that has a socket for each guest. */
+async function datagramsRelayed(): Promise<Pair> {
+  const { one, two, left, right } = await socketPaths();
+  const between = relay(`UNIX-SENDTO:${one},bind=${left}`, `UNIX-SENDTO:${two},bind=${right}`);
+  return wired([datagrams(one, left), datagrams(two, right)], [between]);
+}
+
+async function streamStraight(): Promise<Pair> {
+  const { one } = await socketPaths();
+  return wired([stream(one, 'on'), stream(one, 'off')]);
+}
+
+/** As through a fabric, but easier: one that knows of no frames and passes on whatever there is. */
+async function streamRelayed(): Promise<Pair> {
+  const { one, two } = await socketPaths();
+  // The relay waits for a guest that is not there yet.
+  const end = (path: string): string => `UNIX-CONNECT:${path},retry=100,interval=0.2`;
+  return wired([stream(one, 'on'), stream(two, 'on')], [relay(end(one), end(two))]);
 }
 
 /** TAPs that are ports of a bridge. */
-async function bridged(): Promise<Pair> {
+async function bridged({ header, vhost }: { header: boolean; vhost: boolean }): Promise<Pair> {
   const bridge = uniqueName();
   await ip('link', 'add', bridge, 'type', 'bridge');
   removeAfter(bench, bridge);
   keepFromHost(bridge);
   changeLink(bridge, { up: true });
-  const ports: number[] = [];
-  for (const index of [0, 1] as const) {
+  const backend = async (): Promise<string> => {
     const tap = uniqueName();
-    await ip('tuntap', 'add', 'dev', tap, 'mode', 'tap', 'vnet_hdr');
+    await ip('tuntap', 'add', 'dev', tap, 'mode', 'tap', ...(header ? ['vnet_hdr'] : []));
     removeAfter(bench, tap);
     changeLink(tap, { bridge, up: true });
-    ports.push(await guest(index, `tap,ifname=${tap},script=no,downscript=no${hasVhost ? ',vhost=on' : ''}`));
-  }
-  return { shells: await ready(ports), movers: [] };
+    const switches = Object.entries({ vnet_hdr: header, vhost }).map(([key, is]) => `${key}=${is ? 'on' : 'off'}`);
+    return ['tap', `ifname=${tap}`, 'script=no', 'downscript=no', ...switches].join(',');
+  };
+  return wired([await backend(), await backend()]);
 }
 
 interface Figure {
@@ -160,6 +211,36 @@ async function measure({ shells: [from, to], movers }: Pair): Promise<Figure> {
   return { megabits: (blocks * BLOCK_BYTES * 8) / SECONDS / 1e6, milliseconds, cores };
 }
 
+/** Whether this QEMU has sockets of these types; they came with 7.2. */
+function hasBackends(...types: string[]): boolean {
+  const told = execFileSync('qemu-system-x86_64', ['-netdev', 'help'], { encoding: 'utf8', stdio: 'pipe' }).split('\n');
+  return types.every((type) => told.includes(type));
+}
+
+const RELAYS = 'UDP sockets and a relay at each end (socat)';
+const kernel = hasVhost ? 'vhost' : 'without vhost, which this kernel does not have';
+const BRIDGE = `bridge of Linux, TAP (${kernel})`;
+const hasUnixSockets = noQemu === false && hasBackends('dgram', 'stream');
+const ways: [title: string, make: () => Promise<Pair>][] = [
+  ['Labwire, UDP', () => labwire('udp')],
+  [`Labwire, TAP (${kernel})`, () => labwire('tap')],
+  ['UDP sockets, straight', udpStraight],
+  [RELAYS, udpRelayed],
+  ...(hasUnixSockets
+    ? ([
+        ['Unix datagrams, straight', datagramsStraight],
+        ['Unix datagrams and one relay (socat)', datagramsRelayed],
+        ['Unix stream, straight', streamStraight],
+        ['Unix stream and one relay (socat)', streamRelayed],
+      ] satisfies typeof ways)
+    : []),
+  ['bridge of Linux, TAP without virtio-net header', () => bridged({ header: false, vhost: false })],
+  ...(hasVhost
+    ? ([['bridge of Linux, TAP without vhost', () => bridged({ header: true, vhost: false })]] satisfies typeof ways)
+    : []),
+  [BRIDGE, () => bridged({ header: true, vhost: hasVhost })],
+];
+
 const hasSocat = (await findProgram('socat')) !== undefined;
 const reason =
   noQemu ||
@@ -167,40 +248,43 @@ const reason =
   noTaps ||
   cannotMakeInterfaces ||
   (hasSocat ? false : 'socat is not installed (Debian: apt-get install socat)') ||
-  (freemem() < 10 * MEGABYTES * 2 ** 20 ? 'there is too little memory for eight guests' : false);
+  (freemem() < (ways.length * 2 + 2) * MEGABYTES * 2 ** 20
+    ? `there is too little memory for ${ways.length * 2} guests`
+    : false);
 if (reason !== false) {
   process.stdout.write(`Skipped: ${reason}.\n`);
 } else {
   try {
-    const vhost = hasVhost ? 'vhost' : 'without vhost, which this kernel does not have';
-    const pairs: [string, Pair][] = [
-      ['Labwire, UDP', await labwire('udp')],
-      [`Labwire, TAP (${vhost})`, await labwire('tap')],
-      ['UDP sockets and a relay at each end (socat)', await relayed()],
-      [`bridge of Linux, TAP (${vhost})`, await bridged()],
-    ];
+    const pairs: Pair[] = [];
+    for (const [, make] of ways) pairs.push(await make());
     const figures = pairs.map((): Figure[] => []);
     // QEMU translates the guests' code when it is first run, which is not counted.
-    for (const [, pair] of pairs) await measure(pair);
+    for (const pair of pairs) await measure(pair);
     // In turn, so that whatever else the machine does hits all.
     for (let round = 0; round < ROUNDS; round++)
-      for (const [index, [, pair]] of pairs.entries()) figures[index]!.push(await measure(pair));
+      for (const [index, pair] of pairs.entries()) figures[index]!.push(await measure(pair));
     const of = (index: number, member: keyof Figure): number => median(figures[index]!.map((each) => each[member]));
-    const rows = pairs.map(([title], index) => {
+    const speedOf = (wanted: string): number =>
+      of(
+        ways.findIndex(([title]) => title === wanted),
+        'megabits',
+      );
+    const rows = ways.map(([title], index) => {
       const megabits = of(index, 'megabits');
       return [
         title,
         `${megabits.toFixed(0)} (${figures[index]!.map((each) => each.megabits.toFixed(0)).join(', ')})`,
-        (megabits / of(3, 'megabits')).toFixed(2),
-        (megabits / of(2, 'megabits')).toFixed(2),
+        (megabits / speedOf(BRIDGE)).toFixed(2),
+        (megabits / speedOf(RELAYS)).toFixed(2),
         of(index, 'milliseconds').toFixed(2),
-        index === 3 ? '' : of(index, 'cores').toFixed(2),
+        pairs[index]!.movers.length === 0 ? '' : of(index, 'cores').toFixed(2),
       ];
     });
     const head = ['path', 'TCP, Mbit/s (each run)', 'to the bridge', 'to the relays', 'ping, ms', 'cores between'];
     process.stdout.write(
       `${cpus()[0]?.model}, ${cpus().length} CPUs, Node ${process.version}; guests of one emulated processor (TCG); ` +
-        `median of ${ROUNDS} times ${SECONDS} s, and of ${PINGS} pings each\n\n${table([head, ...rows])}\n`,
+        `median of ${ROUNDS} times ${SECONDS} s, and of ${PINGS} pings each\n\n${table([head, ...rows])}\n` +
+        (hasUnixSockets ? '' : '\nThis QEMU is older than 7.2 and has no Unix sockets for frames.\n'),
     );
   } finally {
     await bench.end();
