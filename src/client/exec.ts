@@ -1,5 +1,6 @@
 // `labwired node exec`: one line at a node's console, and its answer.
 import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import type { WebSocket } from 'ws';
 import { Failure, messageOf } from '../failures.ts';
@@ -14,6 +15,8 @@ const USUAL_SECONDS = 30;
 /** What the console remembers has come when it has been silent for so long. */
 const SETTLED_MS = 300;
 const SETTLING_MS = 3_000;
+/** A console answers Ctrl+C within that time, if it does at all. */
+const INTERRUPTED_MS = 500;
 /** An end that is found may be the beginning of more. */
 const SURE_MS = 150;
 /** So long without a word is an end, too: less where there is no prompt to wait for. Who says what to wait for waits for that. */
@@ -101,9 +104,11 @@ export async function execute(
   const { node, path } = await find();
   usableConsole(session, node);
   const socket = await session.api.socket(path);
-  const leave = session.ending.defer(() => {
-    // Ctrl+C here is Ctrl+C there: what was begun does not go on.
-    if (socket.readyState === socket.OPEN) socket.send(Buffer.from('\u0003'));
+  const leave = session.ending.defer(async () => {
+    // Ctrl+C here is Ctrl+C there: what was begun does not go on. It must have come there before the connection is cut.
+    if (socket.readyState !== socket.OPEN) return;
+    socket.send(Buffer.from('\u0003'));
+    await Promise.race([new Promise((done) => socket.once('message', done)), sleep(INTERRUPTED_MS)]);
   });
   try {
     const listener = new Listener(socket);

@@ -147,6 +147,15 @@ test('frames go to a reader that has seen enough of them, and events as lines of
   assert.deepEqual([(await read).join('').trim(), await readerEnds], ['1', [0, null]]);
   await asking;
   await eventually('the end of the capture', async () => !/captured/.test(await labwired.say('link', 'list')));
+  const endless = labwired.spawn(['node', 'exec', 'PC1', 'ping 10.0.0.2 -t']);
+  let pings = '';
+  endless.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    pings += text;
+  });
+  await eventually('an answer, as it comes', () => /icmp_seq=1 /.test(pings));
+  endless.kill('SIGINT');
+  assert.deepEqual(await once(endless, 'close'), [130, null]);
+  assert.match(await labwired.say('node', 'exec', 'PC1', 'show version'), /version/i, 'Ctrl+C has come to the PC');
   await labwired.say('node', 'stop', 'PC1', 'PC2');
   await labwired.say('wait', 'stopped');
   await labwired.fails(1, /Not started after 0\.3 s: "PC1" is stopped\./, 'wait', 'started', 'PC1', '--timeout', '0.3');
@@ -178,6 +187,10 @@ test('what cannot be done is one sentence and a code', async (t) => {
   await ann.fails(2, /--until/, 'node', 'exec', 'PC1', 'x', '--until', '(');
   await ann.fails(1, /nothing listens there/, 'lab', 'list', '--server', 'http://127.0.0.1:1');
   await ann.fails(1, /not the address of a server/, 'lab', 'list', '--server', 'here');
+
+  await ann.fails(2, /--type dynamips\|iou\|qemu/, 'image', 'upload', file);
+  await ann.say('image', 'upload', file, '--type', 'qemu', '--name', 'disk ü.img');
+  assert.match(await ann.say('image', 'list'), /\ndisk ü\.img +qemu +10 bytes +0 nodes$/);
 
   await ann.say('node', 'create', 'PC1', '--template', 'VPCS');
   await ann.fails(1, /wants a terminal; without one: labwired node exec/, 'node', 'console', 'PC1');
