@@ -37,9 +37,11 @@ test('the look of a label is chosen, drawn and undone; a console that is a web p
   await until(async () => (await label()).style?.includes('font-size: 20.0') === true, 'the size');
   await page.getByLabel('Colour').fill('#ff0000');
   await until(async () => (await label()).style.includes('fill: #ff0000'), 'the colour');
+  const name = page.locator('.node[aria-label^="Hub,"] .name');
+  const fill = (): Promise<string> => name.evaluate((element) => (element as SVGTextElement).style.fill);
+  await until(async () => (await fill()) === 'rgb(255, 0, 0)', 'the colour on the map');
   await page.getByLabel('Italic').check();
   await until(async () => (await label()).style.includes('font-style: italic'), 'italic letters');
-  const name = page.locator('.node[aria-label^="Hub,"] .name');
   // The form has what comes back of it as well.
   await until(() => name.evaluate((element) => getComputedStyle(element).fontStyle === 'italic'), 'italic on the map');
   await page.getByLabel('Rotation in degrees').fill('30');
