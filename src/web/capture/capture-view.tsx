@@ -1,7 +1,8 @@
 // A capture in the page: its list, the frame that is chosen, and what may be done with it.
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { api } from '../model/api.ts';
+import { copyText } from '../model/clipboard.ts';
 import { WORDS } from '../words.ts';
 import { Download } from './download.tsx';
 import { CaptureFeed } from './feed.ts';
@@ -102,15 +103,15 @@ function Figures({ feed }: { feed: CaptureFeed }) {
 /** A line that a click selects as a whole and copies, also where no secure context is. */
 function CopyLine({ line }: { line: string }) {
   const isCopied = useSignal(false);
-  const copy = (event: Event): void => {
-    const code = (event.currentTarget as HTMLElement).previousElementSibling!;
-    getSelection()?.selectAllChildren(code);
-    isCopied.value = document.execCommand('copy');
+  const code = useRef<HTMLElement>(null);
+  const copy = async (): Promise<void> => {
+    isCopied.value = await copyText(line);
+    getSelection()?.selectAllChildren(code.current!);
   };
   return (
     <>
-      <code>{line}</code>
-      <button type="button" onClick={copy}>
+      <code ref={code}>{line}</code>
+      <button type="button" onClick={() => void copy()}>
         {isCopied.value ? words.copied : words.copy}
       </button>
     </>

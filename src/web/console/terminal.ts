@@ -2,7 +2,7 @@
 import { FitAddon } from '@xterm/addon-fit';
 import { SearchAddon } from '@xterm/addon-search';
 import { type ILink, Terminal } from '@xterm/xterm';
-import { copyText } from './clipboard.ts';
+import { copyText } from '../model/clipboard.ts';
 import { Connection } from './connection.ts';
 import { OutputFeed } from './output-feed.ts';
 import type { PasteTarget } from './slow-paste.ts';
@@ -97,10 +97,11 @@ export class ConsoleTerminal implements PasteTarget {
     this.#terminal.clear();
   }
 
-  /** Copies what is selected, or all. */
-  async copy(): Promise<void> {
-    await copyText(this.#terminal.hasSelection() ? this.#terminal.getSelection() : this.text());
+  /** Copies what is selected, or all. False where the browser refuses. */
+  async copy(): Promise<boolean> {
+    const isCopied = await copyText(this.#terminal.hasSelection() ? this.#terminal.getSelection() : this.text());
     this.#terminal.focus();
+    return isCopied;
   }
 
   /** False if there is no such text. */

@@ -1,11 +1,11 @@
 // The console of a node, as a tab of the dock.
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { pastedText } from '../console/clipboard.ts';
 import { saveText } from '../console/save-text.ts';
 import { linesOf, pasteSlowly } from '../console/slow-paste.ts';
 import type { ConsoleTerminal } from '../console/terminal.ts';
 import { api } from '../model/api.ts';
+import { pastedText } from '../model/clipboard.ts';
 import { remembered } from '../model/remembered.ts';
 import { WORDS } from '../words.ts';
 import { keyOf } from './entries.ts';
@@ -98,7 +98,10 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
       {
         id: 'copy',
         words: words.copy,
-        run: () => void attempt(() => open.copy().catch(() => Promise.reject(new Error(words.notCopied)))),
+        run: () =>
+          void attempt(async () => {
+            if (!(await open.copy())) throw new Error(words.notCopied);
+          }),
       },
       { id: 'paste', words: words.paste, run: () => void pastedText().then((text) => set(pasting, text)) },
       { id: 'clear', words: words.clear, run: () => open.clear() },

@@ -1,8 +1,8 @@
 // The VNC display of a node, as a tab of the dock.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { copyText } from '../console/clipboard.ts';
 import type { Display } from '../console/display.ts';
+import { copyText } from '../model/clipboard.ts';
 import { WORDS } from '../words.ts';
 import { keyOf } from './entries.ts';
 import { ConnectionNotice } from './notice.tsx';

@@ -1,6 +1,6 @@
 // A link of a console is opened only when somebody has seen where it leads.
 import { useEffect, useRef } from 'preact/hooks';
-import { copyText } from '../console/clipboard.ts';
+import { copyText } from '../model/clipboard.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.console;
@@ -27,7 +27,7 @@ export function LinkDialog({ address, close }: { address: string; close(): void 
             {WORDS.common.open}
           </button>
         )}
-        <button type="button" onClick={() => void copyText(address).then(close, close)}>
+        <button type="button" onClick={() => void copyText(address).then(close)}>
           {words.copy}
         </button>
         <button type="button" onClick={close}>

@@ -23,3 +23,8 @@ export async function copyText(text: string): Promise<boolean> {
   if (before instanceof HTMLElement) before.focus();
   return copied;
 }
+
+/** What the clipboard holds, if the browser lets the page read it. */
+export async function pastedText(): Promise<string> {
+  return (await navigator.clipboard?.readText?.().catch(() => '')) ?? '';
+}

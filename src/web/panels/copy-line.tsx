@@ -1,17 +1,16 @@
 // A line to copy.
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { copyText } from '../model/clipboard.ts';
 import { WORDS } from '../words.ts';
 
-/** Where there is no clipboard (pages over plain HTTP from another host have none), the line is selected, to be copied by hand. */
+/** The line is selected as well, to be copied by hand where the browser refuses. */
 export function CopyLine({ label, text }: { label: string; text: string }) {
   const line = useRef<HTMLInputElement>(null);
   const isCopied = useSignal(false);
   const copy = async (): Promise<void> => {
+    isCopied.value = await copyText(text);
     line.current?.select();
-    if (navigator.clipboard) await navigator.clipboard.writeText(text);
-    else document.execCommand('copy');
-    isCopied.value = true;
   };
   return (
     <p class="copy-line">
