@@ -21,13 +21,30 @@ export interface FormViewProps {
   saved?: () => void;
 }
 
-export function FormView({ form, save, saveWords, offers, note, children, saved }: FormViewProps) {
+export interface FormFrameProps extends Pick<FormViewProps, 'form' | 'save' | 'saveWords' | 'saved'> {
+  children: ComponentChildren;
+  /** Called before what was typed is read. */
+  before?: () => void;
+}
+
+/** The form around any fields, with the bar below them. */
+export function FormFrame({ form, save, saveWords, saved, before, children }: FormFrameProps) {
   const element = useRef<HTMLFormElement>(null);
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
+    before?.();
     if (await form.save(save)) saved?.();
     else focusProblem(element.current);
   };
+  return (
+    <form ref={element} class="settings" noValidate onSubmit={(event) => void submit(event)}>
+      {children}
+      <FormBar form={form} {...(saveWords !== undefined && { saveWords })} />
+    </form>
+  );
+}
+
+export function FormView({ form, save, saveWords, offers, note, children, saved }: FormViewProps) {
   const groups = Map.groupBy(form.fields, ({ group }) => group);
   const view = (field: Field) => (
     <FieldView
@@ -39,7 +56,7 @@ export function FormView({ form, save, saveWords, offers, note, children, saved 
     />
   );
   return (
-    <form ref={element} class="settings" noValidate onSubmit={(event) => void submit(event)}>
+    <FormFrame form={form} save={save} {...(saved && { saved })} {...(saveWords !== undefined && { saveWords })}>
       {children}
       {[...groups].map(([group, fields], index) =>
         group === '' || groups.size === 1 ? (
@@ -51,13 +68,12 @@ export function FormView({ form, save, saveWords, offers, note, children, saved 
           </details>
         ),
       )}
-      <FormBar form={form} {...(saveWords !== undefined && { saveWords })} />
-    </form>
+    </FormFrame>
   );
 }
 
 /** What is to be saved, and why it could not be. */
-export function FormBar({ form, saveWords }: { form: FormModel; saveWords?: string }) {
+function FormBar({ form, saveWords }: { form: FormModel; saveWords?: string }) {
   const count = form.changed.value;
   const isIdle = saveWords === undefined && count === 0;
   return (
@@ -81,6 +97,6 @@ function hasProblem(form: FormModel, { name }: Field): boolean {
 }
 
 /** Once what is wrong is drawn, its field has the focus. */
-export function focusProblem(form: HTMLElement | null): void {
+function focusProblem(form: HTMLElement | null): void {
   requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
 }

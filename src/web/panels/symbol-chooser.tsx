@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { WORDS } from '../words.ts';
+import { SearchField } from './search-field.tsx';
 
 interface SymbolObject {
   symbol_id: string;
@@ -21,16 +22,7 @@ export function SymbolChooser({ choose, close }: { choose: (id: string) => void;
   );
   return (
     <dialog ref={dialog} class="symbols" onClose={close} aria-label={WORDS.node.chooseSymbol}>
-      <label>
-        {WORDS.common.search}{' '}
-        <input
-          type="search"
-          autocomplete="off"
-          onInput={({ currentTarget }) => {
-            typed.value = currentTarget.value;
-          }}
-        />
-      </label>
+      <SearchField typed={typed} />
       <p class="message" role="alert">
         {problem}
       </p>

@@ -27,6 +27,17 @@ function Keys({ keys }: { keys: readonly string[] }) {
   );
 }
 
+function Row({ text, keys }: { text: string; keys: readonly string[] }) {
+  return (
+    <tr>
+      <th scope="row">{text}</th>
+      <td>
+        <Keys keys={keys} />
+      </td>
+    </tr>
+  );
+}
+
 /** The table itself, as the help shows it, too. */
 export function KeysList() {
   const groups = SCOPES.map((scope) => {
@@ -48,20 +59,10 @@ export function KeysList() {
             <caption>{words.scopes[scope]}</caption>
             <tbody>
               {rows.map(([id, text, keys]) => (
-                <tr key={id}>
-                  <th scope="row">{text}</th>
-                  <td>
-                    <Keys keys={keys} />
-                  </td>
-                </tr>
+                <Row key={id} text={text} keys={keys} />
               ))}
               {(words.more[scope] ?? []).map(([text, keys]) => (
-                <tr key={text}>
-                  <th scope="row">{text}</th>
-                  <td>
-                    <Keys keys={keys} />
-                  </td>
-                </tr>
+                <Row key={text} text={text} keys={keys} />
               ))}
             </tbody>
           </table>
@@ -70,12 +71,7 @@ export function KeysList() {
         <caption>{words.terminal}</caption>
         <tbody>
           {words.ofTerminal.map(([text, keys]) => (
-            <tr key={text}>
-              <th scope="row">{text}</th>
-              <td>
-                <Keys keys={keys} />
-              </td>
-            </tr>
+            <Row key={text} text={text} keys={keys} />
           ))}
         </tbody>
       </table>

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { bytesInWords } from '../model/sizes.ts';
+import { SearchField } from '../panels/search-field.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.templates;
@@ -68,16 +69,7 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
   return (
     <>
       <div class="tools">
-        <label>
-          {WORDS.common.search}{' '}
-          <input
-            type="search"
-            autocomplete="off"
-            onInput={({ currentTarget }) => {
-              typed.value = currentTarget.value;
-            }}
-          />
-        </label>
+        <SearchField typed={typed} />
         <Choice label={words.category} all={words.all} choices={categories} chosen={category} />
         {hosts.length > 1 && <Choice label={words.host} choices={hosts} chosen={host} />}
         <label>

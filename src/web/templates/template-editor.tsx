@@ -1,13 +1,11 @@
 // The form of a template: a new one of a type, or one that is there.
-import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { settingsOf, type TemplateForm } from '../forms/document.ts';
-import { FormView } from '../forms/form-view.tsx';
 import { useImages } from '../forms/images.ts';
 import { FormModel } from '../forms/model.ts';
 import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
-import { SymbolChooser } from '../panels/symbol-chooser.tsx';
+import { SymbolForm } from '../panels/symbol-form.tsx';
 import { WORDS } from '../words.ts';
 import { beginning, templateFields } from './template-fields.ts';
 
@@ -30,7 +28,6 @@ interface TemplateEditorProps {
 }
 
 export function TemplateEditor({ kind, template, hosts, done }: TemplateEditorProps) {
-  const choosing = useSignal(false);
   const settings = useLoaded(() => settingsOf(kind.type), [kind.type]);
   const own = settings.value.value;
   const form = useMemo(
@@ -47,41 +44,17 @@ export function TemplateEditor({ kind, template, hosts, done }: TemplateEditorPr
   const offers = useImages(template?.compute_id ?? hosts[0], form?.fields ?? []);
   if (settings.problem.value !== '') return <p class="message">{settings.problem}</p>;
   if (!form) return <p>{WORDS.node.loading}</p>;
-  const symbol = form.fields.find(({ name }) => name === 'symbol');
   const save = async (changes: Record<string, unknown>): Promise<Record<string, unknown>> =>
     template
       ? await api.put(`/templates/${template.template_id}`, changes)
       : await api.post('/templates', { ...beginning(kind), ...changes });
   return (
-    <>
-      <FormView
-        form={form}
-        save={save}
-        saved={done}
-        offers={offers}
-        {...(!template && { saveWords: WORDS.templates.make })}
-      >
-        {symbol && (
-          <button
-            type="button"
-            class="symbol"
-            onClick={() => {
-              choosing.value = true;
-            }}
-          >
-            <img src={`/v2/symbols/${encodeURIComponent(String(form.shown(symbol)))}/raw`} alt="" height="32" />{' '}
-            {WORDS.node.chooseSymbol}
-          </button>
-        )}
-      </FormView>
-      {choosing.value && symbol && (
-        <SymbolChooser
-          choose={(id) => form.type(symbol, id)}
-          close={() => {
-            choosing.value = false;
-          }}
-        />
-      )}
-    </>
+    <SymbolForm
+      form={form}
+      save={save}
+      saved={done}
+      offers={offers}
+      {...(!template && { saveWords: WORDS.templates.make })}
+    />
   );
 }

@@ -7,6 +7,7 @@ import { Collection } from '../model/collection.ts';
 import { type Hindrance, hindrancesOf } from '../model/hindrances.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { PageHeader } from '../panels/page-header.tsx';
+import { SearchField } from '../panels/search-field.tsx';
 import { WORDS } from '../words.ts';
 import { Appliances } from './appliances.tsx';
 import { type Template, TemplateEditor } from './template-editor.tsx';
@@ -113,16 +114,7 @@ export function TemplatesScreen() {
                   ))}
                 </select>
               </label>
-              <label>
-                {WORDS.common.search}{' '}
-                <input
-                  type="search"
-                  autocomplete="off"
-                  onInput={({ currentTarget }) => {
-                    typed.value = currentTarget.value;
-                  }}
-                />
-              </label>
+              <SearchField typed={typed} />
             </div>
             <TemplatesTable
               templates={all}

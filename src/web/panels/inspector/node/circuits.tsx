@@ -1,7 +1,7 @@
 // The circuits of Frame Relay and ATM switches: `mappings`, an object, as rows of two ends.
 
 import { useEffect, useMemo } from 'preact/hooks';
-import { FormBar, focusProblem } from '../../../forms/form-view.tsx';
+import { FormFrame } from '../../../forms/form-view.tsx';
 import { ListControl } from '../../../forms/list-control.tsx';
 import { FormModel } from '../../../forms/model.ts';
 import { type Field, fieldsOf } from '../../../forms/schema.ts';
@@ -57,19 +57,10 @@ export function Circuits({ context, object: node }: TabProps<NodeObject>) {
     return rowsOf(await api.put<NodeObject>(`${context.lab.path}/nodes/${node.node_id}`, body));
   };
   return (
-    <form
-      class="settings"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        const element = event.currentTarget as HTMLFormElement;
-        void form.save(save).then((done) => !done && focusProblem(element));
-      }}
-    >
+    <FormFrame form={form} save={save}>
       <h3>{words.circuits}</h3>
       <small>{words.circuitHelp[node.node_type]}</small>
       <ListControl form={form} field={field} rows={form.shown(field) as readonly TypedRow[]} />
-      <FormBar form={form} />
-    </form>
+    </FormFrame>
   );
 }

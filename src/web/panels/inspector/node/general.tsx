@@ -1,12 +1,10 @@
 // What every node has: name, picture, label, console, when it starts.
-import { useSignal } from '@preact/signals';
 import { webAddress } from '../../../console/web-address.ts';
-import { FormView } from '../../../forms/form-view.tsx';
 import { type Field, fieldsOf } from '../../../forms/schema.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { STATUS, WORDS } from '../../../words.ts';
 import { CopyLine } from '../../copy-line.tsx';
-import { SymbolChooser } from '../../symbol-chooser.tsx';
+import { SymbolForm } from '../../symbol-form.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { generalFields } from './changes.ts';
 import { LabelStyleFields } from './label-style.tsx';
@@ -22,8 +20,6 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
   const { form, problem, save } = useNodeForm(context.lab, node, (members, settings) =>
     generalFields(members, settings, LABEL),
   );
-  const choosing = useSignal(false);
-  const symbol = form?.fields.find(({ name }) => name === 'symbol');
   const aux = node.properties['aux'];
   const web = webAddress(node);
   return (
@@ -48,31 +44,8 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
           {problem}
         </p>
       )}
-      {form && (
-        <FormView form={form} save={save}>
-          {symbol && (
-            <button
-              type="button"
-              class="symbol"
-              onClick={() => {
-                choosing.value = true;
-              }}
-            >
-              <img src={`/v2/symbols/${encodeURIComponent(String(form.shown(symbol)))}/raw`} alt="" height="32" />{' '}
-              {words.chooseSymbol}
-            </button>
-          )}
-        </FormView>
-      )}
+      {form && <SymbolForm form={form} save={save} />}
       <LabelStyleFields context={context} node={node} />
-      {choosing.value && form && symbol && (
-        <SymbolChooser
-          choose={(id) => form.type(symbol, id)}
-          close={() => {
-            choosing.value = false;
-          }}
-        />
-      )}
     </>
   );
 }

@@ -1,6 +1,6 @@
 // The ports of switches, hubs and clouds as a table that is edited as a whole: `ports_mapping`.
 import { useSignal } from '@preact/signals';
-import { FormBar, focusProblem } from '../../../forms/form-view.tsx';
+import { FormFrame } from '../../../forms/form-view.tsx';
 import { ListControl } from '../../../forms/list-control.tsx';
 import type { TypedRow } from '../../../forms/values.ts';
 import { emptyRow } from '../../../forms/values.ts';
@@ -53,15 +53,10 @@ export function PortsTable({ context, object: node }: TabProps<NodeObject>) {
   // Only tunnels have an outer tag.
   if (!rows.some(({ type }) => type === 'qinq')) without.push('ethertype');
   return (
-    <form
-      class="settings"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        const element = event.currentTarget as HTMLFormElement;
-        form.type(field, numbered(form.shown(field) as readonly TypedRow[]));
-        void form.save(save).then((done) => !done && focusProblem(element));
-      }}
+    <FormFrame
+      form={form}
+      save={save}
+      before={() => form.type(field, numbered(form.shown(field) as readonly TypedRow[]))}
     >
       {!isCloud && (
         <p class="tools">
@@ -117,8 +112,7 @@ export function PortsTable({ context, object: node }: TabProps<NodeObject>) {
               }
         }
       />
-      <FormBar form={form} />
-    </form>
+    </FormFrame>
   );
 }
 

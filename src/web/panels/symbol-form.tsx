@@ -1,0 +1,39 @@
+// A form of a thing that has a symbol: the picture of it stands before the fields, and opens the others.
+import { useSignal } from '@preact/signals';
+import { FormView, type FormViewProps } from '../forms/form-view.tsx';
+import { WORDS } from '../words.ts';
+import { SymbolChooser } from './symbol-chooser.tsx';
+
+/** The symbol is the field of that name, if the form has one. */
+export function SymbolForm(props: Omit<FormViewProps, 'children'>) {
+  const { form } = props;
+  const choosing = useSignal(false);
+  const symbol = form.fields.find(({ name }) => name === 'symbol');
+  return (
+    <>
+      <FormView {...props}>
+        {symbol && (
+          <button
+            type="button"
+            class="symbol"
+            onClick={() => {
+              choosing.value = true;
+            }}
+          >
+            <img src={`/v2/symbols/${encodeURIComponent(String(form.shown(symbol)))}/raw`} alt="" height="32" />{' '}
+            {WORDS.node.chooseSymbol}
+          </button>
+        )}
+      </FormView>
+      {/* Beside the form: Enter in its search field is not to save. */}
+      {choosing.value && symbol && (
+        <SymbolChooser
+          choose={(id) => form.type(symbol, id)}
+          close={() => {
+            choosing.value = false;
+          }}
+        />
+      )}
+    </>
+  );
+}
