@@ -11,8 +11,6 @@ import { ProgramNode } from './program-node.ts';
 const SERIAL_PORT_MS = 2_000;
 
 export abstract class MachineNode<Runtime extends MachineRuntime> extends ProgramNode<Runtime> {
-  #isClosing = false;
-
   protected abstract get settings(): MachineSettings;
 
   override suspend(): Promise<void> {
@@ -37,11 +35,6 @@ export abstract class MachineNode<Runtime extends MachineRuntime> extends Progra
     return this.inTurn(async () => void (await this.runtime?.reset()));
   }
 
-  override close(): Promise<void> {
-    this.#isClosing = true;
-    return super.close();
-  }
-
   protected override async startNow(): Promise<void> {
     if (this.runtime) return this.#goOn(this.runtime);
     await super.startNow();
@@ -54,7 +47,7 @@ export abstract class MachineNode<Runtime extends MachineRuntime> extends Progra
 
   /** How the machine is ended now. */
   protected get onClose(): MachineSettings['on_close'] {
-    return this.#isClosing ? 'power_off' : this.settings.on_close;
+    return this.isClosing ? 'power_off' : this.settings.on_close;
   }
 
   protected get hasConsole(): boolean {

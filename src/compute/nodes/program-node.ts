@@ -49,6 +49,8 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
   /** Starting, stopping, changing and closing wait for each other, whoever asks: a request, the project, the program that ended. */
   readonly #turns = new KeyedLock();
   #running: Running<Runtime> | undefined;
+  /** Its project is being closed, which does not wait for guests to shut down. */
+  protected isClosing = false;
   #isClosed = false;
   #stopAsked = new AbortController();
 
@@ -114,6 +116,7 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
   }
 
   override close(): Promise<void> {
+    this.isClosing = true;
     this.takeBackStart('removed');
     return this.inTurn(async () => {
       this.#isClosed = true;

@@ -54,7 +54,6 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
   #state: State;
   /** Something was changed since the last start: a reload starts the machine again then. */
   #isChanged = false;
-  #isClosing = false;
   #goesOn = false;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
@@ -185,12 +184,6 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
   }
 
-  override close(): Promise<void> {
-    // A project that is closed does not wait for guests to shut down.
-    this.#isClosing = true;
-    return super.close();
-  }
-
   protected override async startNow(): Promise<void> {
     if (this.runtime) return this.#goOn(this.runtime);
     await super.startNow();
@@ -263,7 +256,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
 
   get #onClose() {
     const { on_close: how } = this.#state.settings;
-    return this.#isClosing && how === 'shutdown_signal' ? 'power_off' : how;
+    return this.isClosing && how === 'shutdown_signal' ? 'power_off' : how;
   }
 
   #listenToPorts(): void {
