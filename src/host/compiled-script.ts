@@ -1,20 +1,16 @@
 // Runs a script of the executable together with what V8 made of it when the executable was built, so that a start need not compile.
 import { createRequire } from 'node:module';
-import sea from 'node:sea';
 import { constants, Script } from 'node:vm';
+import { embedded } from './assets.ts';
 
 /**
  * Runs the script that build.mjs packs as `scripts/<name>.cjs`, in the main thread or in a worker, and gives its exports.
  * V8 looks whether `scripts/<name>.cache` is of this script, version and set of flags; if it is not, the script is compiled as usual.
  */
 export function runCompiled(name: string): unknown {
-  const asset = (ending: string): Buffer | undefined => {
-    const key = `scripts/${name}${ending}`;
-    return sea.getAssetKeys().includes(key) ? Buffer.from(sea.getRawAsset(key) as ArrayBuffer) : undefined;
-  };
-  const script = new Script(asset('.cjs')?.toString('latin1') ?? '', {
+  const script = new Script(embedded(`scripts/${name}.cjs`)?.toString('latin1') ?? '', {
     filename: `${name}.cjs`,
-    cachedData: asset('.cache'),
+    cachedData: embedded(`scripts/${name}.cache`),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   const module = { exports: {} };
