@@ -76,35 +76,39 @@ const addonPlugin = {
   },
 };
 
-/** Bundles `entry` with all that it imports into one CommonJS script, and gives the paths of what went in. */
+/** How scripts of the executable are bundled, each with all that it imports, as CommonJS. */
+const BUNDLE = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'cjs',
+  // V8 keeps the source: without comments and indentation it is a third smaller, and without a character beyond Latin-1,
+  // which comments have, half of that. Names stay, so that traces can be read.
+  charset: 'ascii',
+  minifyWhitespace: true,
+  lineLimit: 160,
+  legalComments: 'none',
+  logLevel: 'warning',
+  metafile: true,
+  plugins: [addonPlugin],
+  define: {
+    LABWIRE_VERSION: JSON.stringify(version),
+    'import.meta.dirname': '__dirname',
+    'import.meta.filename': '__filename',
+    'import.meta.url': 'bundleUrl',
+    // ws does without these two addons, which are not here.
+    'process.env.WS_NO_BUFFER_UTIL': '"1"',
+    'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
+  },
+};
+
+/** Bundles `entry` as src/host/compiled-script.ts calls it, and gives the paths of what went in. */
 async function bundle(entry, outfile) {
   const { metafile } = await build({
+    ...BUNDLE,
     entryPoints: [resolve(entry)],
-    absWorkingDir: root,
     outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'cjs',
-    // V8 keeps the source: without comments and indentation it is a third smaller, and without a character beyond Latin-1,
-    // which comments have, half of that. Names stay, so that traces can be read.
-    charset: 'ascii',
-    minifyWhitespace: true,
-    lineLimit: 160,
-    legalComments: 'none',
-    logLevel: 'warning',
-    metafile: true,
-    plugins: [addonPlugin],
-    define: {
-      LABWIRE_VERSION: JSON.stringify(version),
-      'import.meta.dirname': '__dirname',
-      'import.meta.filename': '__filename',
-      'import.meta.url': 'bundleUrl',
-      // ws does without these two addons, which are not here.
-      'process.env.WS_NO_BUFFER_UTIL': '"1"',
-      'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
-    },
-    // As src/host/compiled-script.ts calls it.
     banner: {
       js: "(function(exports,require,module,__filename,__dirname){const bundleUrl = require('node:url').pathToFileURL(__filename).href;",
     },
@@ -115,15 +119,7 @@ async function bundle(entry, outfile) {
 
 /** The script that the executable and each thread begin with: it does nothing but run another one. */
 async function starter(outfile) {
-  await build({
-    entryPoints: [join(root, 'src/starter.ts')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'cjs',
-    logLevel: 'warning',
-  });
+  await build({ ...BUNDLE, entryPoints: [join(root, 'src/starter.ts')], outfile });
 }
 
 /**
