@@ -120,3 +120,21 @@ test('of a step that failed in part, the part that succeeded can be undone', asy
   await history.undo();
   assert.equal((await read('node', one.node_id)).x, 0);
 });
+
+test('what follows from a thing as it is loses nothing that was changed a moment ago', async (t) => {
+  const { server, project, history, known, read } = await setUp(t);
+  const hub: Body = await server.hub(project, 'Hub', { x: 0, y: 0 });
+  // What is known here is as it was throughout: no event has come back yet.
+  known.set(hub.node_id, hub);
+  const relabel = (members: object) =>
+    history.update([
+      { kind: 'node', id: hub.node_id, fields: ({ label }) => ({ label: { ...(label as object), ...members } }) },
+    ]);
+  await Promise.all([relabel({ rotation: 30 }), relabel({ x: 7 })]);
+  const { rotation, x } = (await read('node', hub.node_id)).label;
+  assert.deepEqual({ rotation, x }, { rotation: 30, x: 7 });
+  await history.undo();
+  assert.equal((await read('node', hub.node_id)).label.rotation, 30);
+  await history.undo();
+  assert.deepEqual((await read('node', hub.node_id)).label, hub.label);
+});

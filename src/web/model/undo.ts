@@ -19,7 +19,8 @@ type Kind = 'node' | 'link' | 'drawing';
 export interface Update {
   kind: Kind;
   id: string;
-  fields: Fields;
+  /** Or how they follow from the thing as the server has it when it is the step's turn, whatever is known of it here. */
+  fields: Fields | ((now: Fields) => Fields);
 }
 
 type Made = 'link' | 'drawing';
@@ -66,8 +67,11 @@ export class History {
       const step: Part[] = [];
       const results = await Promise.allSettled(
         updates.map(async ({ kind, id, fields }) => {
-          const before = pick(this.#known(kind, id) ?? (await this.#read(kind, id)), Object.keys(fields));
-          const after = await this.#put(kind, id, fields);
+          const follows = typeof fields === 'function';
+          const now = (follows ? undefined : this.#known(kind, id)) ?? (await this.#read(kind, id));
+          const wanted = follows ? fields(now as Fields) : fields;
+          const before = pick(now, Object.keys(wanted));
+          const after = await this.#put(kind, id, wanted);
           step.push({ type: 'changed', kind, id, before, after });
           return after;
         }),

@@ -1,5 +1,4 @@
 // How the label of a node looks, for everybody: colour, size, weight, rotation. In a fold, as few need it.
-import { useEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../../../lab-context.ts';
 import { type LabelLook, lookOf, restyled } from '../../../model/style.ts';
 import type { LabelObject, NodeObject } from '../../../model/types.ts';
@@ -12,16 +11,14 @@ export function LabelStyleFields({ context, node }: { context: LabContext; node:
   const { attempt, history } = context;
   const { label } = node;
   const look = lookOf(label.style);
-  // What was changed a moment ago may not have come back yet.
-  const latest = useRef(label);
-  useEffect(() => {
-    latest.current = label;
-  }, [label]);
-  const update = (fields: Partial<LabelObject>): void => {
-    latest.current = { ...latest.current, ...fields };
-    void attempt(() => history.update([{ kind: 'node', id: node.node_id, fields: { label: latest.current } }]));
+  const update = (fields: (now: LabelObject) => Partial<LabelObject>): void => {
+    // What was changed a moment ago may not have come back yet: the server has it.
+    const changed = ({ label: now }: Readonly<Record<string, unknown>>) => ({
+      label: { ...(now as LabelObject), ...fields(now as LabelObject) },
+    });
+    void attempt(() => history.update([{ kind: 'node', id: node.node_id, fields: changed }]));
   };
-  const change = (fields: Partial<LabelLook>): void => update({ style: restyled(latest.current.style, fields) });
+  const change = (fields: Partial<LabelLook>): void => update(({ style }) => ({ style: restyled(style, fields) }));
   return (
     <details>
       <summary>{WORDS.node.labelStyle}</summary>
@@ -35,7 +32,7 @@ export function LabelStyleFields({ context, node }: { context: LabContext; node:
           value={label.rotation ?? 0}
           least={-359}
           most={360}
-          change={(rotation) => update({ rotation })}
+          change={(rotation) => update(() => ({ rotation }))}
         />
       </div>
     </details>
