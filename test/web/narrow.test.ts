@@ -135,11 +135,13 @@ test('on a phone the lists stand for the map, and go on to the details; beside t
   await node(page, 'B').waitFor();
   assert.equal(await details.isVisible(), false);
   assert.deepEqual(await hindrances(page), []);
+  // What is done upon the map shows it, and then the lists are there again.
   await button('Lists').click();
   await page.getByRole('button', { name: 'Add node' }).click();
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await lists.getByRole('button', { name: 'B on' }).waitFor();
 
   // A tablet: drawers over the map, which goes on being there.
   await page.setViewportSize({ width: 800, height: 1000 });
