@@ -8,12 +8,14 @@ import { guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { judge, OtherLoad } from '../other-load.ts';
 import { DAEMON_HOMES, type Daemon, eventually, startDaemon } from './daemon.ts';
 import { Lab, missing, type NodeObject } from './lab.ts';
-import { container, engineFor, guestImages, machine, withEngine } from './machines.ts';
+import { container, engineFor, guestImages, MACHINE, machine, withEngine } from './machines.ts';
 import { processesIn } from './processes.ts';
 import { openAgain } from './survivors.ts';
 
 /** Machines beside the two guests. */
 const MACHINES = 18;
+/** One adapter without a ROM, whose program would ask the network for a system and keep a processor busy meanwhile. */
+const RESTING = { options: `${MACHINE.options} -global e1000.rombar=0` };
 /** Each of two containers, of which the first pings the second. */
 const PAIRS = 5;
 /** Seconds between two requests of a ping. */
@@ -42,7 +44,7 @@ async function startedLab(t: TestContext): Promise<Started> {
   ];
   for (let index = 0; index < MACHINES; index++) {
     const throttled = index === 0 && !missing('cpulimit') ? { cpu_throttling: 10 } : {};
-    machines.push(await machine(lab, `Q${index}`, { adapters: 2, ...throttled }));
+    machines.push(await machine(lab, `Q${index}`, { ...RESTING, ...throttled }));
   }
   for (let index = 0; index < machines.length; index += 2) await lab.link(machines[index]!, machines[index + 1]!);
   const containers: NodeObject[] = [];
