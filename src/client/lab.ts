@@ -1,6 +1,7 @@
 // `labwired lab`: labs, which the API calls projects.
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
+import { Readable } from 'node:stream';
 import type * as v from 'valibot';
 import type { ProjectCreate } from '../controller/projects/schema.ts';
 import { type Noun, verb } from './command.ts';
@@ -113,6 +114,33 @@ export const lab: Noun = {
         const query = `include_images=${images ? 'yes' : 'no'}&include_snapshots=${snapshots ? 'yes' : 'no'}`;
         await save(session, await session.api.stream(`${pathOf(lab)}/export?${query}`), file);
         if (file !== '-') session.tell(`Lab "${lab.name}" is in ${file}`, file, { file });
+      },
+    }),
+    verb({
+      name: 'check',
+      words: ['FILE'],
+      summary: 'says what is wrong in a file that describes a lab as text; asks no server',
+      flags: {},
+      run: async (session, [file]) => {
+        const { readLab } = await import('./labfile/read.ts');
+        const { name, nodes, links, checks } = await readLab(file!);
+        const figures = { name, nodes: nodes.length, links: links.length, checks: checks.length };
+        const counted = `${nodes.length} nodes, ${links.length} links, ${checks.length} checks`;
+        session.tell(`${file}: lab "${name}" is right: ${counted}`, name, figures);
+      },
+    }),
+    verb({
+      name: 'schema',
+      words: [],
+      summary: 'the JSON Schema of labs as text, for editors',
+      flags: {
+        to: { value: 'FILE', summary: 'instead of standard output' },
+        force: { summary: 'replace a file that is there' },
+      },
+      run: async (session, _words, { to = '-', force }) => {
+        const { labSchemaText } = await import('./labfile/json-schema.ts');
+        if (to !== '-') await mustBeFree(to, force === true);
+        await save(session, Readable.from([labSchemaText()]), to);
       },
     }),
     verb({

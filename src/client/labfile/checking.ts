@@ -1,0 +1,97 @@
+// What the schema has against a file, in words, at its place.
+import * as v from 'valibot';
+import { describeIssue } from '../../store/issues.ts';
+import type { Mistake } from './mistakes.ts';
+import { suggestion } from './nearest.ts';
+import { LabText } from './schema.ts';
+import type { Path, Source } from './source.ts';
+
+type Issue = v.BaseIssue<unknown>;
+
+const pathOf = (issue: Issue): Path => (issue.path ?? []).map(({ key }) => key as string | number);
+
+/** Of a value that may be short or an object, the form that was meant says what is wrong. */
+function meantForms(issue: Issue): { issue: Issue; path: Path }[] {
+  const path = pathOf(issue);
+  const isObject = typeof issue.input === 'object' && issue.input !== null;
+  if (issue.type !== 'union' || !issue.issues || !isObject) return [{ issue, path }];
+  const within = issue.issues.filter((one) => one.path !== undefined);
+  if (within.length === 0) return [{ issue, path }];
+  return within.flatMap(meantForms).map((one) => ({ issue: one.issue, path: [...path, ...one.path] }));
+}
+
+/** The schema of the object at the path, so far as it has members with names. */
+function membersAt(path: Path): string[] {
+  let schema: unknown = LabText;
+  for (const step of path) {
+    schema = inner(schema)
+      .map((form) => child(form, step))
+      .find((one) => one !== undefined);
+    if (schema === undefined) return [];
+  }
+  return inner(schema).flatMap((form) => Object.keys((form as { entries?: object }).entries ?? {}));
+}
+
+/** The forms of a schema without what is wrapped round them. */
+function inner(schema: unknown): unknown[] {
+  const { wrapped, options, type } = schema as { wrapped?: unknown; options?: unknown[]; type: string };
+  if (wrapped !== undefined) return inner(wrapped);
+  return type === 'union' && options ? options.flatMap(inner) : [schema];
+}
+
+function child(schema: unknown, step: string | number): unknown {
+  const { entries, item, items, value, type } = schema as {
+    entries?: Record<string, unknown>;
+    item?: unknown;
+    items?: unknown[];
+    value?: unknown;
+    type: string;
+  };
+  if (type === 'record') return value;
+  return entries?.[step] ?? items?.[Number(step)] ?? item;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  Object: 'an object',
+  Array: 'a list',
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'nothing',
+};
+
+function described(issue: Issue, path: Path): string {
+  const place = path.join('.') || 'the file';
+  if (issue.expected === 'never') {
+    const name = String(path.at(-1));
+    return `${place}: there is no "${name}" here; ${suggestion(name, membersAt(path.slice(0, -1)))}`;
+  }
+  if (issue.expected === 'Object' || issue.type === 'union') {
+    const wanted = issue.expected === 'Object' ? 'members, such as "name: ..."' : 'a text, or members';
+    if (issue.type !== 'union' || !/"/.test(issue.expected ?? '')) {
+      return `${place}: expected ${wanted}, received ${WORDS[issue.received] ?? issue.received}`;
+    }
+  }
+  if (issue.type === 'picklist' && typeof issue.input === 'string') {
+    const { options = [] } = { options: (issue as unknown as { requirement?: string[] }).requirement };
+    const names =
+      options.length > 0 ? options : [...(issue.expected ?? '').matchAll(/"([^"]*)"/g)].map(([, one]) => one!);
+    return `${place}: there is no "${issue.input}"; ${suggestion(issue.input, names)}`;
+  }
+  const { path: _path, ...without } = issue;
+  return describeIssue(without as Issue, place);
+}
+
+/** Checks a file against the schema; what comes is what was in it. */
+export function checkSource({ value, placeOf }: Source): { text: LabText } | { mistakes: Mistake[] } {
+  const result = v.safeParse(LabText, value);
+  if (result.success) return { text: result.output };
+  const seen = new Set<string>();
+  const mistakes = result.issues.flatMap(meantForms).flatMap(({ issue, path }) => {
+    const message = described(issue, path);
+    if (seen.has(message)) return [];
+    seen.add(message);
+    return [{ ...placeOf(path, issue.expected === 'never' ? 'key' : undefined), message }];
+  });
+  return { mistakes };
+}

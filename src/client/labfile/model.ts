@@ -1,0 +1,59 @@
+// A lab as its file wants it: checked, its copies counted out and its variables filled in.
+import type { Variables } from '../../store/vocabulary.ts';
+import type { Place } from './mistakes.ts';
+import type { Check, DrawingText, LabText, LinkText, NodeText, Start } from './schema.ts';
+
+type Filled<T, Text extends keyof T> = Omit<T, Text>;
+
+export interface WantedNode extends Filled<NodeText, 'config' | 'private_config' | 'files' | 'step' | 'start'> {
+  name: string;
+  /** In the file. */
+  place: Place;
+  config?: Buffer;
+  private_config?: Buffer;
+  /** By their path below the node's directory. */
+  files: Readonly<Record<string, Buffer>>;
+  start: Start;
+}
+
+export interface WantedEnd {
+  /** Name of a node of the file. */
+  node: string;
+  /** Undefined: the first free one that fits. */
+  port: string | undefined;
+}
+
+export interface WantedLink extends Omit<LinkText, 'link'> {
+  /** As the file has it, counted out. */
+  text: string;
+  place: Place;
+  ends: readonly [WantedEnd, WantedEnd];
+}
+
+export interface WantedDrawing extends Omit<DrawingText, 'svg'> {
+  place: Place;
+  svg: string;
+}
+
+export interface WantedCheck extends Check {
+  place: Place;
+}
+
+export interface WantedLab {
+  /** As it was named on the command line. */
+  file: string;
+  name: string;
+  id: string | undefined;
+  settings: NonNullable<LabText['settings']>;
+  /** As the API has them; undefined when the file says nothing of them. */
+  variables: Variables | undefined;
+  nodes: WantedNode[];
+  links: WantedLink[];
+  drawings: WantedDrawing[];
+  checks: WantedCheck[];
+}
+
+/** What a server makes of a name: it leaves blanks out. Two names that are equal then mean the same node. */
+export function nodeKey(name: string): string {
+  return name.replaceAll(' ', '');
+}

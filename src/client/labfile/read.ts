@@ -1,0 +1,218 @@
+// A lab from its file: read, checked and counted out.
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import { Failure, messageOf } from '../../failures.ts';
+import { fileFailure } from '../../host/atomic-file.ts';
+import type { Variables } from '../../store/vocabulary.ts';
+import { checkSource } from './checking.ts';
+import { contentOf } from './contents.ts';
+import { endsOf } from './ends.ts';
+import { LabFileMistakes, type Mistake } from './mistakes.ts';
+import { nodeKey, type WantedDrawing, type WantedLab, type WantedLink, type WantedNode } from './model.ts';
+import { referenceMistakes } from './references.ts';
+import type { LabText, NodeText } from './schema.ts';
+import { type Path, readSource, type Source } from './source.ts';
+import { copiesOf, filled, filledText, type Values } from './substitution.ts';
+
+/** How far copies of a node stand from each other. */
+const USUAL_STEP = [120, 0] as const;
+
+/**
+ * Reads the file of a lab; `-` is standard input.
+ * @throws LabFileMistakes with all that is wrong in it; Failure when it cannot be read
+ */
+export async function readLab(file: string): Promise<WantedLab> {
+  let content: string;
+  try {
+    content = file === '-' ? await textOf(process.stdin) : await readFile(file, 'utf8');
+  } catch (error) {
+    throw fileFailure(error, file);
+  }
+  return parseLab(content, file, file === '-' ? '.' : dirname(resolve(file)));
+}
+
+/**
+ * @param file its name, for messages
+ * @param directory that the files which it names are seen from
+ * @throws LabFileMistakes
+ */
+export async function parseLab(content: string, file: string, directory = '.'): Promise<WantedLab> {
+  const shown = file === '-' ? 'standard input' : file;
+  const source = readSource(shown, content);
+  const checked = checkSource(source);
+  if ('mistakes' in checked) throw new LabFileMistakes(shown, checked.mistakes);
+  const mistakes: Mistake[] = [];
+  const reader = new Reader(source, checked.text, directory, mistakes);
+  const lab = await reader.lab(shown);
+  if (mistakes.length === 0) mistakes.push(...referenceMistakes(lab));
+  if (mistakes.length > 0) throw new LabFileMistakes(shown, mistakes);
+  return lab;
+}
+
+class Reader {
+  readonly #source: Source;
+  readonly #text: LabText;
+  readonly #directory: string;
+  readonly #mistakes: Mistake[];
+  readonly #values: Values;
+
+  constructor(source: Source, text: LabText, directory: string, mistakes: Mistake[]) {
+    this.#source = source;
+    this.#text = text;
+    this.#directory = directory;
+    this.#mistakes = mistakes;
+    this.#values = text.variables ?? {};
+  }
+
+  async lab(file: string): Promise<WantedLab> {
+    const { name, id, settings = {}, checks = [] } = this.#text;
+    const nodes = await this.#nodes();
+    const lab: WantedLab = {
+      file,
+      name: (await this.#try(['name'], () => filledText(name, this.#values))) ?? name,
+      id: id?.toLowerCase(),
+      settings,
+      variables: variablesOf(this.#text),
+      nodes,
+      links: await this.#links(nodes),
+      drawings: await this.#drawings(),
+      checks: [],
+    };
+    for (const [index, check] of checks.entries()) {
+      const path = ['checks', index];
+      const place = this.#source.placeOf(path);
+      const done = await this.#try(path, () => filled(check, this.#values));
+      if (done) lab.checks.push({ ...done, place });
+    }
+    return lab;
+  }
+
+  /** What `take` gives; a failure is a mistake at this place of the file. */
+  async #try<T>(path: Path, take: () => T | Promise<T>, of?: 'key'): Promise<T | undefined> {
+    try {
+      return await take();
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      this.#mistakes.push({ ...this.#source.placeOf(path, of), message: `${path.join('.')}: ${messageOf(error)}` });
+      return undefined;
+    }
+  }
+
+  async #nodes(): Promise<WantedNode[]> {
+    const nodes: WantedNode[] = [];
+    const names = new Map<string, string>();
+    for (const [key, text] of Object.entries(this.#text.nodes ?? {})) {
+      const path = ['nodes', key];
+      const copies = await this.#try(path, () => copiesOf(filledText(key, this.#values)), 'key');
+      for (const [index, copy] of (copies ?? []).entries()) {
+        const known = this.#mistakes.length;
+        const node = await this.#node(path, text, copy.text, {
+          index,
+          values: copy.number === undefined ? this.#values : { ...this.#values, n: copy.number },
+        });
+        const other = names.get(nodeKey(node.name));
+        if (other !== undefined) {
+          await this.#try(
+            path,
+            () => {
+              throw new Failure(
+                'invalid',
+                `there is a node "${node.name}" already (${other}); give this one another name`,
+              );
+            },
+            'key',
+          );
+        }
+        names.set(nodeKey(node.name), key);
+        nodes.push(node);
+        // The other copies have the same mistakes.
+        if (this.#mistakes.length > known) break;
+      }
+    }
+    return nodes;
+  }
+
+  async #node(
+    path: Path,
+    { config, private_config, files = {}, step = [...USUAL_STEP], start = {}, ...text }: NodeText,
+    name: string,
+    { index, values }: { index: number; values: Values },
+  ): Promise<WantedNode> {
+    const rest = (await this.#try(path, () => filled({ ...text, start }, values))) ?? { start: {} };
+    const content = (member: string, given: NodeText['config']): Promise<Buffer | undefined> =>
+      given === undefined
+        ? Promise.resolve(undefined)
+        : this.#try([...path, member], () => contentOf(given, this.#directory, values));
+    const node: WantedNode = { ...rest, name, place: this.#source.placeOf(path, 'key'), files: {}, start: rest.start };
+    const kept: Record<string, Buffer> = {};
+    for (const [file, given] of Object.entries(files)) {
+      const bytes = await this.#try([...path, 'files', file], () => {
+        const inside = file.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+        if (!inside) throw new Failure('invalid', 'write a path below the directory of the node, such as etc/hosts');
+        return contentOf(given, this.#directory, values);
+      });
+      if (bytes) kept[filledText(file, values)] = bytes;
+    }
+    const [startup, secret] = [await content('config', config), await content('private_config', private_config)];
+    if (startup) node.config = startup;
+    if (secret) node.private_config = secret;
+    node.files = kept;
+    if (node.at) node.at = [node.at[0] + index * step[0], node.at[1] + index * step[1]];
+    return node;
+  }
+
+  async #links(nodes: readonly WantedNode[]): Promise<WantedLink[]> {
+    const names = nodes.map(({ name }) => name);
+    const links: WantedLink[] = [];
+    for (const [index, entry] of (this.#text.links ?? []).entries()) {
+      const path = ['links', index];
+      const { link: text, ...rest } = typeof entry === 'string' ? { link: entry } : entry;
+      const place = this.#source.placeOf(typeof entry === 'string' ? path : [...path, 'link']);
+      const copies = await this.#try(path, () => linkCopies(filledText(text, this.#values)));
+      for (const { text: copy, number } of copies ?? []) {
+        const values = number === undefined ? this.#values : { ...this.#values, n: number };
+        const link = await this.#try(path, () => ({
+          ...filled(rest, values),
+          text: copy,
+          place,
+          ends: endsOf(copy, names),
+        }));
+        if (!link) break;
+        links.push(link);
+      }
+    }
+    return links;
+  }
+
+  async #drawings(): Promise<WantedDrawing[]> {
+    const drawings: WantedDrawing[] = [];
+    for (const [index, { svg, ...rest }] of (this.#text.drawings ?? []).entries()) {
+      const path = ['drawings', index];
+      const content = await this.#try([...path, 'svg'], () => contentOf(svg, this.#directory, this.#values));
+      if (content) drawings.push({ ...rest, svg: content.toString('utf8'), place: this.#source.placeOf(path) });
+    }
+    return drawings;
+  }
+}
+
+/** The links of a text with ranges: both sides count together, and a side without one is the same for all. */
+function linkCopies(text: string): { text: string; number: number | undefined }[] {
+  const sides = text.split(/(\s+--\s+)/).map((side) => copiesOf(side));
+  const count = Math.max(...sides.map((copies) => copies.length));
+  if (sides.some((copies) => copies.length !== 1 && copies.length !== count)) {
+    throw new Failure('invalid', `the ranges of "${text}" do not count equally far: write as many on both sides`);
+  }
+  return Array.from({ length: count }, (_, index) => {
+    const parts = sides.map((copies) => copies[copies.length === 1 ? 0 : index]!);
+    return {
+      text: parts.map((part) => part.text).join(''),
+      number: parts.find(({ number }) => number !== undefined)?.number,
+    };
+  });
+}
+
+function variablesOf({ variables }: LabText): Variables | undefined {
+  if (variables === undefined) return undefined;
+  return Object.entries(variables).map(([name, value]) => ({ name, ...(value !== null && { value: String(value) }) }));
+}

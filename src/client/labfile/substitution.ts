@@ -1,0 +1,93 @@
+// What stands for more than itself in a file: `{1..20}` in a name, and `${NAME}` in a text.
+import { Failure } from '../../failures.ts';
+
+export type Values = Readonly<Record<string, string | number | boolean | null>>;
+
+const RANGE = /\{(\d{1,6})\.\.(\d{1,6})\}/g;
+/** More copies than any lab has. */
+const MOST_COPIES = 10_000;
+
+export interface Copy {
+  text: string;
+  /** The number in the place of the first range; undefined where there was none. */
+  number: number | undefined;
+}
+
+/**
+ * `PC{1..3}` as PC1, PC2 and PC3; `{01..10}` keeps its zeros. Several ranges in one text count together.
+ * @throws Failure `invalid` for ranges that cannot be counted
+ */
+export function copiesOf(text: string): Copy[] {
+  const ranges = [...text.matchAll(RANGE)].map(([whole, first = '', last = '']) => {
+    const count = Number(last) - Number(first) + 1;
+    if (count < 1) throw new Failure('invalid', `${whole} counts backwards: write {${last}..${first}}`);
+    if (count > MOST_COPIES) throw new Failure('invalid', `${whole} are ${count}; ${MOST_COPIES} are the most.`);
+    return { first: Number(first), width: first.startsWith('0') ? first.length : 0, count };
+  });
+  if (ranges.length === 0) return [{ text, number: undefined }];
+  const { count } = ranges[0]!;
+  if (ranges.some((range) => range.count !== count)) {
+    throw new Failure('invalid', `the ranges of "${text}" do not count equally far.`);
+  }
+  return Array.from({ length: count }, (_, index) => {
+    let range = 0;
+    const copy = text.replaceAll(RANGE, () => {
+      const { first, width } = ranges[range++]!;
+      return String(first + index).padStart(width, '0');
+    });
+    return { text: copy, number: ranges[0]!.first + index };
+  });
+}
+
+const PLACEHOLDER = /\$?\$\{([^{}]*)\}/g;
+const CALCULATION = /^(.+?)\s*([+*-])\s*(\d+)$/;
+
+/** @throws Failure `invalid` for a name without a value */
+function meaningOf(expression: string, values: Values): string | number | boolean {
+  const name = expression.trim();
+  const known = values[name];
+  if (known !== undefined && known !== null) return known;
+  const [, base = '', sign, amount] = CALCULATION.exec(name) ?? [];
+  const number = values[base];
+  if (typeof number === 'number') {
+    if (sign === '*') return number * Number(amount);
+    return sign === '+' ? number + Number(amount) : number - Number(amount);
+  }
+  const fix = `give it a value in variables, or write $\${${expression}} for the text itself`;
+  if (known === null) throw new Failure('invalid', `the variable "${name}" has no value: ${fix}`);
+  throw new Failure(
+    'invalid',
+    name === 'n' ? `\${n} is the number of a copy, and this is none: ${fix}` : `there is no variable "${name}": ${fix}`,
+  );
+}
+
+/**
+ * A value with all of its texts filled in. A text that is nothing but a placeholder becomes what that stands for, such as a number.
+ * @throws Failure `invalid`
+ */
+export function filled<T>(value: T, values: Values): T {
+  if (typeof value === 'string') {
+    const [, alone] = /^\$\{([^{}]*)\}$/.exec(value) ?? [];
+    if (alone !== undefined) return meaningOf(alone, values) as T;
+    return value.replaceAll(PLACEHOLDER, (whole, expression: string) =>
+      whole.startsWith('$$') ? whole.slice(1) : String(meaningOf(expression, values)),
+    ) as T;
+  }
+  if (Array.isArray(value)) return value.map((one) => filled(one, values)) as T;
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [filledText(name, values), filled(one, values)]),
+    ) as T;
+  }
+  return value;
+}
+
+/** As `filled`, and a text in any case. */
+export function filledText(text: string, values: Values): string {
+  return String(filled(text, values));
+}
+
+/** A text so that it stands for itself. */
+export function literal(text: string): string {
+  return text.replaceAll(/\$\{(?=[^{}]*\})/g, '$$$${');
+}

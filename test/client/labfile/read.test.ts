@@ -1,0 +1,307 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders of the format look so
+// Labs as text: what a file says, counted out and filled in; and every kind of mistake, with its place and its fix.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { labSchemaText } from '../../../src/client/labfile/json-schema.ts';
+import { LabFileMistakes } from '../../../src/client/labfile/mistakes.ts';
+import { parseLab, readLab } from '../../../src/client/labfile/read.ts';
+import { copiesOf, filled, literal } from '../../../src/client/labfile/substitution.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'labfile-'));
+after(() => rmSync(directory, { recursive: true }));
+
+const lab = (lines: string) => parseLab(lines, 'lab.yaml', directory);
+
+test('nodes by template or type, counted out, with their configurations and files', async () => {
+  writeFileSync(join(directory, 'r1.cfg'), 'hostname ${keep}\n');
+  const { nodes, variables } = await lab(`
+name: Class
+variables: {net: 10.0.0, ram: 256}
+nodes:
+  PC{1..3}:
+    template: VPCS
+    at: [0, 50]
+    step: [100, 10]
+    config: |
+      ip \${net}.\${n}/24 \${net}.\${n+100}
+      echo $\${literally}
+  R1:
+    type: dynamips
+    properties: {ram: "\${ram}"}
+    config: {file: r1.cfg}
+    start: {order: 2, delay: 5, after: [PC1], ready: {console: "Press RETURN", timeout: 90}}
+  Box:
+    type: docker
+    files: {etc/hosts: "::1 box"}
+`);
+  assert.deepEqual(
+    nodes.map(({ name, at }) => [name, at]),
+    [
+      ['PC1', [0, 50]],
+      ['PC2', [100, 60]],
+      ['PC3', [200, 70]],
+      ['R1', undefined],
+      ['Box', undefined],
+    ],
+  );
+  assert.equal(nodes[1]!.config!.toString(), 'ip 10.0.0.2/24 10.0.0.102\necho ${literally}\n');
+  assert.deepEqual(nodes[3]!.properties, { ram: 256 }, 'a placeholder alone keeps the type of its value');
+  assert.equal(nodes[3]!.config!.toString(), 'hostname ${keep}\n', 'another file is taken as it is');
+  assert.deepEqual(nodes[3]!.start, {
+    order: 2,
+    delay: 5,
+    after: ['PC1'],
+    ready: { console: 'Press RETURN', timeout: 90 },
+  });
+  assert.equal(nodes[4]!.files['etc/hosts']!.toString(), '::1 box');
+  assert.deepEqual(nodes[3]!.place, { line: 12, column: 3 });
+  assert.deepEqual(variables, [
+    { name: 'net', value: '10.0.0' },
+    { name: 'ram', value: '256' },
+  ]);
+});
+
+test('links, drawings and checks', async () => {
+  const { links, drawings, checks } = await lab(`
+name: Wires
+nodes:
+  PC{1..2}: {type: vpcs}
+  "Größe:1": {type: ethernet_switch}
+links:
+  - PC{1..2}:e0 -- Größe:1:{3..4}
+  - link: PC1 -- PC2
+    filters: {packet_loss: 5, delay: [10, 2]}
+    impairments: {preset: adsl}
+drawings:
+  - {svg: <svg/>, at: [1, 2]}
+checks:
+  - ping: {from: PC1, to: PC2, count: 3}
+  - console: {node: PC1, send: show ip, expect: {regex: "IP\\\\s"}, timeout: 5}
+  - frame: {link: "PC1:e0", filter: icmp, timeout: 5}
+`);
+  assert.deepEqual(
+    links.map(({ ends }) => ends.map(({ node, port }) => `${node} ${port}`)),
+    [
+      ['PC1 e0', 'Größe:1 3'],
+      ['PC2 e0', 'Größe:1 4'],
+      ['PC1 undefined', 'PC2 undefined'],
+    ],
+  );
+  assert.deepEqual(links[2]!.filters, { packet_loss: 5, delay: [10, 2] });
+  assert.deepEqual(
+    drawings.map(({ svg, at }) => [svg, at]),
+    [['<svg/>', [1, 2]]],
+  );
+  assert.deepEqual(
+    checks.map((check) => Object.keys(check)[0]),
+    ['ping', 'console', 'frame'],
+  );
+});
+
+/** Lines behind `name: Lab`, and what is said of them: `line:column` and a part of the message. */
+const MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
+  [
+    'a member that is written wrongly',
+    'nodes:\n  PC1:\n    tempalte: VPCS',
+    /lab\.yaml:4:5: nodes\.PC1\.tempalte: .* did you mean "template"\?/,
+  ],
+  ['a member of the whole', 'node: {}', /lab\.yaml:2:1: node: there is no "node" here; did you mean "nodes"\?/],
+  [
+    'a type that there is not',
+    'nodes:\n  PC1: {type: vpsc}',
+    /lab\.yaml:3:15: nodes\.PC1\.type: there is no "vpsc"; did you mean "vpcs"\?/,
+  ],
+  [
+    'a value of another kind',
+    'nodes:\n  PC1: {type: vpcs, z: high}',
+    /lab\.yaml:3:24: nodes\.PC1\.z: expected number, received "high"/,
+  ],
+  [
+    'a place of one number',
+    'nodes:\n  PC1:\n    type: vpcs\n    at: [1]',
+    /lab\.yaml:5:9: nodes\.PC1\.at\.1: expected number|lab\.yaml:5:9: nodes\.PC1\.at\.1: is required/,
+  ],
+  ['nothing behind a name', 'nodes:\n  PC1:', /lab\.yaml:3:3: nodes\.PC1: expected members/],
+  [
+    'neither template nor type',
+    'nodes:\n  PC1: {}',
+    /lab\.yaml:3:3: nodes\.PC1: say what it is: template: NAME, or type: vpcs/,
+  ],
+  [
+    'template and type',
+    'nodes:\n  PC1: {template: a, type: vpcs}',
+    /3:3: nodes\.PC1: it has a template and a type; leave one of them out/,
+  ],
+  ['a node twice', 'nodes:\n  PC1: {type: vpcs}\n  PC1: {type: vpcs}', /lab\.yaml:4:3: this name stands here twice/],
+  [
+    'a node twice after counting',
+    'nodes:\n  PC{1..3}: {type: vpcs}\n  PC2: {type: vpcs}',
+    /4:3: nodes\.PC2: there is a node "PC2" already \(PC\{1\.\.3\}\)/,
+  ],
+  [
+    'names that differ by a blank',
+    'nodes:\n  PC 1: {type: vpcs}\n  PC1: {type: vpcs}',
+    /4:3: .*there is a node "PC1" already/,
+  ],
+  [
+    'a name that servers number',
+    'nodes:\n  "PC{0}": {type: vpcs}',
+    /3:3: .*write the names out, or a range such as PC\{1\.\.3\}/,
+  ],
+  ['a range backwards', 'nodes:\n  PC{3..1}: {type: vpcs}', /3:3: .*\{3\.\.1\} counts backwards: write \{1\.\.3\}/],
+  ['a range without end', 'nodes:\n  PC{1..999999}: {type: vpcs}', /3:3: .*10000 are the most/],
+  [
+    'a link to nobody',
+    'nodes:\n  PC1: {type: vpcs}\nlinks:\n  - PC1:e0 -- PC12:e0',
+    /5:5: links\.0: there is no node "PC12"; did you mean "PC1"\?/,
+  ],
+  [
+    'a link without dashes',
+    'nodes:\n  PC1: {type: vpcs}\nlinks: [PC1 PC1]',
+    /4:9: links\.0: "PC1 PC1" is no link: write NODE:PORT -- NODE:PORT/,
+  ],
+  [
+    'a link to itself',
+    'nodes:\n  PC1: {type: vpcs}\nlinks: ["PC1:0 -- PC1:1"]',
+    /4:9: .*both ends are at the same node/,
+  ],
+  [
+    'a port twice',
+    'nodes:\n  PC{1..3}: {type: vpcs}\nlinks:\n  - PC1:e0 -- PC2:e0\n  - PC1:e0 -- PC3:e0',
+    /6:5: .*PC1:e0 is an end of "PC1:e0 -- PC2:e0" already \(line 5\)/,
+  ],
+  [
+    'a port without a name',
+    'nodes:\n  PC{1..2}: {type: vpcs}\nlinks: ["PC1: -- PC2"]',
+    /4:9: .*the port of PC1 is missing/,
+  ],
+  [
+    'ranges that differ',
+    'nodes:\n  PC{1..5}: {type: vpcs}\nlinks: ["PC{1..3} -- PC{4..5}"]',
+    /4:9: .*do not count equally far/,
+  ],
+  [
+    'an object in the place of a link',
+    'nodes: {}\nlinks:\n  - {lnk: x}',
+    /4:6: links\.0\.lnk: there is no "lnk" here; did you mean "link"\?/,
+  ],
+  [
+    'an impairment out of its range',
+    'nodes:\n  PC{1..2}: {type: vpcs}\nlinks:\n  - link: PC1 -- PC2\n    impairments: {both: {loss: {percent: 101}}}',
+    /6:42: links\.0\.impairments\.both\.loss\.percent: expected a number from 0 to 100 \(percent\)/,
+  ],
+  [
+    'a variable that there is not',
+    'nodes:\n  PC1:\n    type: vpcs\n    config: ip ${net}.1',
+    /5:13: nodes\.PC1\.config: there is no variable "net": give it a value in variables, or write \$\$\{net\}/,
+  ],
+  ['the number of no copy', 'nodes:\n  PC1:\n    type: vpcs\n    symbol: s${n}', /3:3|4:5: .*this is none/],
+  [
+    'a file that is not there',
+    'nodes:\n  PC1:\n    type: vpcs\n    config: {file: none.vpc}',
+    /5:13: nodes\.PC1\.config: none\.vpc: .*/,
+  ],
+  [
+    'a file outside',
+    'nodes:\n  D:\n    type: docker\n    files: {../x: a}',
+    /5:19: nodes\.D\.files\.\.\.\/x: write a path below the directory/,
+  ],
+  [
+    'a configuration of what has none',
+    'nodes:\n  S: {type: ethernet_switch, config: x}',
+    /3:3: nodes\.S: a node of the type ethernet_switch has no start-up configuration/,
+  ],
+  [
+    'nodes that wait in a circle',
+    'nodes:\n  A: {type: vpcs, start: {after: [B]}}\n  B: {type: vpcs, start: {after: [A]}}',
+    /3:3: nodes\.A\.start\.after: these nodes wait for each other in a circle/,
+  ],
+  [
+    'waiting for nobody',
+    'nodes:\n  Router: {type: vpcs, start: {after: [Ruoter]}}',
+    /3:3: .*there is no node "Ruoter"; did you mean "Router"\?/,
+  ],
+  [
+    'a check of nothing',
+    'checks:\n  - {name: x}',
+    /3:5: checks\.0: a check has exactly one of ping, console and frame/,
+  ],
+  ['a check that is written wrongly', 'checks:\n  - {pnig: {}}', /3:6: checks\.0\.pnig: .*did you mean "ping"\?/],
+  [
+    'an expression that is none',
+    'nodes:\n  P: {type: vpcs}\nchecks:\n  - console: {node: P, expect: {regex: "("}}',
+    /5:5: checks\.0: "\(" is no regular expression/,
+  ],
+  [
+    'a check of a link that there is not',
+    'nodes:\n  P: {type: vpcs}\nchecks:\n  - frame: {link: "P:e0"}',
+    /5:5: checks\.0: there is no link "P:e0"/,
+  ],
+  ['a tab', 'nodes:\n\tPC1: {type: vpcs}', /3:1: a tab cannot indent a line in YAML; use blanks/],
+  ['a bracket that is missing', 'nodes: {PC1: {type: vpcs}\nlinks: []', /lab\.yaml:3:\d+: /],
+  ['an id that is none', 'id: 5', /2:5: id: expected/],
+];
+
+for (const [what, lines, said] of MISTAKES) {
+  test(`a mistake is said with its place and its fix: ${what}`, async () => {
+    await assert.rejects(lab(`name: Lab\n${lines}\n`), (error: unknown) => {
+      assert.ok(error instanceof LabFileMistakes, String(error));
+      assert.match(error.message, said);
+      return true;
+    });
+  });
+}
+
+test('all mistakes are said at once, in the order of the file, and no more than a person reads', async () => {
+  const nodes = Array.from({ length: 30 }, (_, index) => `  N${index}: {tipe: vpcs}`).join('\n');
+  const error = (await lab(`name: Lab\nnodes:\n${nodes}\n`).catch((caught) => caught)) as LabFileMistakes;
+  const lines = error.message.split('\n');
+  assert.equal(lines.length, 21);
+  assert.match(lines[0]!, /:3:/);
+  assert.match(lines[20]!, /and 10 more/);
+});
+
+test('a file without a name, an empty one, one that is not there, and one that is a list', async () => {
+  await assert.rejects(lab('nodes: {}'), /lab\.yaml:1:1: name: is required/);
+  await assert.rejects(lab(''), /lab\.yaml:1:1: the file: expected members/);
+  await assert.rejects(lab('- a'), /lab\.yaml:1:1: /);
+  await assert.rejects(readLab(join(directory, 'none.yaml')), /none\.yaml/);
+});
+
+test('aliases and merged keys are YAML as ever, but cannot fill the memory', async () => {
+  const { nodes } = await lab('name: A\nnodes:\n  A: &a {type: vpcs, z: 3}\n  B: {<<: *a, z: 4}\n');
+  assert.deepEqual(
+    nodes.map(({ type, z }) => [type, z]),
+    [
+      ['vpcs', 3],
+      ['vpcs', 4],
+    ],
+  );
+  const level = (name: string, of: string) => `${name}: &${name} [${Array(10).fill(`*${of}`).join(', ')}]`;
+  const bomb = `name: A\na: &a [x]\n${level('b', 'a')}\n${level('c', 'b')}\n${level('d', 'c')}\n`;
+  await assert.rejects(lab(bomb), /Excessive alias count/);
+});
+
+test('ranges and placeholders', () => {
+  assert.deepEqual(
+    copiesOf('R{08..10}').map(({ text }) => text),
+    ['R08', 'R09', 'R10'],
+  );
+  assert.deepEqual(
+    copiesOf('S{1..2}:e{5..6}').map(({ text }) => text),
+    ['S1:e5', 'S2:e6'],
+  );
+  assert.deepEqual(filled({ a: ['${n*2}', '${n-1}', '${n}'] }, { n: 3 }), { a: [6, 2, 3] });
+  for (const text of ['$${a}', '${a}', 'a $ {b', '$$${n}', '${']) {
+    assert.equal(filled(`x${literal(text)}`, { n: 3 }), `x${text}`);
+  }
+});
+
+test('the JSON Schema of the documents is that of the reader', () => {
+  const kept = readFileSync(new URL('../../../docs/lab.schema.json', import.meta.url), 'utf8');
+  assert.equal(kept, labSchemaText(), 'labwired lab schema --to docs/lab.schema.json makes it again');
+  assert.match(kept, /"additionalProperties": false/);
+});
