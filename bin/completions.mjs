@@ -121,12 +121,21 @@ configuration, see
 .I /var/lib/labwire
 labs, images and all else that is to be kept, of the service
 .TP
+.I /run/labwire/labwired.sock
+local socket of the service, for root and the service's user
+.TP
+.I ~/.config/labwire/contexts.json
+servers by names
+.TP
 .I /usr/share/doc/labwired
 the documents; command-line.md has examples of all commands
 .SH ENVIRONMENT
 .TP
 .B LABWIRE_SERVER
-the running server that commands speak to, such as http://ann@lab.example:3080
+the running server that commands speak to, such as http://ann@lab.example:3080; without one, that of this host
+.TP
+.B LABWIRE_CONTEXT
+the context, made by labwired context add, that they go by
 .TP
 .B LABWIRE_LAB
 the lab that they are about

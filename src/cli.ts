@@ -14,14 +14,14 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
   labwired backup DIR          copy the state directory and all projects there, also while the server runs
   labwired version             print the version
 
-On a running server, --server URL; labwired lab --help says more of lab, and so on:
+On a running server, this host's or --server URL; labwired lab --help says more of lab, and so on:
   labwired lab list|create|open|close|delete|start|stop|export|check|schema|import
   labwired node list|create|start|stop|reload|delete|console|exec
   labwired link list|create|delete         labwired capture LINK
   labwired snapshot list|create|restore|delete
   labwired image list|upload               labwired template list
   labwired compute list                    labwired events [LAB]
-  labwired wait STATE [NODE...]
+  labwired wait STATE [NODE...]            labwired context list|add|use|remove
 
 Options of serve, doctor, password, recover and backup:
   --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
@@ -79,7 +79,7 @@ export const COMMANDS = ['serve', 'doctor', 'demo', 'password', 'recover', 'back
 
 /** The first words of commands that src/client defines: known here, so that the server does not read that. */
 export const CLIENT_NOUNS: readonly string[] = [
-  ...['lab', 'node', 'link', 'capture', 'template', 'compute', 'snapshot', 'image', 'events', 'wait'],
+  ...['lab', 'node', 'link', 'capture', 'template', 'compute', 'snapshot', 'image', 'events', 'wait', 'context'],
 ];
 
 /** All flags that do something, without dashes, and whether a value follows them. */

@@ -115,7 +115,13 @@ export async function startDaemon(
       : undefined,
   });
   const account = authentication && (() => authentication.account());
-  const server = new HttpServer(app, { host, port, tls: await certificateOf(config), account });
+  const server = new HttpServer(app, {
+    host,
+    port,
+    tls: await certificateOf(config),
+    socket: config.Server.socket_path,
+    account,
+  });
   await controller.start(port);
   undo.defer(() => controller.stop({ keepNodes }));
   started('controller');

@@ -2,6 +2,7 @@
 // Not by fetch(), which gives up what is silent for five minutes: a capture of a quiet link, or the start of a large lab.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
@@ -17,7 +18,7 @@ const READ_MS = 60_000;
 const USUAL_USER = 'admin';
 
 export interface ApiOptions {
-  /** `http[s]://[USER[:PASSWORD]@]HOST[:PORT]` */
+  /** `http[s]://[USER[:PASSWORD]@]HOST[:PORT]`, or `unix:PATH` */
   url: string;
   /** Goes before that of the URL. */
   password?: string | undefined;
@@ -35,19 +36,28 @@ export interface Body {
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export class Api {
-  /** Scheme, host and port: no credentials, no slash at the end. */
+  /** Scheme, host and port: no credentials, no slash at the end. Or `unix:` and a path. */
   readonly address: string;
+  /** The local socket. */
+  readonly #socketPath: string | undefined;
+  /** What stands before the path of a request. */
+  readonly #base: string;
   readonly #user: string;
   #password: string | undefined;
   readonly #askPassword: ApiOptions['askPassword'];
 
   /** @throws Failure `invalid` when the address cannot be one */
   constructor({ url, password, askPassword }: ApiOptions) {
-    const parsed = URL.canParse(url) ? new URL(url) : undefined;
+    this.#socketPath = /^unix:(\/.+)$/.exec(url)?.[1];
+    const parsed = this.#socketPath ? new URL('http://localhost') : URL.parse(url);
     if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.pathname !== '/') {
-      throw new Failure('invalid', `"${withoutPassword(url)}" is not the address of a server: write http://HOST:PORT`);
+      throw new Failure(
+        'invalid',
+        `"${withoutPassword(url)}" is not the address of a server: write http://HOST:PORT, or unix:/PATH for its local socket`,
+      );
     }
-    this.address = `${parsed.protocol}//${parsed.host}`;
+    this.#base = `${parsed.protocol}//${parsed.host}`;
+    this.address = this.#socketPath ? url : this.#base;
     this.#user = decodeURIComponent(parsed.username) || USUAL_USER;
     this.#password = password ?? (decodeURIComponent(parsed.password) || undefined);
     this.#askPassword = askPassword;
@@ -87,9 +97,11 @@ export class Api {
 
   /** An open WebSocket, on which nobody listens yet: it is paused. */
   async socket(path: string): Promise<WebSocket> {
-    const socket = new WebSocket(this.address.replace('http', 'ws') + path, {
+    const socketPath = this.#socketPath;
+    const socket = new WebSocket(this.#base.replace('http', 'ws') + path, {
       headers: this.#headers(),
       handshakeTimeout: CONNECT_MS,
+      ...(socketPath && { createConnection: () => connect(socketPath) }),
     });
     const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
     socket.once('open', () => {
@@ -145,8 +157,9 @@ export class Api {
   #send(method: Method, path: string, body?: Body, signal?: AbortSignal): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const length = typeof body?.content === 'string' ? Buffer.byteLength(body.content) : body?.length;
-    const request = (this.address.startsWith('https:') ? httpsRequest : httpRequest)(this.address + path, {
+    const request = (this.#base.startsWith('https:') ? httpsRequest : httpRequest)(this.#base + path, {
       method,
+      ...(this.#socketPath && { socketPath: this.#socketPath }),
       headers: {
         ...this.#headers(),
         ...(body && { 'Content-Type': body.type }),
@@ -171,7 +184,7 @@ export class Api {
       return new Failure(
         'unauthorized',
         this.#password === undefined
-          ? `${this.address} asks for a user and a password: --server ${this.address.replace('//', '//USER@')} --password-file FILE`
+          ? `${this.address} asks for a user and a password: ${this.#socketPath ? '' : `--server ${this.address.replace('//', '//USER@')} `}--password-file FILE`
           : `${this.address} does not accept this password for user "${this.#user}".`,
       );
     }
@@ -215,6 +228,11 @@ function messageIn(content: string): string | undefined {
 /** On one line, and without what could move the cursor. */
 function sentence(message: string): string {
   return harmless(message.trim().replaceAll(/\s+/g, ' '));
+}
+
+/** Whether an address has a password in it. */
+export function hasPassword(url: string): boolean {
+  return /\/\/[^/@]*:[^/@]*@/.test(url);
 }
 
 /** An address as it may be shown. */

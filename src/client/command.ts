@@ -28,6 +28,8 @@ export interface Verb<F extends Flags = Flags> {
   readonly flags: F;
   /** Works within a lab: has `--lab`. */
   readonly inLab?: true;
+  /** Needs no server. */
+  readonly isLocal?: true;
   run(session: Session, words: readonly string[], values: Values<F>): Promise<void>;
 }
 
@@ -43,7 +45,8 @@ export function verb<const F extends Flags>(definition: Verb<F>): Verb {
 }
 
 export const COMMON_FLAGS = {
-  server: { value: 'URL', summary: 'the server; else $LABWIRE_SERVER, else http://127.0.0.1:3080' },
+  server: { value: 'URL', summary: 'http://[USER@]HOST:PORT or unix:PATH; else that of the context, or of this host' },
+  context: { value: 'NAME', summary: 'a server that labwired context add keeps; else $LABWIRE_CONTEXT' },
   'password-file': { value: 'FILE', summary: 'its first line is the password' },
   json: { summary: "the API's own objects, for programs" },
   quiet: { short: 'q', summary: 'identifiers only' },
@@ -51,7 +54,11 @@ export const COMMON_FLAGS = {
 } as const satisfies Flags;
 
 export const LAB_FLAG = {
-  lab: { value: 'LAB', short: 'l', summary: 'the lab; else $LABWIRE_LAB, else the one that is open' },
+  lab: {
+    value: 'LAB',
+    short: 'l',
+    summary: 'the lab; else $LABWIRE_LAB, else that of the context, else the one that is open',
+  },
 } as const satisfies Flags;
 
 /** All flags that a verb takes. */

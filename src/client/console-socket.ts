@@ -6,10 +6,11 @@ import type { Session } from './session.ts';
 /** @throws Failure for a node whose console is a picture, a page or nothing */
 export function usableConsole({ api }: Session, { name, console_type: type }: NodeObject): void {
   if (type === 'telnet') return;
+  const page = api.address.startsWith('unix:') ? "the server's page" : `${api.address}/`;
   throw new Failure(
     'conflict',
     type === null || type === 'none'
       ? `Node "${name}" has no console.`
-      : `The console of "${name}" is of the type ${type}, which no terminal can show: open ${api.address}/ in a browser.`,
+      : `The console of "${name}" is of the type ${type}, which no terminal can show: open ${page} in a browser.`,
   );
 }

@@ -2,6 +2,7 @@
 import { capture } from './capture.ts';
 import type { Noun } from './command.ts';
 import { compute } from './compute.ts';
+import { context } from './context.ts';
 import { events } from './events.ts';
 import { image } from './image.ts';
 import { lab } from './lab.ts';
@@ -11,4 +12,16 @@ import { snapshot } from './snapshot.ts';
 import { template } from './template.ts';
 import { wait } from './wait.ts';
 
-export const NOUNS: readonly Noun[] = [lab, node, link, capture, template, compute, snapshot, image, events, wait];
+export const NOUNS: readonly Noun[] = [
+  lab,
+  node,
+  link,
+  capture,
+  template,
+  compute,
+  snapshot,
+  image,
+  events,
+  wait,
+  context,
+];

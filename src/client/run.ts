@@ -3,7 +3,8 @@ import { Failure, messageOf, systemCode } from '../failures.ts';
 import { type Invocation, parseInvocation } from './command.ts';
 import { nounHelp, verbHelp } from './help.ts';
 import { NOUNS } from './nouns.ts';
-import { type ClientEnvironment, Session } from './session.ts';
+import type { ClientEnvironment } from './server-choice.ts';
+import { Session } from './session.ts';
 import { WrongUsage } from './wrong-usage.ts';
 
 /** Exit code for a command line that is not understood. */
@@ -15,7 +16,7 @@ async function obey({ noun, verb, words, values, common }: Invocation, environme
     return;
   }
   if (common.json && common.quiet) throw new WrongUsage('--json and --quiet are two forms of a result: choose one.');
-  const session = await Session.open(common, environment);
+  const session = await (verb.isLocal ? Session.withoutServer(common, environment) : Session.open(common, environment));
   session.ending.watch();
   try {
     await verb.run(session, words, values);

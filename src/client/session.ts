@@ -7,22 +7,12 @@ import { Api } from './api.ts';
 import { Ending } from './ending.ts';
 import { findNamed } from './find.ts';
 import type { LabObject, NodeObject } from './objects.ts';
+import { type Choice, type ChoiceFlags, type ClientEnvironment, chooseServer } from './server-choice.ts';
 import { tableLines } from './table.ts';
 import { harmless } from './text-width.ts';
-import { WrongUsage } from './wrong-usage.ts';
-
-const USUAL_SERVER = 'http://127.0.0.1:3080';
-
-/** What the environment of the process says. */
-export interface ClientEnvironment {
-  server: string | undefined;
-  lab: string | undefined;
-}
 
 /** The flags that every command has, as far as they matter here. */
-export interface SessionFlags {
-  readonly server?: string;
-  readonly 'password-file'?: string;
+export interface SessionFlags extends ChoiceFlags {
   readonly json?: true;
   readonly quiet?: true;
   readonly lab?: string;
@@ -36,39 +26,45 @@ export interface Column<T> {
 export class Session {
   readonly api: Api;
   readonly ending = new Ending();
-  readonly #flags: SessionFlags;
-  readonly #environment: ClientEnvironment;
+  readonly flags: SessionFlags;
+  /** The file that keeps contexts. */
+  readonly contextFile: string;
+  /** The lab of commands that name none. */
+  readonly #usualLab: string | undefined;
 
-  private constructor(api: Api, flags: SessionFlags, environment: ClientEnvironment) {
+  private constructor(api: Api, choice: Choice, flags: SessionFlags, { lab, contexts }: ClientEnvironment) {
     this.api = api;
-    this.#flags = flags;
-    this.#environment = environment;
+    this.flags = flags;
+    this.contextFile = contexts;
+    this.#usualLab = lab || choice.lab;
   }
 
   /** @throws WrongUsage, Failure of the password's file */
   static async open(flags: SessionFlags, environment: ClientEnvironment): Promise<Session> {
-    const { server } = flags;
-    if (server !== undefined && /\/\/[^/@]*:[^/@]*@/.test(server)) {
-      throw new WrongUsage(
-        'All users of this host can read a password in --server: leave it out there, and use --password-file, $LABWIRE_SERVER or the prompt.',
-      );
-    }
+    const choice = await chooseServer(flags, environment);
+    const { server: url, passwordFile } = choice;
     const api = new Api({
-      url: server ?? (environment.server || USUAL_SERVER),
-      password: flags['password-file'] && (await passwordIn(flags['password-file'])),
+      url,
+      password: passwordFile && (await passwordIn(passwordFile, flags['password-file'] === undefined)),
       askPassword: process.stdin.isTTY ? askSecret : undefined,
     });
-    return new Session(api, flags, environment);
+    return new Session(api, choice, flags, environment);
+  }
+
+  /** For commands that speak to no server: it is not looked for. */
+  static withoutServer(flags: SessionFlags, environment: ClientEnvironment): Promise<Session> {
+    const choice = { server: 'unix:/nowhere' };
+    return Promise.resolve(new Session(new Api({ url: choice.server }), choice, flags, environment));
   }
 
   /** For programs: results are the API's own objects. */
   get json(): boolean {
-    return this.#flags.json === true;
+    return this.flags.json === true;
   }
 
   /** For scripts: results are identifiers alone. */
   get quiet(): boolean {
-    return this.#flags.quiet === true;
+    return this.flags.quiet === true;
   }
 
   /** Columns of the terminal; undefined where there is none. */
@@ -115,7 +111,7 @@ export class Session {
 
   /** The lab that `--lab` names, or the environment; else the one that is open. @throws Failure */
   async lab(): Promise<LabObject> {
-    const wanted = this.#flags.lab ?? this.#environment.lab;
+    const wanted = this.flags.lab ?? this.#usualLab;
     if (wanted) return this.labNamed(wanted);
     const open = (await this.labs()).filter(({ status }) => status === 'opened');
     if (open.length === 1) return open[0]!;
@@ -143,14 +139,15 @@ export function findNode(all: readonly NodeObject[], wanted: string): NodeObject
   return findNamed('node', all, ({ node_id: id, name }) => ({ id, name }), wanted);
 }
 
-async function passwordIn(file: string): Promise<string> {
+async function passwordIn(file: string, ofContext: boolean): Promise<string> {
+  const shown = ofContext ? `The context's password file ${file}` : `--password-file ${file}`;
   let content: string;
   try {
     content = await readFile(file, 'utf8');
   } catch (error) {
-    throw fileFailure(error, `--password-file ${file}`);
+    throw fileFailure(error, shown);
   }
   const [line = ''] = content.split(/\r?\n/);
-  if (line === '') throw new Failure('invalid', `--password-file ${file}: its first line is empty.`);
+  if (line === '') throw new Failure('invalid', `${shown}: its first line is empty.`);
   return line;
 }

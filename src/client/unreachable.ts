@@ -3,6 +3,8 @@ import { messageOf, systemCode } from '../failures.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there. Start a server with: labwired serve',
+  ENOENT: 'there is no such socket. Start a server with: labwired serve',
+  EACCES: 'this socket is for root and the user that runs the server alone: use its http:// address.',
   ENOTFOUND: 'there is no host of this name.',
   EAI_AGAIN: 'the name of the host cannot be looked up at the moment.',
   EHOSTUNREACH: 'there is no way to this host.',

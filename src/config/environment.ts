@@ -1,6 +1,7 @@
 // The environment of this process, read once. No other module reads process.env.
 import { homedir } from 'node:os';
-import type { ConfigSources } from './load.ts';
+import { join } from 'node:path';
+import { type ConfigSources, usualSockets } from './load.ts';
 
 export interface ProcessEnvironment {
   sources: Pick<ConfigSources, 'environment' | 'workingDirectory' | 'home'>;
@@ -11,13 +12,21 @@ export interface ProcessEnvironment {
   /** Directory in which addons may be put down, when one is named. */
   addonDirectory: string | undefined;
   /** Which server and lab the commands of src/client are about. */
-  client: { server: string | undefined; lab: string | undefined };
+  client: {
+    server: string | undefined;
+    lab: string | undefined;
+    context: string | undefined;
+    /** The file that keeps contexts. */
+    contexts: string;
+    sockets: readonly string[];
+  };
 }
 
 export function processEnvironment(): ProcessEnvironment {
   const environment = process.env;
+  const sources = { environment, workingDirectory: process.cwd(), home: environment['HOME'] || homedir() };
   return {
-    sources: { environment, workingDirectory: process.cwd(), home: environment['HOME'] || homedir() },
+    sources,
     notify: {
       socket: environment['NOTIFY_SOCKET'],
       watchdogMicroseconds: environment['WATCHDOG_USEC'],
@@ -25,6 +34,12 @@ export function processEnvironment(): ProcessEnvironment {
     },
     journal: environment['JOURNAL_STREAM'] !== undefined,
     addonDirectory: environment['LABWIRE_ADDON_DIR'] || environment['RUNTIME_DIRECTORY']?.split(':')[0],
-    client: { server: environment['LABWIRE_SERVER'], lab: environment['LABWIRE_LAB'] },
+    client: {
+      server: environment['LABWIRE_SERVER'],
+      lab: environment['LABWIRE_LAB'],
+      context: environment['LABWIRE_CONTEXT'],
+      contexts: join(environment['XDG_CONFIG_HOME'] || join(sources.home, '.config'), 'labwire/contexts.json'),
+      sockets: usualSockets(sources),
+    },
   };
 }

@@ -101,6 +101,7 @@ const OTHER_VARIABLES = new Set([
   'LABWIRE_NODE',
   'LABWIRE_SERVER',
   'LABWIRE_LAB',
+  'LABWIRE_CONTEXT',
 ]);
 
 function readEnvironment(sources: ConfigSources, values: Values, warnings: string[]): void {
@@ -129,11 +130,32 @@ function checked<Name extends SectionName>(name: Name, values: Values): Sections
 }
 
 /** The state directory when none is named: systemd's, the system's for root, the user's own otherwise. */
-function defaultState(sources: ConfigSources): string {
+function defaultState(sources: Pick<ConfigSources, 'environment' | 'home'>): string {
   const given = sources.environment['STATE_DIRECTORY']?.split(':')[0];
   if (given) return given;
   if (process.getuid?.() === 0) return '/var/lib/labwire';
   return join(sources.environment['XDG_DATA_HOME'] || join(sources.home, '.local/share'), 'labwire');
+}
+
+function stateDirectory(sources: Pick<ConfigSources, 'environment' | 'home' | 'workingDirectory' | 'state'>): string {
+  const named = sources.state ?? sources.environment['LABWIRE_STATE'] ?? defaultState(sources);
+  return resolve(sources.workingDirectory, expandHome(named, sources.home));
+}
+
+/** The name of the local socket in its directory. */
+const SOCKET = 'labwired.sock';
+/** Where the socket of the service is, as its unit has it. */
+const SERVICE_SOCKET = `/run/labwire/${SOCKET}`;
+
+/** Empty: none is wanted. Without a path of its own it is in the directory that systemd makes for this, or in the state directory. */
+function socketPath(given: string, state: string, runtime: string | undefined): string {
+  if (given === 'off') return '';
+  return given || join(runtime?.split(':')[0] || state, SOCKET);
+}
+
+/** Where a server of this host may have its local socket, if nobody was told of another place: this user's own first. */
+export function usualSockets(sources: Pick<ConfigSources, 'environment' | 'home' | 'workingDirectory'>): string[] {
+  return [join(stateDirectory(sources), SOCKET), SERVICE_SOCKET];
 }
 
 function checkTogether({ Server, VMware }: Sections): void {
@@ -172,10 +194,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     (Object.keys(SECTIONS) as SectionName[]).map((name) => [name, checked(name, values)]),
   ) as unknown as Sections;
   checkTogether(sections);
-  const state = resolve(
-    sources.workingDirectory,
-    expandHome(sources.state ?? sources.environment['LABWIRE_STATE'] ?? defaultState(sources), sources.home),
-  );
+  const state = stateDirectory(sources);
   const place = (path: string, below: string): string =>
     path === '' ? join(state, below) : resolve(sources.workingDirectory, path);
   const { Server } = sections;
@@ -187,6 +206,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
       // Either says it: no address is ever told that nobody serves.
       ssl: Server.ssl || Server.protocol === 'https',
       protocol: Server.ssl ? 'https' : Server.protocol,
+      socket_path: socketPath(Server.socket_path, state, sources.environment['RUNTIME_DIRECTORY']),
       projects_path: place(Server.projects_path, 'projects'),
       images_path: place(Server.images_path, 'images'),
       appliances_path: place(Server.appliances_path, 'appliances'),

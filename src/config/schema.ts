@@ -48,6 +48,7 @@ const Server = v.strictObject({
   host: v.optional(v.pipe(text, v.nonEmpty('name an address to listen on')), '127.0.0.1'),
   port: v.optional(whole(0, 65535), '3080'),
   /** `https` is another way to say `ssl`. */
+  socket_path: v.optional(v.pipe(text, v.regex(/^(\/.+|off|)$/, 'name an absolute path, or off')), ''),
   protocol: v.optional(v.picklist(['http', 'https'], 'use http or https'), 'http'),
   ssl: v.optional(flag, 'false'),
   certfile: v.optional(text, ''),

@@ -5,6 +5,7 @@ import { type AppEnvironment, targetOf } from './app.ts';
 import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
 import { renderFailure } from './errors.ts';
 import { type GuardRules, refusal } from './guard.ts';
+import { localUser, needsNoPassword } from './local-peers.ts';
 import { pagesForPeople } from './pages-for-people.ts';
 import { TrustedProxies } from './proxies.ts';
 import { Tickets, ticketOf } from './tickets.ts';
@@ -34,7 +35,10 @@ type Gatekeeper = MiddlewareHandler<{ Bindings: AppEnvironment }>;
 /** Refuses requests of foreign pages and under foreign names with 403. */
 function guard(rules: GuardRules, proxies: TrustedProxies): Gatekeeper {
   return async (context, next) => {
-    const { remoteAddress: address = 'this process', encrypted: secure = false } = context.env.incoming?.socket ?? {};
+    const { socket } = context.env.incoming ?? {};
+    const { remoteAddress, encrypted: secure = false } = socket ?? {};
+    const user = localUser(socket);
+    const address = remoteAddress ?? (user === undefined ? 'this process' : `user ${user}`);
     const client = proxies.client({ address, secure }, (name) => context.req.header(name));
     context.env.client = { address: client.address, account: undefined };
     const reason = refusal(
@@ -81,10 +85,20 @@ const crossOrigin: MiddlewareHandler = async (context, next) => {
   return;
 };
 
-/** Asks for user and password on every route, pages included; of a WebSocket, a ticket will do. */
+/** Headers of browsers and proxies: who asks is not the process at the other end of the local socket then. */
+const OF_OTHERS = ['origin', 'sec-fetch-site', 'forwarded', 'x-forwarded-for'];
+
+/**
+ * Asks for user and password on every route, pages included; of a WebSocket, a ticket will do. Programs of root and of the server's own
+ * user that come by the local socket are known by that.
+ */
 function authenticated(authentication: Authentication, tickets: Tickets): Gatekeeper {
   return async (context, next) => {
     const { env } = context;
+    if (needsNoPassword(localUser(env.incoming?.socket)) && !OF_OTHERS.some((name) => context.req.header(name))) {
+      await next();
+      return;
+    }
     const address = env.client?.address ?? 'this process';
     const ticket = env.connect && ticketOf(targetOf(context.req.raw, env));
     const admitted = ticket === undefined ? undefined : tickets.take(ticket, context.req.path, address);

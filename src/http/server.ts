@@ -7,8 +7,11 @@ import { Readable } from 'node:stream';
 import { createSecureContext } from 'node:tls';
 import { createAdaptorServer } from '@hono/node-server';
 import { Failure, messageOf, systemCode } from '../failures.ts';
+import { log } from '../host/log.ts';
 import type { App, AppEnvironment } from './app.ts';
 import { Connections, guardSocket } from './connections.ts';
+import { notePeer } from './local-peers.ts';
+import { listenAt } from './local-socket.ts';
 import { openingProblem, Upgrades } from './upgrades.ts';
 
 /** Paths of PEM files. */
@@ -21,6 +24,8 @@ export interface ListenOptions {
   host: string;
   port: number;
   tls?: TlsFiles | undefined;
+  /** Path of the local socket, which never speaks TLS; empty for none. */
+  socket?: string;
   /** What stands for the account as it is now: WebSockets that were opened with another one are closed. */
   account?: (() => Promise<string>) | undefined;
 }
@@ -54,7 +59,7 @@ export class HttpServer {
   readonly #app: App;
   readonly #connections = new Connections();
   readonly #upgrades: Upgrades;
-  #server: Server | undefined;
+  readonly #servers: Server[] = [];
 
   constructor(app: App, options: ListenOptions) {
     this.#app = app;
@@ -67,7 +72,30 @@ export class HttpServer {
    * @throws Failure `conflict` when the address is taken or not ours
    */
   async start(): Promise<AddressInfo> {
-    const { host, port, tls } = this.#options;
+    const { host, port, tls, socket } = this.#options;
+    const server = this.#listener(tls);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error) => reject(listenFailure(error, host, port)));
+      server.listen(port, host, resolve);
+    });
+    this.#servers.push(server);
+    if (socket) await this.#listenLocally(socket);
+    return server.address() as AddressInfo;
+  }
+
+  /** A server without its local socket is of use, too. */
+  async #listenLocally(path: string): Promise<void> {
+    const server = this.#listener(undefined);
+    server.prependListener('connection', notePeer);
+    try {
+      await listenAt(server, path);
+      this.#servers.push(server);
+    } catch (error) {
+      log.warn('there is no local socket', { reason: messageOf(error) });
+    }
+  }
+
+  #listener(tls: TlsFiles | undefined): Server {
     const serverOptions = {
       ...SERVER_OPTIONS,
       IncomingMessage: WireMessage,
@@ -96,12 +124,7 @@ export class HttpServer {
     server.on('connection', (socket: Socket) => this.#connections.accept(socket));
     server.on('secureConnection', guardSocket);
     this.#upgrades.attach(server);
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', (error) => reject(listenFailure(error, host, port)));
-      server.listen(port, host, resolve);
-    });
-    this.#server = server;
-    return server.address() as AddressInfo;
+    return server;
   }
 
   /** Connections of clients, WebSockets included. */
@@ -111,16 +134,17 @@ export class HttpServer {
 
   /** Takes no more requests, closes WebSockets (1001), and waits at most `patience` milliseconds for answers under way. */
   async stop(patience = 2_000): Promise<void> {
-    const server = this.#server;
-    if (!server) return;
+    if (this.#servers.length === 0) return;
     this.#upgrades.close();
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeIdleConnections();
-      setTimeout(() => {
-        this.#connections.destroy();
-      }, patience).unref();
-    });
+    setTimeout(() => this.#connections.destroy(), patience).unref();
+    const closed = this.#servers.map(
+      (server) =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve());
+          server.closeIdleConnections();
+        }),
+    );
+    await Promise.all(closed);
   }
 }
 

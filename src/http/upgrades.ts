@@ -104,8 +104,8 @@ export class Upgrades {
     });
     server.on('upgrade', (request: UpgradeRequest, socket, head) => this.#upgrade(request, socket, head));
     server.on('connect', (_request, socket) => refuse(socket, 405, '405: Method Not Allowed'));
-    this.#pings = setInterval(() => this.#ping(), PING_MS).unref();
-    if (this.#account) this.#checks = setInterval(() => void this.#closeOutdated(), ACCOUNT_CHECK_MS).unref();
+    this.#pings ??= setInterval(() => this.#ping(), PING_MS).unref();
+    if (this.#account) this.#checks ??= setInterval(() => void this.#closeOutdated(), ACCOUNT_CHECK_MS).unref();
   }
 
   /** Tells all clients that the server stops (1001). */

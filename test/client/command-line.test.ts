@@ -72,7 +72,13 @@ test('words that mean nothing are wrong usage, with the fix', () => {
 });
 
 test('a password on the command line, which everybody can read, is refused; the address is shown without one', async () => {
-  const environment = { server: undefined, lab: undefined };
+  const environment = {
+    server: undefined,
+    lab: undefined,
+    context: undefined,
+    contexts: '/nowhere/contexts.json',
+    sockets: [],
+  };
   await assert.rejects(Session.open({ server: 'http://ann:secret@h:1' }, environment), (error) => {
     assert.ok(error instanceof WrongUsage);
     assert.match(error.message, /--password-file/);

@@ -1,0 +1,52 @@
+// Contexts: servers by names, as a file of the user keeps them. It never holds a password, only where one is.
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import * as v from 'valibot';
+import { Failure, systemCode } from '../failures.ts';
+import { fileFailure, writeFileAtomically } from '../host/atomic-file.ts';
+import { findNamed } from './find.ts';
+
+const Context = v.object({
+  name: v.pipe(v.string(), v.nonEmpty()),
+  server: v.pipe(v.string(), v.nonEmpty()),
+  passwordFile: v.optional(v.string()),
+  lab: v.optional(v.string()),
+});
+
+const Contexts = v.object({ current: v.optional(v.string()), contexts: v.array(Context) });
+
+export type Context = v.InferOutput<typeof Context>;
+export type Contexts = v.InferOutput<typeof Contexts>;
+
+/** What the file has; nothing when it is not there. @throws Failure for a file that is not understood */
+export async function readContexts(file: string): Promise<Contexts> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return { contexts: [] };
+    throw fileFailure(error, file);
+  }
+  try {
+    return v.parse(Contexts, JSON.parse(text));
+  } catch (error) {
+    throw new Failure('invalid', `${file} is not a list of contexts as labwired writes it: mend it, or remove it.`, {
+      cause: error,
+    });
+  }
+}
+
+/** For its owner alone: it says where passwords are. */
+export async function writeContexts(file: string, contexts: Contexts): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFileAtomically(file, `${JSON.stringify(contexts, null, 2)}\n`, { mode: 0o600 });
+  } catch (error) {
+    throw fileFailure(error, file);
+  }
+}
+
+/** @throws Failure `not-found` */
+export function contextNamed({ contexts }: Contexts, wanted: string): Context {
+  return findNamed('context', contexts, ({ name }) => ({ id: name, name }), wanted);
+}
