@@ -81,7 +81,7 @@ function lastLine(text: string): string {
 }
 
 /** Without escape sequences, and with plain ends of lines. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return stripVTControlCharacters(text)
     .replaceAll(/\r+\n/g, '\n')
     .replaceAll(/\r(?!$)/g, '\n')
