@@ -157,5 +157,19 @@ export const lab: Noun = {
         session.tell(`Lab "${made.name}" imported: ${made.project_id}`, made.project_id, made);
       },
     }),
+    verb({
+      name: 'import-containerlab',
+      words: ['FILE'],
+      summary: 'a topology file of containerlab as a lab in text, with a report of what has no equivalent',
+      flags: {
+        to: { value: 'FILE', summary: 'a file for it; - is standard output, which is usual' },
+        netem: { value: 'FILE', summary: 'what containerlab tools netem show --format json has printed' },
+        force: { summary: 'replace a file that is there' },
+      },
+      run: async (session, [file], flags) => {
+        const { importContainerlab } = await import('./containerlab/import.ts');
+        return importContainerlab(session, file!, flags);
+      },
+    }),
   ],
 };

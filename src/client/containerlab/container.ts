@@ -1,0 +1,260 @@
+// A container of containerlab, as a node here: what the kind, the group and the defaults say of it counts as well.
+import type { Path } from '../labfile/source.ts';
+import type { NodeConfig, TopologyContent } from './file.ts';
+import { netemCommand, type Shaped } from './netem.ts';
+import type { Report } from './report.ts';
+
+/** A value, and where it stands. */
+interface Given<Value> {
+  value: Value;
+  path: Path;
+}
+
+/** What a node has of its own, of its group, of its kind and of all; the first goes before the next. */
+export class NodeDefinition {
+  readonly name: string;
+  readonly path: Path;
+  readonly kind: string;
+  readonly #layers: readonly Given<NodeConfig>[];
+
+  constructor({ topology }: TopologyContent, name: string) {
+    this.name = name;
+    this.path = ['topology', 'nodes', name];
+    const own = topology.nodes?.[name] ?? {};
+    const defaults = topology.defaults ?? {};
+    const group = own.group ?? defaults.group;
+    const ofGroup = (group !== undefined && topology.groups?.[group]) || {};
+    this.kind = own.kind ?? ofGroup.kind ?? defaults.kind ?? '';
+    this.#layers = [
+      { value: own, path: this.path },
+      { value: ofGroup, path: ['topology', 'groups', group ?? ''] },
+      { value: topology.kinds?.[this.kind] ?? {}, path: ['topology', 'kinds', this.kind] },
+      { value: defaults, path: ['topology', 'defaults'] },
+    ];
+  }
+
+  first<Key extends keyof NodeConfig>(key: Key): Given<NonNullable<NodeConfig[Key]>> | undefined {
+    for (const { value, path } of this.#layers) {
+      const found = value[key];
+      if (found !== undefined && found !== null)
+        return { value: found as NonNullable<NodeConfig[Key]>, path: [...path, key] };
+    }
+    return undefined;
+  }
+
+  /** All entries of a list, those of the defaults first. */
+  entries(key: 'exec' | 'binds' | 'wait-for'): Given<string>[] {
+    return this.#layers
+      .toReversed()
+      .flatMap(({ value, path }) =>
+        (value[key] ?? []).map((entry, index) => ({ value: this.#named(entry), path: [...path, key, index] })),
+      );
+  }
+
+  /** With what containerlab puts in for the node. */
+  #named(text: string): string {
+    return text.replaceAll('__clabNodeName__', this.name).replaceAll('__clabNodeDir__', `__clabDir__/${this.name}`);
+  }
+
+  /** All members, those of the node itself before others of their name. */
+  members(key: 'env' | 'sysctls'): Map<string, Given<string>> {
+    const found = new Map<string, Given<string>>();
+    for (const { value, path } of this.#layers.toReversed()) {
+      for (const [name, one] of Object.entries(value[key] ?? {})) {
+        found.set(name, { value: String(one ?? ''), path: [...path, key, name] });
+      }
+    }
+    return found;
+  }
+
+  /** The members that are not among these. */
+  others(known: ReadonlySet<string>): Given<string>[] {
+    return this.#layers.flatMap(({ value, path }) =>
+      Object.keys(value)
+        .filter((key) => !known.has(key))
+        .map((key) => ({ value: key, path: [...path, key] })),
+    );
+  }
+}
+
+/** Why a member has no equivalent; the others have none without a reason to tell. */
+const REASONS: Readonly<Record<string, string>> = {
+  'mgmt-ipv4': 'there is no management network; consoles are reached by the server',
+  'mgmt-ipv6': 'there is no management network; consoles are reached by the server',
+  ports: 'containers have no network but their cables, so no port is published',
+  'network-mode': 'a container has a network of its own, without an eth0 to the host',
+  entrypoint: "the image's own entry point stays",
+  memory: 'containers are not limited',
+  cpu: 'containers are not limited',
+  'cpu-set': 'containers are not limited',
+  'startup-config': 'put the file into files, or into the image',
+  healthcheck: 'start.ready says when a node counts as started',
+  'restart-policy': 'a container that has ended stays so until it is started',
+};
+
+/** Looked at, or without any effect on what a lab does. */
+const KNOWN = new Set([
+  ...['kind', 'group', 'image', 'cmd', 'env', 'exec', 'binds', 'sysctls', 'startup-delay', 'wait-for', 'stages'],
+  ...['labels', 'image-pull-policy', 'auto-remove', 'position'],
+]);
+
+/** First words of commands that set up a network: they need none of the image's own programs. */
+const SETUP = new Set([
+  'ip',
+  'ifconfig',
+  'route',
+  'sysctl',
+  'echo',
+  'brctl',
+  'bridge',
+  'iptables',
+  'tc',
+  'arp',
+  'hostname',
+  'mkdir',
+]);
+
+const SCRIPT = 'etc/network/setup.sh';
+const INTERFACES = `# As ifup reads it when the node starts.
+auto lo
+iface lo inet loopback
+\tup sh /${SCRIPT}
+`;
+
+export interface Container {
+  image: string;
+  environment: string[];
+  startCommand: string | undefined;
+  /** Absolute paths that are kept. */
+  volumes: string[];
+  /** Lines of a shell that set the container up before its command. */
+  setup: string[];
+  /** Files of this machine, by their path below the node's directory. */
+  copies: Map<string, string>;
+  after: string[];
+  delay: number | undefined;
+  /** What `tc` in `exec` does to interfaces. */
+  shaped: (Shaped & { path: Path })[];
+}
+
+/** A file or a folder of this machine that a container sees. */
+export interface BindSource {
+  /** Files, by their path below it; one without a path is the file itself. Undefined: there is none. */
+  files(source: string): Map<string, string> | undefined;
+}
+
+/** What a container is here; what it cannot be is reported. Undefined without an image. */
+export function containerOf(node: NodeDefinition, binds: BindSource, report: Report): Container | undefined {
+  for (const { value: key, path } of node.others(KNOWN)) {
+    report.add(path, `${key} has no equivalent${REASONS[key] === undefined ? '' : `: ${REASONS[key]}`}`);
+  }
+  const image = node.first('image')?.value;
+  if (image === undefined) {
+    report.add(node.path, `node "${node.name}" has no image; it is left out`);
+    return undefined;
+  }
+  const container: Container = {
+    image,
+    environment: environmentOf(node, report),
+    startCommand: node.first('cmd')?.value,
+    volumes: [],
+    setup: [...node.members('sysctls')].map(([name, { value }]) => `sysctl -w ${name}=${value}`),
+    copies: new Map(),
+    after: waitsOf(node, report),
+    delay: node.first('startup-delay')?.value,
+    shaped: [],
+  };
+  for (const bind of node.entries('binds')) addBind(container, bind, binds, report);
+  for (const command of node.entries('exec')) addCommand(container, command, report);
+  return container;
+}
+
+/** Files of the node that set it up; none when there is nothing to set up. */
+export function setupFiles({ setup }: Container): Record<string, string> {
+  return setup.length === 0 ? {} : { 'etc/network/interfaces': INTERFACES, [SCRIPT]: `${setup.join('\n')}\n` };
+}
+
+function environmentOf(node: NodeDefinition, report: Report): string[] {
+  return [...node.members('env')].flatMap(([name, { value, path }]) => {
+    if (name.startsWith('__') || /[\r\n]/.test(value)) {
+      report.add(
+        path,
+        `env ${name} has no equivalent: a variable is one line, and none comes from containerlab's shell`,
+      );
+      return [];
+    }
+    return [`${name}=${value}`];
+  });
+}
+
+interface WaitFor {
+  node?: unknown;
+  stage?: unknown;
+}
+
+/** The nodes that start before: `wait-for` of old files, and the stages of newer ones. */
+function waitsOf(node: NodeDefinition, report: Report): string[] {
+  const names = node.entries('wait-for').map(({ value }) => value);
+  const stages = node.first('stages');
+  for (const [stage, definition] of Object.entries(stages?.value ?? {})) {
+    const path = [...stages!.path, stage];
+    const { 'wait-for': waits, exec } = (definition ?? {}) as { 'wait-for'?: WaitFor[]; exec?: unknown };
+    if (exec !== undefined) report.add([...path, 'exec'], `exec of the stage ${stage} has no equivalent`);
+    for (const [index, wait] of (Array.isArray(waits) ? waits : []).entries()) {
+      if (typeof wait.node !== 'string') continue;
+      names.push(wait.node);
+      if (wait.stage === 'healthy' || wait.stage === 'exit') {
+        const text = `"${node.name}" starts after "${wait.node}" has started, not when that is ${wait.stage}: say with start.ready when it is`;
+        report.add([...path, 'wait-for', index], text);
+      }
+    }
+  }
+  return [...new Set(names)];
+}
+
+/** What is bound is copied when the container starts: what the container writes there does not come back to this machine. */
+function addBind(container: Container, { value, path }: Given<string>, binds: BindSource, report: Report): void {
+  const [first = '', target] = value.split(':');
+  if (target === undefined) {
+    container.volumes.push(first);
+    return;
+  }
+  const files = binds.files(first);
+  if (!files) {
+    report.add(path, `binds ${value}: there is no such file or folder of files here; it is left out`);
+    return;
+  }
+  const folder = `etc/network/binds/${container.copies.size}`;
+  for (const [below, source] of files) container.copies.set(below === '' ? folder : `${folder}/${below}`, source);
+  const whole = target.replace(/\/+$/, '');
+  const parent = whole.replace(/\/[^/]*$/, '') || '/';
+  container.setup.push(
+    files.has('') ? `mkdir -p ${quoted(parent)}` : `mkdir -p ${quoted(whole)}`,
+    files.has('') ? `cp ${folderPath(folder)} ${quoted(whole)}` : `cp -R ${folderPath(folder)}/. ${quoted(whole)}/`,
+  );
+  if (!value.endsWith(':ro'))
+    report.add(path, `binds ${value}: it is copied at the start; what the node writes does not come back`);
+}
+
+const folderPath = (folder: string): string => quoted(`/${folder}`);
+
+function quoted(text: string): string {
+  return /^[\w./@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function addCommand(container: Container, { value, path }: Given<string>, report: Report): void {
+  const command = value.trim().replaceAll('$$', '$');
+  const shaped = netemCommand(command);
+  if (shaped) {
+    container.shaped.push({ ...shaped, path });
+    for (const words of shaped.strange) report.add(path, `tc ... netem ${words} has no equivalent`);
+    return;
+  }
+  const [, within] = /^(?:\/\S*\/)?(?:ba|a)?sh\s+-l?c\s+(['"])/.exec(command) ?? [];
+  const word = (within ? command.slice(command.indexOf(within) + 1) : command).trim().split(/[\s;]/)[0]!;
+  const program = word.replace(/^.*\//, '');
+  container.setup.push(command);
+  if (!SETUP.has(program)) {
+    report.add(path, `exec ${command.split('\n')[0]}: it runs before the image's own command, not when that is up`);
+  }
+}

@@ -1,0 +1,321 @@
+// A topology of containerlab as a lab here: containers, bridges, links between them and what netem does to these.
+import { changed, type DirectionImpairments } from '../../store/impairments.ts';
+import type { LabText, LinkText, NodeText } from '../labfile/schema.ts';
+import type { Path } from '../labfile/source.ts';
+import { type BindSource, type Container, containerOf, NodeDefinition, setupFiles } from './container.ts';
+import type { LinkConfig, LinkEndConfig, TopologyFile } from './file.ts';
+import { refusedImpairments } from './netem.ts';
+import { Report } from './report.ts';
+
+const SWITCHES = new Set(['bridge', 'ovs-bridge']);
+/** Ports that a switch has unless it is told more. */
+const USUAL_PORTS = 8;
+/** Interfaces that a container may have. */
+const MOST_ADAPTERS = 99;
+
+/** What ends of links may be that are no nodes. */
+const OUTSIDE: Readonly<Record<string, string>> = {
+  host: 'the host',
+  'mgmt-net': 'the management network',
+  macvlan: 'an interface of the host',
+  vxlan: 'another host',
+  'vxlan-stitch': 'another host',
+  dummy: 'nothing',
+};
+
+interface Options {
+  binds: BindSource;
+  /** Impairments that were set by hand, by node and interface. */
+  netem: ReadonlyMap<string, ReadonlyMap<string, DirectionImpairments>>;
+}
+
+export interface Converted {
+  lab: LabText;
+  /** Files of this machine that nodes get: by node, and by path below its directory. */
+  report: Report;
+}
+
+/** Where links may be plugged in at a node. */
+interface Sockets {
+  /** The port of an interface of containerlab; undefined where there is none left. */
+  port(name: string, path: Path): string | undefined;
+  /** How many there have to be. */
+  readonly count: number;
+}
+
+function switchSockets(): Sockets {
+  const names: string[] = [];
+  return {
+    port: (name) => {
+      if (!names.includes(name)) names.push(name);
+      return `e${names.indexOf(name)}`;
+    },
+    get count() {
+      return names.length;
+    },
+  };
+}
+
+function containerSockets(node: string, taken: readonly string[], report: Report): Sockets {
+  const ports = new Map<string, number>();
+  for (const name of taken) {
+    const number = Number(/^eth(\d{1,2})$/.exec(name)?.[1]);
+    if (number < MOST_ADAPTERS) ports.set(name, number);
+  }
+  return {
+    port: (name, path) => {
+      if (!ports.has(name)) {
+        const used = new Set(ports.values());
+        const free = Array.from({ length: MOST_ADAPTERS }, (_, number) => number).find(
+          (one) => one > 0 && !used.has(one),
+        );
+        if (free === undefined) {
+          report.add(path, `node "${node}" has no interface left for ${name}; the link is left out`);
+          return undefined;
+        }
+        ports.set(name, free);
+        report.add(path, `the interface ${name} of "${node}" is eth${free} here`);
+      }
+      return `eth${ports.get(name)}`;
+    },
+    get count() {
+      return Math.max(0, ...ports.values()) + 1;
+    },
+  };
+}
+
+interface End {
+  node: string;
+  interface: string;
+  mac: string | undefined;
+}
+
+function endOf(config: LinkEndConfig): End {
+  if (typeof config !== 'string') {
+    const { node, interface: name = '', mac } = config;
+    return { node, interface: name, mac: typeof mac === 'string' ? mac : undefined };
+  }
+  const colon = config.indexOf(':');
+  return {
+    node: config.slice(0, colon < 0 ? undefined : colon),
+    interface: colon < 0 ? '' : config.slice(colon + 1),
+    mac: undefined,
+  };
+}
+
+class Conversion {
+  readonly report: Report;
+  readonly #file: TopologyFile;
+  readonly #options: Options;
+  readonly #definitions: NodeDefinition[];
+  readonly #containers = new Map<string, Container>();
+  readonly #sockets = new Map<string, Sockets>();
+  readonly #macs = new Map<string, { adapter_number: number; mac_address: string }[]>();
+
+  constructor(file: TopologyFile, options: Options) {
+    this.#file = file;
+    this.#options = options;
+    this.report = new Report(file);
+    const { content } = file;
+    this.#definitions = Object.keys(content.topology.nodes ?? {}).map((name) => new NodeDefinition(content, name));
+  }
+
+  run(): LabText {
+    const { content } = this.#file;
+    this.#sayTop();
+    for (const definition of this.#definitions) this.#takeNode(definition);
+    const links = (content.topology.links ?? []).flatMap((link, index) => this.#link(link, index) ?? []);
+    this.#sayUnusedNetem();
+    const nodes = this.#definitions.flatMap((definition) => {
+      const node = this.#node(definition);
+      return node ? [[definition.name, node] as const] : [];
+    });
+    return { name: content.name, nodes: Object.fromEntries(nodes), links };
+  }
+
+  #sayTop(): void {
+    for (const key of Object.keys(this.#file.content)) {
+      if (key === 'mgmt')
+        this.report.add(
+          [key],
+          'mgmt has no equivalent: there is no management network; consoles are reached by the server',
+        );
+      else if (!['name', 'topology', 'prefix'].includes(key)) this.report.add([key], `${key} has no equivalent`);
+    }
+  }
+
+  #takeNode(definition: NodeDefinition): void {
+    const { name, kind, path } = definition;
+    if (kind === 'linux') {
+      const container = containerOf(definition, this.#options.binds, this.report);
+      if (!container) return;
+      this.#containers.set(name, container);
+      this.#sockets.set(name, containerSockets(name, this.#interfacesOf(name), this.report));
+    } else if (SWITCHES.has(kind)) {
+      this.report.add(
+        path,
+        `the ${kind} "${name}" of the host is a switch of the lab here; what else is on the bridge is not`,
+      );
+      this.#sockets.set(name, switchSockets());
+    } else {
+      const why = kind === '' ? 'it has no kind' : `its kind ${kind} has no equivalent`;
+      this.report.add(path, `node "${name}" is left out with its links: ${why}`);
+    }
+  }
+
+  /** As links name them. */
+  #interfacesOf(node: string): string[] {
+    const ends = (this.#file.content.topology.links ?? []).flatMap(({ endpoints = [], endpoint }) => [
+      ...endpoints,
+      ...(endpoint === undefined ? [] : [endpoint]),
+    ]);
+    return ends.map(endOf).flatMap((end) => (end.node === node ? [end.interface] : []));
+  }
+
+  #link(config: LinkConfig, index: number): LinkText | string | undefined {
+    const path: Path = ['topology', 'links', index];
+    const { type = 'veth', endpoints = [], endpoint } = config;
+    const ends = (endpoint === undefined ? endpoints : [endpoint]).map(endOf);
+    const words = ends.map(({ node, interface: name }) => (name === '' ? node : `${node}:${name}`)).join(', ');
+    const outside = OUTSIDE[type] ?? ends.flatMap(({ node }) => (this.#isNode(node) ? [] : (OUTSIDE[node] ?? [])))[0];
+    if (outside !== undefined) {
+      this.report.add(path, `the link of ${words} to ${outside} has no equivalent; a cloud node leads out of a lab`);
+      return undefined;
+    }
+    if (type !== 'veth' || ends.length !== 2) {
+      this.report.add(
+        path,
+        `the link of ${words || 'nothing'} is left out: ${type === 'veth' ? 'it has not two ends' : `its type ${type} has no equivalent`}`,
+      );
+      return undefined;
+    }
+    // Of nodes that are left out this is said where they stand.
+    for (const { node } of ends) {
+      if (!this.#isNode(node)) this.report.add(path, `the link of ${words} is left out: there is no node "${node}"`);
+    }
+    const places = ends.map((end) => this.#sockets.get(end.node)?.port(end.interface, path));
+    if (places.includes(undefined)) return undefined;
+    this.#sayLinkMembers(config, ends, places as string[], path);
+    const [there, back] = ends.map((end) => this.#impairmentsAt(end, path)) as [
+      DirectionImpairments,
+      DirectionImpairments,
+    ];
+    const link = ends.map(({ node }, side) => `${node}:${places[side]}`).join(' -- ');
+    const impairments = {
+      ...(Object.keys(there).length > 0 && { forward: there }),
+      ...(Object.keys(back).length > 0 && { backward: back }),
+    };
+    return Object.keys(impairments).length > 0 ? { link, impairments } : link;
+  }
+
+  #isNode(name: string): boolean {
+    return this.#definitions.some((one) => one.name === name);
+  }
+
+  #sayLinkMembers(config: LinkConfig, ends: readonly End[], places: readonly string[], path: Path): void {
+    for (const [side, end] of ends.entries()) {
+      const container = this.#containers.get(end.node);
+      if (end.mac !== undefined && container) {
+        const macs = this.#macs.get(end.node) ?? [];
+        macs.push({ adapter_number: Number(places[side]!.slice(3)), mac_address: end.mac });
+        this.#macs.set(end.node, macs);
+      }
+      if (config.mtu !== undefined) container?.setup.unshift(`ip link set dev ${places[side]} mtu ${config.mtu}`);
+    }
+    for (const key of Object.keys(config)) {
+      if (!['type', 'endpoints', 'endpoint', 'mtu', 'labels'].includes(key)) {
+        this.report.add([...path, key], `${key} of a link has no equivalent`);
+      }
+    }
+    for (const [side, end] of (config.endpoints ?? []).entries()) {
+      if (typeof end === 'string') continue;
+      for (const key of Object.keys(end)) {
+        if (!['node', 'interface', 'mac'].includes(key)) {
+          this.report.add(
+            [...path, 'endpoints', side, key],
+            `${key} of the end of a link has no equivalent: say it in exec`,
+          );
+        }
+      }
+    }
+  }
+
+  /** What the node does to frames that leave by this interface. */
+  #impairmentsAt({ node, interface: name }: End, path: Path): DirectionImpairments {
+    let impairments: DirectionImpairments = {};
+    const own = this.#containers.get(node)?.shaped.filter((one) => one.interface === name) ?? [];
+    const shown = this.#options.netem.get(node) ?? this.#options.netem.get(this.#containerName(node));
+    const all = [...own.map((one) => ({ ...one })), { impairments: shown?.get(name) ?? {}, path }];
+    for (const one of all) {
+      const { kept, refused } = refusedImpairments(one.impairments);
+      for (const reason of refused) this.report.add(one.path, `${node}:${name}: ${reason}`);
+      impairments = changed(impairments, kept);
+    }
+    return impairments;
+  }
+
+  /** As containerlab calls the container of a node. */
+  #containerName(node: string): string {
+    const { prefix, name } = this.#file.content;
+    const first = typeof prefix === 'string' ? prefix : 'clab';
+    return first === '' ? node : first === '__lab-name' ? `${name}-${node}` : `${first}-${name}-${node}`;
+  }
+
+  #sayUnusedNetem(): void {
+    for (const [node, { shaped }] of this.#containers) {
+      const linked = this.#interfacesOf(node);
+      for (const one of shaped) {
+        if (!linked.includes(one.interface))
+          this.report.add(one.path, `no link is at ${node}:${one.interface}, whose netem is left out`);
+      }
+    }
+  }
+
+  #node(definition: NodeDefinition): NodeText | undefined {
+    const { name } = definition;
+    const sockets = this.#sockets.get(name);
+    if (!sockets) return undefined;
+    const container = this.#containers.get(name);
+    if (!container) {
+      return {
+        type: 'ethernet_switch',
+        ...(sockets.count > USUAL_PORTS && { properties: { ports_mapping: switchPorts(sockets.count) } }),
+      };
+    }
+    const { image, environment, startCommand, volumes, copies, delay } = container;
+    const after = container.after.filter((other) => this.#sockets.has(other));
+    const macs = this.#macs.get(name) ?? [];
+    const files = {
+      ...setupFiles(container),
+      ...Object.fromEntries([...copies].map(([path, file]) => [path, { file }])),
+    };
+    return {
+      type: 'docker',
+      properties: {
+        image,
+        adapters: sockets.count,
+        ...(startCommand !== undefined && { start_command: startCommand }),
+        ...(environment.length > 0 && { environment: environment.join('\n') }),
+        ...(volumes.length > 0 && { extra_volumes: volumes }),
+      },
+      ...(macs.length > 0 && { custom_adapters: macs }),
+      ...(Object.keys(files).length > 0 && { files }),
+      ...((after.length > 0 || delay !== undefined) && {
+        start: { ...(delay !== undefined && { delay }), ...(after.length > 0 && { after }) },
+      }),
+    };
+  }
+}
+
+function switchPorts(count: number): object[] {
+  return Array.from({ length: count }, (_, number) => ({
+    ...{ name: `Ethernet${number}`, port_number: number, type: 'access', vlan: 1 },
+  }));
+}
+
+/** The lab that a topology file describes, and a report of what has no equivalent. */
+export function convertTopology(file: TopologyFile, options: Options): Converted {
+  const conversion = new Conversion(file, options);
+  const lab = conversion.run();
+  return { lab, report: conversion.report };
+}

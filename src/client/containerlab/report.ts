@@ -1,0 +1,26 @@
+// What has no equivalent here: said once, with the line on which it stands.
+import type { Path } from '../labfile/source.ts';
+import type { TopologyFile } from './file.ts';
+
+export interface Remark {
+  line: number;
+  text: string;
+}
+
+export class Report {
+  readonly #file: TopologyFile;
+  readonly #remarks = new Map<string, Remark>();
+
+  constructor(file: TopologyFile) {
+    this.#file = file;
+  }
+
+  add(path: Path, text: string): void {
+    const line = this.#file.lineOf(path);
+    this.#remarks.set(`${line} ${text}`, { line, text });
+  }
+
+  get remarks(): Remark[] {
+    return [...this.#remarks.values()].sort((one, other) => one.line - other.line);
+  }
+}
