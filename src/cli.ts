@@ -23,6 +23,10 @@ On a running server, this host's or --server URL; labwired lab --help says more 
   labwired compute list                    labwired events [LAB]
   labwired wait STATE [NODE...]            labwired context list|add|use|remove
 
+Labs as text, in files (lab.yaml):
+  labwired plan [FILE]     what would be done      labwired apply [FILE]    do it
+  labwired diff [FILE]     what differs            labwired destroy [FILE]  delete the lab
+
 Options of serve, doctor, password, recover and backup:
   --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
   --state DIR          where everything is kept       --config FILE   read only this configuration file
@@ -80,6 +84,7 @@ export const COMMANDS = ['serve', 'doctor', 'demo', 'password', 'recover', 'back
 /** The first words of commands that src/client defines: known here, so that the server does not read that. */
 export const CLIENT_NOUNS: readonly string[] = [
   ...['lab', 'node', 'link', 'capture', 'template', 'compute', 'snapshot', 'image', 'events', 'wait', 'context'],
+  ...['plan', 'diff', 'apply', 'destroy'],
 ];
 
 /** All flags that do something, without dashes, and whether a value follows them. */

@@ -37,6 +37,8 @@ export interface Noun {
   readonly name: string;
   readonly summary: string;
   readonly verbs: readonly Verb[];
+  /** Exit code for a command line that is not understood, where 2 means something else. */
+  readonly wrongUsage?: number;
 }
 
 /** Keeps the types of the flags for `run`. */

@@ -24,13 +24,27 @@ export function parseEnd(nodes: readonly NodeObject[], text: string): End {
   if (whole.length > 0 || colon < 1) return { node: findNode(nodes, text), port: undefined };
   const node = findNode(nodes, text.slice(0, colon));
   const wanted = text.slice(colon + 1);
-  const port = node.ports.find((one) =>
-    [one.short_name, one.name, `${one.adapter_number}/${one.port_number}`].includes(wanted),
-  );
+  const port = portNamed(node, wanted);
   if (port) return { node, port };
-  const names = node.ports.slice(0, 8).map(({ short_name }) => short_name);
-  const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}${node.ports.length > 8 ? ' ...' : ''}`;
-  throw new Failure('not-found', `Node "${node.name}" has no port "${wanted}"; ${known}.`);
+  throw new Failure('not-found', `Node "${node.name}" has no port "${wanted}"; ${portsInWords(node)}.`);
+}
+
+/**
+ * The port of this name, short name or `ADAPTER/PORT`. A number alone is a port of the first adapter, or else the first one of the adapter
+ * with that number.
+ */
+export function portNamed(node: NodeObject, wanted: string): Port | undefined {
+  const named = (...names: readonly string[]) =>
+    node.ports.find((one) =>
+      [one.short_name, one.name, `${one.adapter_number}/${one.port_number}`].some((name) => names.includes(name)),
+    );
+  return named(wanted) ?? (/^\d+$/.test(wanted) ? (named(`0/${wanted}`) ?? named(`${wanted}/0`)) : undefined);
+}
+
+/** The ports of a node in a part of a sentence. */
+export function portsInWords({ ports }: NodeObject): string {
+  const names = ports.slice(0, 8).map(({ short_name }) => short_name);
+  return names.length === 0 ? 'it has none' : `it has ${names.join(', ')}${ports.length > 8 ? ' ...' : ''}`;
 }
 
 /** `PC1:e0` */

@@ -14,13 +14,16 @@ const pathOf = (lab: LabObject, node: NodeObject): string => `/v2/projects/${lab
 /** Where new nodes stand: the first free place, row by row, so that no symbol lies on another. */
 const GRID = { columns: 6, width: 160, height: 110, x: -400, y: -200 };
 
+/** Whether a symbol there would lie on another one. */
+export function covered({ x, y }: { x: number; y: number }, taken: readonly { x: number; y: number }[]): boolean {
+  return taken.some((one) => Math.abs(one.x - x) < GRID.width / 2 && Math.abs(one.y - y) < GRID.height / 2);
+}
+
 export function freePlace(taken: readonly { x: number; y: number }[]): { x: number; y: number } {
   for (let cell = 0; ; cell++) {
     const x = GRID.x + (cell % GRID.columns) * GRID.width;
     const y = GRID.y + Math.floor(cell / GRID.columns) * GRID.height;
-    const covers = (one: { x: number; y: number }): boolean =>
-      Math.abs(one.x - x) < GRID.width / 2 && Math.abs(one.y - y) < GRID.height / 2;
-    if (!taken.some(covers)) return { x, y };
+    if (!covered({ x, y }, taken)) return { x, y };
   }
 }
 

@@ -3,6 +3,7 @@ import { capture } from './capture.ts';
 import type { Noun } from './command.ts';
 import { compute } from './compute.ts';
 import { context } from './context.ts';
+import { apply, destroy, diff, plan } from './converge.ts';
 import { events } from './events.ts';
 import { image } from './image.ts';
 import { lab } from './lab.ts';
@@ -24,4 +25,5 @@ export const NOUNS: readonly Noun[] = [
   events,
   wait,
   context,
+  ...[plan, diff, apply, destroy],
 ];

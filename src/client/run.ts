@@ -33,7 +33,8 @@ export async function runClient(words: readonly string[], environment: ClientEnv
   try {
     await obey(parseInvocation(NOUNS, words), environment);
   } catch (error) {
-    if (error instanceof WrongUsage) process.exitCode = WRONG_USAGE;
+    const { wrongUsage = WRONG_USAGE } = NOUNS.find(({ name }) => name === words[0]) ?? {};
+    if (error instanceof WrongUsage) process.exitCode = wrongUsage;
     if (error instanceof Failure) throw error;
     const code = systemCode(error);
     if (code === undefined) throw error;

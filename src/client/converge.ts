@@ -1,0 +1,179 @@
+// `labwired plan`, `diff`, `apply` and `destroy`: labs as their files say. What reads files is loaded by these commands alone.
+
+import { type Flags, type Noun, type Values, type Verb, verb } from './command.ts';
+import { confirm } from './confirm.ts';
+import type { Change } from './labfile/changes.ts';
+import type { WantedLab } from './labfile/model.ts';
+import type { Plan } from './labfile/plan.ts';
+import type { LabObject } from './objects.ts';
+import type { Session } from './session.ts';
+
+/** The file that is meant when none is named. */
+const USUAL_FILE = 'lab.yaml';
+/** Exit code: the lab is not what the file says. */
+const DIFFERS = 2;
+/** Exit code for a command line that is not understood, where 2 says something else. */
+const WRONG_USAGE = 1;
+
+async function planOf(session: Session, file = USUAL_FILE): Promise<{ wanted: WantedLab; plan: Plan }> {
+  const { readLab } = await import('./labfile/read.ts');
+  const { planLab } = await import('./labfile/plan.ts');
+  const wanted = await readLab(file);
+  return { wanted, plan: await planLab(session, wanted) };
+}
+
+/** A change for programs: without what is sent. */
+function shownChange({ action, kind, name, place, what, differences, restart, id }: Change): object {
+  return {
+    action,
+    kind,
+    name,
+    id,
+    what,
+    line: place?.line,
+    column: place?.column,
+    restart: restart === true,
+    differences,
+  };
+}
+
+function printJson(session: Session, wanted: WantedLab, lab: LabObject | undefined, more: object): void {
+  const about = { name: wanted.name, project_id: lab?.project_id ?? null, server: session.api.address };
+  session.print(JSON.stringify({ lab: about, ...more }, null, 2));
+}
+
+async function showPlan(session: Session, file: string | undefined): Promise<void> {
+  const { planLines, summaryText } = await import('./labfile/words.ts');
+  const { wanted, plan } = await planOf(session, file);
+  if (plan.changes.length > 0) process.exitCode = DIFFERS;
+  if (session.json) printJson(session, wanted, plan.lab, { changes: plan.changes.map(shownChange) });
+  else if (!session.quiet) {
+    for (const line of planLines(plan.changes, session.width)) session.print(line);
+    say(session, `Lab "${wanted.name}": ${summaryText(plan.changes)}.`);
+  }
+}
+
+async function showDiff(session: Session, file: string | undefined): Promise<void> {
+  const { changeText, diffLines } = await import('./labfile/words.ts');
+  const { harmless } = await import('./text-width.ts');
+  const { wanted, plan } = await planOf(session, file);
+  if (plan.changes.length > 0) process.exitCode = DIFFERS;
+  if (session.json) {
+    printJson(session, wanted, plan.lab, { changes: plan.changes.map(shownChange) });
+    return;
+  }
+  if (session.quiet || plan.changes.length === 0) return;
+  session.print(harmless(`--- lab "${wanted.name}" on ${session.api.address}`));
+  session.print(harmless(`+++ ${wanted.file}`));
+  for (const change of plan.changes) {
+    const where = change.place ? `, line ${change.place.line}` : '';
+    session.print(harmless(`${changeText(change)}${where}`));
+    for (const line of (change.differences ?? []).flatMap(diffLines)) session.print(harmless(line));
+  }
+}
+
+function say(session: Session, sentence: string): void {
+  if (!session.quiet && !session.json) session.tell(sentence, '');
+}
+
+/** What is taken away, in one question. */
+function question(changes: readonly Change[]): string {
+  const names = changes.slice(0, 5).map(({ kind, name }) => `${kind} ${name}`);
+  const more = changes.length > 5 ? ` and ${changes.length - 5} more` : '';
+  return `This deletes what the file does not have, or makes it anew: ${names.join(', ')}${more}.`;
+}
+
+const APPLY_FLAGS = {
+  yes: { short: 'y', summary: 'delete what is not in the file without asking' },
+  restart: { summary: 'stop and start nodes for changes that need it' },
+} as const satisfies Flags;
+
+async function applyFile(session: Session, file: string | undefined, flags: Values<typeof APPLY_FLAGS>): Promise<void> {
+  const [{ removes }, { carryOut }, { planLines, summaryText, wrapped }] = await Promise.all([
+    import('./labfile/changes.ts'),
+    import('./labfile/carry-out.ts'),
+    import('./labfile/words.ts'),
+  ]);
+  const { wanted, plan } = await planOf(session, file);
+  const going = plan.changes.filter(removes);
+  if (going.length > 0) {
+    if (!session.quiet && !session.json) for (const line of planLines(plan.changes, session.width)) session.print(line);
+    await confirm(question(going), flags.yes === true);
+  }
+  const done: Change[] = [];
+  const tell = (change: Change): void => {
+    done.push(change);
+    if (!session.quiet && !session.json) for (const line of planLines([change], session.width)) session.print(line);
+  };
+  const outcome = await carryOut(session, wanted, { restart: flags.restart === true, approved: going, tell });
+  const { waiting, stubborn } = outcome;
+  if (outcome.plan.changes.length > 0) process.exitCode = DIFFERS;
+  if (session.json) {
+    printJson(session, wanted, outcome.plan.lab, {
+      ...{ changes: done.map(shownChange), left: outcome.plan.changes.map(shownChange) },
+    });
+    return;
+  }
+  for (const change of stubborn) {
+    for (const { member, is } of change.differences ?? [])
+      session.remark(
+        `${change.kind} ${change.name}: the server keeps ${member} as ${JSON.stringify(is)}; write that into the file.`,
+      );
+  }
+  if (waiting.length > 0) {
+    const names = [...new Set(waiting.map(({ name }) => name))].join(', ');
+    for (const line of wrapped(`Left for a restart, which --restart does: ${names}.`, session.width))
+      session.remark(line);
+  }
+  const said =
+    outcome.done === 0 && outcome.plan.changes.length === 0 ? 'is as the file says' : `${outcome.done} changes made`;
+  const left = outcome.plan.changes.length > 0 ? `; left: ${summaryText(outcome.plan.changes)}` : '';
+  say(session, `Lab "${wanted.name}" ${outcome.done === 0 ? said : `is as the file says: ${said}`}${left}.`);
+}
+
+async function destroyLab(session: Session, file = USUAL_FILE, yes = false): Promise<void> {
+  const { readLab } = await import('./labfile/read.ts');
+  const { findLab, labPath } = await import('./labfile/state.ts');
+  const wanted = await readLab(file);
+  const lab = await findLab(session, wanted);
+  if (!lab) {
+    session.tell(`There is no lab "${wanted.name}": nothing to delete.`, '');
+    return;
+  }
+  const nodes = await session.nodes(lab);
+  await confirm(
+    `This deletes lab "${lab.name}" with ${nodes.length} nodes, their files and all snapshots, for good.`,
+    yes,
+  );
+  await session.api.delete(labPath(lab));
+  session.tell(`Lab "${lab.name}" deleted.`, lab.project_id);
+}
+
+function noun<F extends Flags>(name: string, summary: string, { flags, run }: Pick<Verb<F>, 'flags' | 'run'>): Noun {
+  return {
+    name,
+    summary,
+    wrongUsage: WRONG_USAGE,
+    verbs: [verb({ name: '', words: ['[FILE]'], summary, flags, run } as Verb<F>)],
+  };
+}
+
+export const plan = noun('plan', 'what apply would do so that a lab is as its file says; changes nothing', {
+  flags: {},
+  run: (session, [file]) => showPlan(session, file),
+});
+
+export const diff = noun('diff', 'each value of a lab that its file has otherwise', {
+  flags: {},
+  run: (session, [file]) => showDiff(session, file),
+});
+
+export const apply = noun('apply', 'makes a lab what its file says; touches only what differs', {
+  flags: APPLY_FLAGS,
+  run: (session, [file], flags) => applyFile(session, file, flags),
+});
+
+export const destroy = noun('destroy', 'deletes the lab that a file describes', {
+  flags: { yes: { short: 'y', summary: 'without asking' } },
+  run: (session, [file], { yes }) => destroyLab(session, file, yes),
+});

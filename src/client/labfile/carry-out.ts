@@ -1,0 +1,135 @@
+// Does what a plan says: one request a change, each of which the server does as a whole or not at all.
+import { Failure, messageOf } from '../../failures.ts';
+import type { Session } from '../session.ts';
+import { type Change, changeKey, removes } from './changes.ts';
+import { nodeKey, type WantedLab } from './model.ts';
+import { type Plan, planLab } from './plan.ts';
+import { runs } from './plan-nodes.ts';
+import { labPath, nodePath, type ServerNode, writeNodeFile } from './state.ts';
+
+export interface Options {
+  /** Nodes that run may be stopped and started for what needs it. */
+  restart: boolean;
+  /** What may be taken away. */
+  approved: readonly Change[];
+  /** Told before a change is made. */
+  tell(change: Change): void;
+}
+
+export interface Outcome {
+  /** As it is at the end. */
+  plan: Plan;
+  done: number;
+  /** What needs a restart that was not allowed. */
+  waiting: Change[];
+  /** What the server keeps otherwise, though it was told. */
+  stubborn: Change[];
+}
+
+/** So that ports and names are free for what comes: first what goes, then nodes, their files, links and drawings. */
+const ORDER: readonly ((change: Change) => boolean)[] = [
+  ({ kind }) => kind === 'lab',
+  (change) => change.kind === 'link' && removes(change),
+  removes,
+  ({ kind, action }) => kind === 'node' && action === 'create',
+  ({ kind }) => kind === 'node',
+  ({ kind }) => kind === 'file',
+  ({ kind }) => kind === 'link',
+  () => true,
+];
+
+const rank = (change: Change): number => ORDER.findIndex((fits) => fits(change));
+
+/** More rounds than any lab needs that nobody else changes at the same time. */
+const MOST_ROUNDS = 50;
+
+/**
+ * Makes the lab what the file says. It is planned anew until nothing is left, as links need the ports of nodes that are made before, and
+ * as others may change the lab meanwhile.
+ * @throws Failure of the server, with the place in the file
+ */
+export async function carryOut(session: Session, wanted: WantedLab, options: Options): Promise<Outcome> {
+  const approved = new Set(options.approved.map(changeKey));
+  const told = new Set<string>();
+  let done = 0;
+  for (let round = 0; ; round++) {
+    const plan = await planLab(session, wanted);
+    const isAllowed = (change: Change): boolean =>
+      !change.waits && (!removes(change) || approved.has(changeKey(change))) && (!change.restart || options.restart);
+    const keys = (change: Change): string => changeKey(change) + JSON.stringify(change.differences);
+    const next = plan.changes.filter((change) => isAllowed(change) && !told.has(keys(change)));
+    // What is made or opened shows what else is to be done.
+    const lab = next.filter(({ kind, action }) => kind === 'lab' && action !== 'change');
+    const now = (lab.length > 0 ? lab : next).toSorted((one, other) => rank(one) - rank(other));
+    if (now.length === 0 || round === MOST_ROUNDS) {
+      const waiting = plan.changes.filter(({ restart }) => restart && !options.restart);
+      const stubborn = plan.changes.filter((change) => isAllowed(change) && told.has(keys(change)));
+      return { plan, done, waiting, stubborn };
+    }
+    done += await oneRound(session, wanted, plan, { changes: now, ...options });
+    for (const change of now) if (change.action === 'change' || change.kind === 'file') told.add(keys(change));
+  }
+}
+
+async function oneRound(
+  session: Session,
+  wanted: WantedLab,
+  plan: Plan,
+  { changes, tell }: { changes: readonly Change[]; tell: Options['tell'] },
+): Promise<number> {
+  const restarted = new Set(changes.flatMap((change) => (change.restart ? [change.node ?? change.id!] : [])));
+  await using starts = new AsyncDisposableStack();
+  for (const id of restarted) {
+    const node = plan.state?.nodes.find(({ node_id }) => node_id === id);
+    if (!node || !runs(node)) continue;
+    // Also when the command is interrupted.
+    const start = session.ending.defer(async () => void (await session.api.post(`${nodePath(plan.lab!, id)}/start`)));
+    starts.defer(() => start.now());
+    await session.api.post(`${nodePath(plan.lab!, id)}/stop`);
+  }
+  let done = 0;
+  for (const change of changes) {
+    tell(change);
+    try {
+      await carryOutOne(session, plan, change);
+      done += 1;
+    } catch (error) {
+      if (!(error instanceof Failure) || !['conflict', 'not-found'].includes(error.code)) throw error;
+      // Somebody else may have done it, or taken away what it was about.
+      const again = await planLab(session, wanted);
+      if (again.changes.some((one) => changeKey(one) === changeKey(change))) throw placed(wanted, change, error);
+      return done;
+    }
+  }
+  return done;
+}
+
+function placed({ file }: WantedLab, { place, kind, name }: Change, error: Failure): Failure {
+  const where = place ? `${file}:${place.line}:${place.column}: ` : '';
+  return new Failure(error.code, `${where}${kind} ${name}: ${messageOf(error)}`);
+}
+
+async function carryOutOne({ api }: Session, { lab }: Plan, change: Change): Promise<void> {
+  const { action, kind, id, body = {} } = change;
+  if (kind === 'lab') {
+    if (action === 'create') await api.post('/v2/projects', body);
+    else if (action === 'open') await api.post(`${labPath({ project_id: id! })}/open`);
+    else await api.request('PUT', labPath({ project_id: id! }), body);
+    return;
+  }
+  if (!lab) throw new Error('nothing can be done in a lab that is not there');
+  if (kind === 'file') {
+    await writeNodeFile(api, lab, change.node!, { path: change.path!, content: change.content! });
+    return;
+  }
+  const path = `${labPath(lab)}/${kind}s`;
+  if (removes(change)) await api.delete(`${path}/${id}`);
+  else if (action === 'change') await api.request('PUT', `${path}/${id}`, body);
+  else {
+    const made = await api.post<Partial<ServerNode>>(path, body);
+    // Somebody else has made one of this name in between, and the server has numbered ours.
+    if (kind === 'node' && made.name !== undefined && nodeKey(made.name) !== nodeKey(change.name)) {
+      await api.delete(`${path}/${made.node_id}`);
+    }
+  }
+}

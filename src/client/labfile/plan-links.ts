@@ -1,0 +1,131 @@
+// What is to be done to the links of a lab. They are known again by their ends.
+
+import { normalizedFilters } from '../../controller/links/filters.ts';
+import { linkImpairments } from '../../controller/links/impairments.ts';
+import { Failure } from '../../failures.ts';
+import type { Port } from '../../store/node-kinds/port.ts';
+import { type End, endText, portNamed, portsInWords, portsToJoin } from '../link-ends.ts';
+import type { Change } from './changes.ts';
+import { type Difference, differences } from './compare.ts';
+import { nodeKey, type WantedEnd, type WantedLab, type WantedLink } from './model.ts';
+import type { ServerLab, ServerLink, ServerNode } from './state.ts';
+
+type Found = ReadonlyMap<string, ServerNode | undefined>;
+type ServerEnd = ServerLink['nodes'][number];
+
+const isAt = (end: ServerEnd, node: ServerNode, port: Port | undefined): boolean =>
+  end.node_id === node.node_id &&
+  (port === undefined || (end.adapter_number === port.adapter_number && end.port_number === port.port_number));
+
+/** The ends on the server; undefined where a node is not there yet. @throws Failure for a port that there is not */
+function endsOn(lab: WantedLab, link: WantedLink, found: Found): [End, End] | undefined {
+  const end = ({ node: name, port: wanted }: WantedEnd): { node: ServerNode; port: Port | undefined } | undefined => {
+    const node = found.get(nodeKey(name));
+    if (!node) return undefined;
+    const port = wanted === undefined ? undefined : portNamed(node, wanted);
+    if (wanted !== undefined && !port) {
+      const { line, column } = link.place;
+      throw new Failure(
+        'not-found',
+        `${lab.file}:${line}:${column}: links "${link.text}": ${node.name} has no port "${wanted}"; ${portsInWords(node)}`,
+      );
+    }
+    return { node, port };
+  };
+  const [one, other] = [end(link.ends[0]), end(link.ends[1])];
+  return one && other ? [one, other] : undefined;
+}
+
+/** Whether the link is at both ends, and whether the other way round. */
+function fits(link: ServerLink, ends: readonly [End, End]): 'straight' | 'turned' | undefined {
+  const [first, second] = link.nodes;
+  if (!first || !second) return undefined;
+  const [one, other] = ends as [End & { node: ServerNode }, End & { node: ServerNode }];
+  if (isAt(first, one.node, one.port) && isAt(second, other.node, other.port)) return 'straight';
+  return isAt(first, other.node, other.port) && isAt(second, one.node, one.port) ? 'turned' : undefined;
+}
+
+/** What a link is sent, in the order of its ends on the server. */
+function settingsOf(link: WantedLink, isTurned: boolean): Record<string, unknown> {
+  const { filters, impairments, suspended, style } = link;
+  const lists = filters && Object.fromEntries(Object.entries(filters).map(([type, given]) => [type, [given].flat()]));
+  let wanted = impairments && linkImpairments(impairments);
+  if (wanted && isTurned) wanted = { forward: wanted.backward, backward: wanted.forward };
+  return {
+    ...(lists && { filters: normalizedFilters(lists) }),
+    ...(wanted && { impairments: wanted }),
+    ...(suspended !== undefined && { suspend: suspended }),
+    ...(style && { link_style: style }),
+  };
+}
+
+const NAMES: Readonly<Record<string, string>> = { suspend: 'suspended', link_style: 'style' };
+
+/** Without what a file says exactly: of these all counts, and not only what the file has. */
+function exactDifferences(wanted: Record<string, unknown>, is: ServerLink): Difference[] {
+  const known: Record<string, unknown> = {
+    ...{ filters: is.filters, suspend: is.suspend, link_style: is.link_style },
+    impairments: is.impairments ?? { forward: {}, backward: {} },
+  };
+  return Object.entries(wanted).flatMap(([name, value]) => {
+    const isExact = name === 'filters' || name === 'impairments';
+    const there = differences('', { [name]: value }, known).length > 0;
+    const back = isExact && differences('', { [name]: known[name] }, wanted).length > 0;
+    return there || back ? [{ member: NAMES[name] ?? name, is: known[name], wanted: value }] : [];
+  });
+}
+
+function changeOf(link: WantedLink, is: ServerLink, isTurned: boolean, name: string): Change | undefined {
+  const body: Record<string, unknown> = settingsOf(link, isTurned);
+  const found = exactDifferences(body, is);
+  const labels = isTurned ? link.labels?.toReversed() : link.labels;
+  const ends = is.nodes.map(({ label, ...end }, index) => ({ ...end, label: { ...label, ...labels?.[index] } }));
+  const isLabelled = labels?.every((label, index) => differences('', label, is.nodes[index]?.label ?? {}).length === 0);
+  if (isLabelled === false) found.push({ member: 'labels', is: is.nodes.map(({ label }) => label), wanted: labels });
+  if (found.length === 0) return undefined;
+  const members = new Set(found.map(({ member }) => member));
+  const changed = Object.fromEntries(Object.entries(body).filter(([member]) => members.has(NAMES[member] ?? member)));
+  return {
+    ...{ action: 'change', kind: 'link', name, place: link.place, id: is.link_id, differences: found },
+    body: { ...changed, ...(members.has('labels') && { nodes: ends }) },
+  };
+}
+
+/** @throws Failure for a port that there is not */
+export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Change[] {
+  const wanted = lab.links.map((link) => ({ link, ends: endsOn(lab, link, found) }));
+  const known = new Map<WantedLink, ServerLink>();
+  const left = new Set(state.links);
+  // Those whose ports are named first: the others take what is left.
+  const named = ({ link }: (typeof wanted)[number]): number =>
+    link.ends.filter(({ port }) => port !== undefined).length;
+  for (const one of wanted.toSorted((first, second) => named(second) - named(first))) {
+    const { link, ends } = one;
+    const is = ends && [...left].find((candidate) => fits(candidate, ends));
+    if (!is) continue;
+    known.set(link, is);
+    left.delete(is);
+  }
+  const text = (is: ServerLink): string => is.nodes.map((end) => endText(state.nodes, end)).join(' -- ');
+  const changes: Change[] = [...left].map((is) => ({ action: 'delete', kind: 'link', name: text(is), id: is.link_id }));
+  const kept = state.links.filter((is) => !left.has(is));
+  for (const { link, ends } of wanted) {
+    const is = known.get(link);
+    const change = is && ends ? changeOf(link, is, fits(is, ends) === 'turned', text(is)) : undefined;
+    if (change) changes.push(change);
+    if (is) continue;
+    const { text: name, place } = link;
+    if (!ends) {
+      changes.push({ action: 'create', kind: 'link', name, place, waits: true });
+      continue;
+    }
+    const ports = portsToJoin(kept, ends);
+    const nodes = ends.map(({ node }, index) => {
+      const { adapter_number, port_number } = ports[index]!;
+      return { node_id: node.node_id, adapter_number, port_number, ...(link.labels && { label: link.labels[index] }) };
+    });
+    kept.push({ link_id: '', capturing: false, suspend: false, filters: {}, nodes } as ServerLink);
+    changes.push({ action: 'create', kind: 'link', name, place, body: { nodes, ...settingsOf(link, false) } });
+  }
+  return changes;
+}

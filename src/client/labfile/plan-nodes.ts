@@ -1,0 +1,219 @@
+// What is to be done to the nodes of a lab, and to their files.
+import { nodeRequest } from '../../controller/templates/node-request.ts';
+import type { Template } from '../../controller/templates/schema.ts';
+import { Failure } from '../../failures.ts';
+import { findNodeKind } from '../../store/node-kinds/kinds.ts';
+import { covered, freePlace } from '../node.ts';
+import type { Change } from './changes.ts';
+import { type Difference, differences } from './compare.ts';
+import { freeId } from './identity.ts';
+import { layOut, type Point } from './layout.ts';
+import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
+import { suggestion } from './nearest.ts';
+import type { ServerLab, ServerNode } from './state.ts';
+
+/** Properties that a node takes while it runs. */
+const LIVE = ['usage', 'idlepc', 'idlemax', 'idlesleep', 'auto_delete_disks', 'on_close'];
+/** Members of a node that it takes while it runs. */
+const LOOKS = ['at', 'z', 'locked', 'symbol', 'label', 'ports.', 'start.', 'console.auto_start'];
+
+const isLive = ({ member }: Difference): boolean =>
+  LOOKS.some((name) => member === name || (name.endsWith('.') && member.startsWith(name))) ||
+  LIVE.some((name) => member === `properties.${name}`);
+
+/** Whether a node does something that a restart would break off. */
+export function runs({ node_type: type, status }: ServerNode): boolean {
+  return status !== 'stopped' && findNodeKind(type)?.alwaysRuns !== true;
+}
+
+/** @throws Failure `not-found`, with the place in the file */
+export function templateOf(
+  lab: WantedLab,
+  { name, template: wanted, place }: WantedNode,
+  all: readonly Template[],
+): Template {
+  const found = all.filter((one) => one.template_id === wanted || one.name === wanted);
+  if (found.length === 1) return found[0]!;
+  const where = `${lab.file}:${place.line}:${place.column}: nodes.${name}.template`;
+  if (found.length > 1) {
+    const ids = found.map((one) => one.template_id).join(', ');
+    throw new Failure(
+      'conflict',
+      `${where}: ${found.length} templates are called "${wanted}"; name one by its id: ${ids}`,
+    );
+  }
+  const names = all.map((one) => one.name);
+  throw new Failure(
+    'not-found',
+    `${where}: the server has no template "${wanted}"; ${suggestion(wanted ?? '', names)}`,
+  );
+}
+
+/** Members of the API's node that the file gives, by their names there. */
+function members(node: WantedNode, label?: ServerNode['label']): { member: string; name: string; value: unknown }[] {
+  const { z, locked, symbol, custom_adapters, console = {}, ports = {}, start } = node;
+  return [
+    { member: 'z', name: 'z', value: z },
+    { member: 'locked', name: 'locked', value: locked },
+    { member: 'symbol', name: 'symbol', value: symbol },
+    { member: 'label', name: 'label', value: node.label && { ...label, ...node.label } },
+    { member: 'custom_adapters', name: 'custom_adapters', value: custom_adapters },
+    { member: 'console.type', name: 'console_type', value: console.type },
+    { member: 'console.port', name: 'console', value: console.port },
+    { member: 'console.auto_start', name: 'console_auto_start', value: console.auto_start },
+    { member: 'ports.format', name: 'port_name_format', value: ports.format },
+    { member: 'ports.segment_size', name: 'port_segment_size', value: ports.segment_size },
+    { member: 'ports.first', name: 'first_port_name', value: ports.first },
+    { member: 'start.order', name: 'start_order', value: start.order },
+    { member: 'start.delay', name: 'start_delay', value: start.delay },
+  ].filter(({ value }) => value !== undefined);
+}
+
+/** Orders and delays that are not told are 0. */
+const UNTOLD: Readonly<Record<string, unknown>> = { start_order: 0, start_delay: 0 };
+
+function changeOf(node: WantedNode, is: ServerNode): Change | undefined {
+  const found: Difference[] = [];
+  const body: Record<string, unknown> = {};
+  const known = is as unknown as Record<string, unknown>;
+  for (const { member, name, value } of members(node, is.label)) {
+    const { [name]: now = UNTOLD[name] } = known;
+    if (differences('', { value }, { value: now }).length === 0) continue;
+    found.push({ member, is: now, wanted: value });
+    body[name] = value;
+  }
+  if (node.at && (node.at[0] !== is.x || node.at[1] !== is.y)) {
+    found.push({ member: 'at', is: [is.x, is.y], wanted: node.at });
+    [body['x'], body['y']] = node.at;
+  }
+  const properties = differences('properties.', node.properties ?? {}, is.properties);
+  found.push(...properties);
+  if (properties.length > 0) {
+    body['properties'] = Object.fromEntries(
+      properties.map(({ member, wanted }) => [member.slice('properties.'.length), wanted]),
+    );
+  }
+  if (found.length === 0) return undefined;
+  const restart = runs(is) && !found.every(isLive);
+  return {
+    ...{ action: 'change', kind: 'node', name: is.name, place: node.place, id: is.node_id, differences: found, body },
+    ...(restart && { restart }),
+  };
+}
+
+/** What a node is made of: one request, so that it is there as a whole or not at all. */
+function creationOf(
+  node: WantedNode,
+  { template, at, id }: { template: Template | undefined; at: Point; id: string },
+): Change {
+  const { type, template_id, compute = 'local', properties = {} } = node;
+  const request = template
+    ? nodeRequest(template, { ...at, name: node.name, compute_id: compute })
+    : {
+        node_type: type,
+        compute_id: compute,
+        ...(template_id !== undefined && { template_id }),
+        name: node.name,
+        ...at,
+      };
+  const own = Object.fromEntries(
+    members(node)
+      .filter(({ name, value }) => value !== UNTOLD[name])
+      .map(({ name, value }) => [name, value]),
+  );
+  const label = node.label && { text: node.name, ...node.label };
+  const body = {
+    ...request,
+    ...own,
+    ...(label && { label }),
+    node_id: id,
+    properties: { ...('properties' in request ? request.properties : {}), ...properties },
+  };
+  return {
+    action: 'create',
+    kind: 'node',
+    name: node.name,
+    place: node.place,
+    what: template?.name ?? String(type),
+    body,
+    id,
+  };
+}
+
+export interface NodePlan {
+  changes: Change[];
+  /** What each node of the file is on the server; undefined where it is still to be made. */
+  found: Map<string, ServerNode | undefined>;
+}
+
+/** @throws Failure for a template that there is not */
+export function planNodes(lab: WantedLab, state: ServerLab, templates: readonly Template[]): NodePlan {
+  const byKey = new Map(state.nodes.map((node) => [nodeKey(node.name), node]));
+  const found = new Map(lab.nodes.map((node) => [nodeKey(node.name), byKey.get(nodeKey(node.name))]));
+  const changes: Change[] = [];
+  for (const node of state.nodes) {
+    if (!found.has(nodeKey(node.name)))
+      changes.push({ action: 'delete', kind: 'node', name: node.name, what: node.node_type, id: node.node_id });
+  }
+  const fresh: WantedNode[] = [];
+  for (const node of lab.nodes) {
+    const is = found.get(nodeKey(node.name));
+    const template = node.template === undefined ? undefined : templateOf(lab, node, templates);
+    if (!is) {
+      fresh.push(node);
+      continue;
+    }
+    const another = anotherMake(node, is, template);
+    if (another) {
+      changes.push({
+        action: 'replace',
+        kind: 'node',
+        name: is.name,
+        place: node.place,
+        id: is.node_id,
+        differences: [another],
+      });
+      found.set(nodeKey(node.name), undefined);
+      continue;
+    }
+    const change = changeOf(node, is);
+    if (change) changes.push(change);
+  }
+  const places = placesOf(lab, fresh, state.nodes);
+  const taken = new Set(state.nodes.map(({ node_id }) => node_id));
+  for (const node of fresh) {
+    const at = places.get(nodeKey(node.name))!;
+    const template = node.template === undefined ? undefined : templateOf(lab, node, templates);
+    const id = freeId(taken, state.object.project_id, 'node', nodeKey(node.name));
+    changes.push(creationOf(node, { template, at, id }));
+  }
+  return { changes, found };
+}
+
+/** Why a node has to be made anew: nothing makes one into the other. */
+function anotherMake(node: WantedNode, is: ServerNode, template: Template | undefined): Difference | undefined {
+  const type = template?.template_type ?? node.type;
+  if (type !== is.node_type) return { member: 'type', is: is.node_type, wanted: type };
+  if (node.compute !== undefined && node.compute !== is.compute_id)
+    return { member: 'compute', is: is.compute_id, wanted: node.compute };
+  return undefined;
+}
+
+/**
+ * Where new nodes stand. The whole lab is laid out for it, so that one which is made in two goes looks like one made in one; what stands
+ * in the way by now is gone round.
+ */
+function placesOf(lab: WantedLab, fresh: readonly WantedNode[], standing: readonly Point[]): Map<string, Point> {
+  const given = lab.nodes.flatMap(({ at }) => (at ? [{ x: at[0], y: at[1] }] : []));
+  const open = lab.nodes.filter(({ at }) => !at).map(({ name }) => name);
+  const layout = layOut(lab, open, given);
+  const taken = [...standing, ...given];
+  const places = new Map<string, Point>();
+  for (const { name, at } of fresh) {
+    const laid = at ? { x: at[0], y: at[1] } : layout.get(nodeKey(name))!;
+    const place = at || !covered(laid, taken) ? laid : freePlace(taken);
+    taken.push(place);
+    places.set(nodeKey(name), place);
+  }
+  return places;
+}

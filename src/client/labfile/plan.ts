@@ -1,0 +1,115 @@
+// From a file and what a server has to what is to be done. Reads, and changes nothing.
+import type { Template } from '../../controller/templates/schema.ts';
+import type { Api } from '../api.ts';
+import type { LabObject } from '../objects.ts';
+import type { Session } from '../session.ts';
+import type { Change } from './changes.ts';
+import { differences } from './compare.ts';
+import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
+import { planDrawings } from './plan-drawings.ts';
+import { planLinks } from './plan-links.ts';
+import { planNodes, runs } from './plan-nodes.ts';
+import {
+  configPath,
+  findLab,
+  readLabState,
+  readNodeFile,
+  type ServerLab,
+  type ServerNode,
+  withoutMark,
+} from './state.ts';
+
+export interface Plan {
+  changes: Change[];
+  /** Undefined as long as there is none. */
+  lab: LabObject | undefined;
+  state: ServerLab | undefined;
+}
+
+/** Files that are asked for at the same time. */
+const TOGETHER = 8;
+
+/** @throws Failure that says what the file asks for and the server has not */
+export async function planLab(session: Session, wanted: WantedLab): Promise<Plan> {
+  const lab = await findLab(session, wanted);
+  const templates = wanted.nodes.some(({ template }) => template !== undefined)
+    ? await session.api.get<Template[]>('/v2/templates')
+    : [];
+  const state = lab ? await readLabState(session.api, lab) : emptyLab(wanted);
+  const changes: Change[] = [];
+  if (!lab) {
+    const body = {
+      name: wanted.name,
+      auto_close: false,
+      ...settingsOf(wanted),
+      ...(wanted.id && { project_id: wanted.id }),
+    };
+    changes.push({ action: 'create', kind: 'lab', name: wanted.name, body });
+  } else {
+    if (lab.status !== 'opened') changes.push({ action: 'open', kind: 'lab', name: lab.name, id: lab.project_id });
+    const found = differences('', { name: wanted.name, ...settingsOf(wanted) }, state.object);
+    if (found.length > 0) {
+      const body = Object.fromEntries(found.map(({ member, wanted: value }) => [member, value]));
+      changes.push({ action: 'change', kind: 'lab', name: lab.name, id: lab.project_id, differences: found, body });
+    }
+  }
+  const nodes = planNodes(wanted, state, templates);
+  changes.push(...nodes.changes);
+  changes.push(...(await planFiles(session.api, wanted, { lab, found: nodes.found })));
+  changes.push(...planLinks(wanted, state, nodes.found));
+  changes.push(...planDrawings(wanted, state));
+  return { changes, lab, state: lab && state };
+}
+
+function settingsOf({ settings, variables }: WantedLab): Record<string, unknown> {
+  return { ...settings, ...(variables !== undefined && { variables }) };
+}
+
+function emptyLab({ name, id = '' }: WantedLab): ServerLab {
+  return { object: { project_id: id, name, status: 'closed' }, nodes: [], links: [], drawings: [] };
+}
+
+/** The files that a node is to have, by their path; of one that is not there yet without a number. */
+function filesOf(node: WantedNode, is: ServerNode | undefined): { path: string; content: Buffer; isConfig: boolean }[] {
+  const path = (secret: boolean): string =>
+    is ? configPath(is, secret) : secret ? 'private configuration' : 'configuration';
+  return [
+    ...(node.config ? [{ path: path(false), content: node.config, isConfig: true }] : []),
+    ...(node.private_config ? [{ path: path(true), content: node.private_config, isConfig: true }] : []),
+    ...Object.entries(node.files).map(([name, content]) => ({ path: name, content, isConfig: false })),
+  ];
+}
+
+/** Files that are not there yet, or have something else in them. A closed lab does not show its files. */
+async function planFiles(
+  api: Api,
+  wanted: WantedLab,
+  { lab, found }: { lab: LabObject | undefined; found: ReadonlyMap<string, ServerNode | undefined> },
+): Promise<Change[]> {
+  const all = wanted.nodes.flatMap((node) => {
+    const is = found.get(nodeKey(node.name));
+    return filesOf(node, is).map((file) => ({ node, is, ...file }));
+  });
+  const changes: (Change | undefined)[] = [];
+  const look = async ({ node, is, path, content, isConfig }: (typeof all)[number]): Promise<Change | undefined> => {
+    const change: Change = {
+      action: 'write',
+      kind: 'file',
+      name: `${node.name}: ${path}`,
+      place: node.place,
+      path,
+      content,
+    };
+    if (!lab || !is) return { ...change, waits: true };
+    if (lab.status !== 'opened') return undefined;
+    const there = await readNodeFile(api, lab, is, path);
+    if (there && withoutMark(is, path, there).equals(withoutMark(is, path, content))) return undefined;
+    const restart = isConfig && runs(is);
+    const text = { member: path, is: there?.toString() ?? null, wanted: content.toString() };
+    return { ...change, node: is.node_id, differences: [text], ...(restart && { restart }) };
+  };
+  for (let at = 0; at < all.length; at += TOGETHER) {
+    changes.push(...(await Promise.all(all.slice(at, at + TOGETHER).map(look))));
+  }
+  return changes.filter((change) => change !== undefined);
+}

@@ -1,0 +1,122 @@
+// A lab as a server has it.
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import type { DrawingRecord } from '../../controller/drawings/drawing.ts';
+import type { LinkImpairments } from '../../controller/links/impairments.ts';
+import { Failure } from '../../failures.ts';
+import { portsOf } from '../../store/node-kinds/kinds.ts';
+import type { Port } from '../../store/node-kinds/port.ts';
+import type { TopologyNode } from '../../store/topology/schema.ts';
+import type { Label, NodeType } from '../../store/vocabulary.ts';
+import type { Api } from '../api.ts';
+import { findNamed } from '../find.ts';
+import type { LabObject, LinkObject, NodeObject } from '../objects.ts';
+import type { Session } from '../session.ts';
+
+export interface ServerNode extends NodeObject, Omit<TopologyNode, keyof NodeObject> {
+  properties: Record<string, unknown>;
+  label: Label;
+  start_order?: number;
+  start_delay?: number;
+}
+
+export interface ServerLink extends Omit<LinkObject, 'nodes'> {
+  nodes: { node_id: string; adapter_number: number; port_number: number; label?: Label }[];
+  filters: Record<string, (number | string)[]>;
+  impairments?: LinkImpairments;
+  link_style?: Record<string, unknown>;
+}
+
+export type ServerDrawing = DrawingRecord;
+
+export interface ServerLab {
+  object: LabObject & Record<string, unknown>;
+  nodes: ServerNode[];
+  links: ServerLink[];
+  drawings: ServerDrawing[];
+}
+
+export const labPath = ({ project_id }: { project_id: string }): string => `/v2/projects/${project_id}`;
+export const nodePath = (lab: LabObject, id: string): string => `${labPath(lab)}/nodes/${id}`;
+
+/** The lab of this id, or else of this name; undefined where there is none. @throws Failure when several have the name */
+export async function findLab(
+  session: Session,
+  { name, id }: { name: string; id: string | undefined },
+): Promise<LabObject | undefined> {
+  const labs = await session.labs();
+  if (id !== undefined) return labs.find(({ project_id }) => project_id === id);
+  const named = labs.filter((lab) => lab.name === name);
+  if (named.length === 0) return undefined;
+  return findNamed('lab', named, (lab) => ({ id: lab.project_id, name: lab.name }), name);
+}
+
+export async function readLabState(api: Api, { project_id }: { project_id: string }): Promise<ServerLab> {
+  const path = labPath({ project_id });
+  const [object, nodes, links, drawings] = await Promise.all([
+    api.get<ServerLab['object']>(path),
+    api.get<ServerNode[]>(`${path}/nodes`),
+    api.get<ServerLink[]>(`${path}/links`),
+    api.get<ServerDrawing[]>(`${path}/drawings`),
+  ]);
+  // A closed lab says what its file has: no ports.
+  return { object, nodes: nodes.map((node) => ({ ...node, ports: node.ports ?? knownPorts(node) })), links, drawings };
+}
+
+function knownPorts(node: ServerNode): Port[] {
+  try {
+    return portsOf({
+      ...{ node_type: node.node_type as NodeType, properties: node.properties },
+      ...{ port_name_format: node.port_name_format ?? 'Ethernet{0}', port_segment_size: node.port_segment_size ?? 0 },
+      ...{ first_port_name: node.first_port_name ?? null, custom_adapters: node.custom_adapters ?? [] },
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** The path of a file of a node below its directory; a router's name of it has the router's number. */
+export function configPath(node: ServerNode, secret: boolean): string {
+  const kind = secret ? 'private-config' : 'startup-config';
+  if (node.node_type === 'vpcs') return 'startup.vpc';
+  if (node.node_type === 'iou') return `${kind}.cfg`;
+  return `configs/i${node.properties['dynamips_id']}_${kind}.cfg`;
+}
+
+/** Bytes of a file of a node; undefined where there is none. */
+export async function readNodeFile(
+  api: Api,
+  lab: LabObject,
+  node: ServerNode,
+  path: string,
+): Promise<Buffer | undefined> {
+  try {
+    const stream = await api.stream(`${nodePath(lab, node.node_id)}/files/${encodedPath(path)}`);
+    return Buffer.concat(await stream.toArray());
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'not-found') return undefined;
+    throw error;
+  }
+}
+
+/** @throws Failure that names the file */
+export async function writeNodeFile(
+  api: Api,
+  lab: LabObject,
+  id: string,
+  { path, content }: { path: string; content: Buffer },
+): Promise<void> {
+  await api.upload(`${nodePath(lab, id)}/files/${encodedPath(path)}`, {
+    content: Readable.from([content]),
+    type: 'application/octet-stream',
+    length: content.length,
+  });
+}
+
+const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
+
+/** What a configuration says, whatever line of comment a server has put before it. */
+export function withoutMark(node: ServerNode, path: string, content: Buffer): Buffer {
+  const isConfig = node.node_type === 'dynamips' && basename(path).endsWith('-config.cfg');
+  return isConfig && content.subarray(0, 2).toString() === '!\n' ? content.subarray(2) : content;
+}
