@@ -76,6 +76,18 @@ const addonPlugin = {
   },
 };
 
+/** The HTTP adaptor asks of each request whether it came by HTTP/2, which is not spoken here: Node's part for it need not be read. */
+const withoutHttp2 = {
+  name: 'without-http2',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^node:http2$/ }, ({ importer }) =>
+      /node_modules\/@hono\/node-server\//.test(importer) ? { path: 'http2', namespace: 'without-http2' } : undefined,
+    );
+    const contents = 'export class Http2ServerRequest {} export const constants = {};';
+    bundler.onLoad({ filter: /^http2$/, namespace: 'without-http2' }, () => ({ contents }));
+  },
+};
+
 /** How scripts of the executable are bundled, each with all that it imports, as CommonJS. */
 const BUNDLE = {
   absWorkingDir: root,
@@ -91,7 +103,7 @@ const BUNDLE = {
   legalComments: 'none',
   logLevel: 'warning',
   metafile: true,
-  plugins: [addonPlugin],
+  plugins: [addonPlugin, withoutHttp2],
   define: {
     LABWIRE_VERSION: JSON.stringify(version),
     'import.meta.dirname': '__dirname',

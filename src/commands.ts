@@ -33,8 +33,8 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   for (const flag of command.ignored) log.warn(`--${flag} is left to systemd and journald; it is ignored`);
   if (environment.addonDirectory) useAddonDirectory(environment.addonDirectory);
   withholdRights();
-  const { startFabric } = await import('./fabric/fabric.ts');
-  const fabric = startFabric({ threads: config.Server.fabric_threads, frameLoop: config.Server.native_frame_loop }); // while the rest of the program is read
+  const { begin } = await import('./beginnings.ts');
+  const beginnings = begin(config); // go on while the rest of the program is read
   const { createNotifier } = await import('./host/notify.ts');
   const { startDaemon } = await import('./daemon.ts');
   const notifier = createNotifier(environment.notify);
@@ -51,7 +51,7 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
     process.exit(exitCode);
   };
   const shutdown = () => void setTimeout(() => void stop('a client asked for it'), 50);
-  const daemon = await startDaemon(config, shutdown, fabric).catch(async (error: unknown) => {
+  const daemon = await startDaemon(config, shutdown, beginnings).catch(async (error: unknown) => {
     throw await explainInodes(error, config.state);
   });
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));

@@ -1,15 +1,13 @@
 // The composition root: config -> store -> fabric -> compute -> controller -> http -> ready; and back again in the other order.
 import type { AddressInfo } from 'node:net';
 import { authenticationOf, certificateOf } from './access.ts';
+import { type Beginnings, begin } from './beginnings.ts';
 import { Compute } from './compute/compute.ts';
 import type { Config } from './config/schema.ts';
 import { Controller } from './controller/controller.ts';
 import { eventMetrics } from './events/metrics.ts';
-import { type StartingFabric, startFabric } from './fabric/fabric.ts';
-import { Failure } from './failures.ts';
 import { KeyedLock } from './host/keyed-lock.ts';
 import { log } from './host/log.ts';
-import { isLoopback } from './host/loopback.ts';
 import { App } from './http/app.ts';
 import { DOCUMENTED_ORIGINS, gate } from './http/gate.ts';
 import { ownNames } from './http/guard.ts';
@@ -22,7 +20,7 @@ import { Tickets, ticketRoute } from './http/tickets.ts';
 import { IdleMemoryTrimmer } from './idle-memory-trimmer.ts';
 import { LoopDelay, metricsRoute } from './metrics.ts';
 import { pageRoutes } from './pages/routes.ts';
-import { Store } from './store/store.ts';
+import type { Store } from './store/store.ts';
 
 /** Milliseconds that programs wait for the server whose they are, which looks for this one every few seconds. */
 const CONTROLLER_PATIENCE_MS = 600_000;
@@ -39,15 +37,12 @@ export interface Daemon {
 
 /**
  * Starts the server; what was started before a failure is stopped again. `shutdown` is called when a client asks for the end.
- * The fabric may be on its way already.
+ * Fabric and store may be on their way already.
  */
 export async function startDaemon(
   config: Config,
   shutdown: () => void,
-  { fabric, moving }: StartingFabric = startFabric({
-    threads: config.Server.fabric_threads,
-    frameLoop: config.Server.native_frame_loop,
-  }),
+  { fabric: { fabric, moving }, store: opening }: Beginnings = begin(config),
 ): Promise<Daemon> {
   await using undo = new AsyncDisposableStack();
   undo.defer(() =>
@@ -56,21 +51,23 @@ export async function startDaemon(
       () => {},
     ),
   ); // what has not started needs no stop
-  const { host, port, auth, insecure } = config.Server;
-  if (!auth && !insecure && !isLoopback(host)) {
-    throw new Failure(
-      'invalid',
-      `host = ${host} is open to the network without a password: leave out auth = false in [Server], or start with --insecure.`,
-    );
-  }
+  undo.defer(() =>
+    opening.then(
+      (store) => store.close(),
+      () => {},
+    ),
+  );
+  const { host, port, auth } = config.Server;
   const started = (part: string): void => log.debug(`started ${part}`, { milliseconds: Math.round(performance.now()) });
   started('program');
-  const store = undo.use(await Store.open({ stateDirectory: config.state }));
+  const store = await opening;
   started('store');
   const otherProjects = async (): Promise<{ id: string; path: string }[]> =>
     (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
   const { instance, documents } = store;
   const compute = new Compute({ config, fabric, instance, documents, otherProjects });
+  const authenticating = auth ? authenticationOf(config) : undefined;
+  authenticating?.catch(() => {}); // told below
   await compute.start();
   // A start that fails leaves what runs to the next one.
   let keepNodes = true;
@@ -97,7 +94,7 @@ export async function startDaemon(
   const tickets = new Tickets();
   const described = [...routes, ticketRoute(tickets, (path) => app.hasSocket(path))];
   const pages = [metrics, openApiRoute(described, config.Server), ...pageRoutes(config.Server.version)];
-  const authentication = auth ? await authenticationOf(config) : undefined;
+  const authentication = await authenticating;
   const guards = gate({
     rules: {
       hosts: [...ownNames(), ...config.Server.allowed_hosts],

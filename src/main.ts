@@ -2,7 +2,6 @@
 import { main } from './commands.ts';
 
 /** Reads all of the server without starting it: build.mjs keeps what V8 has compiled then. */
-export const evaluate = () =>
-  Promise.all([import('./daemon.ts'), import('./fabric/fabric.ts'), import('./host/notify.ts')]);
+export const evaluate = () => Promise.all([import('./daemon.ts'), import('./host/notify.ts')]);
 
 void main(process.argv.slice(2));
