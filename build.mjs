@@ -18,7 +18,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { buildAddons, packageFor, toolPrefix } from './bin/addons.mjs';
 import { bundleWeb, LARGEST_GZIP_BYTES, LARGEST_SHELL_GZIP_BYTES } from './bin/web.mjs';
@@ -198,6 +198,16 @@ function staticFiles() {
   );
 }
 
+/** README.md and the documents, in one file, as src/help/documents.ts reads it. */
+function documents(place) {
+  const names = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const files = [['readme', 'README.md'], ...names.map((name) => [name.slice(0, -3), `docs/${name}`])];
+  const texts = Object.fromEntries(files.map(([topic, path]) => [topic, readFileSync(join(root, path), 'utf8')]));
+  const file = join(place, 'documents.json.br');
+  writeFileSync(file, brotliCompressSync(JSON.stringify(texts)));
+  return { 'documents.json.br': file };
+}
+
 /**
  * Puts Node where pkg looks for it before it downloads; the empty *.ok files say that what is there is complete. Without its
  * symbol and debug sections, which is 18 MB less: only before the blob goes in, afterwards it would break the file.
@@ -257,7 +267,12 @@ try {
   const inputs = [];
   const scripts = { program: options.entry };
   for (const [name, source] of Object.entries(SCRIPTS)) scripts[name] = join(root, source);
-  const assets = { ...Object.fromEntries(addons), ...staticFiles(), ...(await webFiles(place, inputs)) };
+  const assets = {
+    ...Object.fromEntries(addons),
+    ...staticFiles(),
+    ...documents(place),
+    ...(await webFiles(place, inputs)),
+  };
   for (const [name, source] of Object.entries(scripts)) {
     const script = join(place, `${name}.cjs`);
     inputs.push(...(await bundle(source, script)));

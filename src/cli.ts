@@ -1,4 +1,4 @@
-// The command line: `labwired [serve]`, `labwired doctor`, `labwired demo URL`, `labwired password`, `labwired recover`,
+// The command line: `labwired [serve]`, `labwired doctor`, `labwired help`, `labwired demo URL`, `labwired password`, `labwired recover`,
 // `labwired backup DIR`, `labwired version`; and the first word of the commands that speak to a running server, which are in src/client.
 import { parseArgs } from 'node:util';
 import type { ConfigSources } from './config/load.ts';
@@ -7,7 +7,9 @@ import { Failure, messageOf } from './failures.ts';
 export const HELP = `labwired: a network-lab server in one executable (GNS3 API v2)
 
   labwired [serve] [options]   run the server (default)
-  labwired doctor  [options]   what is there and what is missing on this host; --json for scripts
+  labwired doctor  [options]   what is there and what is missing on this host; --json for scripts,
+                               --fix prints the commands that mend it, and runs none
+  labwired help [TOPIC[#PART]] the documents, which are in this executable; without a topic, their list
   labwired demo URL            build a small lab on a running server and show it
   labwired password [options]  change the password; --generate prints a random one, --user NAME renames
   labwired recover [options]   rebuild a damaged state database from what can be read of it
@@ -69,6 +71,7 @@ const IGNORED_FLAGS = {
 
 const OTHER_FLAGS = {
   config: { type: 'string' },
+  fix: { type: 'boolean' },
   generate: { type: 'boolean' },
   json: { type: 'boolean' },
   state: { type: 'string' },
@@ -109,6 +112,8 @@ export type Command =
       pidFile?: string;
       /** Of `doctor`: a report for scripts. */
       json: boolean;
+      /** Of `doctor`: the commands that mend what it has found. */
+      fix: boolean;
       /** Of `password`. */
       generate: boolean;
       user?: string;
@@ -119,7 +124,9 @@ export type Command =
   | { name: 'demo'; url: string }
   /** Words that begin with one of `CLIENT_NOUNS`. */
   | { name: 'client'; words: readonly string[] }
-  | { name: 'version' | 'help' };
+  /** The documents; `topic` has the words that name one, and is empty for their list. */
+  | { name: 'help'; topic?: readonly string[] }
+  | { name: 'version' };
 
 /**
  * Understands the words after the program's name.
@@ -138,7 +145,8 @@ export function parseCommand(words: readonly string[]): Command {
   }
   const { values, positionals } = parsed;
   const [name = 'serve', ...rest] = positionals;
-  if (values.help || name === 'help') return { name: 'help' };
+  if (values.help) return { name: 'help' };
+  if (name === 'help') return { name, topic: rest };
   if (values.version || name === 'version') return { name: 'version' };
   if (name === 'demo') {
     const [url, ...more] = rest;
@@ -154,9 +162,11 @@ export function parseCommand(words: readonly string[]): Command {
     throw new Failure('invalid', 'Say where the copy goes: labwired backup /backup/labwire-today');
   if (rest.length > 0)
     throw new Failure('invalid', `"${rest[0]}" is not expected after "${name}". See labwired --help`);
-  if (values.json && name !== 'doctor') {
-    throw new Failure('invalid', '--json is an option of labwired doctor. See labwired --help');
+  if ((values.json || values.fix) && name !== 'doctor') {
+    throw new Failure('invalid', '--json and --fix are options of labwired doctor. See labwired --help');
   }
+  if (values.json && values.fix)
+    throw new Failure('invalid', '--json tells the commands of --fix already: leave one of the two out');
   if ((values.generate || values.user !== undefined) && name !== 'password') {
     throw new Failure('invalid', '--generate and --user are options of labwired password. See labwired --help');
   }
@@ -172,6 +182,7 @@ export function parseCommand(words: readonly string[]): Command {
     ...(values.state === undefined ? {} : { state: values.state }),
     ...(values.pid === undefined ? {} : { pidFile: values.pid }),
     json: values.json ?? false,
+    fix: values.fix ?? false,
     generate: values.generate ?? false,
     directory,
     ...(values.user === undefined ? {} : { user: values.user }),

@@ -83,9 +83,17 @@ async function run(words: readonly string[]): Promise<void> {
     throw error;
   }
   switch (command.name) {
-    case 'help':
-      process.stdout.write(HELP);
-      return;
+    case 'help': {
+      if (command.topic === undefined) return void process.stdout.write(HELP);
+      const { runHelp } = await import('./help/help.ts');
+      const { environment } = processEnvironment().sources;
+      try {
+        return runHelp(command.topic, { before: HELP, environment });
+      } catch (error) {
+        process.exitCode = WRONG_USAGE;
+        throw error;
+      }
+    }
     case 'version':
       process.stdout.write(`labwired ${version()}\n`);
       return;

@@ -43,6 +43,10 @@ test('the other commands', () => {
   assert.equal(parseCommand(['version']).name, 'version');
   assert.equal(parseCommand(['--version']).name, 'version');
   assert.equal(parseCommand(['-h']).name, 'help');
+  assert.deepEqual(parseCommand(['help']), { name: 'help', topic: [] });
+  assert.deepEqual(parseCommand(['help', 'qemu', 'disk', 'space']), { name: 'help', topic: ['qemu', 'disk', 'space'] });
+  assert.deepEqual(parseCommand(['help', 'compute']), { name: 'client', words: ['compute', '--help'] });
+  assert.deepEqual(parseCommand(['help', 'compute.md']), { name: 'help', topic: ['compute.md'] });
   assert.equal(parseCommand(['doctor', '--port', '1']).name, 'doctor');
   const backup = parseCommand(['backup', '/b', '--state', '/s']);
   assert.deepEqual(backup.name === 'backup' && [backup.directory, backup.state], ['/b', '/s']);
@@ -55,6 +59,7 @@ test('words that mean nothing are refused with what would', () => {
     [['serve', 'x'], /"x" is not expected/],
     [['--prot', '1'], /--prot.*labwired --help/],
     [['--port'], /--port.*labwired --help/],
+    [['serve', '--fix'], /--json and --fix are options of labwired doctor/],
     [['backup'], /labwired backup \/backup/],
     [['backup', 'a', 'b'], /"b" is not expected/],
     [['demo'], /labwired demo http/],

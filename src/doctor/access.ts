@@ -1,7 +1,8 @@
 // Who gets in: the account, and the first password.
 import { stat } from 'node:fs/promises';
 import { messageOf } from '../failures.ts';
-import { missing, ok, type Verdict, warning } from '../host/verdict.ts';
+import { quoted } from '../host/shell-word.ts';
+import { commands, missing, ok, type Verdict, warning } from '../host/verdict.ts';
 import { AccountFile } from '../store/account.ts';
 import type { Check, Patient } from './check.ts';
 
@@ -21,11 +22,15 @@ async function examineAccount({ loaded: { config } }: Patient): Promise<Verdict 
   try {
     account = await file.read();
   } catch (thrown) {
-    return missing(messageOf(thrown), `mv ${file.path} ${file.path}.old, then labwired password`);
+    return missing(messageOf(thrown), {
+      words: `mv ${file.path} ${file.path}.old, then labwired password`,
+      commands: [`mv ${quoted(file.path)} ${quoted(`${file.path}.old`)}`],
+    });
   }
   if (account === undefined) return ok(`made at the first start; its password will be in ${file.initialPassword}`);
   for (const path of [file.path, file.initialPassword]) {
-    if (await isForOthers(path)) return warning(`${path} can be read by other users`, `chmod 600 ${path}`);
+    if (await isForOthers(path))
+      return warning(`${path} can be read by other users`, commands(`chmod 600 ${quoted(path)}`));
   }
   const isFirst = await stat(file.initialPassword).then(
     () => true,
@@ -38,4 +43,4 @@ async function examineAccount({ loaded: { config } }: Patient): Promise<Verdict 
   );
 }
 
-export const account: Check = { subject: 'account', examine: examineAccount };
+export const account: Check = { subject: 'account', see: 'readme#security', examine: examineAccount };

@@ -6,6 +6,8 @@ import { type Verdict, warning } from '../host/verdict.ts';
 
 export interface Finding extends Verdict {
   subject: string;
+  /** The part of a document that says more: `install#limits`, as `labwired help` takes it. */
+  see: string;
 }
 
 /** What the checks look at. */
@@ -19,6 +21,8 @@ export interface Patient {
 
 export interface Check {
   subject: string;
+  /** As in a finding. */
+  see: string;
   /** Changes nothing on the host. Undefined when there is nothing to look at. */
   examine(patient: Patient): Verdict | undefined | Promise<Verdict | undefined>;
 }
@@ -48,8 +52,8 @@ export async function runChecks(
   milliseconds = CHECK_MS,
 ): Promise<Finding[]> {
   const verdicts = await Promise.all(checks.map((check) => examined(check, patient, milliseconds)));
-  return checks.flatMap(({ subject }, index) => {
+  return checks.flatMap(({ subject, see }, index) => {
     const verdict = verdicts[index];
-    return verdict ? [{ subject, ...verdict }] : [];
+    return verdict ? [{ subject, see, ...verdict }] : [];
   });
 }

@@ -1,6 +1,7 @@
 // The configuration: which files were read, and what in them is odd.
 import { stat } from 'node:fs/promises';
-import { ok, warning } from '../host/verdict.ts';
+import { quoted } from '../host/shell-word.ts';
+import { commands, ok, warning } from '../host/verdict.ts';
 import type { Check, Patient } from './check.ts';
 
 const READABLE_BY_ALL = 0o004;
@@ -12,11 +13,13 @@ async function readableByAll(files: readonly string[]): Promise<string | undefin
 
 export const configuration: Check = {
   subject: 'configuration',
+  see: 'configuration#configuration',
   async examine({ loaded: { config, files, warnings } }: Patient) {
     const read = files.length === 0 ? 'no file: defaults, flags and variables' : files.join(', ');
     if (warnings.length > 0) return warning(`${read}; ${warnings.join('; ')}`, 'remove or correct what is not known');
     const open = config.Server.password === '' ? undefined : await readableByAll(files);
-    if (open !== undefined) return warning(`${open} holds a password and everybody may read it`, `chmod o-r ${open}`);
+    if (open !== undefined)
+      return warning(`${open} holds a password and everybody may read it`, commands(`chmod o-r ${quoted(open)}`));
     return ok(read);
   },
 };

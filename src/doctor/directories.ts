@@ -4,7 +4,8 @@ import { access, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf, systemCode } from '../failures.ts';
 import { isBelow } from '../host/below.ts';
-import { missing, ok, type Verdict, warning } from '../host/verdict.ts';
+import { quoted } from '../host/shell-word.ts';
+import { commands, missing, ok, type Remedy, type Verdict, warning } from '../host/verdict.ts';
 import type { Check, Patient } from './check.ts';
 import { textOf } from './kernel-files.ts';
 
@@ -58,11 +59,12 @@ function reasonOf(thrown: unknown): string {
 }
 
 /** What the owner of the place can do, beside choosing another one. */
-function remedy(directory: string, { status }: Place): string {
+function remedy(directory: string, { status }: Place): Remedy {
   const [owner, own] = [userName(status.uid), userName(process.getuid!())];
-  return status.uid === 0 || owner === own
-    ? `let root give it to ${own}: install -d -o ${own} ${directory}`
-    : `run labwired as ${owner}: sudo -u ${owner} labwired`;
+  if (status.uid !== 0 && owner !== own)
+    return { words: `run labwired as ${owner}: sudo -u ${owner} labwired`, commands: [] };
+  const give = `install -d -o ${own} ${quoted(directory)}`;
+  return { words: `let root give it to ${own}: ${give}`, commands: [give] };
 }
 
 /** Whether the directory can be used, or made, by this user: nothing is tried, only asked. */
@@ -78,7 +80,8 @@ async function usable(directory: string, key: string): Promise<Verdict> {
   try {
     await access(place.path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (thrown) {
-    return missing(`${directory}: ${reasonOf(thrown)}`, `${another}, or ${remedy(directory, place)}`);
+    const { words, commands } = remedy(directory, place);
+    return missing(`${directory}: ${reasonOf(thrown)}`, { words: `${another}, or ${words}`, commands });
   }
   if (place.path !== directory) return ok(`${directory}, made when it is needed`);
   const mode = (place.status.mode & 0o7777).toString(8).padStart(4, '0');
@@ -108,12 +111,12 @@ async function examineState({ loaded: { config }, daemon }: Patient): Promise<Ve
   if (free < LITTLE_SPACE_BYTES) return warning(detail, 'free some space: captures and disks of nodes grow');
   const mode = (await stat(state).catch(() => undefined))?.mode ?? 0;
   if ((mode & FOR_OTHERS) !== 0) {
-    return warning(`${detail}; every user of this host can look into it`, `chmod o-rwx ${state}`);
+    return warning(`${detail}; every user of this host can look into it`, commands(`chmod o-rwx ${quoted(state)}`));
   }
   return ok(detail);
 }
 
-export const stateDirectory: Check = { subject: 'state directory', examine: examineState };
+export const stateDirectory: Check = { subject: 'state directory', see: 'install#directories', examine: examineState };
 
 /** Whether both are on one file system. */
 async function isOnDiskOf(one: string, other: string): Promise<boolean> {
@@ -124,6 +127,7 @@ function directory(name: 'projects' | 'images' | 'symbols' | 'configs'): Check {
   const key = `${name}_path` as const;
   return {
     subject: `${name} directory`,
+    see: 'install#directories',
     async examine({ loaded: { config } }) {
       const path = config.Server[key];
       // One line for the state directory says it all.
@@ -143,6 +147,7 @@ export const directories: readonly Check[] = (['projects', 'images', 'symbols', 
 
 export const logFile: Check = {
   subject: 'log file',
+  see: 'install#directories',
   async examine({ loaded: { config } }) {
     const { log } = config.Server;
     if (log === '') return undefined;

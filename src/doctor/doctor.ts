@@ -17,16 +17,16 @@ import { certificate, consoleAccess, listenAddress } from './listening.ts';
 import { addons, libpcap } from './native-code.ts';
 import { allowedInterfaces, capabilities, forwarding, forwardPolicy, nat, tun } from './networks.ts';
 import { cablePorts, consolePorts } from './port-ranges.ts';
-import { jsonReport, textReport, worst } from './report.ts';
+import { fixReport, jsonReport, textReport, worst } from './report.ts';
 import { runningDaemon } from './running-daemon.ts';
 
 /** What a kind of node needs. */
-function checkOf({ subject, examine }: HostCheck): Check {
-  return { subject, examine: ({ loaded: { config }, daemon }) => examine(config, daemon) };
+function checkOf({ subject, see, examine }: HostCheck): Check {
+  return { subject, see, examine: ({ loaded: { config }, daemon }) => examine(config, daemon) };
 }
 
 /** All there is to look at, in the order of the report. */
-const CHECKS: readonly Check[] = [
+export const CHECKS: readonly Check[] = [
   ...[kernel, user, configuration],
   ...[listenAddress, account, certificate, consoleAccess, consolePorts, cablePorts],
   ...[stateDirectory, database, supervisor, ...directories, logFile],
@@ -40,6 +40,8 @@ const CHECKS: readonly Check[] = [
 export interface DoctorOptions extends Pick<ConfigSources, 'flags' | 'file' | 'state'> {
   /** A report for scripts. */
   json: boolean;
+  /** The commands that mend what was found. */
+  fix: boolean;
 }
 
 export interface Diagnosis {
@@ -50,11 +52,11 @@ export interface Diagnosis {
 
 /** Examines the host for a server with this configuration; takes less than a second. */
 export async function runDoctor(
-  { flags, file, state, json }: DoctorOptions,
+  { flags, file, state, json, fix }: DoctorOptions,
   { sources, addonDirectory }: Pick<ProcessEnvironment, 'sources' | 'addonDirectory'>,
 ): Promise<Diagnosis> {
   const findings = await examine({ ...sources, flags, file, state }, addonDirectory);
-  const report = (json ? jsonReport : textReport)(version(), findings);
+  const report = (json ? jsonReport : fix ? fixReport : textReport)(version(), findings);
   return { report, exitCode: worst(findings) === 'missing' ? 1 : 0 };
 }
 
@@ -64,10 +66,9 @@ async function examine(sources: ConfigSources, addonDirectory: string | undefine
     loaded = loadConfig(sources);
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
+    const { subject, see } = configuration;
     // Without it nothing else can be judged: neither ports nor directories are known.
-    return [
-      { subject: configuration.subject, ...missing(thrown.message, 'correct it, then run labwired doctor again') },
-    ];
+    return [{ subject, see, ...missing(thrown.message, 'correct it, then run labwired doctor again') }];
   }
   const daemon = await runningDaemon(loaded.config.state);
   return await runChecks(CHECKS, { loaded, daemon, addonDirectory });

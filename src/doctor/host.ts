@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { release, userInfo } from 'node:os';
 import { systemCode } from '../failures.ts';
-import { missing, ok, warning } from '../host/verdict.ts';
+import { commands, missing, ok, warning } from '../host/verdict.ts';
 import type { Check } from './check.ts';
 import { numberIn } from './kernel-files.ts';
 
@@ -12,6 +12,7 @@ const OLDEST_KERNEL = [4, 18] as const;
 
 export const kernel: Check = {
   subject: 'kernel',
+  see: 'install#kernel-user-and-terminals',
   examine() {
     const [major = 0, minor = 0] = release().split('.').map(Number.parseFloat);
     const [oldMajor, oldMinor] = OLDEST_KERNEL;
@@ -23,6 +24,7 @@ export const kernel: Check = {
 
 export const user: Check = {
   subject: 'user',
+  see: 'install#kernel-user-and-terminals',
   examine() {
     const { uid, username } = userInfo();
     if (uid !== 0) return ok(username);
@@ -38,6 +40,7 @@ const SOCKET_BUFFER_BYTES = 1 << 20;
 
 export const socketBuffers: Check = {
   subject: 'socket buffers',
+  see: 'install#limits',
   examine() {
     const names = ['net.core.rmem_max', 'net.core.wmem_max'];
     const sizes = names.map((name) => [name, numberIn(`/proc/sys/${name.replaceAll('.', '/')}`)] as const);
@@ -45,12 +48,13 @@ export const socketBuffers: Check = {
     const detail = sizes.map(([name, size]) => `${name} ${size?.toLocaleString('en') ?? 'unknown'}`).join(', ');
     if (small.length === 0) return ok(detail);
     const settings = small.map(([name]) => `${name}=${SOCKET_BUFFER_BYTES}`).join(' ');
-    return warning(`${detail}: bursts on cables to other programs may lose frames`, `sysctl -w ${settings}`);
+    return warning(`${detail}: bursts on cables to other programs may lose frames`, commands(`sysctl -w ${settings}`));
   },
 };
 
 export const terminalDevice: Check = {
   subject: '/dev/ptmx',
+  see: 'install#kernel-user-and-terminals',
   async examine() {
     const error = await access('/dev/ptmx', constants.R_OK | constants.W_OK).catch(systemCode);
     if (error === undefined) return ok('can be opened: consoles have their terminals');

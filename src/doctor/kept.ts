@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import sqlite3 from 'sqlite3';
 import { messageOf } from '../failures.ts';
-import { missing, ok, type Verdict, warning } from '../host/verdict.ts';
+import { quoted } from '../host/shell-word.ts';
+import { commands, missing, ok, type Verdict, warning } from '../host/verdict.ts';
 import { settle } from '../store/database.ts';
 import { MIGRATIONS } from '../store/migrations.ts';
 import type { Check, Patient } from './check.ts';
@@ -41,7 +42,8 @@ async function examineDatabase({ loaded: { config }, daemon }: Patient): Promise
   const path = join(config.state, 'labwire.db');
   const status = await stat(path).catch(() => undefined);
   if (status === undefined) return undefined;
-  if ((status.mode & FOR_OTHERS) !== 0) return warning(`${path} can be read by other users`, `chmod 600 ${path}`);
+  if ((status.mode & FOR_OTHERS) !== 0)
+    return warning(`${path} can be read by other users`, commands(`chmod 600 ${quoted(path)}`));
   const detail = `${path}, ${(status.size / MIB).toFixed(1)} MiB`;
   if (daemon !== undefined) return ok(`${detail}, checked by the running labwired at its start`);
   const log = await stat(`${path}-wal`).catch(() => undefined);
@@ -50,7 +52,11 @@ async function examineDatabase({ loaded: { config }, daemon }: Patient): Promise
   return (await soundness(path)) ?? ok(`${detail}, sound`);
 }
 
-export const database: Check = { subject: 'database', examine: examineDatabase };
+export const database: Check = {
+  subject: 'database',
+  see: 'operations#backup-restore-and-what-can-be-damaged',
+  examine: examineDatabase,
+};
 
 /** The process that works in this directory. */
 async function processIn(directory: string): Promise<number | undefined> {
@@ -66,7 +72,10 @@ async function examineSupervisor({ loaded: { config }, daemon }: Patient): Promi
   const status = await stat(directory).catch(() => undefined);
   if (status === undefined) return undefined;
   if ((status.mode & FOR_OTHERS) !== 0) {
-    return missing(`${directory} is open to other users: no node that is a program starts`, `chmod 700 ${directory}`);
+    return missing(
+      `${directory} is open to other users: no node that is a program starts`,
+      commands(`chmod 700 ${quoted(directory)}`),
+    );
   }
   const pid = await processIn(directory);
   if (pid === undefined) return ok('does not run: no node that is a program does');
@@ -77,4 +86,8 @@ async function examineSupervisor({ loaded: { config }, daemon }: Patient): Promi
   );
 }
 
-export const supervisor: Check = { subject: 'supervisor', examine: examineSupervisor };
+export const supervisor: Check = {
+  subject: 'supervisor',
+  see: 'operations#who-keeps-what-runs',
+  examine: examineSupervisor,
+};

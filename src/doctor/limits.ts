@@ -2,7 +2,7 @@
 import { watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../failures.ts';
-import { missing, ok, type Verdict, warning } from '../host/verdict.ts';
+import { commands, missing, ok, type Remedy, type Verdict, warning } from '../host/verdict.ts';
 import type { Check, Patient } from './check.ts';
 import { numberIn, softLimit, textOf } from './kernel-files.ts';
 
@@ -15,7 +15,7 @@ const USUAL = 200;
 /** With room for fewer PCs there is no lab at all. */
 const FEWEST = 2;
 
-function judged(pcs: number, detail: string, fix: string): Verdict {
+function judged(pcs: number, detail: string, fix: string | Remedy): Verdict {
   if (pcs === Number.POSITIVE_INFINITY) return ok(detail);
   const told = `${detail}: enough for ${pcs <= 0 ? 'no' : `some ${pcs.toLocaleString('en')}`} virtual PCs`;
   if (pcs < FEWEST) return missing(told, fix);
@@ -42,6 +42,7 @@ function placeOf(daemon: Patient['daemon']): string {
 
 export const openFiles: Check = {
   subject: 'open files',
+  see: 'install#limits',
   examine({ daemon }) {
     const limit = softLimit('Max open files', limitsOf(daemon));
     if (limit === undefined) return undefined;
@@ -68,7 +69,7 @@ interface TaskLimit {
   name: string;
   limit: number | undefined;
   used: number;
-  fix: string;
+  fix: string | Remedy;
 }
 
 function taskLimits(daemon: number | undefined): TaskLimit[] {
@@ -85,7 +86,7 @@ function taskLimits(daemon: number | undefined): TaskLimit[] {
     ['threads-max', 200_000],
   ] as const) {
     const limit = numberIn(`/proc/sys/kernel/${name}`);
-    limits.push({ name: `kernel.${name}`, limit, used: threads, fix: `sysctl -w kernel.${name}=${plenty}` });
+    limits.push({ name: `kernel.${name}`, limit, used: threads, fix: commands(`sysctl -w kernel.${name}=${plenty}`) });
   }
   // Root is not held to it (setrlimit(2), RLIMIT_NPROC).
   if (process.getuid!() === 0) return limits;
@@ -97,6 +98,7 @@ function taskLimits(daemon: number | undefined): TaskLimit[] {
 
 export const processes: Check = {
   subject: 'processes',
+  see: 'install#limits',
   examine({ daemon }) {
     const known = taskLimits(daemon).filter(({ limit }) => limit !== undefined);
     const rooms = known.map(({ limit, used, name, fix }) => ({ room: limit! - used, name, fix }));
@@ -109,10 +111,11 @@ export const processes: Check = {
 
 export const terminals: Check = {
   subject: 'pseudo-terminals',
+  see: 'install#limits',
   examine() {
     const [max, used] = [numberIn('/proc/sys/kernel/pty/max'), numberIn('/proc/sys/kernel/pty/nr')];
     if (max === undefined || used === undefined) return undefined;
-    return judged(max - used, `${count(max - used)} of ${count(max)} free`, 'sysctl -w kernel.pty.max=16384');
+    return judged(max - used, `${count(max - used)} of ${count(max)} free`, commands('sysctl -w kernel.pty.max=16384'));
   },
 };
 
@@ -131,12 +134,13 @@ async function watchError(): Promise<unknown> {
 
 export const fileWatches: Check = {
   subject: 'file watches',
+  see: 'install#limits',
   async examine() {
     const [watches, instances] = ['watches', 'instances'].map((what) =>
       numberIn(`/proc/sys/fs/inotify/max_user_${what}`),
     );
     if (watches === undefined || instances === undefined) return undefined;
-    const raise = 'sysctl -w fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024';
+    const raise = commands('sysctl -w fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024');
     const error = await watchError();
     if (error !== undefined) {
       return warning(`none left (${systemCode(error)}): changes of files in labs go unnoticed`, raise);
@@ -147,6 +151,7 @@ export const fileWatches: Check = {
 
 export const memory: Check = {
   subject: 'memory',
+  see: 'install#limits',
   examine() {
     const available = process.availableMemory();
     const detail = `${count(Math.round(available / 2 ** 20))} MiB available`;

@@ -8,7 +8,8 @@ import { createSecureContext } from 'node:tls';
 import { BLOCKED_BY_BROWSERS, consoleHost } from '../compute/ports/ports.ts';
 import { messageOf, systemCode } from '../failures.ts';
 import { isLoopback } from '../host/loopback.ts';
-import { missing, ok, type Verdict, warning } from '../host/verdict.ts';
+import { quoted } from '../host/shell-word.ts';
+import { commands, missing, ok, type Verdict, warning } from '../host/verdict.ts';
 import type { Check, Patient } from './check.ts';
 import { sockets } from './kernel-files.ts';
 
@@ -80,6 +81,7 @@ async function examineAddress(patient: Patient): Promise<Verdict> {
 /** Whoever reaches the console of a virtual PC has a shell of this host: VPCS runs what follows a `!`. */
 export const consoleAccess: Check = {
   subject: 'console access',
+  see: 'vpcs#who-may-use-a-console',
   examine({ loaded: { config } }) {
     const host = consoleHost(config);
     if (isLoopback(host)) return ok(`from this host alone (${host})`);
@@ -90,12 +92,13 @@ export const consoleAccess: Check = {
   },
 };
 
-export const listenAddress: Check = { subject: 'listen address', examine: examineAddress };
+export const listenAddress: Check = { subject: 'listen address', see: 'readme#security', examine: examineAddress };
 
 const DAY_MS = 86_400_000;
 
 export const certificate: Check = {
   subject: 'certificate',
+  see: 'readme#security',
   examine({ loaded: { config } }) {
     const { ssl, certfile: given } = config.Server;
     if (!ssl) return undefined;
@@ -108,7 +111,7 @@ export const certificate: Check = {
       given === '' ? `rm -r ${own}, then restart the server: it makes another` : 'renew it, then restart the server';
     try {
       if ((statSync(certkey).mode & 0o077) !== 0 && given === '') {
-        return warning(`${certkey} can be read by other users`, `chmod 600 ${certkey}`);
+        return warning(`${certkey} can be read by other users`, commands(`chmod 600 ${quoted(certkey)}`));
       }
       const cert = readFileSync(certfile);
       createSecureContext({ cert, key: readFileSync(certkey) });

@@ -4,23 +4,28 @@ import { useAddonDirectory } from '../host/addons.ts';
 import { isPackaged } from '../host/assets.ts';
 import { loadKoffi } from '../host/koffi.ts';
 import { compileFilter } from '../host/libpcap.ts';
-import { missing, ok, warning } from '../host/verdict.ts';
+import { commands, missing, ok, warning } from '../host/verdict.ts';
 import type { Check } from './check.ts';
 
 export const libpcap: Check = {
   subject: 'libpcap',
+  see: 'install#native-code',
   async examine() {
     try {
       await compileFilter('icmp');
       return ok('links can filter packets by BPF expressions');
     } catch (thrown) {
-      return warning(`links cannot filter packets by BPF expressions: ${messageOf(thrown)}`, 'apt install libpcap0.8');
+      return warning(
+        `links cannot filter packets by BPF expressions: ${messageOf(thrown)}`,
+        commands('apt install libpcap0.8'),
+      );
     }
   },
 };
 
 export const addons: Check = {
   subject: 'native addons',
+  see: 'install#native-code',
   async examine({ addonDirectory }) {
     if (addonDirectory) useAddonDirectory(addonDirectory);
     try {

@@ -1,5 +1,5 @@
 // The way out of labs: what clouds and NAT nodes need of this host (docs/clouds.md).
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { findNft, NO_NFT } from '../compute/nat-network/rules.ts';
 import { chooseSubnet, ownSubnets } from '../compute/nat-network/subnet.ts';
@@ -9,11 +9,28 @@ import { type Capability, capabilitiesIn } from '../host/capabilities.ts';
 import { interfaceNames, isAllowedInterface } from '../host/interfaces.ts';
 import { formatSubnet } from '../host/ipv4.ts';
 import { runProgram } from '../host/run-program.ts';
-import { ok, warning } from '../host/verdict.ts';
+import { commands, ok, type Remedy, warning } from '../host/verdict.ts';
 import { CHECK_MS, type Check, type Patient } from './check.ts';
 import { numberIn, textOf } from './kernel-files.ts';
 
-const DROP_IN = 'install systemd/interfaces.conf as docs/clouds.md says';
+/** The drop-in of the package, which gives the service its capabilities. */
+const PACKAGED = '/usr/lib/labwired/interfaces.conf';
+const DROP_INS = '/etc/systemd/system/labwired.service.d';
+
+/** How the service gets what networks of this host need. */
+function dropIn(): Remedy {
+  const words = 'install systemd/interfaces.conf as docs/clouds.md says';
+  if (!existsSync(PACKAGED)) return { words, commands: [] };
+  return {
+    words,
+    commands: [
+      `mkdir -p ${DROP_INS}`,
+      `ln -sf ${PACKAGED} ${DROP_INS}/`,
+      'systemctl daemon-reload',
+      'systemctl reload labwired',
+    ],
+  };
+}
 
 /** Whether NAT nodes are in a network of the server's own. */
 function hasOwnNetwork({ Server }: Config): boolean {
@@ -27,13 +44,20 @@ function heldBy({ daemon }: Patient): Capability[] {
 
 export const tun: Check = {
   subject: '/dev/net/tun',
+  see: 'clouds#privileges',
   async examine() {
     const error = await access('/dev/net/tun', constants.R_OK | constants.W_OK).catch(systemCode);
     if (error === undefined) return ok('can be opened: for TAPs, ports on bridges, and NAT');
     const cannot = 'clouds get neither TAPs nor bridges, and there is no NAT network';
     if (error !== 'ENOENT')
-      return warning(`cannot be opened (${error}): ${cannot}`, `chmod 0666 /dev/net/tun; ${DROP_IN}`);
-    return warning(`is not there: ${cannot}`, 'modprobe tun; a container must be given the device');
+      return warning(`cannot be opened (${error}): ${cannot}`, {
+        words: `chmod 0666 /dev/net/tun; ${dropIn().words}`,
+        commands: ['chmod 0666 /dev/net/tun', ...dropIn().commands],
+      });
+    return warning(`is not there: ${cannot}`, {
+      words: 'modprobe tun; a container must be given the device',
+      commands: ['modprobe tun'],
+    });
   },
 };
 
@@ -45,18 +69,20 @@ const USES = {
 
 export const capabilities: Check = {
   subject: 'capabilities',
+  see: 'clouds#privileges',
   examine(patient) {
     const held = heldBy(patient);
     const wanted = Object.keys(USES) as (keyof typeof USES)[];
     const lacking = wanted.filter((name) => !held.includes(name));
     if (lacking.length === 0) return ok(`${wanted.join(' and ')}: clouds and NAT reach networks of this host`);
     const missing = lacking.map((name) => `${name} is missing, for ${USES[name]}`);
-    return warning(missing.join('; '), `if labs are to have that: ${DROP_IN}`);
+    return warning(missing.join('; '), { ...dropIn(), words: `if labs are to have that: ${dropIn().words}` });
   },
 };
 
 export const allowedInterfaces: Check = {
   subject: 'allowed interfaces',
+  see: 'clouds#what-a-port-of-a-cloud-leads-to',
   examine({ loaded: { config } }) {
     const { allowed_interfaces: allowed } = config.Server;
     const names = interfaceNames([]);
@@ -69,6 +95,7 @@ export const allowedInterfaces: Check = {
 
 export const nat: Check = {
   subject: 'NAT',
+  see: 'clouds#nat',
   async examine(patient) {
     const { config } = patient.loaded;
     const { default_nat_interface: bridge, nat_network, nat_subnet, allowed_interfaces: allowed } = config.Server;
@@ -79,10 +106,10 @@ export const nat: Check = {
     if (nat_network === 'off') return ok(`there is no ${bridge}, and nat_network is off: no NAT nodes`);
     if ((await findNft()) === undefined) {
       const [problem = '', fix = ''] = NO_NFT.split('; ');
-      return warning(problem, fix);
+      return warning(problem, { words: fix, commands: ['apt install nftables'] });
     }
     if (!heldBy(patient).includes('CAP_NET_ADMIN'))
-      return warning(`there is no ${bridge}, and CAP_NET_ADMIN is missing`, DROP_IN);
+      return warning(`there is no ${bridge}, and CAP_NET_ADMIN is missing`, dropIn());
     try {
       return ok(`in a network of the server's own, ${formatSubnet(chooseSubnet(nat_subnet, ownSubnets()))}`);
     } catch (thrown) {
@@ -94,6 +121,7 @@ export const nat: Check = {
 
 export const forwarding: Check = {
   subject: 'IPv4 forwarding',
+  see: 'clouds#nat',
   async examine({ loaded: { config } }) {
     if (!hasOwnNetwork(config)) return undefined;
     if (numberIn('/proc/sys/net/ipv4/ip_forward') !== 0) return ok('on');
@@ -101,7 +129,7 @@ export const forwarding: Check = {
     if (error === undefined) return ok('off; the first NAT node that is connected switches it on');
     return warning(
       'off, and this user cannot switch it on: NAT nodes reach nothing',
-      'sysctl -w net.ipv4.ip_forward=1',
+      commands('sysctl -w net.ipv4.ip_forward=1'),
     );
   },
 };
@@ -109,6 +137,7 @@ export const forwarding: Check = {
 /** Other programs' rules for what is forwarded, such as those of Docker, drop everything that they do not know. */
 export const forwardPolicy: Check = {
   subject: 'firewall',
+  see: 'clouds#nat',
   async examine(patient) {
     const nft = await findNft();
     // Whether it may look is this program's business, and no server's.
@@ -119,6 +148,6 @@ export const forwardPolicy: Check = {
     if (code !== 0 || !/policy drop/.test(output)) return ok('lets pass what is forwarded, as far as iptables tells');
     const rules = ['-i', '-o'].map((side) => `iptables -I FORWARD ${side} labwire-nat+ -j ACCEPT`);
     if (/labwire-nat/.test(output)) return ok('lets the NAT network pass');
-    return warning('drops what is forwarded (as Docker sets it): NAT nodes reach nothing', rules.join('; '));
+    return warning('drops what is forwarded (as Docker sets it): NAT nodes reach nothing', commands(...rules));
   },
 };

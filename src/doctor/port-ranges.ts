@@ -40,22 +40,27 @@ function examineRange({ protocol, key, avoided }: Range, { Server }: Config): Ve
   if (free === 0) return missing(detail, `choose another range with ${keys}`);
   if (free < MANY) return warning(detail, `choose a wider range with ${keys}`);
   const local = textOf('/proc/sys/net/ipv4/ip_local_port_range') ?? '';
-  const shared = sharedWithKernel(first, last, local, textOf('/proc/sys/net/ipv4/ip_local_reserved_ports') ?? '');
+  const reserved = textOf('/proc/sys/net/ipv4/ip_local_reserved_ports') ?? '';
+  const shared = sharedWithKernel(first, last, local, reserved);
   if (shared === undefined) return ok(detail);
   const ports = shared.join('-');
-  return warning(
-    `${detail}; the kernel gives ${ports} to outgoing connections of any program, too`,
-    `choose another range with ${keys}, or sysctl -w net.ipv4.ip_local_reserved_ports=${ports}`,
-  );
+  // The kernel forgets the ports that it is not told again.
+  const reserve = `sysctl -w net.ipv4.ip_local_reserved_ports=${[reserved, ports].filter(Boolean).join(',')}`;
+  return warning(`${detail}; the kernel gives ${ports} to outgoing connections of any program, too`, {
+    words: `choose another range with ${keys}, or ${reserve}`,
+    commands: [reserve],
+  });
 }
 
 export const consolePorts: Check = {
   subject: 'console ports (TCP)',
+  see: 'install#ports',
   examine: ({ loaded: { config } }) =>
     examineRange({ protocol: 'tcp', key: 'console', avoided: BLOCKED_BY_BROWSERS }, config),
 };
 
 export const cablePorts: Check = {
   subject: 'cable ports (UDP)',
+  see: 'install#ports',
   examine: ({ loaded: { config } }) => examineRange({ protocol: 'udp', key: 'udp', avoided: new Set() }, config),
 };

@@ -12,8 +12,8 @@ import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon.ts';
 import { type Check, type Finding, type Patient, runChecks } from '../../src/doctor/check.ts';
 import { runDoctor } from '../../src/doctor/doctor.ts';
-import { textReport } from '../../src/doctor/report.ts';
-import { ok } from '../../src/host/verdict.ts';
+import { fixReport, textReport } from '../../src/doctor/report.ts';
+import { commands, missing, ok, warning } from '../../src/host/verdict.ts';
 import { AccountFile } from '../../src/store/account.ts';
 import { Store } from '../../src/store/store.ts';
 import { noQemu, noTaps } from '../compute/qemu-support.ts';
@@ -37,7 +37,7 @@ interface Asked {
 async function ask({ home, state = join(home, 'state'), environment = {} }: Asked) {
   const sources = { environment: { LABWIRE_SERVER_PORT: '0', ...environment }, workingDirectory: home, home };
   const { report, exitCode } = await runDoctor(
-    { flags: [], state, json: true },
+    { flags: [], state, json: true, fix: false },
     { sources, addonDirectory: undefined },
   );
   const { findings } = JSON.parse(report) as { findings: Finding[] };
@@ -59,6 +59,7 @@ test('a host with everything gets no complaint about what is there, and nothing 
   const { of, findings } = await ask({ home, environment: { LABWIRE_VPCS_VPCS_PATH: path } });
   assert.deepEqual(of('vpcs'), {
     subject: 'vpcs',
+    see: 'vpcs#the-program',
     state: 'ok',
     detail: `virtual PCs are run by ${path}, version 0.8.3`,
   });
@@ -324,16 +325,18 @@ test('programs that run on without a server, and a supervisor that others could 
 });
 
 test('a check that fails or never ends is told as such, and the others are not lost', async () => {
+  const see = 'install#limits';
   const checks: Check[] = [
-    { subject: 'hangs', examine: () => new Promise(() => {}) },
+    { subject: 'hangs', see, examine: () => new Promise(() => {}) },
     {
       subject: 'fails',
+      see,
       examine: () => {
         throw new Error('no luck');
       },
     },
-    { subject: 'does not apply', examine: () => undefined },
-    { subject: 'works', examine: () => ok('fine') },
+    { subject: 'does not apply', see, examine: () => undefined },
+    { subject: 'works', see, examine: () => ok('fine') },
   ];
   const findings = await runChecks(checks, {} as Patient, 20);
   assert.deepEqual(
@@ -343,10 +346,32 @@ test('a check that fails or never ends is told as such, and the others are not l
   assert.match(findings[1]?.detail ?? '', /no luck/);
 });
 
+test('what mends a host is told as a text for a shell, in which nothing that others named becomes a command', () => {
+  const report = fixReport('1.2.3', [
+    { subject: 'memory', see: 'install#limits', ...ok('plenty') },
+    { subject: 'file', see: 'install#directories', ...missing('/a\nreboot: gone', commands("chmod 600 '/a\nreboot'")) },
+    { subject: 'port', see: 'readme#security', ...warning('taken', 'choose another with --port') },
+  ]);
+  assert.equal(
+    report,
+    `# labwired 1.2.3 doctor: nothing was run; what is below is for root, after reading
+
+# missing: file: /a reboot: gone
+# labwired help install#directories
+chmod 600 '/a\nreboot'
+
+# warning: port: taken
+# labwired help readme#security
+# to do by hand: choose another with --port
+`,
+  );
+  assert.match(fixReport('1', []), /^# labwired 1 doctor: nothing to be done\n$/);
+});
+
 test('the report for people is aligned, with what to do below each problem', () => {
   const report = textReport('1.2.3', [
-    { subject: 'vpcs', state: 'missing', detail: 'not there', fix: 'apt install vpcs' },
-    { subject: 'memory', state: 'ok', detail: 'plenty' },
+    { subject: 'vpcs', see: 'vpcs#the-program', state: 'missing', detail: 'not there', fix: 'apt install vpcs' },
+    { subject: 'memory', see: 'install#limits', state: 'ok', detail: 'plenty' },
   ]);
   assert.equal(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours, when the tests run on a terminal
@@ -356,6 +381,7 @@ test('the report for people is aligned, with what to do below each problem', () 
       '',
       'missing  vpcs    not there',
       '                 -> apt install vpcs',
+      '                    labwired help vpcs#the-program',
       'ok       memory  plenty',
       '',
       '1 ok, 0 warning, 1 missing',
@@ -377,6 +403,13 @@ test('the command line tells its outcome by the exit code, and writes nothing bu
   assert.equal(JSON.parse(report.stdout).state, 'missing');
   assert.equal(report.stderr, '');
   assert.deepEqual(await readdir(home), [], 'neither a log nor a state directory');
+  const before = await readdir(home);
+  const fixes = doctor('--fix', '--state', join(home, 'state'), '--port', '0');
+  assert.equal(fixes.status, 1, fixes.stderr);
+  assert.match(fixes.stdout, /^# missing: vpcs: .*\n# labwired help vpcs#the-program\n# to do: .*\napt install vpcs$/m);
+  assert.equal(spawnSync('sh', ['-n'], { input: fixes.stdout }).status, 0, fixes.stdout);
+  assert.deepEqual(await readdir(home), before, 'nothing of it is run');
+  assert.match(doctor('--fix', '--json').stderr, /leave one of the two out/);
   const wrong = doctor('--jsn');
   assert.equal(wrong.status, 2);
   assert.match(wrong.stderr, /--jsn.*labwired --help/);

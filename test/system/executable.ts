@@ -9,7 +9,7 @@ export const FROM_SOURCE: readonly string[] = [process.execPath, join(project, '
 
 /** Test files run at the same time: one builds, the others wait for it. */
 const BUILD_WHEN_STALE = `
-  [ -x dist/labwired ] && [ -z "$(find src build.mjs package.json -newer dist/labwired -print -quit)" ] ||
+  [ -x dist/labwired ] && [ -z "$(find src docs README.md build.mjs package.json -newer dist/labwired -print -quit)" ] ||
   bin/node build.mjs`;
 
 let built = false;

@@ -26,6 +26,8 @@ export interface StartingWith<Kind extends Node, Body extends Schema = Schema> {
 export interface HostCheck {
   /** The program or device, as the report calls it. */
   readonly subject: string;
+  /** The part of a document that says more: `qemu#frames`, as `labwired help` takes it. */
+  readonly see: string;
   /**
    * Changes nothing, and takes less than `PROBE_MS`. Undefined when there is nothing to look at.
    * @param daemon process id of the server that runs with this configuration, if one does

@@ -15,6 +15,7 @@ export function machineProgramCheck(
 ): HostCheck {
   return {
     subject,
+    see: 'other-emulators#virtualbox-vmware-and-traceng',
     async examine(config) {
       if (!(await isThere(config))) return ok(`not installed; optional, needed for ${subject} machines`);
       try {

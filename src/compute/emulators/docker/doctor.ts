@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { Failure } from '../../../failures.ts';
 import { type Capability, lackedBy } from '../../../host/capabilities.ts';
-import { ok, warning } from '../../../host/verdict.ts';
+import { commands, ok, warning } from '../../../host/verdict.ts';
 import type { HostCheck } from '../../nodes/kind.ts';
 import { Engine } from './engine.ts';
 import { findBusybox } from './helper-files.ts';
@@ -12,6 +12,7 @@ const NEEDED: readonly Capability[] = ['CAP_NET_ADMIN', 'CAP_SYS_ADMIN', 'CAP_SY
 
 export const engineCheck: HostCheck = {
   subject: 'Docker',
+  see: 'docker#rights',
   async examine({ Docker: { socket_path: path } }, daemon) {
     if (!existsSync(path)) return ok(`no Engine at ${path}: for containers, apt install docker.io busybox-static`);
     try {
@@ -19,7 +20,7 @@ export const engineCheck: HostCheck = {
       if ((await findBusybox()) === undefined) {
         return warning(
           `Docker ${version}, but no static busybox: containers do not start`,
-          'apt install busybox-static',
+          commands('apt install busybox-static'),
         );
       }
       const lacking = lackedBy(daemon ?? 'self', NEEDED);

@@ -9,6 +9,7 @@ const USUAL = 'dynamips';
 
 export const program: HostCheck = {
   subject: 'Dynamips',
+  see: 'dynamips#routers-of-dynamips',
   async examine({ Dynamips: { dynamips_path: configured } }) {
     if (configured === USUAL && (await findProgram(USUAL)) === undefined) {
       return ok('not installed: for routers, apt install dynamips (of the component non-free)');

@@ -21,6 +21,7 @@ async function loaders(): Promise<string> {
 
 export const iouHost: HostCheck = {
   subject: 'IOU',
+  see: 'iou#what-is-looked-at-before-a-start',
   async examine({ IOU: { iourc_path: configured, license_check: isChecked } }) {
     const length = Number(await readFile('/proc/sys/net/unix/max_dgram_qlen', 'utf8').catch(() => ''));
     const queue =

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../../../config/schema.ts';
 import { Failure, systemCode } from '../../../failures.ts';
 import { findProgram } from '../../../host/programs.ts';
-import { missing, ok, warning } from '../../../host/verdict.ts';
+import { commands, missing, ok, warning } from '../../../host/verdict.ts';
 import { Images } from '../../images/images.ts';
 import type { HostCheck } from '../../nodes/kind.ts';
 import { findFirmware } from './firmware.ts';
@@ -16,13 +16,14 @@ const EMULATOR = 'qemu-system-x86_64';
 
 export const programs: HostCheck = {
   subject: 'QEMU',
+  see: 'qemu#from-an-image-to-a-guest',
   async examine() {
     // Where it is, not what it says: QEMU takes its time to start on a busy host.
     const program = await findProgram(EMULATOR);
     if (program === undefined) return ok('not installed: for QEMU machines, apt install qemu-system-x86 qemu-utils');
     const tool = join(dirname(program), 'qemu-img');
     if ((await findProgram(tool)) !== undefined) return ok(`QEMU machines are run by ${program}`);
-    return warning(`${program}, but no qemu-img beside it: machines do not start`, 'apt install qemu-utils');
+    return warning(`${program}, but no qemu-img beside it: machines do not start`, commands('apt install qemu-utils'));
   },
 };
 
@@ -34,6 +35,7 @@ export async function hindrance(): Promise<string | undefined> {
 /** By what frames of QEMU's guests come and go. */
 export const frames: HostCheck = {
   subject: 'QEMU frames',
+  see: 'qemu#frames',
   async examine(config, daemon) {
     if ((await findProgram(EMULATOR)) === undefined) return undefined;
     try {
@@ -53,6 +55,7 @@ export const frames: HostCheck = {
 function optional(subject: string, find: (config: Config) => Promise<string | undefined>, what: string): HostCheck {
   return {
     subject,
+    see: 'qemu#settings',
     async examine(config) {
       if ((await findProgram(EMULATOR)) === undefined) return undefined;
       const path = await find(config);
@@ -74,6 +77,7 @@ export const extras: readonly HostCheck[] = [
 
 export const kvm: HostCheck = {
   subject: '/dev/kvm',
+  see: 'qemu#from-an-image-to-a-guest',
   async examine(config) {
     const error = await access('/dev/kvm', constants.R_OK | constants.W_OK).catch(systemCode);
     if (error === undefined) return ok('there: QEMU machines run at the speed of this host');

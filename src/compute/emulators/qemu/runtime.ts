@@ -1,4 +1,5 @@
 // A machine that runs: its process, the connections to it, and how it is found again when the server comes back.
+
 import { EventEmitter, once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { childEnvironment, memoryOf, processToken } from '../../../host/processes.ts';
+import { quoted } from '../../../host/shell-word.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
 import { type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/node-runtime.ts';
 import { SerialConsole } from '../../nodes/serial-console.ts';
@@ -23,7 +25,6 @@ import { Qmp } from './qmp.ts';
 import { QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
 import { mustHoldBytes } from './space.ts';
 import { Throttle } from './throttle.ts';
-import { quoted } from './words.ts';
 
 const LOG = 'qemu.log';
 /** Stands before QEMU's own words in the log. */

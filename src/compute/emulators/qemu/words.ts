@@ -11,11 +11,6 @@ export function escaped(value: string): string {
   return value.replaceAll(',', ',,');
 }
 
-/** As a shell would need it to be written. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
-}
-
 /** The properties of a list, in order; one without `=` has its name alone. */
 export function properties(value: string): { name: string; value: string | undefined }[] {
   return value

@@ -7,6 +7,7 @@ import { VpcsPrograms } from './program.ts';
 
 export const program: HostCheck = {
   subject: 'vpcs',
+  see: 'vpcs#the-program',
   async examine(config) {
     try {
       const program = await chooseEngine(config.VPCS, new VpcsPrograms(undefined, PROBE_MS));
@@ -16,7 +17,7 @@ export const program: HostCheck = {
       if (!(thrown instanceof Failure)) throw thrown;
       const [problem = '', fix = 'apt install vpcs, or set engine = built-in in section [VPCS]'] =
         thrown.message.split('; ');
-      return missing(problem, fix);
+      return missing(problem, { words: fix, commands: fix.includes('apt install vpcs') ? ['apt install vpcs'] : [] });
     }
   },
 };

@@ -1,0 +1,93 @@
+// The documents (README.md and docs/*.md): packed into the executable by build.mjs, or of the folder of the sources.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
+import { marked, type Token, type Tokens } from 'marked';
+import { embedded, isPackaged } from '../host/assets.ts';
+
+const SOURCES = join(import.meta.dirname, '../..');
+
+export interface Part {
+  /** What follows the `#` of a link to this heading. */
+  anchor: string;
+  title: string;
+  depth: number;
+  /** The heading and all below it, up to the next one that is not deeper. */
+  tokens: readonly Token[];
+}
+
+export interface Document {
+  /** What `labwired help` calls it: the name of the file without `.md`, in small letters. */
+  topic: string;
+  title: string;
+  tokens: readonly Token[];
+  /** In the order of the document; the first is its title. */
+  parts: readonly Part[];
+}
+
+/** Text of each document by its topic. */
+function texts(): Record<string, string> {
+  if (isPackaged())
+    return JSON.parse(brotliDecompressSync(embedded('documents.json.br')!).toString()) as Record<string, string>;
+  const names = readdirSync(join(SOURCES, 'docs')).filter((name) => name.endsWith('.md'));
+  const read = (path: string): string => readFileSync(join(SOURCES, path), 'utf8');
+  return Object.fromEntries([
+    ['readme', read('README.md')],
+    ...names.map((name) => [name.slice(0, -'.md'.length), read(join('docs', name))] as const),
+  ]);
+}
+
+/** What a text of tokens says, without its marks. */
+export function plainText(tokens: readonly Token[]): string {
+  return tokens
+    .map((token) => ('tokens' in token && token.tokens ? plainText(token.tokens) : 'text' in token ? token.text : ''))
+    .join('');
+}
+
+/** A heading as links name it; those of GitHub do the same. */
+function anchorOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\p{M}_\- ]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function partsOf(tokens: readonly Token[]): Part[] {
+  const used = new Map<string, number>();
+  const headings = tokens.flatMap((token, index) =>
+    token.type === 'heading' ? [{ heading: token as Tokens.Heading, index }] : [],
+  );
+  return headings.map(({ heading: { depth, tokens: inline }, index }, position) => {
+    const title = plainText(inline);
+    const base = anchorOf(title);
+    const times = used.get(base) ?? 0;
+    used.set(base, times + 1);
+    const next = headings.slice(position + 1).find((other) => other.heading.depth <= depth);
+    return {
+      ...{ anchor: times === 0 ? base : `${base}-${times}`, title, depth },
+      tokens: tokens.slice(index, next?.index ?? tokens.length),
+    };
+  });
+}
+
+function documentOf(topic: string, text: string): Document {
+  const tokens = marked.lexer(text);
+  const parts = partsOf(tokens);
+  return { topic, title: parts[0]?.title ?? topic, tokens, parts };
+}
+
+/** All documents, sorted by topic. */
+export function documents(): Document[] {
+  return Object.entries(texts())
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([topic, text]) => documentOf(topic, text));
+}
+
+/** The topic and the heading that a link of the document `from` leads to; undefined where it leads elsewhere. */
+export function linkTarget(from: string, href: string): { topic: string; anchor: string } | undefined {
+  const [, path = '', , anchor = ''] = /^([^#:]*)(#(.*))?$/.exec(href) ?? [];
+  if (path === '' && anchor === '') return undefined;
+  if (path === '') return { topic: from, anchor };
+  const name = /^(?:\.\.?\/)*(?:docs\/)?([\w-]+)\.md$/.exec(path)?.[1];
+  return name === undefined ? undefined : { topic: name.toLowerCase(), anchor };
+}

@@ -1,0 +1,67 @@
+// Which document, or which part of one, the words after `labwired help` mean.
+import { Failure } from '../failures.ts';
+import type { Document, Part } from './documents.ts';
+
+/** So many names are offered instead of one that is not there. */
+const OFFERED = 5;
+
+/** The number of letters to change, add or leave out to get from one word to the other. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [line, letter] of [...one].entries()) {
+    const next = [line + 1];
+    for (let column = 1; column <= other.length; column++) {
+      const changed = row[column - 1]! + (letter === other[column - 1] ? 0 : 1);
+      next.push(Math.min(changed, row[column]! + 1, next[column - 1]! + 1));
+    }
+    row = next;
+  }
+  return row.at(-1)!;
+}
+
+/** The names that are most like the word: those that contain it first. */
+export function nearest(word: string, names: readonly string[]): string[] {
+  const rank = (name: string): number => (name.includes(word) || word.includes(name) ? 0 : distance(word, name));
+  return [...names].sort((one, other) => rank(one) - rank(other)).slice(0, OFFERED);
+}
+
+const nameOf = ({ topic }: Document, { anchor }: Part): string => `${topic}#${anchor}`;
+
+function findPart(document: Document, words: string): Part {
+  const wanted = words.toLowerCase();
+  const { parts } = document;
+  const exact = parts.find(({ anchor }) => anchor === wanted.replaceAll(' ', '-'));
+  const like = parts.filter(({ title }) => title.toLowerCase().includes(wanted));
+  const found = exact ?? (like.length === 1 ? like[0] : undefined);
+  if (found) return found;
+  const offered = like.length > 0 ? like.map(({ anchor }) => anchor) : parts.map(({ anchor }) => anchor);
+  const some = nearest(wanted.replaceAll(' ', '-'), offered).map((anchor) => `${document.topic}#${anchor}`);
+  const count = like.length > 0 ? `has ${like.length} parts` : 'has no part';
+  throw new Failure('invalid', `${document.topic} ${count} "${words}". Try labwired help ${some.join(', ')}`);
+}
+
+/**
+ * @param words `qemu`, `qemu.md`, `qemu#frames`, or `qemu` and words of a heading
+ * @returns the document, and the part that is meant, where one is
+ * @throws Failure `invalid` that names what is most like it
+ */
+export function find(all: readonly Document[], words: readonly string[]): { document: Document; part?: Part } {
+  const [first = '', ...rest] = words;
+  const [name = '', ...anchor] = first.split('#');
+  const topic = name
+    .toLowerCase()
+    .replace(/^docs\//, '')
+    .replace(/\.md$/, '');
+  const heading = [anchor.join('#'), ...rest].join(' ').trim();
+  const document = all.find((one) => one.topic === topic);
+  if (document) return heading === '' ? { document } : { document, part: findPart(document, heading) };
+  const named = all.flatMap((one) =>
+    one.parts.filter(({ title }) => title.toLowerCase().includes(topic)).map((part) => nameOf(one, part)),
+  );
+  const topics = nearest(
+    topic,
+    all.map((one) => one.topic),
+  );
+  const elsewhere = named.length > 0 ? `. Headings with that word: ${named.slice(0, OFFERED).join(', ')}` : '';
+  throw new Failure('invalid', `There is no document "${name}". The nearest: ${topics.join(', ')}${elsewhere}`);
+}

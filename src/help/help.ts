@@ -1,0 +1,73 @@
+// `labwired help` lists the documents, `labwired help TOPIC` shows one. Loaded only when it is asked for.
+import { spawnSync } from 'node:child_process';
+import { styleText } from 'node:util';
+import { type Document, documents } from './documents.ts';
+import { find } from './find.ts';
+import { type Look, rendered } from './render.ts';
+import { documentTable } from './table.ts';
+
+/** Columns where standard output is no terminal. */
+const USUAL_WIDTH = 80;
+/** Longer lines are hard to read. */
+const WIDEST = 120;
+const NARROWEST = 20;
+
+const LOOKS: Record<Look, Parameters<typeof styleText>[0]> = {
+  title: ['bold', 'cyan'],
+  strong: 'bold',
+  emphasis: 'italic',
+  code: 'yellow',
+  link: 'blue',
+};
+
+/** The list of all documents, in lines of at most `width` columns. */
+export function topicList(all: readonly Document[], width: number): string {
+  const rows = all.map(({ topic, title }) => [topic, title]);
+  return `${documentTable(['', ''], rows, width - 2)
+    .map((line) => `  ${line}`)
+    .join('\n')}\n`;
+}
+
+/**
+ * What `labwired help` says to these words.
+ * @throws Failure `invalid` that names the nearest topics
+ */
+export function helpText(words: readonly string[], width: number): string {
+  const all = documents();
+  if (words.length === 0)
+    return `Documents, of which labwired help TOPIC shows one, and labwired help TOPIC#PART a part of one:\n\n${topicList(all, width)}`;
+  const { document, part } = find(all, words);
+  const page = { width, topic: document.topic, style: (look: Look, word: string) => styleText(LOOKS[look], word) };
+  return `${rendered(page, (part ?? document).tokens).join('\n')}\n`;
+}
+
+/** Shows the text by a pager where standard output is a terminal and there is one; else writes it. */
+function show(text: string, environment: Record<string, string | undefined>): void {
+  const pager = environment['PAGER'] || 'command -v less >/dev/null && exec less || exit 127';
+  if (process.stdout.isTTY && pager !== 'cat') {
+    const { status, error } = spawnSync('sh', ['-c', pager], {
+      input: text,
+      stdio: ['pipe', 'inherit', 'inherit'],
+      env: { LESS: 'FRX', ...environment },
+    });
+    // The shell says 127 where there is no such program.
+    if (error === undefined && status !== 127) return;
+  }
+  process.stdout.write(text);
+}
+
+/**
+ * `labwired help`, with the words that follow.
+ * @param before said first where the documents are listed
+ * @param environment names the pager
+ * @throws Failure `invalid` for a topic that is not there
+ */
+export function runHelp(
+  words: readonly string[],
+  { before, environment }: { before: string; environment: Record<string, string | undefined> },
+): void {
+  const columns = process.stdout.isTTY ? process.stdout.columns : USUAL_WIDTH;
+  const width = Math.max(NARROWEST, Math.min(columns || USUAL_WIDTH, WIDEST));
+  const text = helpText(words, width);
+  show(words.length === 0 ? `${before}\n${text}` : text, environment);
+}
