@@ -11,6 +11,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { executable } from './executable.ts';
 import { killAllIn } from './processes.ts';
+import { tcpTable } from './tcp-table.ts';
 
 /** With dozens of other programs that want the cores a start takes many times as long. */
 const READY_MS = 60_000;
@@ -260,7 +261,10 @@ export async function startDaemon(t: TestContext, options: DaemonOptions = {}): 
 export function ownDaemon(t: TestContext, options: DaemonOptions = {}): Daemon {
   const daemon = new Daemon(options);
   t.after(async () => {
-    if (!(t as { passed?: boolean }).passed) t.diagnostic(`log of the daemon:\n${daemon.log}`);
+    if (!(t as { passed?: boolean }).passed) {
+      t.diagnostic(`log of the daemon:\n${daemon.log}`);
+      if (daemon.port > 0) t.diagnostic(`its connections:\n${tcpTable(daemon.pid, daemon.port).join('\n')}`);
+    }
     await daemon[Symbol.asyncDispose]();
   });
   return daemon;

@@ -101,7 +101,7 @@ test('a lab is copied, exported and imported with progress; a running node, a da
   const way = await SlowWay.to(t, daemon.port);
   const directory = await scratchDirectory(t);
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, `http://127.0.0.1:${way.port}/`, { credentials });
+  const { page } = await visit(browser, `http://127.0.0.1:${way.port}/`, { credentials, isAsked: true });
 
   const office = page.getByRole('row', { name: /^Office/ });
   // What runs hinders the archive: said in the window that asked for it.

@@ -197,7 +197,7 @@ test('a wrong password leads to a page that says so, and then to waiting', { ski
   const { address } = await serve(t, { withPassword: true });
   const browser = await startBrowser(t);
   const stranger = { user: 'ada', password: 'guessed' };
-  const { page } = await visit(browser, address, { credentials: stranger });
+  const { page } = await visit(browser, address, { credentials: stranger, isAsked: true });
   await page.getByRole('heading', { name: 'User and password, please' }).waitFor();
   await eventually(
     'being told to wait',

@@ -2,7 +2,9 @@
 import { existsSync } from 'node:fs';
 import { after, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { basicHeader } from '../../src/http/authentication.ts';
 import type { Credentials } from './served.ts';
+import { tellUnanswered, watchRequests } from './unanswered.ts';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -28,13 +30,13 @@ export interface VisitOptions {
   /** Pixels; 1280 x 800 without. Half of a window at `scale` 2 is what a zoom of 200 % shows. */
   viewport?: { width: number; height: number };
   scale?: number;
-  /** Given when the server asks. */
-  credentials?: Credentials | undefined;
   /**
-   * The password is given in an address, once, and the browser keeps it, as when somebody types it. Otherwise requests are held to be answered
-   * by the test: the browser copies what is sent into a message for that, and ends when this is very large.
+   * Sent with every request and socket, as browsers do once somebody has typed them. Playwright's `httpCredentials` would hold each request
+   * until the test lets it go: some were never let go, nothing large could be sent, and the browser's cache was not used.
    */
-  keepsPassword?: boolean;
+  credentials?: Credentials | undefined;
+  /** The password is given when the server asks, by `httpCredentials`: downloads, which no page sends, get it only so. */
+  isAsked?: boolean;
 }
 
 let shared: Promise<Browser> | undefined;
@@ -47,14 +49,21 @@ export async function startBrowser(t: TestContext): Promise<Browser> {
   shared ??= launch(CHROMIUM);
   const browser = await shared;
   const before = new Set(browser.contexts());
-  t.after(() => Promise.all(browser.contexts().map((context) => before.has(context) || context.close())));
+  t.after(async () => {
+    const own = browser.contexts().filter((context) => !before.has(context));
+    tellUnanswered(t, own);
+    await Promise.all(own.map((context) => context.close()));
+  });
   return browser;
 }
 
 /** A browser of the test's own, started by another program, such as one that enters a network namespace first. */
 export async function startBrowserBy(t: TestContext, path: string): Promise<Browser> {
   const browser = await launch(path);
-  t.after(() => browser.close());
+  t.after(async () => {
+    tellUnanswered(t, browser.contexts());
+    await browser.close();
+  });
   return browser;
 }
 
@@ -68,13 +77,14 @@ function launch(path: string | undefined): Promise<Browser> {
 
 /** A page of its own, without the cookies and stores of others. */
 export async function visit(browser: Browser, address: string, options: VisitOptions = {}): Promise<Visit> {
-  const { viewport = { width: 1280, height: 800 }, scale = 1, credentials, keepsPassword = false } = options;
+  const { viewport = { width: 1280, height: 800 }, scale = 1, credentials, isAsked = false } = options;
   const context = await browser.newContext({
     viewport,
     deviceScaleFactor: scale,
-    ...(credentials &&
-      !keepsPassword && { httpCredentials: { username: credentials.user, password: credentials.password } }),
+    ...(credentials && isAsked && { httpCredentials: { username: credentials.user, password: credentials.password } }),
+    ...(credentials && !isAsked && { extraHTTPHeaders: { Authorization: basicHeader(credentials) } }),
   });
+  watchRequests(context);
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
@@ -92,11 +102,6 @@ export async function visit(browser: Browser, address: string, options: VisitOpt
       reportError(new Error(`policy: ${effectiveDirective} blocks ${blockedURI} (${sourceFile}:${lineNumber})`)),
     );
   });
-  if (credentials && keepsPassword) {
-    const withPassword = new URL(address);
-    Object.assign(withPassword, { username: credentials.user, password: credentials.password });
-    await page.goto(withPassword.href);
-  }
   await page.goto(address);
   return { page, complaints };
 }

@@ -58,10 +58,7 @@ test('a large image arrives whole over a slow way that is cut, and can be paused
   const file = join(directory, 'large.qcow2');
   const md5sum = await randomFile(file, SIZE_MIB);
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `http://127.0.0.1:${way.port}/images`, {
-    credentials,
-    keepsPassword: true,
-  });
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${way.port}/images`, { credentials });
   await page.getByText('There are no images here yet.').waitFor();
   assert.deepEqual(await hindrances(page), []);
   const session = await page.context().newCDPSession(page);
