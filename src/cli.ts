@@ -23,6 +23,7 @@ On a running server, this host's or --server URL; labwired lab --help says more 
   labwired snapshot list|create|restore|delete
   labwired image list|upload               labwired template list
   labwired compute list                    labwired events [LAB]
+  labwired top [LAB]
   labwired wait STATE [NODE...]            labwired context list|add|use|remove
 
 Labs as text, in files (lab.yaml):
@@ -86,7 +87,7 @@ export const COMMANDS = ['serve', 'doctor', 'demo', 'password', 'recover', 'back
 
 /** The first words of commands that src/client defines: known here, so that the server does not read that. */
 export const CLIENT_NOUNS: readonly string[] = [
-  ...['lab', 'node', 'link', 'capture', 'template', 'compute', 'snapshot', 'image', 'events', 'wait', 'context'],
+  ...['lab', 'node', 'link', 'capture', 'template', 'compute', 'snapshot', 'image', 'events', 'wait', 'context', 'top'],
   ...['plan', 'diff', 'apply', 'destroy'],
 ];
 

@@ -10,6 +10,11 @@ export function inBytes(bytes: number): string {
   return `${unit === 0 ? size : size.toFixed(1)} ${UNITS[unit]}`;
 }
 
+/** `12.3 MiB/s` */
+export function bytesPerSecond(rate: number): string {
+  return `${inBytes(rate < 1024 ? Math.round(rate) : rate)}/s`.replace('bytes', 'B');
+}
+
 /** `2026-11-23 09:12`, by the clock of this machine; from seconds since 1970. */
 export function inTime(seconds: number): string {
   return new Date(seconds * 1000).toLocaleString('sv-SE').slice(0, 16);

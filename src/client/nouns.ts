@@ -11,6 +11,7 @@ import { link } from './link.ts';
 import { node } from './node.ts';
 import { snapshot } from './snapshot.ts';
 import { template } from './template.ts';
+import { top } from './top.ts';
 import { wait } from './wait.ts';
 
 export const NOUNS: readonly Noun[] = [
@@ -25,5 +26,6 @@ export const NOUNS: readonly Noun[] = [
   events,
   wait,
   context,
+  top,
   ...[plan, diff, apply, destroy],
 ];

@@ -72,11 +72,12 @@ export class Terminal {
   readonly ended: Promise<unknown[]>;
   text = '';
   readonly #device: string;
+  readonly #resize: (columns: number, rows: number) => void;
   /** Types, as a person at the keyboard. */
   readonly type: (text: string) => void;
 
   constructor(t: TestContext, labwired: Client, columns: number, words: readonly string[]) {
-    const { output, device, descriptor } = openPseudoTerminal(columns, 24);
+    const { output, device, descriptor, resize } = openPseudoTerminal(columns, 24);
     const end = openSync(device, 'r+');
     t.after(() => {
       closeSync(end);
@@ -86,6 +87,7 @@ export class Terminal {
       this.text += text;
     });
     this.#device = device;
+    this.#resize = resize;
     this.type = (text) => void writeSync(descriptor, text);
     this.child = labwired.spawn(words, [end, end, end]);
     this.ended = once(this.child, 'close');
@@ -97,6 +99,12 @@ export class Terminal {
       () => this.text,
       (text) => pattern.test(text),
     );
+  }
+
+  /** The window gets another size. It is the terminal of no session, so that the kernel tells nobody. */
+  resize(columns: number, rows: number): void {
+    this.#resize(columns, rows);
+    this.child.kill('SIGWINCH');
   }
 
   /** Whether lines are edited and what is typed is shown, as a shell has it. */
