@@ -18,7 +18,7 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
 
 On a running server, this host's or --server URL; labwired lab --help says more of lab, and so on:
   labwired lab list|create|open|close|delete|start|stop|export|check|schema|import|import-containerlab
-  labwired node list|create|start|stop|reload|delete|console|exec
+  labwired node list|create|update|start|stop|reload|delete|console|exec
   labwired link list|create|delete         labwired capture LINK
   labwired snapshot list|create|restore|delete
   labwired image list|upload               labwired template list

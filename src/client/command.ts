@@ -8,6 +8,8 @@ export interface Flag {
   /** The placeholder of the value, such as `FILE`; a flag without one is on or off. */
   value?: string;
   short?: string;
+  /** May be given several times; all values count. */
+  many?: true;
   summary: string;
 }
 
@@ -15,7 +17,11 @@ export type Flags = Readonly<Record<string, Flag>>;
 
 /** What was given. */
 export type Values<F extends Flags> = {
-  readonly [Name in keyof F]?: F[Name] extends { value: string } ? string : true;
+  readonly [Name in keyof F]?: F[Name] extends { value: string; many: true }
+    ? readonly string[]
+    : F[Name] extends { value: string }
+      ? string
+      : true;
 };
 
 export interface Verb<F extends Flags = Flags> {
@@ -106,9 +112,13 @@ export function parseInvocation(nouns: readonly Noun[], given: readonly string[]
         : `There is no "labwired ${noun.name} ${name}". ${see}`,
     );
   const options = Object.fromEntries(
-    Object.entries(flagsOf(verb)).map(([flag, { value, short }]) => [
+    Object.entries(flagsOf(verb)).map(([flag, { value, short, many = false }]) => [
       flag,
-      { type: value === undefined ? ('boolean' as const) : ('string' as const), ...(short && { short }) },
+      {
+        type: value === undefined ? ('boolean' as const) : ('string' as const),
+        ...(short && { short }),
+        multiple: many,
+      },
     ]),
   );
   let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;

@@ -3,8 +3,9 @@ import type { TemplateUsage } from '../controller/templates/schema.ts';
 import { type Noun, verb } from './command.ts';
 import { attachTerminal } from './console-terminal.ts';
 import { execute } from './exec.ts';
-import type { LabObject, NodeObject } from './objects.ts';
+import type { LabObject, NodeObject, TemplateObject } from './objects.ts';
 import type { Session } from './session.ts';
+import { settableOf, settingsBody } from './settings.ts';
 import { templateNamed } from './template.ts';
 import { WrongUsage } from './wrong-usage.ts';
 
@@ -37,24 +38,90 @@ export function placeOf(at: string): { x: number; y: number } {
 async function create(
   session: Session,
   name: string | undefined,
-  { template: wanted, compute, at }: { template?: string; compute?: string; at?: string },
+  { template: wanted, type, compute = 'local', at, set = [] }: CreateFlags,
 ): Promise<void> {
-  if (wanted === undefined)
-    throw new WrongUsage('Say what it is: --template TEMPLATE; labwired template list shows them.');
+  if ((wanted === undefined) === (type === undefined)) {
+    throw new WrongUsage(
+      'Say what it is: --template TEMPLATE, which labwired template list shows, or --type TYPE, such as vpcs.',
+    );
+  }
   const place = at === undefined ? undefined : placeOf(at);
   const lab = await session.lab();
-  const template = await templateNamed(session, wanted);
-  const body: TemplateUsage = {
-    ...(place ?? freePlace(await session.nodes(lab))),
-    ...(name !== undefined && { name }),
-    compute_id: compute ?? 'local',
-  };
-  const made = await session.api.post<NodeObject>(
-    `/v2/projects/${lab.project_id}/templates/${template.template_id}`,
-    body,
-  );
+  const template = wanted === undefined ? undefined : await templateNamed(session, wanted);
+  const kind = type ?? template!.template_type;
+  const settings = type === undefined && set.length === 0 ? {} : settingsBody(set, await settableOf(session.api, kind));
+  const somewhere = place ?? freePlace(await session.nodes(lab));
+  const made = await (template
+    ? fromTemplate(
+        session,
+        lab,
+        template,
+        { ...somewhere, ...(name !== undefined && { name }), compute_id: compute },
+        settings,
+      )
+    : session.api.post<NodeObject>(`/v2/projects/${lab.project_id}/nodes`, {
+        ...somewhere,
+        ...{ name: name ?? kind, node_type: kind, compute_id: compute, ...settings },
+      }));
   session.tell(`Node "${made.name}" created: ${made.node_id}`, made.node_id, made);
 }
+
+interface CreateFlags {
+  template?: string;
+  type?: string;
+  compute?: string;
+  at?: string;
+  set?: readonly string[];
+}
+
+/** The node of a template, and what is said beside it; one that cannot be as it was wanted does not stay. */
+async function fromTemplate(
+  session: Session,
+  lab: LabObject,
+  { template_id }: TemplateObject,
+  body: TemplateUsage,
+  settings: object,
+): Promise<NodeObject> {
+  const made = await session.api.post<NodeObject>(`/v2/projects/${lab.project_id}/templates/${template_id}`, body);
+  if (Object.keys(settings).length === 0) return made;
+  const undo = session.ending.defer(() => session.api.delete(pathOf(lab, made)));
+  try {
+    const changed = (await session.api.request('PUT', pathOf(lab, made), settings)) as NodeObject;
+    undo.cancel();
+    return changed;
+  } catch (error) {
+    await undo.now();
+    throw error;
+  }
+}
+
+/** All values are understood before the first node is changed. */
+async function update(
+  session: Session,
+  wanted: readonly string[],
+  { set = [], name, at }: { set?: readonly string[]; name?: string; at?: string },
+): Promise<void> {
+  if (set.length === 0 && name === undefined && at === undefined) {
+    throw new WrongUsage('Say what to change: --set NAME=VALUE, --name NAME or --at=X,Y');
+  }
+  if (wanted.length > 1 && (name ?? at) !== undefined) {
+    throw new WrongUsage('--name and --at are for one node alone.');
+  }
+  const place = at === undefined ? {} : placeOf(at);
+  const lab = await session.lab();
+  const nodes = await session.nodesNamed(lab, wanted);
+  const bodies = new Map<string, object>();
+  for (const { node_type: type } of set.length > 0 ? nodes : []) {
+    if (!bodies.has(type)) bodies.set(type, settingsBody(set, await settableOf(session.api, type)));
+  }
+  for (const node of nodes) {
+    const body = { ...bodies.get(node.node_type), ...(name !== undefined && { name }), ...place };
+    const changed = (await session.api.request('PUT', pathOf(lab, node), body)) as NodeObject;
+    session.tell(`Node "${changed.name}" is changed.`, node.node_id, changed);
+  }
+}
+
+const SET = { value: 'NAME=VALUE', many: true, summary: 'a setting, such as ram=512; again for more' } as const;
 
 /** What is asked of nodes one after the other. */
 function step(name: 'start' | 'stop' | 'reload', summary: string, done: string) {
@@ -101,14 +168,28 @@ export const node: Noun = {
     verb({
       name: 'create',
       words: ['[NAME]'],
-      summary: 'a node as a template describes it',
+      summary: 'a node as a template describes it, or of a type',
       flags: {
         template: { value: 'TEMPLATE', short: 't', summary: 'by name or id; see labwired template list' },
+        type: { value: 'TYPE', summary: 'of this type, such as vpcs or qemu, without a template' },
+        set: SET,
         compute: { value: 'ID', summary: 'the host that it runs on, if the template leaves it open (local)' },
         at: { value: 'X,Y', summary: 'its place on the map (the first free one)' },
       },
       inLab: true,
       run: (session, [name], flags) => create(session, name, flags),
+    }),
+    verb({
+      name: 'update',
+      words: ['NODE...'],
+      summary: 'changes settings; some count from the next start',
+      flags: {
+        set: SET,
+        name: { value: 'NAME', summary: 'another name' },
+        at: { value: 'X,Y', summary: 'another place on the map' },
+      },
+      inLab: true,
+      run: (session, words, flags) => update(session, words, flags),
     }),
     step('start', 'one after the other', 'is started'),
     step('stop', 'one after the other', 'is stopped'),
