@@ -37,6 +37,7 @@ const controllerLayers = [
     appliances: '^src/controller/appliances/',
   },
   { symbols: '^src/controller/symbols/' },
+  { accounts: '^src/controller/accounts/' },
   { base: '^src/controller/(events|staging|copying)[.]ts$' },
 ];
 const ROUTES = controllerLayers[0].routes;

@@ -1,4 +1,5 @@
-// The command line: `labwired [serve]`, `labwired doctor`, `labwired help`, `labwired demo URL`, `labwired password`, `labwired recover`,
+// The command line: `labwired [serve]`, `labwired doctor`, `labwired help`, `labwired demo URL`, `labwired password`, `labwired user`,
+// `labwired audit`, `labwired recover`,
 // `labwired backup DIR`, `labwired version`; and the first word of the commands that speak to a running server, which are in src/client.
 import { parseArgs } from 'node:util';
 import type { ConfigSources } from './config/load.ts';
@@ -12,6 +13,9 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
   labwired help [TOPIC[#PART]] the documents, which are in this executable; without a topic, their list
   labwired demo URL            build a small lab on a running server and show it
   labwired password [options]  change the password; --generate prints a random one, --user NAME renames
+  labwired user add|remove|password|role|list [NAME]   accounts, where several people share the host:
+                               --role admin|user|observer, --password-file FILE, --generate
+  labwired audit [--json]      who changed what, from where
   labwired recover [options]   rebuild a damaged state database from what can be read of it
   labwired backup DIR          copy the state directory and all projects there, also while the server runs
   labwired version             print the version
@@ -30,7 +34,7 @@ Labs as text, in files (lab.yaml):
   labwired plan [FILE]     what would be done      labwired apply [FILE]    do it
   labwired diff [FILE]     what differs            labwired destroy [FILE]  delete the lab
 
-Options of serve, doctor, password, recover and backup:
+Options of serve, doctor, password, user, audit, recover and backup:
   --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
   --state DIR          where everything is kept       --config FILE   read only this configuration file
   --local, -L          accept paths of this machine's own disk from clients
@@ -77,13 +81,26 @@ const OTHER_FLAGS = {
   json: { type: 'boolean' },
   state: { type: 'string' },
   pid: { type: 'string' },
+  'password-file': { type: 'string' },
+  role: { type: 'string' },
   user: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const;
 
 /** All commands of the server and its host. */
-export const COMMANDS = ['serve', 'doctor', 'demo', 'password', 'recover', 'backup', 'version', 'help'] as const;
+export const COMMANDS = [
+  'serve',
+  'doctor',
+  'demo',
+  'password',
+  'user',
+  'audit',
+  'recover',
+  'backup',
+  'version',
+  'help',
+] as const;
 
 /** The first words of commands that src/client defines: known here, so that the server does not read that. */
 export const CLIENT_NOUNS: readonly string[] = [
@@ -98,7 +115,7 @@ export const FLAGS: readonly { name: string; hasValue: boolean }[] = Object.entr
 }).map(([name, { type }]) => ({ name, hasValue: type === 'string' }));
 
 /** The commands that read the configuration. */
-const CONFIGURED = ['serve', 'doctor', 'password', 'recover', 'backup'] as const;
+const CONFIGURED = ['serve', 'doctor', 'password', 'user', 'audit', 'recover', 'backup'] as const;
 
 function isConfigured(name: string): name is (typeof CONFIGURED)[number] {
   return (CONFIGURED as readonly string[]).includes(name);
@@ -111,12 +128,17 @@ export type Command =
       file?: string;
       state?: string;
       pidFile?: string;
-      /** Of `doctor`: a report for scripts. */
+      /** Of `doctor`, `user list` and `audit`: a report for scripts. */
       json: boolean;
       /** Of `doctor`: the commands that mend what it has found. */
       fix: boolean;
-      /** Of `password`. */
+      /** Of `user`: the verb, and the name of an account. */
+      words: readonly string[];
+      role?: string;
+      passwordFile?: string;
+      /** Of `password` and `user`. */
       generate: boolean;
+      /** Of `password`. */
       user?: string;
       /** Of `backup`: where the copy goes; empty for all others. */
       directory: string;
@@ -161,16 +183,24 @@ export function parseCommand(words: readonly string[]): Command {
   const directory = name === 'backup' ? rest.shift() : '';
   if (directory === undefined)
     throw new Failure('invalid', 'Say where the copy goes: labwired backup /backup/labwire-today');
+  const own = name === 'user' ? rest.splice(0) : [];
   if (rest.length > 0)
     throw new Failure('invalid', `"${rest[0]}" is not expected after "${name}". See labwired --help`);
-  if ((values.json || values.fix) && name !== 'doctor') {
-    throw new Failure('invalid', '--json and --fix are options of labwired doctor. See labwired --help');
-  }
   if (values.json && values.fix)
     throw new Failure('invalid', '--json tells the commands of --fix already: leave one of the two out');
-  if ((values.generate || values.user !== undefined) && name !== 'password') {
-    throw new Failure('invalid', '--generate and --user are options of labwired password. See labwired --help');
-  }
+  const only = (flag: 'json' | 'fix' | 'generate' | 'user' | 'role' | 'password-file', ...commands: string[]): void => {
+    if (values[flag] === undefined || commands.includes(name)) return;
+    throw new Failure(
+      'invalid',
+      `--${flag} is an option of labwired ${commands.join(' and labwired ')}. See labwired --help`,
+    );
+  };
+  only('json', 'doctor', 'user', 'audit');
+  only('fix', 'doctor');
+  only('generate', 'password', 'user');
+  only('user', 'password');
+  only('role', 'user');
+  only('password-file', 'user');
   const flags: ConfigSources['flags'] = [];
   for (const [flag, { key }] of Object.entries(FLAG_KEYS)) {
     const value = values[flag as keyof typeof FLAG_KEYS];
@@ -186,6 +216,9 @@ export function parseCommand(words: readonly string[]): Command {
     fix: values.fix ?? false,
     generate: values.generate ?? false,
     directory,
+    words: own,
+    ...(values.role === undefined ? {} : { role: values.role }),
+    ...(values['password-file'] === undefined ? {} : { passwordFile: values['password-file'] }),
     ...(values.user === undefined ? {} : { user: values.user }),
     ignored: Object.keys(IGNORED_FLAGS).filter((flag) => values[flag as keyof typeof IGNORED_FLAGS] !== undefined),
   };

@@ -118,6 +118,18 @@ async function run(words: readonly string[]): Promise<void> {
       process.stdout.write(said);
       return;
     }
+    case 'user': {
+      const { userCommand } = await import('./user.ts');
+      const environment = processEnvironment();
+      const { config } = configure(command, environment);
+      process.stdout.write(await userCommand(config, command, environment.sudoUser));
+      return;
+    }
+    case 'audit': {
+      const { auditCommand } = await import('./audit.ts');
+      process.stdout.write(await auditCommand(configure(command, processEnvironment()).config, command.json));
+      return;
+    }
     case 'recover': {
       const { recover } = await import('./recover.ts');
       process.stdout.write(await recover(configure(command, processEnvironment()).config));

@@ -1,6 +1,6 @@
 // The composition root: config -> store -> fabric -> compute -> controller -> http -> ready; and back again in the other order.
 import type { AddressInfo } from 'node:net';
-import { authenticationOf, certificateOf } from './access.ts';
+import { accountsOf, certificateOf, ensureAccount } from './access.ts';
 import { type Beginnings, begin } from './beginnings.ts';
 import { Compute } from './compute/compute.ts';
 import type { Config } from './config/schema.ts';
@@ -8,7 +8,9 @@ import { Controller } from './controller/controller.ts';
 import { eventMetrics } from './events/metrics.ts';
 import { KeyedLock } from './host/keyed-lock.ts';
 import { log } from './host/log.ts';
+import { Admissions } from './http/admissions.ts';
 import { App } from './http/app.ts';
+import { Authentication } from './http/authentication.ts';
 import { DOCUMENTED_ORIGINS, gate } from './http/gate.ts';
 import { ownNames } from './http/guard.ts';
 import { Observation } from './http/observation.ts';
@@ -20,6 +22,7 @@ import { Tickets, ticketRoute } from './http/tickets.ts';
 import { IdleMemoryTrimmer } from './idle-memory-trimmer.ts';
 import { LoopDelay, metricsRoute } from './metrics.ts';
 import { pageRoutes } from './pages/routes.ts';
+import { AuditFile } from './store/audit.ts';
 import type { Store } from './store/store.ts';
 
 /** Milliseconds that programs wait for the server whose they are, which looks for this one every few seconds. */
@@ -57,7 +60,7 @@ export async function startDaemon(
       () => {},
     ),
   );
-  const { host, port, auth } = config.Server;
+  const { host, port } = config.Server;
   const started = (part: string): void => log.debug(`started ${part}`, { milliseconds: Math.round(performance.now()) });
   started('program');
   const store = await opening;
@@ -66,8 +69,9 @@ export async function startDaemon(
     (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
   const { instance, documents } = store;
   const compute = new Compute({ config, fabric, instance, documents, otherProjects });
-  const authenticating = auth ? authenticationOf(config) : undefined;
-  authenticating?.catch(() => {}); // told below
+  const accounts = accountsOf(config);
+  const ensuring = ensureAccount(config, accounts);
+  ensuring.catch(() => {}); // told below
   await compute.start();
   // A start that fails leaves what runs to the next one.
   let keepNodes = true;
@@ -75,7 +79,17 @@ export async function startDaemon(
   started('compute');
   // A node of the compute is locked whichever way a request comes: from the controller, or from the network.
   const lock = new KeyedLock();
-  const controller = new Controller({ config, store, local: new App(compute.routes, { lock }), shutdown });
+  await ensuring;
+  const authentication = new Authentication(accounts.known);
+  const admissions = new Admissions(authentication);
+  const audit = new AuditFile(config.state);
+  const { file, hostName } = accounts;
+  const controller = new Controller({
+    ...{ config, store, shutdown },
+    local: new App(compute.routes, { lock }),
+    accounts: { file, hostName, audit, admissions },
+  });
+  authentication.tokenUsed = (id) => controller.tokenUses.used(id);
   const routes = [...controller.routes, ...compute.routes];
   const observation = new Observation();
   const memoryTrimmer = new IdleMemoryTrimmer(fabric);
@@ -94,7 +108,6 @@ export async function startDaemon(
   const tickets = new Tickets();
   const described = [...routes, ticketRoute(tickets, (path) => app.hasSocket(path))];
   const pages = [metrics, openApiRoute(described, config.Server), ...pageRoutes(config.Server.version)];
-  const authentication = await authenticating;
   const guards = gate({
     rules: {
       hosts: [...ownNames(), ...config.Server.allowed_hosts],
@@ -107,17 +120,18 @@ export async function startDaemon(
   const app: App = new App([...described, ...pages], {
     middleware: [memoryTrimmer.middleware, observation.middleware, ...guards],
     lock,
+    access: controller.access,
+    admissions,
     record: config.Server.record
       ? recorder(config.Server.record, `${config.Server.protocol}://${host}:${port}`)
       : undefined,
   });
-  const account = authentication && (() => authentication.account());
   const server = new HttpServer(app, {
     host,
     port,
     tls: await certificateOf(config),
     socket: config.Server.socket_path,
-    account,
+    admissions,
   });
   await controller.start(port);
   undo.defer(() => controller.stop({ keepNodes }));

@@ -11,6 +11,8 @@ export interface ProcessEnvironment {
   journal: boolean;
   /** Directory in which addons may be put down, when one is named. */
   addonDirectory: string | undefined;
+  /** Who has become root by sudo. */
+  sudoUser: string | undefined;
   /** Which server and lab the commands of src/client are about. */
   client: {
     server: string | undefined;
@@ -34,6 +36,7 @@ export function processEnvironment(): ProcessEnvironment {
     },
     journal: environment['JOURNAL_STREAM'] !== undefined,
     addonDirectory: environment['LABWIRE_ADDON_DIR'] || environment['RUNTIME_DIRECTORY']?.split(':')[0],
+    sudoUser: environment['SUDO_USER'],
     client: {
       server: environment['LABWIRE_SERVER'],
       lab: environment['LABWIRE_LAB'],

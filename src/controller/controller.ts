@@ -8,6 +8,10 @@ import type { Metric } from '../host/metrics.ts';
 import { LoadMeter } from '../host/statistics.ts';
 import type { Route } from '../http/route.ts';
 import type { Store } from '../store/store.ts';
+import { Access } from './accounts/access.ts';
+import { type AccountDirectory, accountRoutes } from './accounts/routes.ts';
+import { Sharing } from './accounts/sharing.ts';
+import { TokenUses } from './accounts/token-uses.ts';
 import { Appliances } from './appliances/appliances.ts';
 import { applianceRoutes } from './appliances/routes.ts';
 import { Duplicates } from './archives/duplicate.ts';
@@ -58,6 +62,8 @@ export interface ControllerOptions {
   store: Store;
   /** The compute of this process. */
   local: ComputeTransport;
+  /** Where accounts are kept. */
+  accounts: AccountDirectory;
   /** Ends this process cleanly. */
   shutdown: () => void;
 }
@@ -74,6 +80,11 @@ export class Controller {
   readonly #options: ControllerOptions;
   readonly announcer = createAnnouncer();
   readonly metrics: readonly Metric[];
+  /** Decides what accounts may do. */
+  readonly access: Access;
+  /** When tokens were used. */
+  readonly tokenUses: TokenUses;
+  readonly #sharing: Sharing;
   readonly #computes: Computes;
   readonly #projects: Projects;
   readonly #nodes: Nodes;
@@ -91,6 +102,9 @@ export class Controller {
       version: config.Server.version,
       warn: (projectId, message) => announcer.project.emit('log.warning', { message }, projectId),
     });
+    const sharing = new Sharing(store.documents);
+    this.#sharing = sharing;
+    this.tokenUses = new TokenUses(store.documents);
     const traces = new Traces(store.remoteObjects);
     const links = new Links({ announcer, writer });
     const drawings = new Drawings({ announcer, writer });
@@ -143,6 +157,11 @@ export class Controller {
     const { version, local, projects_path: projectsPath, images_path: imagesPath } = config.Server;
     const projects = this.#projects;
     const computes = this.#computes;
+    this.access = new Access({
+      sharing,
+      audit: options.accounts.audit,
+      nameOf: (projectId) => projects.find(projectId)?.record.name,
+    });
     this.metrics = controllerMetrics({ projects, computes });
     const exports = new Exports({ computes, writer, announcer, version });
     const imports = new Imports({ projects, computes, announcer, projectsPath, imagesPath, version });
@@ -160,6 +179,7 @@ export class Controller {
         version,
         local,
         announcer,
+        sharing,
         computes: this.#computes,
         usage,
         shutdown: options.shutdown,
@@ -171,8 +191,12 @@ export class Controller {
             projects: this.#projects.list(),
           }),
       }),
+      ...accountRoutes({
+        ...options.accounts,
+        ...{ sharing, projects, documents: store.documents, uses: this.tokenUses },
+      }),
       ...settingsRoutes(this.#settings),
-      ...operationRoutes(operations, this.#computes),
+      ...operationRoutes(operations, this.#computes, sharing),
       ...applianceRoutes({
         appliances: new Appliances({
           directory: config.Server.appliances_path,
@@ -186,14 +210,15 @@ export class Controller {
         computes,
         idlePc: new IdlePcSearches({ projects, nodes: this.#nodes }),
         operations,
+        sharing,
         imageUsers: new ImageUsers({ projects, templates: this.#templates }),
       }),
       ...projectRoutes({
-        ...{ projects: this.#projects, writer, announcer, operations, usage, local },
+        ...{ projects: this.#projects, writer, announcer, sharing, operations, usage, local },
         snapshots: countSnapshots,
       }),
-      ...archiveRoutes({ projects, exports, imports, operations }),
-      ...duplicateRoutes({ projects, duplicates, operations, local }),
+      ...archiveRoutes({ projects, exports, imports, sharing, operations }),
+      ...duplicateRoutes({ projects, duplicates, sharing, operations, local }),
       ...snapshotRoutes({ projects, snapshots, operations }),
       ...nodeRoutes({ projects: this.#projects, nodes: this.#nodes, computes: this.#computes }),
       ...linkRoutes({ projects: this.#projects, links }),
@@ -215,7 +240,10 @@ export class Controller {
     const paths = (await store.projects.list()).map(({ path }) => path);
     await recoverExchanges(config.Server.projects_path, paths);
     for (const path of paths) await recoverExchanges(path, [path]);
+    // Before the first lab is told of.
+    await this.#sharing.start();
     await Promise.all([
+      this.tokenUses.start(),
       this.#computes.start(this.#options.local, port),
       this.#settings.start(),
       installBaseConfigurations(this.#options.config.Server.configs_path),

@@ -50,7 +50,8 @@ export class EventBus<Events extends EventMap> {
   tell<Action extends keyof Events & string>(action: Action, event: Events[Action]): void {
     const message = new Message(action, this.#writesAtOnce ? event : frozen(event), undefined, this.#sequence);
     if (this.#writesAtOnce) message.write();
-    for (const subscription of this.#subscriptions) if (subscription.hearsPassing) subscription.push(message);
+    for (const subscription of this.#subscriptions)
+      if (subscription.hearsPassing && subscription.admits(message)) subscription.push(message);
   }
 
   /**
@@ -58,13 +59,20 @@ export class EventBus<Events extends EventMap> {
    * @param since undefined for a listener without numbers; 'now' for one that wants them from now on; or the number of the last event that it
    * had, to begin with what it has missed. What is no longer known is told as the subscription's gap.
    * @param hearsPassing also of what is told by `tell`
+   * @param admits whether the listener may be told a message; everything without it
    */
-  subscribe(projectId?: string, since?: string, hearsPassing = false): Subscription {
+  subscribe(
+    projectId?: string,
+    since?: string,
+    hearsPassing = false,
+    admits?: (message: Message) => boolean,
+  ): Subscription {
     const numbering = since === undefined ? undefined : { epoch: this.epoch, position: () => this.#sequence };
     const subscription = new Subscription({
       projectId,
       numbering,
       hearsPassing,
+      admits,
       taken: ({ at }) => this.lag.observe((performance.now() - at) / 1000),
       forget: () => this.#subscriptions.delete(subscription),
     });

@@ -26,6 +26,8 @@ export interface SubscriptionParts {
   projectId: string | undefined;
   numbering: Numbering | undefined;
   hearsPassing: boolean;
+  /** Whether its listener may be told this; everything without it. */
+  admits?: ((message: Message) => boolean) | undefined;
   /** Called for each message that its listener takes. */
   taken: (message: Message) => void;
   /** Called when it is over. */
@@ -53,9 +55,16 @@ export class Subscription {
     this.hearsPassing = parts.hearsPassing;
   }
 
-  /** Whether the event is of its project, or of none. */
-  wants({ projectId }: Message): boolean {
-    return this.projectId === undefined || projectId === undefined || this.projectId === projectId;
+  /** Whether the event is of its project, or of none, and one that its listener may be told. */
+  wants(message: Message): boolean {
+    const { projectId } = message;
+    const isMeant = this.projectId === undefined || projectId === undefined || this.projectId === projectId;
+    return isMeant && this.admits(message);
+  }
+
+  /** Whether its listener may be told this. */
+  admits(message: Message): boolean {
+    return this.#parts.admits?.(message) ?? true;
   }
 
   push(message: Message): void {

@@ -5,10 +5,13 @@ import { TrieRouter } from 'hono/router/trie-router';
 import { answerText } from '../events/json.ts';
 import { Failure } from '../failures.ts';
 import { KeyedLock } from '../host/keyed-lock.ts';
+import type { AccessControl } from './access-control.ts';
+import type { Admissions } from './admissions.ts';
 import { MalformedBody, mergeQuery, queryMembers, readJsonBody } from './body.ts';
 import { breakingOff } from './broken-answers.ts';
 import { compressed } from './compression.ts';
 import { methodNotAllowed, renderFailure, unknownPath } from './errors.ts';
+import type { Admission, Identity } from './identity.ts';
 import type { RecordedRequest } from './recording.ts';
 import {
   type Answer,
@@ -41,9 +44,11 @@ export interface AppEnvironment {
   /** The body of a GET, which a Request cannot have, and which the release reads. */
   body?: () => ReadableStream<Uint8Array>;
   /** The network's side of the answer. */
-  outgoing?: { destroy(): void };
+  outgoing?: { destroy(): void; once(event: 'close', over: () => void): void };
   /** Given when the request is the complete opening of a WebSocket: called with what a route does once that is open. */
   connect?: (connected: Connected) => void;
+  /** Set for what lasts: throws when whoever has opened it would not be admitted any more. */
+  check?: (identity: Identity) => void;
   /** What a request with `Upgrade` lacks to be such an opening. */
   openingProblem?: string | undefined;
 }
@@ -62,6 +67,10 @@ export interface AppOptions {
   middleware?: readonly MiddlewareHandler<{ Bindings: AppEnvironment }>[];
   /** Shared between applications that serve the same nodes. */
   lock?: KeyedLock;
+  /** Decides what those who have logged in may do. */
+  access?: AccessControl | undefined;
+  /** Looks after answers that last. */
+  admissions?: Admissions | undefined;
   /** Called with every JSON request, before it is checked. */
   record?: ((request: RecordedRequest) => void) | undefined;
 }
@@ -71,18 +80,27 @@ const COMPUTE = '/v2/compute/';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 
-const THIS_PROCESS: RequestClient = { address: 'this process', account: undefined };
+const THIS_PROCESS: RequestClient = { address: 'this process', identity: undefined };
 
 export class App {
   readonly hono: Hono<{ Bindings: AppEnvironment }>;
+  readonly routes: readonly Route[];
   /** The WebSocket routes alone. */
   readonly #sockets = new TrieRouter<SocketRoute>();
   readonly #lock: KeyedLock;
   readonly #record: AppOptions['record'];
+  readonly #access: AccessControl | undefined;
+  readonly #admissions: Admissions | undefined;
 
-  constructor(routes: readonly Route[], { middleware = [], lock = new KeyedLock(), record }: AppOptions = {}) {
+  constructor(
+    routes: readonly Route[],
+    { middleware = [], lock = new KeyedLock(), record, access, admissions }: AppOptions = {},
+  ) {
+    this.routes = routes;
     this.#lock = lock;
     this.#record = record;
+    this.#access = access;
+    this.#admissions = admissions;
     this.hono = new Hono<{ Bindings: AppEnvironment }>({ getPath: pathOf, router: new TrieRouter() });
     for (const handler of middleware) this.hono.use(handler);
     const allowed = (path: string): string[] =>
@@ -137,9 +155,39 @@ export class App {
 
   async #dispatch(route: Route, context: HonoContext): Promise<Response> {
     context.env.route = route.pattern;
+    const { client } = context.env;
+    const identity = client?.identity;
+    const access = this.#access;
+    if (identity === undefined || access === undefined) return this.#answer(route, context);
+    const told: { answer: unknown; admission: Admission | undefined } = { answer: undefined, admission: undefined };
+    const response = await this.#answer(route, context, (request) => {
+      const admission = access.admit(route, request, identity);
+      told.admission = admission;
+      request.client = { ...request.client, watches: admission.watches };
+      // Who may type no more has to come again, so that what he types is dropped.
+      context.env.check = (now) => {
+        const { watches } = access.admit(route, request, now);
+        if (watches && !admission.watches) throw new Failure('forbidden', 'You may only watch this lab from now on.');
+      };
+      return (answer) => {
+        told.answer = answer;
+      };
+    });
+    const { requestId } = context.env;
+    access.answered(route, routeRequest(context), identity, { status: response.status, requestId, ...told });
+    return response;
+  }
+
+  /** @param admit throws when the request is not allowed; what it gives is told the answer */
+  async #answer(
+    route: Route,
+    context: HonoContext,
+    admit?: (request: RouteRequest) => (answer: unknown) => void,
+  ): Promise<Response> {
     const refused = { path: route.pattern, method: route.method, request: {} as unknown };
     try {
       const request = routeRequest(context);
+      const tell = admit?.(request);
       refused.request = request.query;
       if (route.kind === 'socket') return await this.#upgrade(route, request, context);
       if (!route.options.raw) {
@@ -150,8 +198,10 @@ export class App {
         request.body = route.options.body ? validatedBody(route.options.body, body) : body;
       }
       const answer = await this.#inTurn(route, request);
+      tell?.(answer);
       const response = await render(answer, route, request.headers);
       const { outgoing } = context.env;
+      if (answer instanceof Response && outgoing) this.#lookAfter(outgoing, context);
       return answer instanceof Response && outgoing ? breakingOff(response, outgoing, route.pattern) : response;
     } catch (error) {
       if (error instanceof MalformedBody) refused.request = error.request;
@@ -159,6 +209,16 @@ export class App {
       response.headers.set('X-Route', route.pattern);
       return response;
     }
+  }
+
+  /** An answer that may last ends when its client is not allowed it any more. */
+  #lookAfter(outgoing: NonNullable<AppEnvironment['outgoing']>, { env }: HonoContext): void {
+    const over = this.#admissions?.watch({
+      tag: env.client?.identity?.tag,
+      check: env.check,
+      end: () => outgoing.destroy(),
+    });
+    if (over) outgoing.once('close', over);
   }
 
   /** A compute does what it is asked of one node one after the other, as the release does; a controller's projects order their changes themselves. */

@@ -40,7 +40,7 @@ function guard(rules: GuardRules, proxies: TrustedProxies): Gatekeeper {
     const user = localUser(socket);
     const address = remoteAddress ?? (user === undefined ? 'this process' : `user ${user}`);
     const client = proxies.client({ address, secure }, (name) => context.req.header(name));
-    context.env.client = { address: client.address, account: undefined };
+    context.env.client = { address: client.address, identity: undefined };
     const reason = refusal(
       {
         method: context.req.method,
@@ -89,26 +89,29 @@ const crossOrigin: MiddlewareHandler = async (context, next) => {
 const OF_OTHERS = ['origin', 'sec-fetch-site', 'forwarded', 'x-forwarded-for'];
 
 /**
- * Asks for user and password on every route, pages included; of a WebSocket, a ticket will do. Programs of root and of the server's own
- * user that come by the local socket are known by that.
+ * Asks who it is on every route, pages included, where there are accounts; of a WebSocket, a ticket will do. Programs of root and of the
+ * server's own user that come by the local socket are known by that.
  */
 function authenticated(authentication: Authentication, tickets: Tickets): Gatekeeper {
   return async (context, next) => {
     const { env } = context;
-    if (needsNoPassword(localUser(env.incoming?.socket)) && !OF_OTHERS.some((name) => context.req.header(name))) {
+    const address = env.client?.address ?? 'this process';
+    const user = localUser(env.incoming?.socket);
+    if (user !== undefined && needsNoPassword(user) && !OF_OTHERS.some((name) => context.req.header(name))) {
+      env.client = { address, identity: await authentication.ofThisHost(user) };
       await next();
       return;
     }
-    const address = env.client?.address ?? 'this process';
     const ticket = env.connect && ticketOf(targetOf(context.req.raw, env));
-    const admitted = ticket === undefined ? undefined : tickets.take(ticket, context.req.path, address);
-    if (admitted !== undefined && admitted === (await authentication.account())) {
-      env.client = { address, account: admitted };
+    const tag = ticket === undefined ? undefined : tickets.take(ticket, context.req.path, address);
+    const ticketed = tag === undefined ? undefined : await authentication.stillThere(tag);
+    if (ticketed !== undefined) {
+      env.client = { address, identity: ticketed.identity };
     } else {
       const decision = await authentication.decide(context.req.header('authorization'), address);
       if (decision.kind === 'later') return tooManyGuesses(decision.wait);
       if (decision.kind === 'wrong') return unauthorized();
-      env.client = { address, account: decision.account };
+      env.client = { address, identity: decision.kind === 'right' ? decision.identity : undefined };
     }
     await next();
     return;

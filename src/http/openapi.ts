@@ -24,7 +24,7 @@ const REFUSALS: Record<number, string> = {
   304: 'Not changed since the ETag that was sent',
   400: 'The request makes no sense as it stands; the message names the member and what would fit',
   401: 'Credentials are missing or wrong',
-  403: 'Not allowed: a path that leads elsewhere, a closed project, a foreign Host or Origin',
+  403: 'Not allowed: a path that leads elsewhere, a closed project, a foreign Host or Origin, an account that may not',
   404: 'Something that the path or the body names does not exist',
   408: 'Something took too long, or the client left',
   409: 'It cannot be done in the present state; the message says why',
@@ -75,10 +75,10 @@ export async function openApiDocument(routes: readonly Route[], { version }: Ope
       license: { name: 'GPL-3.0-or-later', identifier: 'GPL-3.0-or-later' },
     },
     servers: [{ url: '/' }],
-    security: [{}, { basic: [] }],
+    security: [{}, { basic: [] }, { bearer: [] }],
     paths,
     components: {
-      securitySchemes: { basic: { type: 'http', scheme: 'basic' } },
+      securitySchemes: { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } },
       responses: Object.fromEntries(
         Object.entries(REFUSALS).map(([status, description]) => [
           `status${status}`,

@@ -2,6 +2,7 @@
 // The pattern is the one of the interface documents: `{name}` is one segment, `{name:\d+}` digits, `{name:.+}` the rest of the path.
 import type * as v from 'valibot';
 import type { Json } from '../events/json.ts';
+import type { Identity } from './identity.ts';
 import type { MessageSocket } from './sockets.ts';
 import type { Schema } from './validation.ts';
 
@@ -34,8 +35,10 @@ export interface RouteRequest<Pattern extends string = string, Body = unknown> {
 export interface RequestClient {
   /** Its address, also behind a trusted proxy. */
   address: string;
-  /** Stands for the account whose password it has sent; undefined where none is asked for. */
-  account: string | undefined;
+  /** Who it is; undefined where nobody is asked, and of this process: such a request may do everything. */
+  identity: Identity | undefined;
+  /** It may look and change nothing: what it sends to a console is to be dropped. */
+  watches?: boolean;
 }
 
 /** An answer whose JSON is written already. */

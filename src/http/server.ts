@@ -8,6 +8,7 @@ import { createSecureContext } from 'node:tls';
 import { createAdaptorServer } from '@hono/node-server';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
+import type { Admissions } from './admissions.ts';
 import type { App, AppEnvironment } from './app.ts';
 import { Connections, guardSocket } from './connections.ts';
 import { notePeer } from './local-peers.ts';
@@ -26,8 +27,8 @@ export interface ListenOptions {
   tls?: TlsFiles | undefined;
   /** Path of the local socket, which never speaks TLS; empty for none. */
   socket?: string;
-  /** What stands for the account as it is now: WebSockets that were opened with another one are closed. */
-  account?: (() => Promise<string>) | undefined;
+  /** Looks after WebSockets: those of an account that is gone are closed. */
+  admissions?: Admissions | undefined;
 }
 
 const SERVER_OPTIONS = {
@@ -64,7 +65,7 @@ export class HttpServer {
   constructor(app: App, options: ListenOptions) {
     this.#app = app;
     this.#options = options;
-    this.#upgrades = new Upgrades(app, options.account);
+    this.#upgrades = new Upgrades(app, options.admissions);
   }
 
   /**

@@ -101,6 +101,16 @@ export function binaryOnly(socket: MessageSocket): MessageSocket {
   };
 }
 
+/** A socket that is sent nothing: whoever is joined with it may only watch. */
+export function outputOnly(socket: MessageSocket): MessageSocket {
+  return {
+    send: () => {},
+    bufferedAmount: 0,
+    close: (code, reason) => socket.close(code, reason),
+    listen: (events) => socket.listen(events),
+  };
+}
+
 /** Codes that stand for "no code was sent" must not be sent on (RFC 6455, section 7.4.1). */
 function sendable(code: number): number {
   return code === 1005 || code === 1006 || code === 1015 ? 1000 : code;

@@ -12,7 +12,8 @@ const MOST = 1_024;
 interface Ticket {
   path: string;
   address: string;
-  account: string;
+  /** Stands for whoever asked for it. */
+  tag: string;
   /** On the clock that is given. */
   end: number;
 }
@@ -31,7 +32,7 @@ export class Tickets {
    * A ticket for one opening of this path, without query, by a client at this address.
    * @throws Failure `unavailable` when there are too many
    */
-  issue(path: string, address: string, account: string): string {
+  issue(path: string, address: string, tag: string): string {
     this.#forget();
     if (this.#tickets.size >= MOST)
       throw new Failure(
@@ -39,16 +40,16 @@ export class Tickets {
         `There are ${MOST} tickets that nobody has used: try again in ${LIFE_MS / 1000} s.`,
       );
     const text = randomBytes(TICKET_BYTES).toString('base64url');
-    this.#tickets.set(text, { path, address, account, end: this.#now() + LIFE_MS });
+    this.#tickets.set(text, { path, address, tag, end: this.#now() + LIFE_MS });
     return text;
   }
 
-  /** The account that got this ticket, if it is for this path and address; it is used up then, and also if it is not. */
+  /** What stands for whoever got this ticket, if it is for this path and address; it is used up then, and also if it is not. */
   take(text: string, path: string, address: string): string | undefined {
     const ticket = this.#tickets.get(text);
     this.#tickets.delete(text);
     if (ticket === undefined || ticket.end <= this.#now()) return undefined;
-    return ticket.path === path && ticket.address === address ? ticket.account : undefined;
+    return ticket.path === path && ticket.address === address ? ticket.tag : undefined;
   }
 
   #forget(): void {
@@ -80,6 +81,10 @@ export function ticketRoute(tickets: Tickets, isSocket: (path: string) => boolea
         'invalid',
         'path: name a WebSocket of this server, such as /v2/notifications/ws, without a query.',
       );
-    return { path, ticket: tickets.issue(path, client.address, client.account ?? ''), expires_in: LIFE_MS / 1000 };
+    return {
+      path,
+      ticket: tickets.issue(path, client.address, client.identity?.tag ?? ''),
+      expires_in: LIFE_MS / 1000,
+    };
   });
 }

@@ -4,6 +4,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type VerifyClientCallbackAsync, type WebSocket, WebSocketServer } from 'ws';
 import { log } from '../host/log.ts';
+import type { Admissions } from './admissions.ts';
 import type { App, AppEnvironment } from './app.ts';
 import { hostName } from './guard.ts';
 import type { Connected } from './route.ts';
@@ -13,8 +14,6 @@ import { type MessageSocket, type SocketData, SocketInbox } from './sockets.ts';
 const MESSAGE_BYTES = 1024 * 1024;
 /** A question to each client: what is on the way without an answer shows who has vanished, and proxies see that the connection is in use. */
 const PING_MS = 30_000;
-/** How often it is asked whether the password that WebSockets were opened with still counts. */
-const ACCOUNT_CHECK_MS = 2_000;
 /** RFC 6455, section 4.2.2. */
 const VERSION = '13';
 /** Close code of RFC 6455, section 7.4.1. */
@@ -29,8 +28,8 @@ export type UpgradeRequest = IncomingMessage & { target: string };
 interface Decision {
   connected: Connected | undefined;
   headers: Headers;
-  /** The account that it was opened with. */
-  account: string | undefined;
+  /** Who opened it, and whether that is still allowed. */
+  environment: AppEnvironment;
 }
 
 /** Why a request that asks for an upgrade is no complete opening of a WebSocket; undefined when it is. */
@@ -57,16 +56,13 @@ export class Upgrades {
   readonly #decisions = new WeakMap<IncomingMessage, Decision>();
   /** Answers under way, by connection. */
   readonly #answering = new WeakMap<Duplex, number>();
-  /** The account that each socket was opened with. */
-  readonly #accounts = new WeakMap<WebSocket, string>();
-  readonly #account: (() => Promise<string>) | undefined;
+  readonly #admissions: Admissions | undefined;
   #pings: NodeJS.Timeout | undefined;
-  #checks: NodeJS.Timeout | undefined;
 
-  /** @param account answers what stands for the account as it is now, where a password is asked for */
-  constructor(app: App, account?: () => Promise<string>) {
+  /** @param admissions looks after the sockets */
+  constructor(app: App, admissions?: Admissions) {
     this.#app = app;
-    this.#account = account;
+    this.#admissions = admissions;
     const verifyClient: VerifyClientCallbackAsync = ({ req }, answer) => void this.#ask(req as UpgradeRequest, answer);
     this.#sockets = new WebSocketServer({
       noServer: true,
@@ -105,13 +101,11 @@ export class Upgrades {
     server.on('upgrade', (request: UpgradeRequest, socket, head) => this.#upgrade(request, socket, head));
     server.on('connect', (_request, socket) => refuse(socket, 405, '405: Method Not Allowed'));
     this.#pings ??= setInterval(() => this.#ping(), PING_MS).unref();
-    if (this.#account) this.#checks ??= setInterval(() => void this.#closeOutdated(), ACCOUNT_CHECK_MS).unref();
   }
 
   /** Tells all clients that the server stops (1001). */
   close(): void {
     clearInterval(this.#pings);
-    clearInterval(this.#checks);
     for (const socket of this.#sockets.clients) socket.close(1001, 'The server is stopping.');
   }
 
@@ -119,7 +113,7 @@ export class Upgrades {
     this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const decision = this.#decisions.get(request);
       this.#decisions.delete(request);
-      if (decision?.account !== undefined) this.#accounts.set(webSocket, decision.account);
+      if (decision) this.#lookAfter(webSocket, decision.environment);
       decision?.connected?.(messageSocket(webSocket, socket));
     });
   }
@@ -140,7 +134,7 @@ export class Upgrades {
       if (connected === undefined) {
         return answer(false, response.status, await response.text(), refusalHeaders(response.headers));
       }
-      this.#decisions.set(request, { connected, headers: response.headers, account: environment.client?.account });
+      this.#decisions.set(request, { connected, headers: response.headers, environment });
       answer(true);
     } catch (error) {
       log.error('a WebSocket could not be opened', { error: String(error) });
@@ -151,15 +145,14 @@ export class Upgrades {
   }
 
   /** After a change of the password: those who were let in with the old one come again, or not. */
-  async #closeOutdated(): Promise<void> {
-    if (this.#sockets.clients.size === 0) return;
-    // An account that cannot be read lets nobody in; those who are in may stay.
-    const now = await this.#account?.().catch(() => undefined);
-    if (now === undefined) return;
-    for (const socket of this.#sockets.clients) {
-      const account = this.#accounts.get(socket);
-      if (account !== undefined && account !== now) socket.close(POLICY_VIOLATION, 'The password was changed.');
-    }
+  #lookAfter(socket: WebSocket, { client, check }: AppEnvironment): void {
+    const over = this.#admissions?.watch({
+      tag: client?.identity?.tag,
+      check,
+      // A close frame has room for 123 bytes of reason.
+      end: (reason) => socket.close(POLICY_VIOLATION, Buffer.from(reason).subarray(0, 120).toString('utf8')),
+    });
+    if (over) socket.once('close', over);
   }
 
   #ping(): void {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { Failure } from '../../src/failures.ts';
 import { App } from '../../src/http/app.ts';
-import { Authentication } from '../../src/http/authentication.ts';
+import { Authentication, oneAccount } from '../../src/http/authentication.ts';
 import { gate } from '../../src/http/gate.ts';
 import { curlLine, type RecordedRequest } from '../../src/http/recording.ts';
 import { route, socketRoute } from '../../src/http/route.ts';
@@ -216,7 +216,7 @@ test('the gate asks for the password on every route and answers preflights of al
   const guarded = new App(routes, {
     middleware: gate({
       rules: { hosts: [], origins: ['http://friend.example'] },
-      authentication: new Authentication(() => ({ user: 'u', password: 'pä:ss' })),
+      authentication: new Authentication(() => oneAccount({ user: 'u', password: 'pä:ss' })),
     }),
   });
   const basic = `Basic ${Buffer.from('u:pä:ss').toString('base64')}`;

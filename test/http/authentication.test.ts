@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashPassword, isPasswordHash, verifyPassword } from '../../src/host/password-hash.ts';
-import { Authentication, basicHeader, credentialsOf } from '../../src/http/authentication.ts';
+import { Authentication, basicHeader, credentialsOf, oneAccount } from '../../src/http/authentication.ts';
 import { Guesses, sourceOf } from '../../src/http/guesses.ts';
 
 const account = { user: 'ann', password: 'p:ss wörd' };
@@ -19,7 +19,7 @@ test('credentials are read from the header as clients write it, and from nothing
 
 test('only the right user with the right password gets in, whether the password or its hash is known', async () => {
   for (const password of [account.password, await hashPassword(account.password)]) {
-    const authentication = new Authentication(() => ({ user: 'ann', password }));
+    const authentication = new Authentication(() => oneAccount({ user: 'ann', password }));
     const decide = async (header?: string) => (await authentication.decide(header, '192.0.2.1')).kind;
     assert.equal(await decide(basicHeader(account)), 'right');
     assert.equal(await decide(basicHeader({ ...account, user: 'Ann' })), 'wrong');
@@ -35,7 +35,7 @@ test('only the right user with the right password gets in, whether the password 
 
 test('a new password counts at once, and the old one no more', async () => {
   let current = { user: 'ann', password: 'old password' };
-  const authentication = new Authentication(() => current);
+  const authentication = new Authentication(() => oneAccount(current));
   const decide = async (password: string) =>
     (await authentication.decide(basicHeader({ user: 'ann', password }), '::1')).kind;
   assert.equal(await decide('old password'), 'right');
@@ -46,7 +46,7 @@ test('a new password counts at once, and the old one no more', async () => {
 
 test('who guesses waits longer and longer, while others, and who was let in before, are served', async () => {
   let now = 0;
-  const authentication = new Authentication(() => account, new Guesses(() => now));
+  const authentication = new Authentication(() => oneAccount(account), new Guesses(() => now));
   const guess = (password: string, address: string) =>
     authentication.decide(basicHeader({ user: 'ann', password }), address);
   assert.equal((await guess(account.password, '192.0.2.1')).kind, 'right');
@@ -90,7 +90,7 @@ test('a hash tells nothing twice, and a damaged or absurdly costly one lets nobo
 });
 
 test('guesses that come at the same time count one by one: none is looked at after the last free one', async () => {
-  const authentication = new Authentication(() => account, new Guesses(() => 0));
+  const authentication = new Authentication(() => oneAccount(account), new Guesses(() => 0));
   const guess = (text: string, address = '192.0.2.1') =>
     authentication.decide(basicHeader({ user: 'ann', password: text }), address);
   const decisions = await Promise.all(Array.from({ length: 16 }, (_, index) => guess(`guess ${index}`)));

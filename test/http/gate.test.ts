@@ -6,8 +6,9 @@ import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { Failure } from '../../src/failures.ts';
 import { configureLog } from '../../src/host/log.ts';
+import { Admissions } from '../../src/http/admissions.ts';
 import { App } from '../../src/http/app.ts';
-import { Authentication, basicHeader } from '../../src/http/authentication.ts';
+import { Authentication, basicHeader, oneAccount } from '../../src/http/authentication.ts';
 import { gate } from '../../src/http/gate.ts';
 import { Observation } from '../../src/http/observation.ts';
 import { TrustedProxies } from '../../src/http/proxies.ts';
@@ -31,8 +32,9 @@ async function serve(t: TestContext): Promise<Served> {
     },
   });
   t.after(() => configureLog({ write: () => {} }));
-  const authentication = new Authentication(() => served.account);
+  const authentication = new Authentication(() => oneAccount(served.account));
   const tickets = new Tickets();
+  const admissions = new Admissions(authentication);
   const routes = [
     ticketRoute(tickets, (path) => app.hasSocket(path)),
     route('GET /v2/who', {}, ({ client }) => ({ address: client.address })),
@@ -45,7 +47,7 @@ async function serve(t: TestContext): Promise<Served> {
   const rules = { hosts: [], origins: [] };
   const guards = gate({ rules, authentication, tickets, proxies: new TrustedProxies(['127.0.0.2/31']) });
   const app: App = new App(routes, { middleware: [new Observation().middleware, ...guards] });
-  const server = new HttpServer(app, { host: '127.0.0.1', port: 0, account: () => authentication.account() });
+  const server = new HttpServer(app, { host: '127.0.0.1', port: 0, admissions });
   served.port = (await server.start()).port;
   t.after(() => server.stop(0));
   return served;
@@ -186,7 +188,7 @@ test('a new password closes the WebSockets of the old one, those of tickets too,
   const fresh = await open(served, '/v2/events/ws', headers());
   assert.ok(fresh instanceof WebSocket);
   for (const [code, reason] of await Promise.all(ends))
-    assert.deepEqual([code, String(reason)], [1008, 'The password was changed.']);
+    assert.deepEqual([code, String(reason)], [1008, 'The password was changed, or the account or token is gone.']);
   assert.equal(fresh.readyState, fresh.OPEN);
   assert.equal(await open(served, `/v2/other/ws?ticket=${JSON.parse(unused.text).ticket}`), 401);
   fresh.terminate();

@@ -1,4 +1,5 @@
 // Copies of projects over HTTP.
+import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
@@ -6,6 +7,7 @@ import { operationId } from '../../http/operation-id.ts';
 import { type Route, route } from '../../http/route.ts';
 import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
 import { Text, Uuid } from '../../store/vocabulary.ts';
+import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Duplicates } from './duplicate.ts';
 
@@ -21,24 +23,28 @@ export const ProjectDuplicate = v.strictObject({
 export interface DuplicateRouteParts {
   projects: Projects;
   duplicates: Duplicates;
+  sharing: Sharing;
   operations: Operations;
   /** Whether clients may name paths of this machine. */
   local: boolean;
 }
 
-export function duplicateRoutes({ projects, duplicates, operations, local }: DuplicateRouteParts): Route[] {
+export function duplicateRoutes({ projects, duplicates, sharing, operations, local }: DuplicateRouteParts): Route[] {
   return [
     route(
       'POST /v2/projects/{project_id}/duplicate',
       { body: ProjectDuplicate, status: 201 },
-      async ({ params, headers, body: { name, path, reset_mac_addresses: resetMacAddresses } }) => {
+      async ({ params, headers, client, body: { name, path, reset_mac_addresses: resetMacAddresses } }) => {
         if (path && !local) {
           throw new Failure('forbidden', 'path: only a server in local mode (--local) takes paths of its own disk.');
         }
+        requireOwnPaths(client.identity, path);
         const project = await projects.settled(params.project_id);
-        const plan = { name: name ?? project.record.name, path: path ?? undefined, resetMacAddresses };
+        const id = randomUUID();
+        const plan = { id, name: name ?? project.record.name, path: path ?? undefined, resetMacAddresses };
         const wanted = { kind: 'duplicate', name: plan.name, projectId: project.id, id: operationId(headers) };
-        return (await operations.run(wanted, () => duplicates.duplicate(project, plan))).json();
+        const work = () => operations.run(wanted, () => duplicates.duplicate(project, plan));
+        return (await sharing.making(id, client.identity, () => false, work)).json();
       },
     ),
   ];

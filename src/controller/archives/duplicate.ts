@@ -1,6 +1,5 @@
 // Copies of projects (as in release 2.2.57). A lab of this host is copied file by file, and may run meanwhile; one
 // with nodes elsewhere goes through an archive, which brings their files along.
-import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../../host/atomic-file.ts';
@@ -30,6 +29,8 @@ export interface DuplicatesOptions {
 }
 
 export interface DuplicatePlan {
+  /** Identifier of the copy. */
+  id: string;
   /** Name of the copy; a number is put behind one that is taken. */
   name: string;
   /** Folder of the copy. */
@@ -53,7 +54,7 @@ export class Duplicates {
    */
   async duplicate(project: Project, plan: DuplicatePlan): Promise<Project> {
     const { projects, writer, version } = this.#options;
-    const id = randomUUID();
+    const { id } = plan;
     await using held = new AsyncDisposableStack();
     const place = await projects.takeVacantPlace({ id, name: plan.name, path: plan.path }, held);
     const { topology } = await project.changes.run(PRESENCE, async () => {

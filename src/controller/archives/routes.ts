@@ -10,6 +10,7 @@ import { operationId } from '../../http/operation-id.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Compression } from '../../store/archive/writer.ts';
 import { Uuid } from '../../store/vocabulary.ts';
+import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Exports } from './exporting.ts';
 import type { Imports } from './importing.ts';
@@ -20,10 +21,11 @@ export interface ArchiveRouteParts {
   projects: Projects;
   exports: Exports;
   imports: Imports;
+  sharing: Sharing;
   operations: Operations;
 }
 
-export function archiveRoutes({ projects, exports, imports, operations }: ArchiveRouteParts): Route[] {
+export function archiveRoutes({ projects, exports, imports, sharing, operations }: ArchiveRouteParts): Route[] {
   return [
     route('GET /v2/projects/{project_id}/export', { raw: true }, async ({ params, query, headers }) => {
       const project = await projects.settled(params.project_id);
@@ -48,12 +50,14 @@ export function archiveRoutes({ projects, exports, imports, operations }: Archiv
     route(
       'POST /v2/projects/{project_id}/import',
       { raw: true, status: 201 },
-      async ({ params: { project_id: id }, query: { name, path }, headers, stream, signal }) => {
+      async ({ params: { project_id: id }, query: { name, path }, headers, stream, signal, client }) => {
         if (!v.is(Uuid, id)) throw new Failure('conflict', `project_id: "${id}" is not a UUID.`);
+        requireOwnPaths(client.identity, path);
         const length = Number(headers.get('content-length') ?? 0);
         const wanted = { kind: 'import', name: name ?? id, projectId: id, id: operationId(headers) };
         const work = async () => imports.receive(id, uploaded(headers, stream), { name, path, length, signal });
-        return (await operations.run(wanted, work)).json();
+        const isThere = (): boolean => projects.find(id) !== undefined;
+        return (await sharing.making(id, client.identity, isThere, () => operations.run(wanted, work))).json();
       },
     ),
   ];

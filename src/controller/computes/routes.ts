@@ -4,8 +4,9 @@ import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { operationId } from '../../http/operation-id.ts';
 import { type Route, route } from '../../http/route.ts';
+import type { Sharing } from '../accounts/sharing.ts';
 import type { IdlePcSearches } from '../projects/idle-pc.ts';
-import { type ImageUsers, inWords } from '../projects/image-users.ts';
+import { type ImageUser, type ImageUsers, inWords } from '../projects/image-users.ts';
 import { originOf } from './address.ts';
 import { answerJson, mustBeList } from './answers.ts';
 import type { Compute } from './compute.ts';
@@ -21,9 +22,10 @@ export interface ComputeRouteParts {
   idlePc: IdlePcSearches;
   operations: Operations;
   imageUsers: ImageUsers;
+  sharing: Sharing;
 }
 
-export function computeRoutes({ computes, idlePc, operations, imageUsers }: ComputeRouteParts): Route[] {
+export function computeRoutes({ computes, idlePc, operations, imageUsers, sharing }: ComputeRouteParts): Route[] {
   const imagesOf = async (compute: Compute, emulator: string, signal: AbortSignal) => {
     const path = pathTo(emulator, 'images');
     return mustBeList(await compute.get(path, { limit: PASSED_ON_LIMIT_MS, signal }), `GET ${path}`);
@@ -67,9 +69,11 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers }: Comp
       return { endpoint: `${originOf(description)}/v2/compute/${params.emulator}/${params.action}` };
     }),
 
-    route('GET /v2/computes/{compute_id}/images', {}, ({ params, signal }) => {
+    route('GET /v2/computes/{compute_id}/images', {}, async ({ params, signal, client: { identity } }) => {
       const compute = computes.get(params.compute_id);
-      return imageUsers.listed(compute.id, (emulator) => imagesOf(compute, emulator, signal));
+      const listed = await imageUsers.listed(compute.id, (emulator) => imagesOf(compute, emulator, signal));
+      const users = (all: ImageUser[]): ImageUser[] => all.filter((user) => sharing.tells(identity, user));
+      return listed.map((image) => ({ ...image, used_by: users(image.used_by) }));
     }),
 
     route(

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { sizeOf } from '../../consoles/socket-control.ts';
 import { Failure } from '../../failures.ts';
 import { type Connected, type Route, type RouteRequest, route, socketRoute } from '../../http/route.ts';
-import { binaryOnly, joinSockets, type MessageSocket } from '../../http/sockets.ts';
+import { binaryOnly, joinSockets, type MessageSocket, outputOnly } from '../../http/sockets.ts';
 import { NODE_KINDS, nodeKind } from '../../store/node-kinds/kinds.ts';
 import { refusalOf } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -164,10 +164,12 @@ export function nodeRoutes({
     }),
 
     ...['console/ws', 'aux/ws'].map((place) =>
-      socketRoute(`/v2/projects/{project_id}/nodes/{node_id}/${place}`, async ({ params, query }) => {
+      socketRoute(`/v2/projects/{project_id}/nodes/{node_id}/${place}`, async ({ params, query, client }) => {
         const { node } = await find(params);
         const path = `${node.path}/${place}`;
         const size = sizeOf(query);
+        // Whoever only watches does not change the size of the others' terminal either.
+        if (client.watches) return joinWith(outputOnly(await node.compute.openSocket(path)));
         if (!size) return joinWith(await node.compute.openSocket(path));
         if (node.compute.id === 'local')
           return joinWith(await node.compute.openSocket(`${path}?cols=${size.cols}&rows=${size.rows}`));

@@ -2,7 +2,9 @@
 
 import type { OperationObject, Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
+import type { Identity } from '../../http/identity.ts';
 import { type Route, route } from '../../http/route.ts';
+import type { Sharing } from '../accounts/sharing.ts';
 import { mustBeList } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -10,26 +12,47 @@ import type { Computes } from '../computes/computes.ts';
 /** Milliseconds that a compute may take. */
 const LIMIT_MS = 5_000;
 
-export function operationRoutes(operations: Operations, computes: Computes): Route[] {
+export function operationRoutes(operations: Operations, computes: Computes, sharing: Sharing): Route[] {
+  /** What is of no lab is the admins' to end. @throws Failure */
+  const requireChange = (identity: Identity | undefined, id: string, project: string | null): void => {
+    if (identity === undefined || identity.role === 'admin') return;
+    const access = project === null ? 'watch' : sharing.accessOf(identity, project);
+    if (access === 'none') throw noOperation(id);
+    if (access === 'watch')
+      throw new Failure(
+        'forbidden',
+        'operation_id: this operation is not yours; whoever may change its lab can end it.',
+      );
+  };
   return [
-    route('GET /v2/operations', {}, async ({ query }) => {
+    route('GET /v2/operations', {}, async ({ query, client: { identity } }) => {
       const lists = await Promise.all(computes.list().map(operationsOf));
-      const all = [...operations.list().map((operation) => ({ ...operation, compute_id: null })), ...lists.flat()];
+      const all = [
+        ...operations.list().map((operation) => ({ ...operation, compute_id: null })),
+        ...lists.flat(),
+      ].filter((operation) => sharing.tells(identity, operation));
       const { project_id: project } = query;
       return project === undefined ? all : all.filter(({ project_id }) => project_id === project);
     }),
 
-    route('DELETE /v2/operations/{operation_id}', { status: 204 }, async ({ params: { operation_id: id } }) => {
+    route('DELETE /v2/operations/{operation_id}', { status: 204 }, async ({ params: { operation_id: id }, client }) => {
+      const own = operations.list().find((operation) => operation.operation_id === id);
+      if (own) requireChange(client.identity, id, own.project_id);
       if (operations.cancel(id)) return undefined;
       for (const compute of computes.list()) {
-        const isThere = (await operationsOf(compute)).some((operation) => operation['operation_id'] === id);
-        if (!isThere) continue;
+        const found = (await operationsOf(compute)).find((operation) => operation['operation_id'] === id);
+        if (!found) continue;
+        requireChange(client.identity, id, found.project_id);
         await compute.delete(`/operations/${id}`, { connect: false });
         return undefined;
       }
-      throw new Failure('not-found', `operation_id: there is no operation ${id}; it may have ended.`);
+      throw noOperation(id);
     }),
   ];
+}
+
+function noOperation(id: string): Failure {
+  return new Failure('not-found', `operation_id: there is no operation ${id}; it may have ended.`);
 }
 
 /** Of a compute that is there; those of other makes know no such list. */

@@ -94,10 +94,9 @@ export class Projects extends Catalogue {
     return this.find(id) !== undefined || this.#restart.wasOpen(id);
   }
 
-  /** Creates an empty, open project; a known `project_id` gives the one that there is. */
-  async create(given: ProjectCreate): Promise<Project> {
+  /** Creates an empty, open project; a known `id` gives the one that there is. */
+  async create(given: ProjectCreate, id: string = given.project_id ?? randomUUID()): Promise<Project> {
     if (given.name === null) throw new Failure('invalid', 'name: is required; give the project a name.');
-    const id = given.project_id ?? randomUUID();
     const name = given.name;
     return this.arriving(id, async () => {
       const known = this.find(id);

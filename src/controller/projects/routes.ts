@@ -1,11 +1,12 @@
 // Projects over HTTP.
-
+import { randomUUID } from 'node:crypto';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/event-streams.ts';
 import { downloadFile, uploadFile } from '../../http/files.ts';
 import { operationId } from '../../http/operation-id.ts';
 import { type Route, route, socketRoute } from '../../http/route.ts';
+import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Announcer } from '../events.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
@@ -19,6 +20,7 @@ export interface ProjectRouteParts {
   projects: Projects;
   writer: LabWriter;
   announcer: Announcer;
+  sharing: Sharing;
   operations: Operations;
   /** Load of this host, for pings. */
   usage: () => object;
@@ -29,7 +31,7 @@ export interface ProjectRouteParts {
 }
 
 export function projectRoutes(parts: ProjectRouteParts): Route[] {
-  const { projects, writer, announcer, operations, usage, local, snapshots } = parts;
+  const { projects, writer, announcer, sharing, operations, usage, local, snapshots } = parts;
   const streamOptions = (project: Project): StreamOptions => ({
     silence: SILENCE_MS,
     ping: usage,
@@ -39,11 +41,20 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
   });
 
   return [
-    route('GET /v2/projects', {}, () => projects.list().map((project) => project.json())),
-
-    route('POST /v2/projects', { body: ProjectCreate, status: 201 }, async ({ body }) =>
-      (await projects.create(body)).json(),
+    route('GET /v2/projects', {}, ({ client: { identity } }) =>
+      projects
+        .list()
+        .filter(({ id }) => sharing.sees(identity, id))
+        .map((project) => project.json()),
     ),
+
+    route('POST /v2/projects', { body: ProjectCreate, status: 201 }, async ({ body, client }) => {
+      const { identity } = client;
+      requireOwnPaths(identity, body.path);
+      const id = body.project_id ?? randomUUID();
+      const isThere = (): boolean => projects.find(id) !== undefined;
+      return (await sharing.making(id, identity, isThere, () => projects.create(body, id))).json();
+    }),
 
     route('POST /v2/projects/load', { body: ProjectLoad, status: 201 }, async ({ body }) => {
       if (!local)
@@ -53,13 +64,15 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
 
     route('GET /v2/projects/{project_id}', {}, ({ params }) => projects.get(params.project_id).json()),
 
-    route('PUT /v2/projects/{project_id}', { body: ProjectUpdate }, async ({ params, body }) =>
-      (await projects.update(projects.get(params.project_id), body)).json(),
-    ),
+    route('PUT /v2/projects/{project_id}', { body: ProjectUpdate }, async ({ params, body, client }) => {
+      requireOwnPaths(client.identity, body.path);
+      return (await projects.update(projects.get(params.project_id), body)).json();
+    }),
 
-    route('DELETE /v2/projects/{project_id}', { status: 204 }, ({ params }) =>
-      projects.delete(projects.get(params.project_id)),
-    ),
+    route('DELETE /v2/projects/{project_id}', { status: 204 }, async ({ params }) => {
+      await projects.delete(projects.get(params.project_id));
+      await sharing.forget(params.project_id);
+    }),
 
     route('GET /v2/projects/{project_id}/stats', {}, async ({ params }) => {
       const project = await projects.settled(params.project_id);
@@ -72,10 +85,10 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
     }),
 
     // Beyond the release: one question for a whole list of labs.
-    route('GET /v2/project-figures', {}, () =>
+    route('GET /v2/project-figures', {}, ({ client: { identity } }) =>
       projects
         .list()
-        .filter(({ isOpen }) => isOpen)
+        .filter(({ id, isOpen }) => isOpen && sharing.sees(identity, id))
         .map(({ id, nodes }) => ({
           project_id: id,
           nodes: nodes.size,

@@ -3,7 +3,9 @@ import * as v from 'valibot';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/event-streams.ts';
+import type { RequestClient } from '../../http/route.ts';
 import { type Route, route, socketRoute } from '../../http/route.ts';
+import type { Sharing } from '../accounts/sharing.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Announcer } from '../events.ts';
 
@@ -16,6 +18,7 @@ export interface ServerRouteParts {
   version: string;
   local: boolean;
   announcer: Announcer;
+  sharing: Sharing;
   computes: Computes;
   usage: () => object;
   /** Ends this process cleanly, a moment later. */
@@ -30,6 +33,7 @@ export function serverRoutes({
   version,
   local,
   announcer,
+  sharing,
   computes,
   usage,
   shutdown,
@@ -37,6 +41,14 @@ export function serverRoutes({
   debug,
 }: ServerRouteParts): Route[] {
   const stream: StreamOptions = { silence: SILENCE_MS, ping: usage, text: (message) => message.line, gathers: true };
+  /** Of labs that are not shared with its listener a stream tells nothing. */
+  const listen = ({ query, client: { identity } }: { query: Record<string, string>; client: RequestClient }) =>
+    announcer.controller.subscribe(
+      undefined,
+      query['since'],
+      query['operations'] === 'yes',
+      identity && (({ event }) => sharing.tells(identity, event)),
+    );
 
   return [
     route('GET /v2/version', {}, () => ({ version, local })),
@@ -70,18 +82,8 @@ export function serverRoutes({
       return undefined;
     }),
 
-    route('GET /v2/notifications', {}, ({ query }) =>
-      lineStream(announcer.controller.subscribe(undefined, query['since'], query['operations'] === 'yes'), stream),
-    ),
+    route('GET /v2/notifications', {}, (request) => lineStream(listen(request), stream)),
 
-    socketRoute(
-      '/v2/notifications/ws',
-      ({ query }) =>
-        (socket) =>
-          socketStream(
-            announcer.controller.subscribe(undefined, query['since'], query['operations'] === 'yes'),
-            stream,
-          )(socket),
-    ),
+    socketRoute('/v2/notifications/ws', (request) => (socket) => socketStream(listen(request), stream)(socket)),
   ];
 }

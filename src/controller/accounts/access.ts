@@ -1,0 +1,105 @@
+// Whether an account may use a route, and the audit line of what it did.
+import { Failure } from '../../failures.ts';
+import type { AccessControl, Answered } from '../../http/access-control.ts';
+import type { Admission, Identity } from '../../http/identity.ts';
+import type { Route, RouteRequest } from '../../http/route.ts';
+import type { AuditFile } from '../../store/audit.ts';
+import { type Need, needOf } from './rules.ts';
+import { noProject, type Sharing } from './sharing.ts';
+
+export interface AccessParts {
+  sharing: Sharing;
+  audit: AuditFile;
+  /** The name of a lab; undefined if there is none of this id. */
+  nameOf: (projectId: string) => string | undefined;
+}
+
+/** Questions to emulators whose answers are the same for everybody. */
+const HARMLESS_QUESTIONS = /^(images|binaries|img-binaries|capabilities|vms)$/;
+const EMULATORS = /^(qemu|docker|dynamips|iou|vpcs|virtualbox|vmware)$/;
+
+/** Requests that change nothing that is kept, whatever their method. */
+const CHANGES_NOTHING = new Set(['POST /v2/tickets', 'POST /v2/version']);
+
+/** Members of an answer that say what was made. */
+const NAMED = [
+  ...['project_id', 'node_id', 'link_id', 'drawing_id', 'snapshot_id', 'template_id', 'token_id'],
+  ...['name', 'filename'],
+];
+/** Characters of a name in a line. */
+const LONGEST = 200;
+
+export class Access implements AccessControl {
+  readonly #parts: AccessParts;
+
+  constructor(parts: AccessParts) {
+    this.#parts = parts;
+  }
+
+  admit(route: Route, request: Pick<RouteRequest, 'params' | 'query'>, identity: Identity): Admission {
+    const { role } = identity;
+    if (role === 'admin') return { watches: false };
+    const need = needOf(route) ?? 'admin';
+    const params = request.params as Record<string, string | undefined>;
+    if (need === 'admin') throw refusal(identity, 'admin');
+    if (
+      need === 'pass' &&
+      !(EMULATORS.test(params['emulator'] ?? '') && HARMLESS_QUESTIONS.test(params['action'] ?? ''))
+    )
+      throw refusal(identity, 'admin');
+    const { project_id: projectId } = params;
+    const ofLab = need === 'watch' || need === 'type' || need === 'change';
+    const watches = ofLab && projectId !== undefined && this.#ofLab(identity, projectId, need);
+    const makes = need === 'use' || need === 'pass' || (need === 'watch' && route.method !== 'GET');
+    if (makes && role === 'observer') throw refusal(identity, 'user');
+    return { watches };
+  }
+
+  answered(route: Route, request: RouteRequest, identity: Identity, answered: Answered): void {
+    const types = needOf(route) === 'type' && answered.admission?.watches === false;
+    const action = `${route.method} ${route.pattern}`;
+    if ((route.method === 'GET' && !types) || CHANGES_NOTHING.has(action)) return;
+    const { status, answer, requestId } = answered;
+    this.#parts.audit.note({
+      time: new Date().toISOString(),
+      account: identity.name,
+      ...(identity.token && { token: identity.token.name }),
+      address: request.client.address,
+      action,
+      objects: this.#objects(request.params as Record<string, string>, status < 300 ? answer : undefined),
+      status,
+      ...(requestId !== undefined && { request: requestId }),
+    });
+  }
+
+  /** Whether the lab may only be watched. @throws Failure */
+  #ofLab(identity: Identity, projectId: string, need: Need): boolean {
+    const access = this.#parts.sharing.accessOf(identity, projectId);
+    if (access === 'none' || this.#parts.nameOf(projectId) === undefined) throw noProject(projectId);
+    if (access === 'watch' && need === 'change')
+      throw identity.role === 'observer'
+        ? refusal(identity, 'user')
+        : new Failure('forbidden', 'This lab is shared with you for watching: its owner can let you change it.');
+    return access === 'watch';
+  }
+
+  #objects(params: Record<string, string>, answer: unknown): Record<string, string> {
+    const made = typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>) : {};
+    const named = NAMED.flatMap((member) =>
+      typeof made[member] === 'string' ? [[member, made[member]] as const] : [],
+    );
+    const project = params['project_id'] === undefined ? undefined : this.#parts.nameOf(params['project_id']);
+    const all = [
+      ...named,
+      ...Object.entries(params),
+      ...(project === undefined ? [] : [['project', project] as const]),
+    ];
+    return Object.fromEntries(all.map(([name, text]) => [name, text.slice(0, LONGEST)]));
+  }
+}
+
+function refusal({ name, role, token }: Identity, needed: 'user' | 'admin'): Failure {
+  const who = token ? `this token (${role})` : `the account "${name}" (${role})`;
+  const may = needed === 'admin' ? 'Only admins may do this' : 'Observers change nothing';
+  return new Failure('forbidden', `${may}: ${who} may not.`);
+}

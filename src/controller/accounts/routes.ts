@@ -1,0 +1,212 @@
+// Accounts, tokens, the sharing of labs and the audit trail over HTTP. Extensions of the release's interface.
+import * as v from 'valibot';
+import { Failure } from '../../failures.ts';
+import type { Admissions } from '../../http/admissions.ts';
+import { HOST_ACCOUNT } from '../../http/authentication.ts';
+import type { Identity } from '../../http/identity.ts';
+import { type Route, type RouteRequest, route } from '../../http/route.ts';
+import { type AccountsFile, normalName, ROLES, type StoredAccount, type StoredToken } from '../../store/accounts.ts';
+import type { AuditFile } from '../../store/audit.ts';
+import type { Documents } from '../../store/documents.ts';
+import { Text } from '../../store/vocabulary.ts';
+import type { Projects } from '../projects/projects.ts';
+import { ACCESSES, type LabSharing, type Sharing } from './sharing.ts';
+import type { TokenUses } from './token-uses.ts';
+
+export const AccountCreate = v.strictObject({ name: Text, role: v.picklist(ROLES), password: Text });
+export const AccountUpdate = v.strictObject({ role: v.optional(v.picklist(ROLES)), password: v.optional(Text) });
+export const OwnPassword = v.strictObject({ password: Text });
+
+const MOST_DAYS = 3_650;
+const DAY_MS = 86_400_000;
+
+export const TokenCreate = v.strictObject({
+  name: v.pipe(Text, v.maxLength(64)),
+  role: v.optional(v.nullable(v.picklist(ROLES)), null),
+  days: v.optional(v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(MOST_DAYS))), 90),
+});
+
+export const SharingUpdate = v.strictObject({
+  owner: v.optional(v.nullable(Text)),
+  everybody: v.optional(v.picklist(ACCESSES)),
+  accounts: v.optional(v.record(Text, v.picklist(['watch', 'change']))),
+});
+
+/** Where accounts are kept. */
+export interface AccountDirectory {
+  file: AccountsFile;
+  /** Name of the account that the configuration, or `account.json`, has; undefined without one. */
+  hostName(): Promise<string | undefined>;
+  audit: AuditFile;
+  admissions: Admissions;
+}
+
+export interface AccountRouteParts extends AccountDirectory {
+  sharing: Sharing;
+  projects: Projects;
+  documents: Documents;
+  uses: TokenUses;
+}
+
+type Asked = Pick<RouteRequest, 'client'>;
+
+const NOBODY_ASKED =
+  'Nobody has to log in at this server. On its host, "labwired user add NAME --role admin" adds the first account.';
+/** Lines of the audit trail that are answered. */
+const LINES = { usual: 200, most: 10_000 };
+
+export function accountRoutes(parts: AccountRouteParts): Route[] {
+  const { file, audit, admissions, sharing, projects, uses } = parts;
+  const names = async (): Promise<Map<string, string>> => {
+    const host = await parts.hostName();
+    const all = (await file.read()).accounts.map(({ id, name }) => [id, name] as const);
+    return new Map([...(host === undefined ? [] : [[HOST_ACCOUNT, host] as const]), ...all]);
+  };
+  const others = async (): Promise<string[]> => [await parts.hostName()].filter((name) => name !== undefined);
+  const hasHost = async (): Promise<boolean> => (await parts.hostName()) !== undefined;
+  const sharingJson = async (projectId: string, identity: Identity | undefined): Promise<object> => {
+    const { owner, everybody, accounts } = sharing.get(projectId);
+    const known = await names();
+    const shared = Object.entries(accounts).flatMap(([id, access]) =>
+      known.has(id) ? [[known.get(id)!, access]] : [],
+    );
+    return {
+      owner: owner === null ? null : (known.get(owner) ?? null),
+      everybody,
+      accounts: Object.fromEntries(shared),
+      access: sharing.accessOf(identity, projectId),
+      may_share: mayShare(identity, sharing.get(projectId)),
+    };
+  };
+
+  return [
+    route('GET /v2/account', {}, ({ client: { identity } }) =>
+      identity === undefined
+        ? { login: false, name: null, role: 'admin', token: null }
+        : { login: true, name: identity.name, role: identity.role, token: identity.token?.name ?? null },
+    ),
+
+    route('PUT /v2/account/password', { body: OwnPassword, status: 204 }, async ({ client, body: { password } }) => {
+      const identity = person(client);
+      if (identity.id === HOST_ACCOUNT)
+        throw new Failure('conflict', `The password of "${identity.name}" is changed on the host: labwired password.`);
+      await file.update(identity.name, { password }, true);
+      await admissions.check();
+      return undefined;
+    }),
+
+    route('GET /v2/account/tokens', {}, async ({ client }) => {
+      const { id } = loggedIn(client);
+      return (await file.read()).tokens
+        .filter(({ account }) => account === id)
+        .map((token) => tokenJson(token, uses.of(token.id)));
+    }),
+
+    route(
+      'POST /v2/account/tokens',
+      { body: TokenCreate, status: 201 },
+      async ({ client, body: { name, role, days } }) => {
+        const { id } = person(client);
+        if (id === HOST_ACCOUNT && !(await hasHost()))
+          throw new Failure('conflict', 'A token speaks for an account: log in with one.');
+        const expires = days === null ? null : new Date(Date.now() + days * DAY_MS).toISOString();
+        const { text, token } = await file.addToken({ account: id, name, role, expires });
+        return { ...tokenJson(token, undefined), token: text };
+      },
+    ),
+
+    route('DELETE /v2/account/tokens/{token_id}', { status: 204 }, async ({ client, params }) => {
+      const { id, role } = loggedIn(client);
+      await file.removeToken(params.token_id, role === 'admin' ? undefined : id);
+      await uses.forget(params.token_id);
+      await admissions.check();
+      return undefined;
+    }),
+
+    route('GET /v2/accounts', {}, async () => {
+      const host = await parts.hostName();
+      const all = (await file.read()).accounts.map(accountJson);
+      return host === undefined ? all : [{ name: host, role: 'admin', created: null }, ...all];
+    }),
+
+    route('POST /v2/accounts', { body: AccountCreate, status: 201 }, async ({ client, body }) => {
+      loggedIn(client);
+      return accountJson(await file.add(body, await others()));
+    }),
+
+    route('PUT /v2/accounts/{name}', { body: AccountUpdate }, async ({ client, params, body }) => {
+      loggedIn(client);
+      const account = await file.update(params.name, body, await hasHost());
+      await admissions.check();
+      return accountJson(account);
+    }),
+
+    route('DELETE /v2/accounts/{name}', { status: 204 }, async ({ client, params }) => {
+      loggedIn(client);
+      await file.remove(params.name, await hasHost());
+      await admissions.check();
+      return undefined;
+    }),
+
+    route('GET /v2/projects/{project_id}/sharing', {}, async ({ client, params }) =>
+      sharingJson(projects.get(params.project_id).id, client.identity),
+    ),
+
+    route('PUT /v2/projects/{project_id}/sharing', { body: SharingUpdate }, async ({ client, params, body }) => {
+      const identity = loggedIn(client);
+      const project = projects.get(params.project_id);
+      const before = sharing.get(project.id);
+      if (!mayShare(identity, before))
+        throw new Failure('forbidden', 'Only the owner of a lab and admins may share it.');
+      const ids = new Map([...(await names())].map(([id, name]) => [name, id]));
+      const idOf = (name: string, member: string): string => {
+        const id = ids.get(normalName(name));
+        if (id === undefined) throw new Failure('invalid', `${member}: there is no account ${JSON.stringify(name)}.`);
+        return id;
+      };
+      const { owner, everybody = before.everybody, accounts } = body;
+      const shared = accounts && Object.entries(accounts).map(([name, access]) => [idOf(name, 'accounts'), access]);
+      await sharing.put(project.id, {
+        owner: owner === undefined ? before.owner : owner === null ? null : idOf(owner, 'owner'),
+        everybody,
+        accounts: shared ? (Object.fromEntries(shared) as LabSharing['accounts']) : before.accounts,
+      });
+      projects.announce('project.updated', project);
+      await admissions.check();
+      return sharingJson(project.id, identity);
+    }),
+
+    route('GET /v2/audit', {}, async ({ query: { last } }) => {
+      const wanted = last === undefined ? LINES.usual : Number(last);
+      if (!Number.isInteger(wanted) || wanted < 1 || wanted > LINES.most)
+        throw new Failure('invalid', `last: give a whole number from 1 to ${LINES.most}.`);
+      return audit.last(wanted);
+    }),
+  ];
+}
+
+function mayShare(identity: Identity | undefined, { owner }: LabSharing): boolean {
+  if (identity === undefined) return false;
+  return identity.role === 'admin' || (identity.role === 'user' && owner === identity.id);
+}
+
+/** @throws Failure `conflict` where nobody logs in */
+function loggedIn({ identity }: Asked['client']): Identity {
+  if (identity) return identity;
+  throw new Failure('conflict', NOBODY_ASKED);
+}
+
+/** The same, but no program with a token: it would outlive the token. @throws Failure `forbidden` */
+function person(client: Asked['client']): Identity {
+  const identity = loggedIn(client);
+  if (identity.token === undefined) return identity;
+  throw new Failure('forbidden', 'A token cannot do this: log in with user and password.');
+}
+
+function accountJson({ name, role, created }: StoredAccount): object {
+  return { name, role, created };
+}
+
+function tokenJson({ id, name, role, created, expires }: StoredToken, used: string | undefined): object {
+  return { token_id: id, name, role, created, expires, last_used: used ?? null };
+}

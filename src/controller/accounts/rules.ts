@@ -1,0 +1,180 @@
+// What each route asks of an account. A route that is not here is for admins.
+import type { Route } from '../../http/route.ts';
+
+/**
+ * - `read`: everybody who has logged in
+ * - `use`: users, who make labs of their own
+ * - `watch`: who may watch the lab of the path
+ * - `change`: who may change it
+ * - `type`: who may watch it; what those send who may not change it is dropped
+ * - `pass`: users, for the few questions to emulators that say nothing of labs; else admins
+ * - `admin`: admins
+ */
+export type Need = 'read' | 'use' | 'watch' | 'change' | 'type' | 'pass' | 'admin';
+
+const LAB = '/v2/projects/{project_id}';
+const NODE = `${LAB}/nodes/{node_id}`;
+const LINK = `${LAB}/links/{link_id}`;
+
+const ROUTES: Readonly<Record<Need, readonly string[]>> = {
+  read: [
+    'GET /',
+    'GET /labs/{project_id}',
+    'GET /labs/{project_id}/nodes/{node_id}/console',
+    'GET /labs/{project_id}/links/{link_id}/capture',
+    'GET /templates',
+    'GET /images',
+    'GET /hosts',
+    'GET /help',
+    'GET /v1/version',
+    'GET /static/web-ui/{path:.+}',
+    'GET /assets/licences.txt',
+    'GET /assets/{name}',
+    'GET /metrics',
+    'GET /v2/openapi.json',
+    'POST /v2/tickets',
+    'GET /v2/version',
+    'POST /v2/version',
+    'GET /v2/statistics',
+    'GET /v2/notifications',
+    'GET /v2/notifications/ws',
+    'GET /v2/operations',
+    'DELETE /v2/operations/{operation_id}',
+    'GET /v2/account',
+    'PUT /v2/account/password',
+    'GET /v2/account/tokens',
+    'POST /v2/account/tokens',
+    'DELETE /v2/account/tokens/{token_id}',
+    'GET /v2/accounts',
+    'GET /v2/appliances',
+    'GET /v2/appliances/matches',
+    'GET /v2/computes',
+    'GET /v2/computes/{compute_id}',
+    'GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}',
+    'GET /v2/computes/{compute_id}/images',
+    'GET /v2/computes/{compute_id}/{emulator}/images',
+    'GET /v2/impairments/presets',
+    'GET /v2/projects',
+    'GET /v2/project-figures',
+    'GET /v2/gns3vm',
+    'GET /v2/gns3vm/engines',
+    'GET /v2/symbols',
+    'GET /v2/default_symbols',
+    'GET /v2/symbols/{symbol_id:.+}/raw',
+    'GET /v2/symbols/{symbol_id:.+}/dimensions',
+    'GET /v2/templates',
+    'GET /v2/templates/{template_id}',
+  ],
+  use: ['POST /v2/projects', `POST ${LAB}/import`],
+  pass: ['GET /v2/computes/{compute_id}/{emulator}/{action:.+}'],
+  watch: [
+    `GET ${LAB}`,
+    `GET ${LAB}/stats`,
+    `GET ${LAB}/sharing`,
+    `GET ${LAB}/files/{path:.+}`,
+    `GET ${LAB}/notifications`,
+    `GET ${LAB}/notifications/ws`,
+    `GET ${LAB}/export`,
+    `POST ${LAB}/duplicate`,
+    `GET ${LAB}/snapshots`,
+    `GET ${LAB}/drawings`,
+    `GET ${LAB}/drawings/{drawing_id}`,
+    `GET ${LAB}/links`,
+    `GET ${LINK}`,
+    `GET ${LINK}/available_filters`,
+    `GET ${LINK}/statistics`,
+    `GET ${LINK}/schedule`,
+    `GET ${LINK}/pcap`,
+    `GET ${LINK}/pcap/ws`,
+    `GET ${LAB}/links/statistics/ws`,
+    `GET ${LAB}/captures`,
+    `GET ${LAB}/captures/{name}`,
+    `GET ${LAB}/nodes`,
+    `GET ${NODE}`,
+    `GET ${NODE}/links`,
+    `GET ${NODE}/mac_table`,
+    `GET ${NODE}/disk_use`,
+    `GET ${NODE}/files/{path:.+}`,
+  ],
+  type: [`GET ${NODE}/console/ws`, `GET ${NODE}/aux/ws`],
+  change: [
+    `PUT ${LAB}`,
+    `DELETE ${LAB}`,
+    `PUT ${LAB}/sharing`,
+    `POST ${LAB}/open`,
+    `POST ${LAB}/close`,
+    `POST ${LAB}/files/{path:.+}`,
+    `POST ${LAB}/snapshots`,
+    `DELETE ${LAB}/snapshots/{snapshot_id}`,
+    `POST ${LAB}/snapshots/{snapshot_id}/restore`,
+    `POST ${LAB}/drawings`,
+    `PUT ${LAB}/drawings/{drawing_id}`,
+    `DELETE ${LAB}/drawings/{drawing_id}`,
+    `POST ${LAB}/links`,
+    `PUT ${LINK}`,
+    `DELETE ${LINK}`,
+    `POST ${LINK}/start_capture`,
+    `POST ${LINK}/stop_capture`,
+    `POST ${LINK}/statistics/reset`,
+    `POST ${LINK}/schedule`,
+    `DELETE ${LINK}/schedule`,
+    `POST ${LAB}/templates/{template_id}`,
+    `POST ${LAB}/nodes`,
+    ...['start', 'stop', 'suspend', 'reload', 'console/reset'].flatMap((action) => [
+      `POST ${LAB}/nodes/${action}`,
+      `POST ${NODE}/${action}`,
+    ]),
+    `PUT ${NODE}`,
+    `DELETE ${NODE}`,
+    `POST ${NODE}/duplicate`,
+    `DELETE ${NODE}/mac_table`,
+    `POST ${NODE}/files/{path:.+}`,
+    `POST ${NODE}/resize_disk`,
+    `GET ${NODE}/dynamips/auto_idlepc`,
+    `GET ${NODE}/dynamips/idlepc_proposals`,
+    // A display cannot be watched without its mouse and keys.
+    `GET ${NODE}/console/vnc`,
+  ],
+  admin: [
+    'POST /v2/shutdown',
+    'POST /v2/debug',
+    'POST /v2/reload',
+    'POST /v2/projects/load',
+    'POST /v2/accounts',
+    'PUT /v2/accounts/{name}',
+    'DELETE /v2/accounts/{name}',
+    'GET /v2/audit',
+    'GET /v2/iou_license',
+    'PUT /v2/iou_license',
+    'PUT /v2/gns3vm',
+    'GET /v2/gns3vm/engines/{engine}/vms',
+    'POST /v2/appliances/{appliance_id}/template',
+    'POST /v2/computes',
+    'PUT /v2/computes/{compute_id}',
+    'DELETE /v2/computes/{compute_id}',
+    'GET /v2/computes/{compute_id}/ports',
+    'POST /v2/computes/{compute_id}/auto_idlepc',
+    'DELETE /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
+    'DELETE /v2/computes/{compute_id}/{emulator}/uploads/{upload_id}',
+    'POST /v2/computes/{compute_id}/{emulator}/{action:.+}',
+    'PUT /v2/computes/{compute_id}/{emulator}/{action:.+}',
+    'POST /v2/symbols/{symbol_id:.+}/raw',
+    'POST /v2/templates',
+    'PUT /v2/templates/{template_id}',
+    'DELETE /v2/templates/{template_id}',
+    'POST /v2/templates/{template_id}/duplicate',
+  ],
+};
+
+/** All routes of a compute: they know nothing of labs' owners. */
+const COMPUTE = '/v2/compute/';
+
+/** By method and pattern. */
+export const RULES: ReadonlyMap<string, Need> = new Map(
+  Object.entries(ROUTES).flatMap(([need, routes]) => routes.map((one) => [one, need as Need] as const)),
+);
+
+/** What a route asks for; undefined of one that nobody has thought of, which is for admins. */
+export function needOf({ method, pattern }: Pick<Route, 'method' | 'pattern'>): Need | undefined {
+  return pattern.startsWith(COMPUTE) ? 'admin' : RULES.get(`${method} ${pattern}`);
+}

@@ -1,0 +1,119 @@
+// Whose labs are whose, and who else may watch or change them. Labs of which nothing is known are everybody's.
+import * as v from 'valibot';
+import { Failure } from '../../failures.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
+import { log } from '../../host/log.ts';
+import type { Identity } from '../../http/identity.ts';
+import type { Documents } from '../../store/documents.ts';
+
+/** What somebody may do with a lab, the least first. */
+export const ACCESSES = ['none', 'watch', 'change'] as const;
+export type Access = (typeof ACCESSES)[number];
+
+const LabSharing = v.object({
+  /** Id of an account; null: nobody's. */
+  owner: v.nullable(v.string()),
+  /** What everybody may who has logged in. */
+  everybody: v.picklist(ACCESSES),
+  /** By id of an account. */
+  accounts: v.record(v.string(), v.picklist(['watch', 'change'])),
+});
+
+export type LabSharing = v.InferOutput<typeof LabSharing>;
+
+const EVERYBODYS: LabSharing = { owner: null, everybody: 'change', accounts: {} };
+
+const greater = (one: Access, other: Access): Access => (ACCESSES.indexOf(one) > ACCESSES.indexOf(other) ? one : other);
+
+/** What is said of a lab that is not there, and of one that is not shared. */
+export function noProject(id: string): Failure {
+  return new Failure('not-found', `project_id: there is no project ${id}.`);
+}
+
+/** @throws Failure `forbidden` for whoever may not name paths of this host */
+export function requireOwnPaths(identity: Identity | undefined, path: string | null | undefined): void {
+  if (path && identity !== undefined && identity.role !== 'admin')
+    throw new Failure('forbidden', 'path: only admins may say where on the host a lab lies; leave it out.');
+}
+
+export class Sharing {
+  readonly #documents: Documents;
+  readonly #labs = new Map<string, LabSharing>();
+  /** Labs of one identifier come one after the other. */
+  readonly #arrivals = new KeyedLock();
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  async start(): Promise<void> {
+    for (const { id, body } of await this.#documents.list('sharing')) {
+      const parsed = v.safeParse(LabSharing, body);
+      // What cannot be read is not everybody's: admins see it and share it again.
+      this.#labs.set(id, parsed.success ? parsed.output : { owner: null, everybody: 'none', accounts: {} });
+      if (!parsed.success)
+        log.warn('it cannot be read with whom a lab is shared; admins alone see it', { project: id });
+    }
+  }
+
+  get(projectId: string): LabSharing {
+    return this.#labs.get(projectId) ?? EVERYBODYS;
+  }
+
+  /** What somebody may do with a lab; everything where nobody logs in. */
+  accessOf(identity: Identity | undefined, projectId: string): Access {
+    if (identity === undefined || identity.role === 'admin') return 'change';
+    const { owner, everybody, accounts } = this.get(projectId);
+    const access = owner === identity.id ? 'change' : greater(everybody, accounts[identity.id] ?? 'none');
+    return identity.role === 'observer' && access === 'change' ? 'watch' : access;
+  }
+
+  sees(identity: Identity | undefined, projectId: string): boolean {
+    return this.accessOf(identity, projectId) !== 'none';
+  }
+
+  /** Whether somebody is told an event that bears the identifier of a lab, or none. */
+  tells(identity: Identity | undefined, { project_id: id }: { project_id?: unknown }): boolean {
+    return typeof id !== 'string' || this.sees(identity, id);
+  }
+
+  /**
+   * Makes a lab, which is its maker's from its first moment on. Where a host has one account labs are everybody's, so that they are still
+   * there for those who get an account later.
+   * @param isThere whether there is a lab of this identifier; making gives that one then
+   * @throws Failure `conflict` for the identifier of a lab that is not shared with whoever makes this one
+   */
+  async making<T>(
+    projectId: string,
+    identity: Identity | undefined,
+    isThere: () => boolean,
+    make: () => Promise<T>,
+  ): Promise<T> {
+    if (identity === undefined) return make();
+    return this.#arrivals.run(projectId, async () => {
+      await using undo = new AsyncDisposableStack();
+      if (isThere()) {
+        if (!this.sees(identity, projectId))
+          throw new Failure('conflict', 'project_id: this identifier is taken; leave it out, or choose another.');
+      } else if (!identity.alone) {
+        await this.put(projectId, { owner: identity.id, everybody: 'none', accounts: {} });
+        undo.defer(() => this.forget(projectId));
+      }
+      const made = await make();
+      undo.move();
+      return made;
+    });
+  }
+
+  async put(projectId: string, sharing: LabSharing): Promise<void> {
+    await this.#documents.put('sharing', projectId, sharing);
+    this.#labs.set(projectId, sharing);
+  }
+
+  /** After the end of a lab. */
+  async forget(projectId: string): Promise<void> {
+    if (!this.#labs.has(projectId)) return;
+    await this.#documents.delete('sharing', projectId);
+    this.#labs.delete(projectId);
+  }
+}

@@ -1,0 +1,250 @@
+// The accounts of a host that several people share, and their tokens: one file of the state directory, which the running server and
+// `labwired user` both change, one after the other.
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { Failure, messageOf, systemCode } from '../failures.ts';
+import { writeFileAtomically } from '../host/atomic-file.ts';
+import { hashPassword, isPasswordHash } from '../host/password-hash.ts';
+import { connect, settle } from './database.ts';
+
+/** What an account may do, the least first. */
+export const ROLES = ['observer', 'user', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Fewer characters of a password are guessed. */
+const LEAST_CHARACTERS = 8;
+const LONGEST_NAME = 64;
+/** Accounts of a file, and tokens of one account: enough for a school, and the file stays small. */
+const MOST_ACCOUNTS = 1_000;
+const MOST_TOKENS = 50;
+/** Bytes of a token's secret. */
+const TOKEN_BYTES = 32;
+export const TOKEN_PREFIX = 'lwt_';
+/** Milliseconds that another program's change is waited for. */
+const PATIENCE_MS = 10_000;
+/** Read and written by the server's user alone. */
+const MODE = 0o600;
+
+const Time = v.pipe(v.string(), v.isoTimestamp());
+
+const Account = v.strictObject({
+  id: v.pipe(v.string(), v.uuid()),
+  name: v.pipe(v.string(), v.nonEmpty()),
+  role: v.picklist(ROLES),
+  /** Its hash, see `host/password-hash.ts`. */
+  password: v.pipe(v.string(), v.check(isPasswordHash)),
+  created: Time,
+});
+
+const Token = v.strictObject({
+  id: v.pipe(v.string(), v.uuid()),
+  /** Id of the account that it speaks for. */
+  account: v.string(),
+  name: v.string(),
+  /** SHA-256 of the whole token in hexadecimal: 256 random bits need no slow hash. */
+  hash: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  /** What it may do at most; null: all that its account may. */
+  role: v.nullable(v.picklist(ROLES)),
+  created: Time,
+  expires: v.nullable(Time),
+});
+
+const Content = v.strictObject({ accounts: v.array(Account), tokens: v.array(Token) });
+
+export type StoredAccount = v.InferOutput<typeof Account>;
+export type StoredToken = v.InferOutput<typeof Token>;
+export type AccountsContent = v.InferOutput<typeof Content>;
+
+const NONE: AccountsContent = { accounts: [], tokens: [] };
+
+/** The lesser of two roles. */
+export function lesserRole(one: Role, other: Role): Role {
+  return ROLES.indexOf(one) < ROLES.indexOf(other) ? one : other;
+}
+
+/** A name as it is compared: however the keyboard composes its letters. */
+export function normalName(name: string): string {
+  return name.normalize('NFC');
+}
+
+/** @throws Failure `invalid` */
+export function checkedName(given: string): string {
+  const name = normalName(given);
+  if (name === '' || [...name].length > LONGEST_NAME || /[:\p{C}]|^\s|\s$/u.test(name)) {
+    throw new Failure(
+      'invalid',
+      `name: ${JSON.stringify(given)} cannot be the name of an account; use 1 to ${LONGEST_NAME} letters, digits and signs, without ":" and without blanks at its ends.`,
+    );
+  }
+  return name;
+}
+
+/** @throws Failure `invalid` */
+export function checkedPassword(password: string): string {
+  if ([...password].length >= LEAST_CHARACTERS) return password;
+  throw new Failure('invalid', `password: has fewer than ${LEAST_CHARACTERS} characters; choose a longer one.`);
+}
+
+export function hashOfToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+export class AccountsFile {
+  /** `<state>/accounts.json` */
+  readonly path: string;
+  readonly #lock: string;
+  #known: { version: string; content: AccountsContent } = { version: '', content: NONE };
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(stateDirectory: string) {
+    this.path = join(stateDirectory, 'accounts.json');
+    this.#lock = join(stateDirectory, 'accounts.lock');
+  }
+
+  /**
+   * What the file has now; the same object as long as it is the same file. Asked with each request: this costs some microseconds.
+   * @throws Failure `conflict` when the file is damaged or cannot be read
+   */
+  async read(): Promise<AccountsContent> {
+    const version = this.#version();
+    if (version === '') return NONE;
+    if (version !== this.#known.version) this.#known = { version, content: await this.#parsed() };
+    return this.#known.content;
+  }
+
+  /** Adds an account. @throws Failure `invalid`, `conflict` when the name is taken */
+  async add(given: { name: string; role: Role; password: string }, others: readonly string[]): Promise<StoredAccount> {
+    const name = checkedName(given.name);
+    const password = await hashPassword(checkedPassword(given.password));
+    const account = { id: randomUUID(), name, role: given.role, password, created: new Date().toISOString() };
+    await this.#change((content) => {
+      const names = [...others, ...content.accounts.map((one) => one.name)];
+      const taken = names.find((one) => normalName(one).toLowerCase() === name.toLowerCase());
+      if (taken !== undefined) throw new Failure('conflict', `name: there is already an account "${taken}".`);
+      if (content.accounts.length >= MOST_ACCOUNTS)
+        throw new Failure('conflict', `name: there are ${MOST_ACCOUNTS} accounts already; remove one first.`);
+      if (others.length === 0 && content.accounts.length === 0 && account.role !== 'admin')
+        throw new Failure('invalid', 'role: the first account has to be an admin, who can add and remove the others.');
+      return { ...content, accounts: [...content.accounts, account] };
+    });
+    return account;
+  }
+
+  /**
+   * Gives an account another password or role.
+   * @param hasOtherAdmin whether there is an admin beside those of the file
+   * @throws Failure `not-found`, `invalid`, `conflict` for the role of the last admin
+   */
+  async update(
+    name: string,
+    { role, password }: { role?: Role | undefined; password?: string | undefined },
+    hasOtherAdmin: boolean,
+  ): Promise<StoredAccount> {
+    const hash = password === undefined ? undefined : await hashPassword(checkedPassword(password));
+    let updated: StoredAccount | undefined;
+    await this.#change((content) => {
+      const account = named(content, name);
+      const changed = { ...account, role: role ?? account.role, password: hash ?? account.password };
+      updated = changed;
+      const accounts = content.accounts.map((one) => (one === account ? changed : one));
+      requireAdmin(accounts, hasOtherAdmin);
+      return { ...content, accounts };
+    });
+    return updated!;
+  }
+
+  /** Removes an account with its tokens. @throws Failure `not-found`, `conflict` for the last admin */
+  async remove(name: string, hasOtherAdmin: boolean): Promise<StoredAccount> {
+    let removed: StoredAccount | undefined;
+    await this.#change((content) => {
+      const account = named(content, name);
+      removed = account;
+      const accounts = content.accounts.filter((one) => one !== account);
+      requireAdmin(accounts, hasOtherAdmin);
+      return { accounts, tokens: content.tokens.filter((token) => token.account !== account.id) };
+    });
+    return removed!;
+  }
+
+  /** Makes a token for an account; its text is known to nobody later. @throws Failure `conflict` when there are too many */
+  async addToken(given: {
+    account: string;
+    name: string;
+    role: Role | null;
+    expires: string | null;
+  }): Promise<{ text: string; token: StoredToken }> {
+    const text = `${TOKEN_PREFIX}${randomBytes(TOKEN_BYTES).toString('base64url')}`;
+    const token = { id: randomUUID(), ...given, hash: hashOfToken(text), created: new Date().toISOString() };
+    await this.#change((content) => {
+      const now = Date.now();
+      // What has expired is of no use to anybody.
+      const tokens = content.tokens.filter(({ expires }) => expires === null || Date.parse(expires) > now);
+      if (tokens.filter(({ account }) => account === given.account).length >= MOST_TOKENS)
+        throw new Failure('conflict', `There are ${MOST_TOKENS} tokens of this account already; revoke one first.`);
+      return { ...content, tokens: [...tokens, token] };
+    });
+    return { text, token };
+  }
+
+  /** Removes a token, of this account unless it is undefined. @throws Failure `not-found` */
+  async removeToken(id: string, account: string | undefined): Promise<StoredToken> {
+    let removed: StoredToken | undefined;
+    await this.#change((content) => {
+      removed = content.tokens.find((one) => one.id === id && (account === undefined || one.account === account));
+      if (removed === undefined) throw new Failure('not-found', `token_id: there is no token ${id}.`);
+      return { ...content, tokens: content.tokens.filter((one) => one !== removed) };
+    });
+    return removed!;
+  }
+
+  /** Changes follow one another, also those of other programs: each begins with what the one before has left. */
+  async #change(work: (content: AccountsContent) => AccountsContent): Promise<void> {
+    const changed = this.#turn.then(() => this.#exclusively(work));
+    this.#turn = changed.catch(() => {});
+    await changed;
+  }
+
+  async #exclusively(work: (content: AccountsContent) => AccountsContent): Promise<void> {
+    const connection = await connect(this.#lock, PATIENCE_MS).catch((thrown: unknown) => {
+      throw new Failure('conflict', `${this.#lock} cannot be used (${messageOf(thrown)}).`, { cause: thrown });
+    });
+    try {
+      await settle((done) => connection.exec('BEGIN EXCLUSIVE', done));
+      const content = work(await this.read());
+      await writeFileAtomically(this.path, `${JSON.stringify(content, undefined, 2)}\n`, { mode: MODE });
+    } catch (thrown) {
+      if (systemCode(thrown) !== 'SQLITE_BUSY') throw thrown;
+      throw new Failure('unavailable', 'Another program is changing the accounts: try again.', { cause: thrown });
+    } finally {
+      await settle((done) => connection.close(done));
+    }
+  }
+
+  #version(): string {
+    const found = statSync(this.path, { bigint: true, throwIfNoEntry: false });
+    return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeNs}`;
+  }
+
+  async #parsed(): Promise<AccountsContent> {
+    try {
+      return v.parse(Content, JSON.parse(await readFile(this.path, 'utf8')));
+    } catch (thrown) {
+      const fix = 'put back a copy of it, or move it away and add the accounts again with "labwired user add"';
+      throw new Failure('conflict', `${this.path} cannot be used (${messageOf(thrown)}): ${fix}.`, { cause: thrown });
+    }
+  }
+}
+
+function named({ accounts }: AccountsContent, name: string): StoredAccount {
+  const account = accounts.find((one) => one.name === normalName(name));
+  if (account) return account;
+  throw new Failure('not-found', `name: there is no account ${JSON.stringify(name)}; labwired user list shows them.`);
+}
+
+function requireAdmin(accounts: readonly StoredAccount[], hasOtherAdmin: boolean): void {
+  if (hasOtherAdmin || accounts.some(({ role }) => role === 'admin')) return;
+  throw new Failure('conflict', 'role: this is the last admin; give another account the role admin first.');
+}

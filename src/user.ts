@@ -1,0 +1,162 @@
+// `labwired user`: the accounts of a host that several people share. Works on the state directory, whether the server runs or not; one
+// that runs knows a change with its next request.
+import { stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { accountsOf } from './access.ts';
+import type { Config } from './config/schema.ts';
+import { Failure } from './failures.ts';
+import { askSecret } from './host/ask-secret.ts';
+import { fileFailure } from './host/atomic-file.ts';
+import { makeDirectory } from './host/directories.ts';
+import { readRegularFile } from './host/regular-file.ts';
+import { randomPassword } from './store/account.ts';
+import { type AccountsFile, ROLES, type Role } from './store/accounts.ts';
+import { AuditFile } from './store/audit.ts';
+
+export interface UserCommand {
+  /** The verb, and the name of an account. */
+  words: readonly string[];
+  role?: string | undefined;
+  passwordFile?: string | undefined;
+  generate: boolean;
+  json: boolean;
+}
+
+const USAGE = 'labwired user add|remove|password|role|list [NAME] [--role ROLE] [--password-file FILE | --generate]';
+/** Bytes of a file with a password, at most. */
+const LARGEST_FILE_BYTES = 64 * 1024;
+
+interface Host {
+  file: AccountsFile;
+  /** Name of the account of the configuration, or of `account.json`. */
+  name: string | undefined;
+  audit: AuditFile;
+  /** The system's user who runs this. */
+  caller: string;
+}
+
+/**
+ * Does what the words say. Answers what to print.
+ * @param sudoUser who has become root by sudo
+ */
+export async function userCommand(config: Config, command: UserCommand, sudoUser?: string): Promise<string> {
+  const { state } = config;
+  const [verb = '', name, ...more] = command.words;
+  const act = VERBS[verb];
+  if (act === undefined || more.length > 0 || (name === undefined) !== (verb === 'list'))
+    throw new Failure('invalid', `Say what to do: ${USAGE}`);
+  // The file may be readable for root alone: before the rights go.
+  const fromFile = command.passwordFile === undefined ? undefined : await passwordIn(command.passwordFile);
+  const caller = sudoUser ?? userInfo().username;
+  await makeDirectory(state, state);
+  await becomeOwner(state);
+  const { file, hostName } = accountsOf(config);
+  const host = { file, name: await hostName(), audit: new AuditFile(state), caller };
+  return act(host, name ?? '', { ...command, fromFile });
+}
+
+type Given = UserCommand & { fromFile: string | undefined };
+
+const VERBS: Readonly<Record<string, (host: Host, name: string, given: Given) => Promise<string>>> = {
+  async add(host, name, given) {
+    const role = roleOf(given.role ?? 'user');
+    const { password, said } = await newPassword(given);
+    const others = host.name === undefined ? [] : [host.name];
+    const account = await host.file.add({ name, role, password }, others);
+    await note(host, 'add', account.name, role);
+    return `The account ${account.name} (${role}) was added${said}.\n`;
+  },
+
+  async remove(host, name) {
+    const account = await host.file.remove(name, requireNotHost(host, name));
+    await note(host, 'remove', account.name);
+    return `The account ${account.name} was removed, with its tokens. Its labs are there; admins see them.\n`;
+  },
+
+  async password(host, name, given) {
+    const hasOther = requireNotHost(host, name);
+    const { password, said } = await newPassword(given);
+    const account = await host.file.update(name, { password }, hasOther);
+    await note(host, 'password', account.name);
+    return `The password of ${account.name} was changed${said}.\n`;
+  },
+
+  async role(host, name, given) {
+    if (given.role === undefined) throw new Failure('invalid', 'Say which: labwired user role NAME --role ROLE');
+    const role = roleOf(given.role);
+    const account = await host.file.update(name, { role }, requireNotHost(host, name));
+    await note(host, 'role', account.name, role);
+    return `${account.name} is ${role} now.\n`;
+  },
+
+  async list(host, _name, { json }) {
+    const { accounts } = await host.file.read();
+    const own = host.name === undefined ? [] : [{ name: host.name, role: 'admin', created: null }];
+    const all = [...own, ...accounts.map((one) => ({ name: one.name, role: one.role, created: one.created }))];
+    if (json) return `${JSON.stringify(all, undefined, 2)}\n`;
+    if (all.length === 0) return 'There are no accounts.\n';
+    return all
+      .map(({ name, role, created }) => `${role.padEnd(9)} ${created ?? 'of this host        '}  ${name}\n`)
+      .join('');
+  },
+};
+
+function roleOf(text: string): Role {
+  const role = ROLES.find((one) => one === text);
+  if (role === undefined) throw new Failure('invalid', `--role ${JSON.stringify(text)}: use ${ROLES.join(', ')}.`);
+  return role;
+}
+
+/** @returns whether there is an admin beside those of the file; @throws Failure for the host's own account */
+function requireNotHost(host: Host, name: string): boolean {
+  if (host.name !== undefined && host.name === name)
+    throw new Failure(
+      'conflict',
+      `${name} is the account of this host: change it with labwired password, or in [Server].`,
+    );
+  return host.name !== undefined;
+}
+
+async function newPassword({ generate, fromFile }: Given): Promise<{ password: string; said: string }> {
+  if (generate) {
+    const password = randomPassword();
+    return { password, said: `, password ${password}` };
+  }
+  if (fromFile !== undefined) return { password: fromFile, said: '' };
+  const password = await askSecret('New password: ');
+  if (process.stdin.isTTY && (await askSecret('The same again: ')) !== password)
+    throw new Failure('invalid', 'The two are not the same; nothing was changed.');
+  return { password, said: '' };
+}
+
+async function passwordIn(path: string): Promise<string> {
+  try {
+    const [line = ''] = (await readRegularFile(path, LARGEST_FILE_BYTES)).toString().split(/\r?\n/);
+    return line;
+  } catch (thrown) {
+    throw fileFailure(thrown, `--password-file ${path}`);
+  }
+}
+
+/** Root works as the user whose state directory it is: what it writes has to be that one's. @throws Failure for others */
+export async function becomeOwner(state: string): Promise<void> {
+  const { uid, gid } = await stat(state);
+  const own = process.geteuid?.() ?? uid;
+  if (own === uid) return;
+  if (own !== 0) throw new Failure('forbidden', `${state} belongs to another user: run this as that one, or as root.`);
+  process.setgroups?.([gid]);
+  process.setgid?.(gid);
+  process.setuid?.(uid);
+}
+
+async function note(host: Host, verb: string, account: string, role?: Role): Promise<void> {
+  host.audit.note({
+    time: new Date().toISOString(),
+    account: host.caller,
+    address: 'this host',
+    action: `labwired user ${verb}`,
+    objects: { account, ...(role && { role }) },
+    status: 0,
+  });
+  await host.audit.settled();
+}
