@@ -75,7 +75,7 @@ test('through a cut with 200 changes and a kill -9 nothing is missed, made twice
     await screen.getByText(line).first().waitFor();
   };
   await remember(page);
-  const view = await page.locator('.topology > g').first().getAttribute('transform');
+  const view = await page.locator('.topology > svg > g').first().getAttribute('transform');
 
   way.cut();
   await page.getByText('Connection lost, trying again').first().waitFor();
@@ -103,7 +103,7 @@ test('through a cut with 200 changes and a kill -9 nothing is missed, made twice
 
   // Selection and place are as they were, the console is there again (its built-in PC was switched on again), and the lab that closes when it is left is open.
   assert.equal(await page.locator(`[data-node="${ids[0]}"].selected`).count(), 1);
-  assert.equal(await page.locator('.topology > g').first().getAttribute('transform'), view);
+  assert.equal(await page.locator('.topology > svg > g').first().getAttribute('transform'), view);
   await type('echo back again');
   assert.equal((await daemon.get(path)).status, 'opened');
 });

@@ -16,19 +16,21 @@ const RIM = 40;
 export class Camera {
   /** Told after each change of what is seen. */
   changed: () => void = () => {};
+  /** Told after each time that the pictures were drawn anew. */
+  drawn: () => void = () => {};
   readonly #host: HTMLElement;
-  readonly #svg: SVGSVGElement;
-  readonly #world: SVGGElement;
+  readonly #root: HTMLElement;
+  readonly #worlds: readonly SVGGElement[];
   #view: View = { x: 0, y: 0, scale: 1 };
-  /** What the SVG was drawn with last; a gesture moves the element as a whole from there. */
+  /** What the pictures were drawn with last; a gesture moves the element as a whole from there. */
   #drawn: View = { x: 0, y: 0, scale: 1 };
   #size: { width: number; height: number };
   #settle: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(host: HTMLElement, svg: SVGSVGElement, world: SVGGElement) {
+  constructor(host: HTMLElement, root: HTMLElement, worlds: readonly SVGGElement[]) {
     this.#host = host;
-    this.#svg = svg;
-    this.#world = world;
+    this.#root = root;
+    this.#worlds = worlds;
     this.#size = { width: host.clientWidth, height: host.clientHeight };
   }
 
@@ -127,7 +129,7 @@ export class Camera {
       this.draw();
       return;
     }
-    const { style } = this.#svg;
+    const { style } = this.#root;
     style.willChange = 'transform';
     style.transformOrigin = `${marginX}px ${marginY}px`;
     style.transform = `translate(${dx}px, ${dy}px) scale(${factor})`;
@@ -139,13 +141,15 @@ export class Camera {
   draw(): void {
     clearTimeout(this.#settle);
     const { clientWidth: width, clientHeight: height } = this.#host;
-    const { style } = this.#svg;
+    const { style } = this.#root;
     style.transform = '';
     style.willChange = '';
     this.#drawn = this.#view;
     const { x, y, scale } = this.#view;
-    this.#svg.classList.toggle('far', scale < FAR);
-    this.#world.setAttribute('transform', `translate(${x + width * MARGIN} ${y + height * MARGIN}) scale(${scale})`);
+    this.#root.classList.toggle('far', scale < FAR);
+    const transform = `translate(${x + width * MARGIN} ${y + height * MARGIN}) scale(${scale})`;
+    for (const world of this.#worlds) world.setAttribute('transform', transform);
+    this.drawn();
     this.changed();
   }
 }

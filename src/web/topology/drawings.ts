@@ -5,17 +5,14 @@ import type { Box } from '../model/geometry.ts';
 import { fontFamily, UNCHOSEN_COLOUR } from '../model/style.ts';
 import type { DrawingObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
-import type { Stage } from './stage.ts';
-import { make, pictureAddress, putAt, set } from './svg.ts';
+import { LOWEST_UPON_LINKS, type Stage } from './stage.ts';
+import { make, pictureAddress, set } from './svg.ts';
 
 interface Known {
   svg: string;
   shape: Shape | undefined;
   size: { width: number; height: number };
 }
-
-/** Drawings of lower layers lie below the links. */
-const LOWEST_UPON_LINKS = 1;
 
 export class DrawingLayer {
   readonly elements = new Map<string, SVGGElement>();
@@ -37,7 +34,7 @@ export class DrawingLayer {
     const drawing = lab.drawings.get(id);
     let group = this.elements.get(id);
     if (!drawing) {
-      group?.remove();
+      if (group) this.#stage.lifted.remove(group);
       this.elements.delete(id);
       this.#known.delete(id);
       return;
@@ -49,13 +46,12 @@ export class DrawingLayer {
       group.classList.toggle('selected', isSelected);
       this.elements.set(id, group);
     }
-    const { below, things } = this.#stage.layers;
     // Of the same layer, nodes stand upon drawings.
-    putAt(drawing.z < LOWEST_UPON_LINKS ? below : things, group, drawing.z - 0.5);
+    this.#stage.put(drawing.z < LOWEST_UPON_LINKS ? 'below' : 'things', id, group, drawing.z - 0.5);
     const known = this.#read(drawing);
     const shape = this.#stage.reshaped.get(id)?.shape ?? known.shape;
-    const box = this.box(drawing);
-    set(group, { transform: `translate(${box.x} ${box.y}) rotate(${drawing.rotation})` });
+    const { x, y } = this.#stage.drawnAt(id, this.box(drawing));
+    set(group, { transform: `translate(${x} ${y}) rotate(${drawing.rotation})` });
     group.setAttribute('aria-label', this.#described(drawing, shape));
     group.replaceChildren(shape ? shapeElement(shape) : pictureElement(drawing.svg, known.size));
   }

@@ -76,7 +76,7 @@ export class Gestures {
   }
 
   #isMap(target: Element): boolean {
-    return target === this.#stage.host || this.#stage.svg.contains(target);
+    return target === this.#stage.host || this.#stage.root.contains(target);
   }
 
   readonly #down = (event: PointerEvent): void => {
@@ -92,7 +92,7 @@ export class Gestures {
     }
     if (this.#pressed || this.#pinch.isOn) return;
     const { clientX: x, clientY: y, pointerId: pointer } = event;
-    this.#stage.svg.focus({ preventScroll: true });
+    this.#stage.root.focus({ preventScroll: true });
     // Otherwise the browser begins to select text, or takes the focus elsewhere.
     event.preventDefault();
     this.#stage.context.menu.value = undefined;

@@ -111,7 +111,7 @@ export function connectGrip(stage: Stage, from: NodeObject, connect: (to: string
 export function labelGrip(stage: Stage, node: NodeObject): Grip {
   const { context, camera } = stage;
   const id = node.node_id;
-  const text = stage.svg.querySelector<SVGTextElement>(`#node-${id} .name`);
+  const text = stage.root.querySelector<SVGTextElement>(`#node-${id} .name`);
   // A label without a place of its own stands in the middle: from then on it begins where its letters do.
   const start = { x: node.label.x ?? Math.round(text?.getBBox().x ?? 0), y: node.label.y ?? -20 };
   return {

@@ -43,8 +43,8 @@ export class Keys {
   }
 
   #show(drawing?: string): void {
-    const { svg, context } = this.#stage;
-    for (const former of svg.querySelectorAll('.current')) former.classList.remove('current');
+    const { root, context } = this.#stage;
+    for (const former of root.querySelectorAll('.current')) former.classList.remove('current');
     const id = this.#link
       ? `link-${this.#link}`
       : drawing
@@ -54,8 +54,8 @@ export class Keys {
           : '';
     const element = id === '' ? null : document.getElementById(id);
     element?.classList.add('current');
-    if (element) svg.setAttribute('aria-activedescendant', id);
-    else svg.removeAttribute('aria-activedescendant');
+    if (element) root.setAttribute('aria-activedescendant', id);
+    else root.removeAttribute('aria-activedescendant');
   }
 
   /** True if the key was one of these. */

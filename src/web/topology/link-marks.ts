@@ -2,19 +2,16 @@
 import type { LabContext } from '../lab-context.ts';
 import { type LinkCounters, rateText } from '../model/counters.ts';
 import type { Impairments, LinkObject } from '../model/types.ts';
-import { make, set, write } from './svg.ts';
+import { set, write } from './svg.ts';
 
 /** kbit/s from which on a line is drawn as wide as the next step. */
 const STEPS = [1, 100, 1_000, 10_000, 100_000];
-
-/** Pixels between the marks, which stand above the line, and the rate below it. */
-const BELOW = 22;
 
 /** Writes the marks, the link's name with them, and how wide the line is. */
 export function drawMarks(
   { lab, traffic }: LabContext,
   link: LinkObject,
-  { group, mark, name }: { group: SVGGElement; mark: SVGTextElement; name: string },
+  { group, mark, rate: figure, name }: { group: SVGGElement; mark: SVGTextElement; rate: SVGTextElement; name: string },
 ): void {
   const counters = lab.counters.links.peek().get(link.link_id);
   const isDropping = lab.counters.dropping.peek().has(link.link_id);
@@ -26,10 +23,7 @@ export function drawMarks(
     link.capturing ? `● ${captured(counters)}`.trim() : '',
   ];
   write(mark, marks.filter(Boolean).join('  '));
-  const figure = group.querySelector<SVGTextElement>('.rate') ?? make('text', { class: 'rate' }, group);
   write(figure, rate > 0 && counters ? ` ${ratesText(counters)}` : '');
-  const [x, y] = [Number(mark.getAttribute('x')), Number(mark.getAttribute('y'))];
-  set(figure, { x, y: y + BELOW, 'text-anchor': 'middle' });
   set(group, { 'data-traffic': STEPS.filter((step) => rate >= step).length });
   group.classList.toggle('dropping', traffic.peek() && isDropping);
   // A name has what can be seen.

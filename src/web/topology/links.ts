@@ -2,7 +2,7 @@
 import { centreOf, type Point } from '../model/geometry.ts';
 import { portName } from '../model/ports.ts';
 import { dashesOf, readLinkStyle } from '../model/style.ts';
-import type { LinkEnd, LinkObject } from '../model/types.ts';
+import type { LinkEnd, LinkObject, NodeObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
 import { drawMarks } from './link-marks.ts';
 import type { Stage } from './stage.ts';
@@ -14,6 +14,8 @@ const BOW = 36;
 const DOT = 42;
 /** Pixels from the state of a port to its name. */
 const LABEL = 22;
+/** Pixels between the marks, which stand above the line, and the rate below it. */
+const BELOW = 22;
 
 interface LinkElements {
   group: SVGGElement;
@@ -22,10 +24,13 @@ interface LinkElements {
   dots: [SVGCircleElement, SVGCircleElement];
   ports: [SVGTextElement, SVGTextElement];
   mark: SVGTextElement;
+  rate: SVGTextElement;
 }
 
 export class LinkLayer {
   readonly #elements = new Map<string, LinkElements>();
+  /** Those of which one end is held. */
+  readonly #atBorder = new Set<string>();
   readonly #stage: Stage;
 
   constructor(stage: Stage) {
@@ -48,15 +53,14 @@ export class LinkLayer {
     const [one, other] = link?.nodes.map((end) => lab.nodes.get(end.node_id)) ?? [];
     const found = this.#elements.get(id);
     if (!link || !one || !other) {
-      found?.group.remove();
+      if (found) this.#stage.lifted.remove(found.group);
       this.#elements.delete(id);
+      this.#atBorder.delete(id);
       return;
     }
     const elements = found ?? this.#make(id);
-    const from = centreOf(this.#stage.boxOf(one));
-    const path = linkPath(from, centreOf(this.#stage.boxOf(other)), this.#bow(link));
-    set(elements.line, { d: path.line });
-    set(elements.hit, { d: path.line });
+    this.#put(id, elements.group, this.#stage.held.has(one.node_id), this.#stage.held.has(other.node_id));
+    this.#place(link, elements, one, other);
     elements.group.classList.toggle('suspended', link.suspend);
     const style = readLinkStyle(link.link_style ?? {});
     // Of the line alone: what is selected or suspended looks so all the same.
@@ -67,13 +71,54 @@ export class LinkLayer {
     });
     for (const index of [0, 1] as const) {
       const status = link.suspend ? 'suspended' : [one, other][index]!.status;
-      set(elements.dots[index], { cx: path.dots[index].x, cy: path.dots[index].y, 'data-status': status });
+      set(elements.dots[index], { 'data-status': status });
       write(elements.ports[index], `${this.#portLabel(link.nodes[index])} `);
+    }
+    const name = WORDS.links.described(this.#endName(link.nodes[0]), this.#endName(link.nodes[1]));
+    drawMarks(this.#stage.context, link, { ...elements, name });
+  }
+
+  /** Draws the links anew of which one end is held: what else is held moves as a whole. */
+  followHeld(): void {
+    const { lab } = this.#stage.context;
+    for (const id of this.#atBorder) {
+      const link = lab.links.get(id);
+      const [one, other] = link?.nodes.map((end) => lab.nodes.get(end.node_id)) ?? [];
+      const elements = this.#elements.get(id);
+      if (link && one && other && elements) this.#place(link, elements, one, other);
+    }
+  }
+
+  /** With what is held when both its ends are, at the border of that when one is. */
+  #put(id: string, group: SVGGElement, isOneHeld: boolean, isOtherHeld: boolean): void {
+    const { lifted } = this.#stage;
+    const isAtBorder = isOneHeld !== isOtherHeld;
+    if (isAtBorder) {
+      this.#atBorder.add(id);
+      lifted.take('border', group, 0);
+      return;
+    }
+    this.#atBorder.delete(id);
+    if (isOneHeld) lifted.take('links', group, 0);
+    else lifted.putBack(group);
+  }
+
+  /** Where its line is, and what stands beside it. */
+  #place(link: LinkObject, elements: LinkElements, one: NodeObject, other: NodeObject): void {
+    const isAtBorder = this.#atBorder.has(link.link_id);
+    const centre = (node: NodeObject): Point => {
+      const box = this.#stage.boxOf(node);
+      return centreOf({ ...box, ...(!isAtBorder && this.#stage.drawnAt(node.node_id, box)) });
+    };
+    const path = linkPath(centre(one), centre(other), this.#bow(link));
+    set(elements.line, { d: path.line });
+    set(elements.hit, { d: path.line });
+    for (const index of [0, 1] as const) {
+      set(elements.dots[index], { cx: path.dots[index].x, cy: path.dots[index].y });
       set(elements.ports[index], { x: path.labels[index].x, y: path.labels[index].y });
     }
     set(elements.mark, { x: path.middle.x, y: path.middle.y - 6 });
-    const name = WORDS.links.described(this.#endName(link.nodes[0]), this.#endName(link.nodes[1]));
-    drawMarks(this.#stage.context, link, { ...elements, name });
+    set(elements.rate, { x: path.middle.x, y: path.middle.y - 6 + BELOW });
   }
 
   /** What stands beside a port: its name, unless somebody wrote something else there. */
@@ -98,6 +143,7 @@ export class LinkLayer {
       dots: [make('circle', { class: 'dot', r: 4 }, group), make('circle', { class: 'dot', r: 4 }, group)],
       ports: [make('text', { class: 'port' }, group), make('text', { class: 'port' }, group)],
       mark: make('text', { class: 'mark', 'text-anchor': 'middle' }, group),
+      rate: make('text', { class: 'rate', 'text-anchor': 'middle' }, group),
     };
     const isSelected = this.#stage.context.selection.value.link === id;
     group.classList.toggle('selected', isSelected);

@@ -92,6 +92,8 @@ export class TopologyMap implements LabMap {
     }
     for (const [id, kind] of dirty) if (kind === 'node') this.#nodes.draw(id);
     dirty.clear();
+    this.#links.followHeld();
+    this.#stage.lifted.draw(this.#stage.camera.scale);
     this.#forget(gone);
     this.#handles.draw();
     this.#minimap.mark();
@@ -148,13 +150,13 @@ export class TopologyMap implements LabMap {
   #applySettings(): void {
     const { view, lab } = this.#context;
     const project = lab.project.value;
-    const { classList } = this.#stage.svg;
+    const { classList } = this.#stage.root;
     classList.toggle('no-labels', !view.isShown('labels'));
     classList.toggle('no-links', !view.isShown('links'));
     classList.toggle('ports', project?.show_interface_labels === true);
     drawGrid(this.#stage.grid, project);
     const showsLayers = project?.show_layers === true;
-    if (classList.toggle('layered', showsLayers) || this.#stage.svg.querySelector('.layer')) this.#markAll();
+    if (classList.toggle('layered', showsLayers) || this.#stage.root.querySelector('.layer')) this.#markAll();
     this.#minimap.mark();
   }
 
@@ -174,7 +176,7 @@ export class TopologyMap implements LabMap {
   }
 
   focus(): void {
-    this.#stage.svg.focus({ preventScroll: true });
+    this.#stage.root.focus({ preventScroll: true });
   }
 
   fit(): void {

@@ -3,7 +3,7 @@ import { readStyle } from '../model/style.ts';
 import type { NodeObject } from '../model/types.ts';
 import { STATUS, WORDS } from '../words.ts';
 import type { Stage } from './stage.ts';
-import { make, putAt, set, write } from './svg.ts';
+import { make, set, write } from './svg.ts';
 import { symbolPicture } from './symbols.ts';
 
 /** From the top of a label to the line that its letters stand on. */
@@ -24,7 +24,7 @@ export class NodeLayer {
     const node = lab.nodes.get(id);
     let group = this.elements.get(id);
     if (!node) {
-      group?.remove();
+      if (group) this.#stage.lifted.remove(group);
       this.elements.delete(id);
       return;
     }
@@ -38,8 +38,8 @@ export class NodeLayer {
       set(group, { 'aria-selected': String(isSelected) });
       group.classList.toggle('selected', isSelected);
     }
-    putAt(this.#stage.layers.things, group, node.z);
-    const { x, y } = this.#stage.boxOf(node);
+    this.#stage.put('things', id, group, node.z);
+    const { x, y } = this.#stage.drawnAt(id, this.#stage.boxOf(node));
     set(group, { transform: `translate(${x} ${y})`, 'data-status': node.status, 'aria-label': this.#described(node) });
     group.classList.toggle('locked', node.locked);
     const [picture, state, name] = group.children as unknown as [SVGImageElement, SVGCircleElement, SVGTextElement];

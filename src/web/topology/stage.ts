@@ -5,9 +5,15 @@ import { type Box, type Point, snapped } from '../model/geometry.ts';
 import type { DrawingObject, NodeObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
 import { Camera } from './camera.ts';
-import { make } from './svg.ts';
+import { Lifted } from './lifted.ts';
+import { make, putAt, set } from './svg.ts';
 
+/** A part of the map in which things lie upon each other by their heights. */
+export type Layer = 'below' | 'links' | 'things';
 export type Kind = 'node' | 'link' | 'drawing';
+
+/** Drawings of lower layers lie below the links. */
+export const LOWEST_UPON_LINKS = 1;
 
 /** A drawing as a hand changes it. */
 export interface Reshaped extends Point {
@@ -17,10 +23,13 @@ export interface Reshaped extends Point {
 export class Stage {
   readonly host: HTMLElement;
   readonly context: LabContext;
-  readonly svg: SVGSVGElement;
+  /** The map. Its pictures lie one upon the other: what changes in one makes the browser paint none of the others anew. */
+  readonly root: HTMLDivElement;
   readonly grid: SVGGElement;
   /** Drawings below everything, links, nodes with other drawings, and what only gestures show. */
-  readonly layers: Readonly<Record<'below' | 'links' | 'things' | 'over', SVGGElement>>;
+  readonly layers: Readonly<Record<Layer | 'over', SVGGElement>>;
+  /** What a hand holds. */
+  readonly lifted: Lifted;
   readonly camera: Camera;
   /** Where nodes and drawings are that a hand holds: the server is told when it lets go. */
   readonly held = new Map<string, Point>();
@@ -33,24 +42,34 @@ export class Stage {
   constructor(host: HTMLElement, context: LabContext, flush: () => void) {
     this.host = host;
     this.context = context;
-    this.svg = make('svg', {
-      class: 'topology',
+    this.root = document.createElement('div');
+    this.root.className = 'topology';
+    set(this.root, {
       role: 'listbox',
       tabindex: 0,
       'aria-multiselectable': 'true',
       'aria-label': WORDS.lab.topology,
       'aria-describedby': 'keys',
     });
-    const world = make('g', {}, this.svg);
-    this.grid = make('g', { class: 'grid' }, world);
+    const worlds = Array.from({ length: 5 }, () => make('g', {}, make('svg', { role: 'presentation' }, this.root)));
+    const [ground, border, upon, moved, over] = worlds as [
+      SVGGElement,
+      SVGGElement,
+      SVGGElement,
+      SVGGElement,
+      SVGGElement,
+    ];
+    this.grid = make('g', { class: 'grid' }, ground);
     this.layers = {
-      below: make('g', { class: 'drawings' }, world),
-      links: make('g', { class: 'links' }, world),
-      things: make('g', { class: 'things' }, world),
-      over: make('g', { class: 'over' }, world),
+      below: make('g', { class: 'drawings' }, ground),
+      links: make('g', { class: 'links' }, ground),
+      things: make('g', { class: 'things' }, upon),
+      over: make('g', { class: 'over' }, over),
     };
-    host.append(this.svg);
-    this.camera = new Camera(host, this.svg, world);
+    this.lifted = new Lifted(border, moved);
+    host.append(this.root);
+    this.camera = new Camera(host, this.root, worlds);
+    this.camera.drawn = () => this.lifted.draw(this.camera.scale);
     this.#flush = () => {
       this.#frame = 0;
       flush();
@@ -60,12 +79,38 @@ export class Stage {
   stop(): void {
     cancelAnimationFrame(this.#frame);
     this.camera.stop();
-    this.svg.remove();
+    this.root.remove();
   }
 
   mark(kind: Kind, id: string): void {
     this.dirty.set(id, kind);
+    this.#ask();
+  }
+
+  #ask(): void {
     this.#frame ||= requestAnimationFrame(this.#flush);
+  }
+
+  /** Drawings below the links stay there in a hand. */
+  #isLifted(id: string): boolean {
+    return this.held.has(id) && (this.context.lab.drawings.get(id)?.z ?? LOWEST_UPON_LINKS) >= LOWEST_UPON_LINKS;
+  }
+
+  /** Puts the element of a node or a drawing into its layer, at its height there, or with what is held. */
+  put(layer: Layer, id: string, element: Element, height: number): void {
+    if (this.#isLifted(id)) {
+      if (element.parentNode === null) this.layers[layer].append(element);
+      this.lifted.take('things', element, height);
+      return;
+    }
+    this.lifted.putBack(element);
+    putAt(this.layers[layer], element, height);
+  }
+
+  /** Where the element of a node or a drawing is drawn in its group: what is held is moved with that as a whole. */
+  drawnAt(id: string, { x, y }: Point): Point {
+    const { offset } = this.lifted;
+    return this.#isLifted(id) ? { x: x - offset.x, y: y - offset.y } : { x, y };
   }
 
   /** Where a node is, in a hand or not. */
@@ -85,17 +130,30 @@ export class Stage {
     const { context } = this;
     const project = context.lab.project.value;
     const grid = (size: number | undefined): number => (isFree || !project?.snap_to_grid ? 0 : (size ?? 0));
+    const [nodeGrid, drawingGrid] = [grid(project?.grid_size), grid(project?.drawing_grid_size)];
+    const before = new Map([...this.held].map(([id, at]) => [id, this.drawnAt(id, at)]));
+    let offset: Point | undefined;
+    const put = (id: string, from: Point, to: Point): void => {
+      offset ??= { x: to.x - from.x, y: to.y - from.y };
+      this.held.set(id, to);
+    };
     for (const node of context.selectedNodes()) {
-      if (node.locked) continue;
-      this.held.set(node.node_id, snapped({ ...node, x: node.x + dx, y: node.y + dy }, grid(project?.grid_size)));
-      this.mark('node', node.node_id);
+      const { width, height } = node;
+      const moved = { x: node.x + dx, y: node.y + dy, width, height };
+      if (!node.locked) put(node.node_id, node, snapped(moved, nodeGrid));
     }
     for (const drawing of context.selectedDrawings()) {
-      if (drawing.locked) continue;
-      const box = { x: drawing.x + dx, y: drawing.y + dy, width: 0, height: 0 };
-      this.held.set(drawing.drawing_id, snapped(box, grid(project?.drawing_grid_size)));
-      this.mark('drawing', drawing.drawing_id);
+      const moved = { x: drawing.x + dx, y: drawing.y + dy, width: 0, height: 0 };
+      if (!drawing.locked) put(drawing.drawing_id, drawing, snapped(moved, drawingGrid));
     }
+    if (!offset) return;
+    this.lifted.offset = offset;
+    // All of them move as one, but for those that snap to another line of the grid.
+    for (const [id, to] of this.held) {
+      const [was, is] = [before.get(id), this.drawnAt(id, to)];
+      if (was?.x !== is.x || was.y !== is.y) this.mark(context.lab.nodes.has(id) ? 'node' : 'drawing', id);
+    }
+    this.#ask();
   }
 
   /** Things are again where the server says. */
