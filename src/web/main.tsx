@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { address, followHistory, go } from './address.ts';
-import { isOutdated } from './model/version.ts';
+import { loadPart } from './model/part.ts';
 import { Link } from './panels/link.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { SCREENS, type Screen, type ScreenProps, screenOf } from './screens.tsx';
@@ -23,12 +23,7 @@ async function load({ path, component }: Screen): Promise<void> {
     loaded.value = new Map(loaded.value).set(path, found);
   };
   note(null);
-  try {
-    note(await component.load());
-  } catch {
-    // The part belongs to another release: the server was replaced while the page was open.
-    isOutdated.value = true;
-  }
+  note(await loadPart(component.load));
 }
 
 function Shown({ screen, ids }: { screen: Screen; ids: readonly string[] }) {

@@ -12,8 +12,6 @@ export const WORDS = {
     name: 'Name',
     state: 'State',
     actions: 'Actions',
-    notLoaded:
-      'This part of the page could not be loaded. Is the server there, or is a new version running? Reload the page.',
   },
   connection: {
     live: 'live',
@@ -29,6 +27,7 @@ export const WORDS = {
     screens: 'Screens',
     reading: 'Reading',
     nothingHere: 'There is nothing at this address.',
+    partAwaited: 'Connection lost: a part of the page is loaded as soon as the server answers.',
     newVersion: 'A new version of the server is running. What you see may not work any more.',
     reload: 'Reload the page',
     leftLab: (name: string) => `${name} stops in half a minute, as nobody has it open.`,

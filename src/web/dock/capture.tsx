@@ -1,6 +1,7 @@
 // A capture, as a tab of the dock.
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { loadPart } from '../model/part.ts';
 import type { PaneProps } from './pane.ts';
 
 type View = ComponentType<{ path: string; title: string; isShown: boolean }>;
@@ -9,7 +10,7 @@ export function CapturePane({ context, entry, isShown }: PaneProps<'capture'>) {
   const [View, setView] = useState<View>();
   useEffect(() => {
     // Fetched with the first capture: a page without one does without it.
-    void import('../capture/capture-view.tsx').then(({ CaptureView }) => setView(() => CaptureView));
+    void loadPart(() => import('../capture/capture-view.tsx')).then(({ CaptureView }) => setView(() => CaptureView));
   }, []);
   if (!View) return null;
   return <View path={`${context.lab.path}/links/${entry.linkId}`} title={entry.title} isShown={isShown} />;

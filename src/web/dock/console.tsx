@@ -6,6 +6,7 @@ import { linesOf, pasteSlowly } from '../console/slow-paste.ts';
 import type { ConsoleTerminal } from '../console/terminal.ts';
 import { api } from '../model/api.ts';
 import { pastedText } from '../model/clipboard.ts';
+import { loadPart } from '../model/part.ts';
 import { remembered } from '../model/remembered.ts';
 import { WORDS } from '../words.ts';
 import { keyOf } from './entries.ts';
@@ -40,7 +41,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
   useEffect(() => {
     let over = false;
     // Fetched with the first console: a page without one does without it.
-    void import('../console/terminal.ts').then(({ ConsoleTerminal }) => {
+    void loadPart(() => import('../console/terminal.ts')).then(({ ConsoleTerminal }) => {
       if (over || !host.current) return;
       const made = new ConsoleTerminal(host.current, {
         path: `${path}/console/ws`,

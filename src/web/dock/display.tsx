@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Display } from '../console/display.ts';
 import { copyText } from '../model/clipboard.ts';
+import { loadPart } from '../model/part.ts';
 import { WORDS } from '../words.ts';
 import { keyOf } from './entries.ts';
 import { ConnectionNotice } from './notice.tsx';
@@ -25,7 +26,7 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
 
   useEffect(() => {
     let over = false;
-    void import('../console/display.ts').then(({ Display }) => {
+    void loadPart(() => import('../console/display.ts')).then(({ Display }) => {
       if (over || !host.current) return;
       display.value = new Display(host.current, {
         path,

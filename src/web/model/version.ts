@@ -9,15 +9,19 @@ function mainScript(html: string): string | undefined {
   return /\/assets\/main-[\w-]+\.js/.exec(html)?.[0];
 }
 
-/** Asks for the page again, and compares. To be called when the server was away. */
-export async function compareVersion(): Promise<void> {
+/** Asks for the page again, and compares; `away` if the server does not answer. To be called when the server was away. */
+export async function compareVersion(): Promise<'same' | 'other' | 'away'> {
   const own = globalThis.document?.querySelector<HTMLScriptElement>('script[type="module"]')?.src;
-  if (!own) return;
+  if (!own) return 'same';
   try {
     const response = await fetch('/', { cache: 'no-cache' });
-    const theirs = response.ok ? mainScript(await response.text()) : undefined;
-    if (theirs && !own.endsWith(theirs)) isOutdated.value = true;
+    // A proxy answers for a server that is away.
+    if (!response.ok) return 'away';
+    const theirs = mainScript(await response.text());
+    if (theirs === undefined || own.endsWith(theirs)) return 'same';
+    isOutdated.value = true;
+    return 'other';
   } catch {
-    // It is away again: asked when it is back.
+    return 'away';
   }
 }

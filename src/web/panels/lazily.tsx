@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { loadPart } from '../model/part.ts';
 import { WORDS } from '../words.ts';
 
 /** A component that stands for one that is loaded when it is needed. */
@@ -9,21 +10,15 @@ export function lazily<Props extends object>(load: () => Promise<ComponentType<P
   let loaded: ComponentType<Props> | undefined;
   return function Lazily(props: Props) {
     const isThere = useSignal(loaded !== undefined);
-    const problem = useSignal('');
     useEffect(() => {
       if (loaded) return;
-      load().then(
-        (component) => {
-          loaded = component;
-          isThere.value = true;
-        },
-        () => {
-          problem.value = WORDS.common.notLoaded;
-        },
-      );
-    }, [isThere, problem]);
+      void loadPart(load).then((component) => {
+        loaded = component;
+        isThere.value = true;
+      });
+    }, [isThere]);
     const Component = loaded;
     if (isThere.value && Component) return <Component {...props} />;
-    return <p role="status">{problem.value || WORDS.node.loading}</p>;
+    return <p role="status">{WORDS.node.loading}</p>;
   };
 }

@@ -1,10 +1,12 @@
-// Says that the server has another page meanwhile. It is never loaded by itself: consoles may hold text.
+// Says that the server has another page meanwhile, or that a part of this one waits for it. It is never loaded by itself: consoles may hold text.
+import { awaitedParts } from '../model/part.ts';
 import { isOutdated } from '../model/version.ts';
 import { WORDS } from '../words.ts';
 
 export function NewVersion() {
   return (
-    <div class="notice" role="status" hidden={!isOutdated.value}>
+    <div class="notice" role="status" hidden={!isOutdated.value && awaitedParts.value === 0}>
+      {!isOutdated.value && awaitedParts.value > 0 && WORDS.page.partAwaited}
       {isOutdated.value && (
         <>
           {WORDS.page.newVersion}{' '}

@@ -4,7 +4,7 @@ import type { ComponentType, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { go } from '../address.ts';
 import { shownLab } from '../lab-context.ts';
-import { isOutdated } from '../model/version.ts';
+import { loadPart } from '../model/part.ts';
 import { shownDialog } from '../tasks/dialogs.tsx';
 import { keyName, VERBS } from '../verbs.ts';
 import { isCommandShown, isKeysShown } from './shown.ts';
@@ -26,14 +26,9 @@ function lazy(shown: Signal<boolean>, load: () => Promise<ComponentType<OverlayP
     const isShown = shown.value;
     useEffect(() => {
       if (!isShown || component.value) return;
-      load().then(
-        (Loaded) => {
-          component.value = { Loaded };
-        },
-        () => {
-          isOutdated.value = true;
-        },
-      );
+      void loadPart(load).then((Loaded) => {
+        component.value = { Loaded };
+      });
     }, [isShown]);
     if (!isShown || !component.value) return null;
     const { Loaded } = component.value;

@@ -1,7 +1,7 @@
 // Windows about a lab that any screen may ask for; loaded when the first one is shown.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { isOutdated } from '../model/version.ts';
+import { loadPart } from '../model/part.ts';
 
 export const shownDialog = signal<VNode | undefined>(undefined);
 
@@ -9,13 +9,8 @@ const close = (): void => {
   shownDialog.value = undefined;
 };
 
-/** A part that is not there any more belongs to another release. */
 async function show(load: () => Promise<VNode>): Promise<void> {
-  try {
-    shownDialog.value = await load();
-  } catch {
-    isOutdated.value = true;
-  }
+  shownDialog.value = await loadPart(load);
 }
 
 export function showSnapshots(id: string, name: string): void {

@@ -6,7 +6,7 @@ import type { Fields } from '../../model/undo.ts';
 import { focusShown } from '../../shell/focus.ts';
 import { WORDS } from '../../words.ts';
 import { VerbButton } from '../verb-button.tsx';
-import { CheckField, ChoiceField, ColourField, NumberField } from './fields.tsx';
+import { CheckField, ChoiceField, ColourField, NumberField, TextField, useDraft } from './fields.tsx';
 import type { TabProps } from './tabs.tsx';
 
 const words = WORDS.drawings;
@@ -63,14 +63,18 @@ export function DrawingDetails({ context, object: drawing }: TabProps<DrawingObj
 }
 
 function TextFields({ shape, change, back }: ShapeProps<TextShape> & { back: () => void }) {
+  const { attributes, sent } = useDraft(shape.text);
   return (
     <>
       <label class="wide">
         {words.text}
         <textarea
           rows={4}
-          value={shape.text}
-          onChange={({ currentTarget }) => change({ text: currentTarget.value })}
+          {...attributes}
+          onChange={({ currentTarget }) => {
+            sent(currentTarget.value);
+            change({ text: currentTarget.value });
+          }}
           onKeyDown={(event) => {
             // Taken up by leaving the field.
             if (event.key === 'Escape' || (event.key === 'Enter' && event.ctrlKey)) back();
@@ -78,14 +82,7 @@ function TextFields({ shape, change, back }: ShapeProps<TextShape> & { back: () 
         />
       </label>
       <ColourField label={words.colour} value={shape.fill} change={(fill) => change({ fill })} />
-      <label>
-        {words.font}
-        <input
-          value={shape.fontFamily}
-          autocomplete="off"
-          onChange={({ currentTarget }) => change({ fontFamily: currentTarget.value.trim() || shape.fontFamily })}
-        />
-      </label>
+      <TextField label={words.font} value={shape.fontFamily} change={(fontFamily) => change({ fontFamily })} />
       <NumberField
         label={words.size}
         value={shape.fontSize}
