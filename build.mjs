@@ -3,7 +3,7 @@
 // esbuild makes one script of src/main.ts, one of the supervisor and one of each worker, and V8 what it compiles them to;
 // @yao-pkg/pkg in SEA mode puts scripts, addons and static files into a copy of the pinned Node. Two builds of the same sources
 // give the same bytes, wherever they are made.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -138,11 +138,21 @@ async function starter(outfile) {
  * What V8 makes of a script, for the same Node on the same kind of processor; elsewhere V8 refuses it and compiles. With a
  * fixed seed two builds give the same bytes.
  */
-function codeCache(script, cache, list, words) {
+function codeCache([program, ...before], script, cache, list, words) {
   const tool = join(root, 'bin/code-cache.mjs');
-  const run = (...parts) => execFileSync(process.execPath, parts, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const run = (...parts) => execFileSync(program, [...before, ...parts], { stdio: ['ignore', 'ignore', 'inherit'] });
   run('--random-seed=1', tool, 'make', script, cache, list, ...words);
   run(...V8_OPTIONS, tool, 'check', script, cache);
+}
+
+/** Words that run the Node of the target here; undefined where that is of another architecture, which nothing here emulates. */
+function nodeOfTarget(nodePackage) {
+  if (options.target === own) return [process.execPath];
+  const machine = arch === 'arm64' ? 'aarch64' : 'x86_64';
+  // The libraries are those of the cross compiler.
+  const words = [`qemu-${machine}-static`, '-L', `/usr/${machine}-linux-gnu`, join(nodePackage, 'bin/node')];
+  const { stdout } = spawnSync(words[0], [...words.slice(1), '--version'], { encoding: 'utf8' });
+  return stdout?.trim() === process.version ? words : undefined;
 }
 
 /** The licences of everything that is inside the executable. */
@@ -284,11 +294,15 @@ try {
   assets['web/assets/licences.txt.gz'] = shown;
   const list = join(place, 'assets.json');
   writeFileSync(list, JSON.stringify(assets));
-  for (const name of Object.keys(scripts)) {
-    if (options.target !== own) continue;
+  const node = nodeOfTarget(nodePackage);
+  if (node === undefined)
+    process.stdout.write(
+      `without compiled code, as qemu-user-static is not here to make it for ${arch}: starts take longer\n`,
+    );
+  for (const name of node ? Object.keys(scripts) : []) {
     const cache = join(place, `${name}.cache`);
     const isServer = name === 'program' && options.entry === SERVER;
-    codeCache(assets[`scripts/${name}.cjs`], cache, list, isServer ? ['evaluate'] : []);
+    codeCache(node, assets[`scripts/${name}.cjs`], cache, list, isServer ? ['evaluate'] : []);
     assets[`scripts/${name}.cache`] = cache;
   }
   const script = join(place, 'labwired.cjs');

@@ -1,6 +1,6 @@
-// Makes the Debian package of dist/labwired: bin/node bin/package.mjs [--arch amd64|arm64] [--out DIR] [--fast]
+// Makes the Debian package of dist/labwired: bin/node bin/package.mjs [--build] [--arch amd64|arm64] [--out DIR] [--fast]
 //
-// dpkg-deb does the packing (Debian package dpkg). Two packages of the same sources are equal: every file has the time of the
+// --build makes the executable first. dpkg-deb does the packing (Debian package dpkg). Two packages of the same sources are equal: every file has the time of the
 // release, and its owner is root. --fast is for tests: compressed in seconds rather than in a minute, and a fifth larger.
 import { execFileSync } from 'node:child_process';
 import {
@@ -21,6 +21,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { bashCompletion, commandManual, configurationManual, fishCompletion, zshCompletion } from './completions.mjs';
+import { RECOMMENDED } from './recommended.mjs';
 
 const root = join(import.meta.dirname, '..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -31,12 +32,18 @@ const { values: options } = parseArgs({
     arch: { type: 'string', default: process.arch === 'arm64' ? 'arm64' : 'amd64' },
     out: { type: 'string', default: join(root, 'dist') },
     fast: { type: 'boolean', default: false },
+    build: { type: 'boolean', default: false },
   },
 });
 const architectures = { amd64: 'x64', arm64: 'arm64' };
 const machine = architectures[options.arch];
 if (machine === undefined) fail(`--arch ${options.arch}: amd64 and arm64 are the architectures that Labwire runs on`);
 const executable = join(root, 'dist', machine === process.arch ? 'labwired' : `labwired-linux-${machine}`);
+if (options.build) {
+  const words = [join(root, 'build.mjs'), '--target', `linux-${machine}`];
+  // Standard output has the name of the package alone.
+  execFileSync(process.execPath, words, { stdio: ['ignore', 2, 'inherit'] });
+}
 if (!existsSync(executable))
   fail(`${executable} is not there: npm run build${machine === process.arch ? '' : ` -- --target linux-${machine}`}`);
 
@@ -51,8 +58,6 @@ const packed = (text) => gzipSync(text, { level: 9 });
 
 const MAINTAINER = 'Labwire <labwire@localhost>';
 
-/** In the order of a reader's interest; docs/packaging.md says what each is for. */
-const RECOMMENDS = 'vpcs, qemu-system-x86, qemu-utils, ovmf, swtpm, libpcap0.8, nftables';
 const SUGGESTS = 'docker.io, dynamips, cpulimit, mtools, tigervnc-standalone-server, tshark';
 
 const control = (size) => `Package: labwired
@@ -61,7 +66,7 @@ Architecture: ${options.arch}
 Maintainer: ${MAINTAINER}
 Installed-Size: ${size}
 Depends: libc6 (>= 2.34), libstdc++6, init-system-helpers (>= 1.52), systemd | systemd-standalone-sysusers
-Recommends: ${RECOMMENDS}
+Recommends: ${RECOMMENDED.join(', ')}
 Suggests: ${SUGGESTS}
 Section: net
 Priority: optional

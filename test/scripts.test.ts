@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..');
 const noShellcheck = spawnSync('shellcheck', ['--version']).status === 0 ? false : 'shellcheck is not installed';
 
 test('the scripts have none of the traps that shellcheck knows', { skip: noShellcheck }, () => {
-  const scripts = ['bin/setup', 'bin/demo', 'bin/test', 'bin/install', 'bin/node', '.ci/run'];
+  const scripts = ['bin/setup', 'bin/demo', 'bin/test', 'bin/install', 'bin/bundle-install', 'bin/node', '.ci/run'];
   const { status, stdout } = spawnSync('shellcheck', scripts, { cwd: root, encoding: 'utf8' });
   assert.equal(status, 0, stdout);
 });
