@@ -2,6 +2,7 @@
 
 import { type Flags, type Noun, type Values, type Verb, verb } from './command.ts';
 import { confirm } from './confirm.ts';
+import { exportVerb } from './lab.ts';
 import type { Change } from './labfile/changes.ts';
 import type { WantedLab } from './labfile/model.ts';
 import type { Plan } from './labfile/plan.ts';
@@ -177,3 +178,9 @@ export const destroy = noun('destroy', 'deletes the lab that a file describes', 
   flags: { yes: { short: 'y', summary: 'without asking' } },
   run: (session, [file], { yes }) => destroyLab(session, file, yes),
 });
+
+export const exporting: Noun = {
+  name: 'export',
+  summary: 'a lab as a file: as text with --yaml, else as an archive',
+  verbs: [exportVerb('')],
+};

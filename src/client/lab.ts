@@ -4,10 +4,12 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type * as v from 'valibot';
 import type { ProjectCreate } from '../controller/projects/schema.ts';
-import { type Noun, verb } from './command.ts';
+import { Failure } from '../failures.ts';
+import { type Noun, type Verb, verb } from './command.ts';
 import { fileBody, mustBeFree, save } from './files.ts';
 import type { LabObject } from './objects.ts';
 import type { Session } from './session.ts';
+import { WrongUsage } from './wrong-usage.ts';
 
 /** Files of labs end so. */
 const EXTENSION = '.gns3project';
@@ -60,6 +62,49 @@ function step(name: string, summary: string, done: string, take: (session: Sessi
   });
 }
 
+/** A lab as a file: an archive with everything, or a text that says what it is. */
+export function exportVerb(name: string): Verb {
+  return verb({
+    name,
+    words: ['LAB'],
+    summary: 'to one file, which lab import takes, its nodes stopped; with --yaml as text, which apply takes',
+    flags: {
+      to: { value: 'FILE', summary: `instead of NAME${EXTENSION}; - is standard output, as for --yaml` },
+      yaml: { summary: 'as text: nodes, links, drawings and configurations; no disks' },
+      images: { summary: 'with the images of its nodes' },
+      snapshots: { summary: 'with its snapshots' },
+      force: { summary: 'replace a file that is there' },
+    },
+    run: async (session, [wanted], { to, yaml, images, snapshots, force }) => {
+      if (yaml && (images || snapshots))
+        throw new WrongUsage('--yaml is a text: it holds neither images nor snapshots.');
+      const lab = await session.labNamed(wanted!);
+      const file = to ?? (yaml ? '-' : `${lab.name.replaceAll(/[/\0]/g, '_')}${EXTENSION}`);
+      if (file !== '-') await mustBeFree(file, force === true);
+      const query = `include_images=${images ? 'yes' : 'no'}&include_snapshots=${snapshots ? 'yes' : 'no'}`;
+      const content = yaml
+        ? Readable.from([await labAsText(session, lab)])
+        : await session.api.stream(`${pathOf(lab)}/export?${query}`);
+      await save(session, content, file);
+      if (file !== '-') session.tell(`Lab "${lab.name}" is in ${file}`, file, { file });
+    },
+  });
+}
+
+async function labAsText(session: Session, lab: LabObject): Promise<string> {
+  if (lab.status !== 'opened') {
+    throw new Failure(
+      'conflict',
+      `Lab "${lab.name}" is closed and does not show its files: labwired lab open "${lab.name}"`,
+    );
+  }
+  const [{ exportText }, { readLabState }] = await Promise.all([
+    import('./labfile/export.ts'),
+    import('./labfile/state.ts'),
+  ]);
+  return exportText(session.api, await readLabState(session.api, lab));
+}
+
 export const lab: Noun = {
   name: 'lab',
   summary: 'labs, which the API calls projects',
@@ -97,25 +142,7 @@ export const lab: Noun = {
       await session.api.post(`${pathOf(lab)}/nodes/start`);
     }),
     step('stop', 'all nodes', 'is stopped', (session, lab) => session.api.post(`${pathOf(lab)}/nodes/stop`)),
-    verb({
-      name: 'export',
-      words: ['LAB'],
-      summary: 'to one file, which lab import takes; its nodes must be stopped',
-      flags: {
-        to: { value: 'FILE', summary: `instead of NAME${EXTENSION}; - is standard output` },
-        images: { summary: 'with the images of its nodes' },
-        snapshots: { summary: 'with its snapshots' },
-        force: { summary: 'replace a file that is there' },
-      },
-      run: async (session, [wanted], { to, images, snapshots, force }) => {
-        const lab = await session.labNamed(wanted!);
-        const file = to ?? `${lab.name.replaceAll(/[/\0]/g, '_')}${EXTENSION}`;
-        if (file !== '-') await mustBeFree(file, force === true);
-        const query = `include_images=${images ? 'yes' : 'no'}&include_snapshots=${snapshots ? 'yes' : 'no'}`;
-        await save(session, await session.api.stream(`${pathOf(lab)}/export?${query}`), file);
-        if (file !== '-') session.tell(`Lab "${lab.name}" is in ${file}`, file, { file });
-      },
-    }),
+    exportVerb('export'),
     verb({
       name: 'check',
       words: ['FILE'],

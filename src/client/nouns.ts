@@ -3,7 +3,7 @@ import { capture } from './capture.ts';
 import type { Noun } from './command.ts';
 import { compute } from './compute.ts';
 import { context } from './context.ts';
-import { apply, destroy, diff, plan } from './converge.ts';
+import { apply, destroy, diff, exporting, plan } from './converge.ts';
 import { events } from './events.ts';
 import { image } from './image.ts';
 import { lab } from './lab.ts';
@@ -27,5 +27,5 @@ export const NOUNS: readonly Noun[] = [
   wait,
   context,
   top,
-  ...[plan, diff, apply, destroy],
+  ...[plan, diff, apply, destroy, exporting],
 ];

@@ -1,9 +1,15 @@
 // Labs as text, by the executable on a server: planned, applied, applied again, changed, broken off and destroyed.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders of the format look so
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type Client, client as newClient } from './client.ts';
+import { findProgram } from '../../src/host/programs.ts';
+import { BUILT_IN, type Client, client as newClient, Terminal } from './client.ts';
+import { eventually } from './daemon.ts';
+import type { NodeObject } from './lab.ts';
+import { pidOf } from './survivors.ts';
 
 const CLASS = `
 name: Büro 1
@@ -24,20 +30,263 @@ drawings:
   - {svg: '<svg height="10" width="10"><rect/></svg>', at: [5, 6]}
 `;
 
-async function labwired(t: TestContext): Promise<{ client: Client; file: (text: string) => void }> {
-  const client = await newClient(t);
-  return { client, file: (text) => writeFileSync(join(client.daemon.directory, 'lab.yaml'), text) };
+interface Bench {
+  client: Client;
+  /** Writes lab.yaml. */
+  file(text: string): void;
+  /** How often the server was asked so since the last time. */
+  asked(): string[];
+  nodes(): Promise<NodeObject[]>;
+  counts(): Promise<{ nodes: string[]; links: number; drawings: number }>;
 }
 
-test('a lab is made as its file says, and a second apply does nothing', async (t) => {
-  const { client, file } = await labwired(t);
+async function bench(t: TestContext, config = BUILT_IN): Promise<Bench> {
+  const client = await newClient(t, { config });
+  const { daemon } = client;
+  let seen = daemon.log.length;
+  const labs = async (): Promise<string[]> =>
+    ((await daemon.get('/v2/projects')) as { project_id: string }[]).map(({ project_id }) => project_id);
+  const list = async <T>(kind: string): Promise<T[]> => {
+    const all = await labs();
+    assert.equal(all.length, 1, 'there is one lab');
+    return (await daemon.get(`/v2/projects/${all[0]}/${kind}`)) as T[];
+  };
+  return {
+    client,
+    file: (text) => writeFileSync(join(daemon.directory, 'lab.yaml'), text),
+    asked: () => {
+      const lines = [...daemon.log.slice(seen).matchAll(/request method=(\w+) path=(\S+)/g)];
+      seen = daemon.log.length;
+      return lines.map(([, method, path]) => `${method} ${path}`).filter((line) => !line.startsWith('GET'));
+    },
+    nodes: () => list('nodes'),
+    counts: async () => ({
+      nodes: (await list<{ name: string }>('nodes')).map(({ name }) => name).sort(),
+      links: (await list('links')).length,
+      drawings: (await list('drawings')).length,
+    }),
+  };
+}
+
+const WHOLE = { nodes: ['Hubä', 'PC1', 'PC2', 'PC3', 'PC4', 'SW1'], links: 5, drawings: 1 };
+
+test('a lab is made as its file says, and a second apply asks the server for nothing but to read', async (t) => {
+  const { client, file, asked, counts } = await bench(t);
   file(CLASS);
-  assert.equal((await client.run('plan')).code, 2, 'there is something to do');
-  assert.match(await client.say('apply'), /17 changes made/);
+  const planned = await client.run('plan');
+  assert.equal(planned.code, 2, 'there is something to do');
+  assert.match(planned.out, /\+ node PC4 \(VPCS\)[\s\S]*13 to create/);
+  assert.deepEqual(asked(), [], 'a plan changes nothing');
+  assert.match(await client.say('apply'), /is as the file says: 17 changes made/);
+  assert.deepEqual(await counts(), WHOLE);
+  asked();
   assert.match(await client.say('plan'), /nothing to do/);
-  const before = client.daemon.log.length;
-  assert.match(await client.say('apply'), /^Lab "Büro 1" is as the file says\.$/);
-  const methods = [...client.daemon.log.slice(before).matchAll(/request method=(\w+)/g)].map(([, method]) => method);
-  assert.ok(methods.length > 0 && methods.every((method) => method === 'GET'), methods.join(' '));
-  assert.match(await client.say('node', 'list'), /PC4[\s\S]*SW1[\s\S]*Hubä/);
+  assert.equal(await client.say('apply'), 'Lab "Büro 1" is as the file says.');
+  assert.equal(await client.say('diff'), '');
+  assert.deepEqual(asked(), []);
+});
+
+test('a change is told before, and touches nothing else', async (t) => {
+  const { client, file, asked, counts } = await bench(t);
+  file(CLASS);
+  await client.say('apply');
+  asked();
+  file(CLASS.replace('z: 3', 'z: 4').replace('packet_loss: 5', 'packet_loss: 7').replace('[5, 6]', '[5, 7]'));
+  const { out, code } = await client.run('diff');
+  assert.equal(code, 2);
+  assert.match(out, /~ node SW1, line 9\n- +z: 3\n\+ +z: 4/);
+  assert.match(out, /\{"packet_loss":\[5\]\}[\s\S]*\{"packet_loss":\[7\]\}/);
+  await client.say('apply');
+  const changed = asked();
+  assert.equal(changed.length, 3, changed.join('\n'));
+  assert.ok(
+    changed.every((line) => line.startsWith('PUT')),
+    changed.join('\n'),
+  );
+  assert.deepEqual(await counts(), WHOLE);
+  const plan = JSON.parse(await client.say('plan', '--json'));
+  assert.deepEqual(plan.changes, []);
+});
+
+test('what the file does not have is deleted when somebody says so, and what is asked for is said at its place', async (t) => {
+  const { client, file, asked, counts } = await bench(t);
+  file(CLASS);
+  await client.say('apply');
+  asked();
+  file(CLASS.replace('PC{1..4}:\n', 'PC{1..3}:\n').replace('PC{1..4}:e0 -- SW 1:{0..3}', 'PC{1..3}:e0 -- SW 1:{0..2}'));
+  const refused = await client.run('apply');
+  assert.equal(refused.code, 1);
+  assert.match(refused.error, /deletes what the file does not have.*node PC4.*--yes/);
+  assert.deepEqual(asked(), [], 'nothing was done');
+  await client.say('apply', '--yes');
+  assert.deepEqual(await counts(), { ...WHOLE, nodes: WHOLE.nodes.filter((name) => name !== 'PC4'), links: 4 });
+
+  file(CLASS.replace('template: VPCS', 'template: VCPS'));
+  await client.fails(
+    1,
+    /lab\.yaml:5:3: nodes\.PC1\.template: the server has no template "VCPS"; did you mean "VPCS"\?/,
+    'plan',
+  );
+  file(CLASS.replace('{0..3}', '{6..9}'));
+  const port = await client.run('plan');
+  assert.match(port.error, /lab\.yaml:12:5: links "PC3:e0 -- SW 1:8": SW1 has no port "8"; it has e0/);
+  await client.fails(1, /no file or directory|none\.yaml/, 'plan', 'none.yaml');
+  await client.fails(1, /one word too many/, 'plan', 'a', 'b');
+});
+
+test('only the lab of the file is destroyed, and it is found by its id under another name', async (t) => {
+  const { client, file } = await bench(t);
+  await client.say('lab', 'create', 'Other');
+  file(CLASS);
+  await client.say('apply', '--json');
+  const { lab } = JSON.parse(await client.say('plan', '--json'));
+  file(CLASS.replace('name: Büro 1', `name: Büro 2\nid: ${lab.project_id}`));
+  await client.say('apply');
+  assert.match(await client.say('lab', 'list'), /Büro 2/);
+  const refused = await client.run('destroy');
+  assert.match(refused.error, /deletes lab "Büro 2" with 6 nodes.*--yes/);
+  await client.say('destroy', '-y');
+  assert.match(await client.say('lab', 'list'), /^LAB.*\nOther .*$/);
+  assert.match(await client.say('destroy', '-y'), /nothing to delete/);
+});
+
+const PCS = `
+name: Running
+nodes:
+  PC{1..3}:
+    template: VPCS
+    config: set pcname \${n}-one
+`;
+
+test('nodes that run stay running, and a restart is done for what needs it and when it is allowed', {
+  skip: (await findProgram('vpcs')) === undefined && 'vpcs is not installed',
+}, async (t) => {
+  const { client, file, nodes } = await bench(t, '[VPCS]\nengine = vpcs\n');
+  file(PCS);
+  await client.say('apply');
+  await client.say('lab', 'start', 'Running');
+  await client.say('wait', 'started');
+  const pids = async () => (await nodes()).map(pidOf);
+  const before = await pids();
+  assert.ok(before.every((pid) => pid !== undefined));
+  file(`${PCS}  PC4: {template: VPCS}\nlinks: ["PC1 -- PC4"]\n`);
+  await client.say('apply');
+  assert.deepEqual((await pids()).slice(0, 3), before, 'a node more and a link change no process');
+
+  file(
+    `${PCS.replace('1..3', '1..2')}  PC3: {template: VPCS, config: "set pcname three"}\n  PC4: {template: VPCS}\nlinks: ["PC1 -- PC4"]\n`,
+  );
+  const plan = await client.run('plan');
+  assert.match(plan.out, /write file PC3: startup\.vpc, needs a restart\n.*1 to change \(1 with a restart\)/);
+  const left = await client.run('apply');
+  assert.deepEqual([left.code, (await pids()).slice(0, 3)], [2, before]);
+  assert.match(left.error, /Left for a restart, which --restart does: PC3/);
+  await client.say('apply', '--restart');
+  const after = await pids();
+  assert.deepEqual(after.slice(0, 2), before.slice(0, 2));
+  assert.ok(after[2] !== undefined && after[2] !== before[2], 'PC3 was started anew');
+  assert.match(await client.say('plan'), /nothing to do/);
+});
+
+/** Twelve nodes, a star. */
+const STAR = `
+name: Star
+nodes:
+  PC{1..11}: {template: VPCS, config: "ip 10.0.0.\${n}/24"}
+  Hub{1..2}: {type: ethernet_hub, properties: {ports_mapping: [{name: Ethernet0, port_number: 0}, {name: Ethernet1, port_number: 1}]}}
+links:
+  - PC{1..2}:e0 -- Hub{1..2}:e0
+drawings:
+  - {svg: <svg/>, at: [0, 0]}
+  - {svg: <svg/>, at: [10, 0]}
+`;
+
+const STAR_WHOLE = {
+  nodes: [...Array.from({ length: 11 }, (_, index) => `PC${index + 1}`), 'Hub1', 'Hub2'].sort(),
+  links: 2,
+  drawings: 2,
+};
+
+test('an apply that is killed or interrupted anywhere is made whole by the next one', async (t) => {
+  const { client, file, counts, nodes } = await bench(t);
+  file(STAR);
+  await client.say('apply');
+  const places = (await nodes()).map(({ name, x, y }) => [name, x, y]).sort();
+  await client.say('destroy', '--yes');
+  for (const [after, signal] of [
+    ['POST /v2/projects ', 'SIGKILL'],
+    ['POST nodes 3', 'SIGKILL'],
+    ['POST nodes 8', 'SIGINT'],
+    ['POST files 2', 'SIGKILL'],
+    ['POST links 1', 'SIGTERM'],
+    ['POST drawings 1', 'SIGKILL'],
+  ] as const) {
+    const [, kind, count = '1'] = after.split(' ');
+    const begin = client.daemon.log.length;
+    const child = client.spawn(['apply'], ['ignore', 'ignore', 'pipe']);
+    const pattern = new RegExp(`request method=POST path=\\S*/${kind === '/v2/projects' ? 'projects' : kind}\\b`, 'g');
+    await eventually(
+      after,
+      () => client.daemon.log.slice(begin).match(pattern)?.length ?? 0,
+      (seen) => seen >= Number(count) || child.exitCode !== null,
+    );
+    child.kill(signal);
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    await client.say('apply', '-q');
+    assert.deepEqual(await counts(), STAR_WHOLE, `broken off after ${after} by ${signal}`);
+    assert.deepEqual(
+      (await nodes()).map(({ name, x, y }) => [name, x, y]).sort(),
+      places,
+      'it looks as if nothing had happened',
+    );
+    assert.match(await client.say('plan'), /nothing to do/);
+    await client.say('destroy', '--yes');
+  }
+});
+
+test('two applies at once make one lab', async (t) => {
+  const { client, file, counts } = await bench(t);
+  file(STAR);
+  for (let turn = 0; turn < 3; turn++) {
+    const ended = await Promise.all([client.run('apply'), client.run('apply'), client.run('apply')]);
+    for (const { code, error } of ended) assert.deepEqual([code, error], [0, '']);
+    assert.deepEqual(await counts(), STAR_WHOLE);
+    await client.say('destroy', '--yes');
+  }
+});
+
+test('a lab that is closed is opened by apply, and a server that is not there is named', async (t) => {
+  const { client, file } = await bench(t);
+  file(CLASS);
+  await client.say('apply');
+  await client.say('lab', 'close', 'Büro 1');
+  assert.match((await client.run('plan')).out, /~ open lab Büro 1\nLab "Büro 1": 1 to change/);
+  await client.say('apply');
+  assert.match(await client.say('plan'), /nothing to do/);
+  rmSync(join(client.daemon.directory, 'none'), { force: true });
+  await client.fails(1, /cannot be reached: nothing listens there/, 'apply', '--server', 'http://127.0.0.1:9');
+});
+
+test('a plan fits a terminal of 40 columns, and a person is asked before something goes', async (t) => {
+  const { client, file, counts } = await bench(t);
+  file(CLASS);
+  const narrow = new Terminal(t, client, 40, ['plan']);
+  assert.deepEqual((await narrow.ended)[0], 2);
+  const lines = narrow.text.trimEnd().split('\r\n').slice(0, -1);
+  assert.ok(
+    lines.every((line) => line.length <= 40),
+    lines.join('\n'),
+  );
+  await client.say('apply');
+  file(CLASS.replace(/drawings:[\s\S]*/, ''));
+  const no = new Terminal(t, client, 80, ['apply']);
+  await no.shows(/\[y\/N\] /);
+  no.type('\r');
+  assert.deepEqual((await no.ended)[0], 1);
+  assert.equal((await counts()).drawings, 1);
+  const yes = new Terminal(t, client, 80, ['apply']);
+  await yes.shows(/\[y\/N\] /);
+  yes.type('y\r');
+  assert.deepEqual((await yes.ended)[0], 0);
+  assert.equal((await counts()).drawings, 0);
 });

@@ -1,4 +1,5 @@
 // Does what a plan says: one request a change, each of which the server does as a whole or not at all.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 import type { Session } from '../session.ts';
 import { type Change, changeKey, removes } from './changes.ts';
@@ -95,13 +96,25 @@ async function oneRound(
       done += 1;
     } catch (error) {
       if (!(error instanceof Failure) || !['conflict', 'not-found'].includes(error.code)) throw error;
-      // Somebody else may have done it, or taken away what it was about.
-      const again = await planLab(session, wanted);
-      if (again.changes.some((one) => changeKey(one) === changeKey(change))) throw placed(wanted, change, error);
+      // Somebody else may have done it, be about to, or have taken away what it was about.
+      if (await isStillWanted(session, wanted, change)) throw placed(wanted, change, error);
       return done;
     }
   }
   return done;
+}
+
+/** Tries and milliseconds that somebody else has for the same change, which shows when it is done. */
+const PATIENCE = { tries: 10, milliseconds: 100 };
+
+async function isStillWanted(session: Session, wanted: WantedLab, change: Change): Promise<boolean> {
+  const tries = change.action === 'create' ? PATIENCE.tries : 1;
+  for (let turn = 0; turn < tries; turn++) {
+    if (turn > 0) await sleep(PATIENCE.milliseconds * (1 + Math.random()));
+    const { changes } = await planLab(session, wanted);
+    if (!changes.some((one) => changeKey(one) === changeKey(change))) return false;
+  }
+  return true;
 }
 
 function placed({ file }: WantedLab, { place, kind, name }: Change, error: Failure): Failure {

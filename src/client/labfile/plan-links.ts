@@ -91,11 +91,14 @@ function changeOf(link: WantedLink, is: ServerLink, isTurned: boolean, name: str
   };
 }
 
+/** A link that is being drawn, or that a program left without its ends, joins nothing: no file has it. */
+export const isWhole = ({ nodes }: ServerLink): boolean => nodes.length === 2;
+
 /** @throws Failure for a port that there is not */
 export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Change[] {
   const wanted = lab.links.map((link) => ({ link, ends: endsOn(lab, link, found) }));
   const known = new Map<WantedLink, ServerLink>();
-  const left = new Set(state.links);
+  const left = new Set(state.links.filter(isWhole));
   // Those whose ports are named first: the others take what is left.
   const named = ({ link }: (typeof wanted)[number]): number =>
     link.ends.filter(({ port }) => port !== undefined).length;

@@ -1,0 +1,196 @@
+// A lab as a server has it, as the text of a file that makes the same again.
+import { Document, isMap, isScalar, type Pair, visit } from 'yaml';
+import { defaultEndLabel } from '../../controller/links/link.ts';
+import { defaultLabel } from '../../controller/nodes/label.ts';
+import { findNodeKind } from '../../store/node-kinds/kinds.ts';
+import type { Port } from '../../store/node-kinds/port.ts';
+import type { Api } from '../api.ts';
+import { endText } from '../link-ends.ts';
+import { SCHEMA_FILE, schemaHint } from './json-schema.ts';
+import { isWhole } from './plan-links.ts';
+import { CONFIGURED_TYPES } from './references.ts';
+import type { LabText, LinkText, NodeText } from './schema.ts';
+import {
+  configPath,
+  readNodeFile,
+  type ServerDrawing,
+  type ServerLab,
+  type ServerLink,
+  type ServerNode,
+  withoutMark,
+} from './state.ts';
+import { literal } from './substitution.ts';
+
+/** What a lab has that is made without saying so. */
+const SETTINGS: Readonly<Record<string, unknown>> = {
+  auto_close: false,
+  auto_open: false,
+  auto_start: false,
+  drawing_grid_size: 25,
+  grid_size: 75,
+  scene_height: 1000,
+  scene_width: 2000,
+  show_grid: false,
+  show_interface_labels: false,
+  show_layers: false,
+  snap_to_grid: false,
+  supplier: null,
+  zoom: 100,
+};
+
+const USUAL_SYMBOL = ':/symbols/computer.svg';
+const USUAL_PORTS = { format: 'Ethernet{0}', segmentSize: 0 };
+const CONSOLES: Readonly<Record<string, string>> = {
+  ...{ vpcs: 'telnet', dynamips: 'telnet', iou: 'telnet', qemu: 'telnet', docker: 'telnet', ethernet_switch: 'none' },
+  ...{ traceng: 'none', virtualbox: 'none', vmware: 'none' },
+};
+
+/** Properties that are the server's to tell, or that its host has. */
+const TOLD: Readonly<Record<string, readonly string[]>> = {
+  cloud: ['interfaces'],
+  nat: ['ports_mapping'],
+  docker: ['container_id', 'aux'],
+  dynamips: ['aux'],
+};
+const TOLD_OF_ALL =
+  /md5sum$|^(startup_config|private_config|startup_script|base_script_file|node_directory|command_line)/;
+
+/** Files of a node that its settings are kept in. */
+const SETTING_FILES: Readonly<Record<string, readonly string[]>> = { docker: ['etc/network/interfaces'] };
+
+function propertiesOf({ node_type: type, properties }: ServerNode): Record<string, unknown> | undefined {
+  const told = [...(TOLD[type] ?? []), ...(findNodeKind(type)?.ownNumbers ?? [])];
+  const kept = Object.entries(properties).filter(([name, value]) => {
+    const isEmpty =
+      value === null || (typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length === 0);
+    return !isEmpty && !told.includes(name) && !TOLD_OF_ALL.test(name);
+  });
+  return kept.length > 0 ? escaped(Object.fromEntries(kept)) : undefined;
+}
+
+/** All texts so that they stand for themselves. */
+function escaped<T>(value: T): T {
+  if (typeof value === 'string') return literal(value) as T;
+  if (Array.isArray(value)) return value.map(escaped) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [literal(name), escaped(one)])) as T;
+}
+
+/** The members of an object that say something; undefined when none do. */
+function said<T extends object>(members: T): Partial<T> | undefined {
+  const kept = Object.entries(members).filter(([, value]) => value !== undefined);
+  return kept.length > 0 ? (Object.fromEntries(kept) as Partial<T>) : undefined;
+}
+
+const unless = <T>(value: T | undefined, usual: unknown): T | undefined => (value === usual ? undefined : value);
+
+function labelOf({ label, height = 59 }: ServerNode): NodeText['label'] | undefined {
+  const usual = defaultLabel(label.text, height);
+  const isUsual = !label.style && label.x == null && !label.rotation && (label.y ?? usual.y) === usual.y;
+  if (isUsual) return undefined;
+  const { style, x, y, rotation } = label;
+  return said({ style: style ?? null, x: x ?? null, y, rotation }) as NodeText['label'];
+}
+
+async function nodeText(api: Api, { object }: ServerLab, node: ServerNode): Promise<NodeText> {
+  const type = node.node_type as NonNullable<NodeText['type']>;
+  const kind = findNodeKind(type);
+  const names = kind?.portNames ?? USUAL_PORTS;
+  const file = async (path: string): Promise<string | undefined> => {
+    const content = await readNodeFile(api, object, node, path);
+    return content && literal(withoutMark(node, path, content).toString());
+  };
+  const hasConfig = CONFIGURED_TYPES.includes(type);
+  const files: Record<string, string | undefined> = {};
+  for (const path of SETTING_FILES[type] ?? []) files[path] = await file(path);
+  const consoleType = node.console_type as ConsoleType | null;
+  type ConsoleType = NonNullable<NonNullable<NodeText['console']>['type']>;
+  return said({
+    type,
+    template_id: node.template_id ?? undefined,
+    compute: unless(node.compute_id, 'local'),
+    at: [node.x, node.y],
+    z: unless(node.z, 1),
+    locked: node.locked === true ? true : undefined,
+    symbol: unless(node.symbol ?? undefined, USUAL_SYMBOL),
+    label: labelOf(node),
+    console: said({
+      type: unless(consoleType ?? undefined, CONSOLES[type]),
+      auto_start: node.console_auto_start === true ? true : undefined,
+    }),
+    properties: propertiesOf(node),
+    custom_adapters: node.custom_adapters?.length ? node.custom_adapters : undefined,
+    ports: said({
+      format: unless(node.port_name_format, names.format),
+      segment_size: unless(node.port_segment_size, names.segmentSize),
+      first: node.first_port_name ?? undefined,
+    }),
+    start: said({ order: node.start_order || undefined, delay: node.start_delay || undefined }),
+    config: hasConfig ? await file(configPath(node, false)) : undefined,
+    private_config: hasConfig && type !== 'vpcs' ? await file(configPath(node, true)) : undefined,
+    files: said(files),
+  }) as NodeText;
+}
+
+function linkText({ nodes }: ServerLab, link: ServerLink): string | LinkText {
+  const text = literal(link.nodes.map((end) => endText(nodes, end)).join(' -- '));
+  const filters = Object.fromEntries(
+    Object.entries(link.filters ?? {}).map(([type, values]) => [type, values.length === 1 ? values[0]! : values]),
+  );
+  const isUsual = link.nodes.every(({ label, ...port }) => {
+    const usual = defaultEndLabel(port as unknown as Port);
+    return !label || (label.text === usual.text && (label.style ?? usual.style) === usual.style && label.x == null);
+  });
+  const more = said({
+    filters: Object.keys(filters).length > 0 ? escaped(filters) : undefined,
+    impairments: link.impairments,
+    suspended: link.suspend ? true : undefined,
+    style: link.link_style && Object.keys(link.link_style).length > 0 ? escaped(link.link_style) : undefined,
+    labels: isUsual ? undefined : escaped(link.nodes.map(({ label }) => label)),
+  });
+  return more ? ({ link: text, ...more } as LinkText) : text;
+}
+
+function drawingText({ svg, x, y, z, locked, rotation }: ServerDrawing): object {
+  return {
+    at: [x, y],
+    ...said({ z: unless(z, 2), locked: locked || undefined, rotation: rotation || undefined }),
+    svg: literal(svg),
+  };
+}
+
+/** The file of a lab, whose files can be read: it is open. */
+export async function exportText(api: Api, state: ServerLab): Promise<string> {
+  const { object, nodes, drawings } = state;
+  const links = state.links.filter(isWhole);
+  const variables = object['variables'] as { name: string; value?: string }[] | null | undefined;
+  const texts: [string, NodeText][] = [];
+  for (const node of nodes) texts.push([literal(node.name), await nodeText(api, state, node)]);
+  const lab = said({
+    name: literal(object.name),
+    settings: said(
+      Object.fromEntries(Object.entries(SETTINGS).map(([name, usual]) => [name, unless(object[name] ?? null, usual)])),
+    ),
+    variables: variables ? Object.fromEntries(variables.map(({ name, value = null }) => [name, value])) : undefined,
+    nodes: texts.length > 0 ? Object.fromEntries(texts) : undefined,
+    links: links.length > 0 ? links.map((link) => linkText(state, link)) : undefined,
+    drawings: drawings.length > 0 ? drawings.map(drawingText) : undefined,
+  }) as unknown as LabText;
+  return `${schemaHint(SCHEMA_FILE)}\n${written(lab)}`;
+}
+
+/** Places on one line each, texts of several lines as they are. */
+function written(lab: LabText): string {
+  const document = new Document(lab, { aliasDuplicateObjects: false });
+  visit(document, {
+    Pair(_key, pair) {
+      const { key, value } = pair as Pair;
+      if (isScalar(key) && key.value === 'at' && typeof value === 'object' && value !== null) {
+        (value as { flow?: boolean }).flow = true;
+      }
+    },
+  });
+  const top = document.contents;
+  if (isMap(top)) for (const { key } of top.items.slice(1)) if (isScalar(key)) key.spaceBefore = true;
+  return document.toString({ lineWidth: 0 });
+}
