@@ -67,7 +67,7 @@ export function exportVerb(name: string): Verb {
   return verb({
     name,
     words: ['LAB'],
-    summary: 'to one file, which lab import takes, its nodes stopped; with --yaml as text, which apply takes',
+    summary: 'to one file, for lab import, its nodes stopped; with --yaml as text, for apply',
     flags: {
       to: { value: 'FILE', summary: `instead of NAME${EXTENSION}; - is standard output, as for --yaml` },
       yaml: { summary: 'as text: nodes, links, drawings and configurations; no disks' },
