@@ -25,7 +25,8 @@ On a running server, this host's or --server URL; labwired lab --help says more 
   labwired node list|create|update|start|stop|reload|delete|console|exec
   labwired link list|create|delete         labwired capture LINK
   labwired snapshot list|create|restore|delete
-  labwired image list|upload               labwired template list
+  labwired image list|upload|download|delete
+  labwired template list
   labwired compute list                    labwired events [LAB]
   labwired top [LAB]
   labwired wait STATE [NODE...]            labwired context list|add|use|remove

@@ -16,6 +16,8 @@ export class Ending {
   readonly #steps: Step[] = [];
   /** A command that goes on until it is interrupted has done its work then. */
   isUsual = false;
+  /** Never resolves: the process ends when the steps are done. Undefined until a signal has come, or nobody reads any more. */
+  leaving: Promise<never> | undefined;
 
   /** Puts a step before those that are there; answers what does it now, and not again. */
   defer(step: Step): Deferred {
@@ -46,12 +48,11 @@ export class Ending {
 
   /** From now on signals and a closed output end the process by way of the steps. The same signal again ends it at once. */
   watch(): void {
-    const leave = async (code: number): Promise<void> => {
-      await this.run();
-      process.exit(code);
+    const leave = (code: number): void => {
+      this.leaving ??= this.run().then(() => process.exit(code));
     };
     for (const signal of SIGNALS)
-      process.once(signal, () => void leave(this.isUsual && signal === 'SIGINT' ? 0 : 128 + constants.signals[signal]));
-    process.stdout.on('error', (error: NodeJS.ErrnoException) => void leave(error.code === 'EPIPE' ? 0 : 1));
+      process.once(signal, () => leave(this.isUsual && signal === 'SIGINT' ? 0 : 128 + constants.signals[signal]));
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => leave(error.code === 'EPIPE' ? 0 : 1));
   }
 }

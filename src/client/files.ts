@@ -1,12 +1,13 @@
 // Files of this machine: what the server sends is kept as a whole, and what it is sent is read as it goes.
 import { open } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Failure } from '../failures.ts';
 import { createAtomicFile, fileFailure } from '../host/atomic-file.ts';
 import { exists } from '../host/exists.ts';
 import type { Body } from './api.ts';
-import { inBytes } from './figures.ts';
+import { meter } from './progress.ts';
 import type { Session } from './session.ts';
 
 /** @throws Failure for a file that is there, unless it may be replaced */
@@ -16,13 +17,17 @@ export async function mustBeFree(file: string, force: boolean): Promise<void> {
   }
 }
 
+/** What a server sends, or what was made of it. */
+type Content = Readable & Partial<Pick<IncomingMessage, 'headers'>>;
+
 /** Writes all that comes to a file, or to standard output (`-`); a file is there when it is complete. */
-export async function save(session: Session, content: Readable, file: string): Promise<void> {
+export async function save(session: Session, content: Content, file: string): Promise<void> {
   if (file === '-') return pipeline(content, process.stdout, { end: false });
   const target = await createAtomicFile(file);
   const giveUp = session.ending.defer(() => target.abort());
   let written = 0;
-  using _meter = meter(session, () => written);
+  const length = content.headers?.['content-length'];
+  using _meter = meter(session, () => written, length === undefined ? undefined : Number(length));
   try {
     await target.write(content, (bytes) => {
       written = bytes;
@@ -37,8 +42,8 @@ export interface SentFile extends Disposable {
   body: Body;
 }
 
-/** A file as the body of a request; disposed of when it is answered. @throws Failure for one that cannot be read */
-export async function fileBody(session: Session, file: string): Promise<SentFile> {
+/** A file, or what of it is behind so many bytes, as the body of a request; disposed of when it is answered. @throws Failure for one that cannot be read */
+export async function fileBody(session: Session, file: string, start = 0): Promise<SentFile> {
   try {
     const handle = await open(file);
     const status = await handle.stat();
@@ -46,31 +51,14 @@ export async function fileBody(session: Session, file: string): Promise<SentFile
       await handle.close();
       throw new Failure('conflict', `${file}: it is not a file that can be sent.`);
     }
-    const content = handle.createReadStream({ highWaterMark: 256 * 1024 });
-    const shown = meter(session, () => content.bytesRead, status.size);
+    const content = handle.createReadStream({ start, highWaterMark: 256 * 1024 });
+    const shown = meter(session, () => start + content.bytesRead, status.size, start);
     const end = (): void => {
       shown[Symbol.dispose]();
       content.destroy();
     };
-    return { body: { content, type: 'application/octet-stream', length: status.size }, [Symbol.dispose]: end };
+    return { body: { content, type: 'application/octet-stream', length: status.size - start }, [Symbol.dispose]: end };
   } catch (error) {
     throw fileFailure(error, file);
   }
-}
-
-const METER_MS = 250;
-
-/** Shows on one line of the terminal how far it is, until it is disposed of. */
-function meter({ quiet, json }: Session, done: () => number, total?: number): Disposable {
-  const { stderr } = process;
-  if (!stderr.isTTY || quiet || json) return { [Symbol.dispose]: () => {} };
-  const timer = setInterval(() => {
-    const of = total === undefined ? '' : ` of ${inBytes(total)}, ${Math.floor((100 * done()) / Math.max(1, total))} %`;
-    stderr.write(`\r${inBytes(done())}${of}\u001b[K`);
-  }, METER_MS);
-  const end = (): void => {
-    clearInterval(timer);
-    stderr.write('\r\u001b[K');
-  };
-  return { [Symbol.dispose]: end };
 }

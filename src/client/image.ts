@@ -1,30 +1,53 @@
 // `labwired image`: disks and programs that nodes start from.
 import { basename } from 'node:path';
+import { Failure } from '../failures.ts';
 import { IMAGE_KINDS } from '../store/node-kinds/kinds.ts';
 import { type Noun, verb } from './command.ts';
 import { inBytes } from './figures.ts';
-import { fileBody } from './files.ts';
+import { mustBeFree, save } from './files.ts';
+import { findNamed } from './find.ts';
+import { sendImage } from './image-upload.ts';
 import type { ImageObject } from './objects.ts';
 import type { Session } from './session.ts';
 import { WrongUsage } from './wrong-usage.ts';
 
 const COMPUTE = { compute: { value: 'ID', summary: 'the host that has them (local)' } } as const;
+const OF_TYPE = { type: { value: 'TYPE', summary: 'where several have an image of this name' } } as const;
 const TYPES = IMAGE_KINDS.map(({ type }) => type);
 
 const pathOf = (compute = 'local'): string => `/v2/computes/${encodeURIComponent(compute)}`;
 
+/** @throws WrongUsage */
+function typeOf(type: string | undefined): string {
+  if (TYPES.some((known) => known === type)) return type!;
+  throw new WrongUsage(`Say what it is an image for: --type ${TYPES.join('|')}`);
+}
+
 async function upload(
   session: Session,
   file: string,
-  { type, name = basename(file), compute }: { type?: string; name?: string; compute?: string },
+  { type: given, name = basename(file), compute }: { type?: string; name?: string; compute?: string },
 ): Promise<void> {
-  if (!TYPES.some((known) => known === type))
-    throw new WrongUsage(`Say what it is an image for: --type ${TYPES.join('|')}`);
-  const host = pathOf(compute);
-  await session.api.get(host); // asks for the password, if there is one, before the file is sent
-  using sent = await fileBody(session, file);
-  await session.api.upload(`${host}/${type}/images/${encodeURIComponent(name)}`, sent.body);
+  const type = typeOf(given);
+  await sendImage(session, file, { path: `${pathOf(compute)}/${type}`, name });
   session.tell(`Image "${name}" is on the server.`, name);
+}
+
+async function images(session: Session, compute: string | undefined): Promise<ImageObject[]> {
+  return session.api.get(`${pathOf(compute)}/images`);
+}
+
+/** The image of this name; where emulators have images of one name, `type` says which. @throws Failure */
+async function imageNamed(
+  session: Session,
+  wanted: string,
+  { type, compute }: { type?: string; compute?: string },
+): Promise<{ filename: string; path: string }> {
+  const known = type === undefined ? undefined : typeOf(type);
+  const all = (await images(session, compute)).filter(({ emulator }) => known === undefined || emulator === known);
+  const named = ({ filename, emulator }: ImageObject) => ({ id: `${emulator} ${filename}`, name: filename });
+  const { filename, emulator } = findNamed('image', all, named, wanted);
+  return { filename, path: `${pathOf(compute)}/${emulator}/images/${encodeURIComponent(filename)}` };
 }
 
 export const image: Noun = {
@@ -37,8 +60,7 @@ export const image: Noun = {
       summary: 'all images of a host',
       flags: COMPUTE,
       run: async (session, _words, { compute }) => {
-        const images = await session.api.get<ImageObject[]>(`${pathOf(compute)}/images`);
-        session.show(images, ({ filename }) => filename, [
+        session.show(await images(session, compute), ({ filename }) => filename, [
           { heading: 'IMAGE', cell: ({ filename }) => filename },
           { heading: 'FOR', cell: ({ emulator }) => emulator },
           { heading: 'SIZE', cell: ({ filesize }) => inBytes(filesize) },
@@ -49,13 +71,52 @@ export const image: Noun = {
     verb({
       name: 'upload',
       words: ['FILE'],
-      summary: 'to a host; an image of the same name is replaced',
+      summary: 'to a host; an image of the same name is replaced. What was interrupted goes on',
       flags: {
         type: { value: 'TYPE', summary: TYPES.join(', ') },
         name: { value: 'NAME', summary: "instead of the file's" },
         ...COMPUTE,
       },
       run: (session, [file], flags) => upload(session, file!, flags),
+    }),
+    verb({
+      name: 'download',
+      words: ['NAME'],
+      summary: "an image of the server's host to a file here",
+      flags: {
+        to: { value: 'FILE', summary: 'instead of NAME; - is standard output' },
+        force: { summary: 'replace a file that is there' },
+        ...OF_TYPE,
+        ...COMPUTE,
+      },
+      run: async (session, [wanted], { to, force, ...flags }) => {
+        if (flags.compute !== undefined && flags.compute !== 'local') {
+          throw new Failure(
+            'conflict',
+            'An image comes from the host of the server alone: name that host with --server.',
+          );
+        }
+        const { filename, path } = await imageNamed(session, wanted!, flags);
+        const file = to ?? basename(filename);
+        if (file !== '-') await mustBeFree(file, force === true);
+        // What the controller passes on of its computes are answers of a bounded size.
+        const own = path.replace(pathOf('local'), '/v2/compute');
+        await save(session, await session.api.stream(own), file);
+        if (file !== '-') session.tell(`Image "${filename}" is in ${file}`, file, { file });
+      },
+    }),
+    verb({
+      name: 'delete',
+      words: ['NAME...'],
+      summary: 'for good; one that a node or template uses is kept',
+      flags: { ...OF_TYPE, ...COMPUTE },
+      run: async (session, wanted, flags) => {
+        for (const name of wanted) {
+          const { filename, path } = await imageNamed(session, name, flags);
+          await session.api.delete(path);
+          session.tell(`Image "${filename}" deleted.`, filename);
+        }
+      },
     }),
   ],
 };

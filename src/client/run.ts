@@ -20,6 +20,10 @@ async function obey({ noun, verb, words, values, common }: Invocation, environme
   session.ending.watch();
   try {
     await verb.run(session, words, values);
+  } catch (error) {
+    // What breaks off since the command is being left is no news to who has left it.
+    await session.ending.leaving;
+    throw error;
   } finally {
     await session.ending.run();
   }

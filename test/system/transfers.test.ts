@@ -1,0 +1,134 @@
+// Images and labs by command, and Ctrl+C in the middle of what takes long: nothing half done, the terminal as it was, 130.
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, readdirSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Client, client, Terminal } from './client.ts';
+import { eventually } from './daemon.ts';
+import { Lab } from './lab.ts';
+
+const MIB = 2 ** 20;
+
+/** A file of the client that looks like a disk, of a size that takes a while. */
+function bigDisk({ daemon }: Client, name: string, mebibytes: number): string {
+  const file = join(daemon.directory, name);
+  const descriptor = openSync(file, 'w');
+  truncateSync(file, mebibytes * MIB);
+  writeSync(descriptor, 'the end', mebibytes * MIB - 7);
+  return file;
+}
+
+const bytesOfUploads = async ({ daemon }: Client): Promise<number> => {
+  const operations = (await daemon.get('/v2/operations')) as { kind: string; done: number }[];
+  return operations.filter(({ kind }) => kind === 'upload').reduce((sum, { done }) => sum + done, 0);
+};
+
+test('an upload that is interrupted goes on where it stopped; images come back as they went, and are deleted', async (t) => {
+  const labwired = await client(t);
+  const file = bigDisk(labwired, 'disk ü.img', 512);
+  const upload = ['image', 'upload', file, '--type', 'qemu'];
+  const terminal = new Terminal(t, labwired, 40, upload);
+  await eventually(
+    'some of it',
+    () => bytesOfUploads(labwired),
+    (bytes) => bytes > 16 * MIB,
+  );
+  terminal.child.kill('SIGINT');
+  assert.deepEqual(await terminal.ended, [130, null]);
+  await terminal.shows(/Interrupted: the same command goes on there, within an hour\./);
+  assert.equal(terminal.isSane, true);
+  assert.equal(await labwired.say('image', 'list', '-q'), '', 'no half image is there');
+
+  const { code, error, out } = await labwired.run(...upload);
+  assert.deepEqual([code, out], [0, 'Image "disk ü.img" is on the server.\n'], error);
+  assert.match(error, /^Going on behind [\d.]+ MiB that are there already\.\n$/, 'no bar without a terminal');
+  assert.match(await labwired.say('image', 'list'), /\ndisk ü\.img +qemu +512\.0 MiB/);
+
+  const downloading = labwired.spawn(['image', 'download', 'disk ü.img', '--to', 'copy.img']);
+  const ended = silentEnd(downloading);
+  const parts = () =>
+    readdirSync(labwired.daemon.directory).filter((name) => !['disk ü.img'].includes(name) && /img/.test(name));
+  await eventually('the beginning of the copy', () => parts().length > 0);
+  downloading.kill('SIGINT');
+  assert.deepEqual(await ended, [130, '']);
+  assert.deepEqual(parts(), [], 'no half file is left');
+  await labwired.say('image', 'download', 'disk ü.img', '--to', 'copy.img');
+  assert.ok(readFileSync(join(labwired.daemon.directory, 'copy.img')).equals(readFileSync(file)));
+  await labwired.fails(1, /copy\.img is there already/, 'image', 'download', 'disk ü.img', '--to', 'copy.img');
+  await labwired.fails(1, /There is no image "x"; there is "disk ü.img"/, 'image', 'delete', 'x');
+  await labwired.say('image', 'delete', 'disk ü.img');
+  assert.equal(await labwired.say('image', 'list', '-q'), '');
+  await labwired.say(...upload);
+  assert.equal(await labwired.say('image', 'list', '-q'), 'disk ü.img', 'and once more');
+});
+
+/** Exit code of a command, and what it said of an error. */
+async function silentEnd(child: ChildProcess): Promise<[number | null, string]> {
+  const [error, [code]] = await Promise.all([
+    child.stderr!.setEncoding('utf8').toArray(),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
+  return [code, error.join('')];
+}
+
+test('Ctrl+C ends waits and requests without a word', async (t) => {
+  const labwired = await client(t);
+  await (await Lab.create(labwired.daemon)).pcsOnHub(1);
+  const requests = () => labwired.daemon.log.match(/path=\/v2\/projects\/[0-9a-f-]+\/nodes /g)?.length ?? 0;
+  const before = requests();
+  const waiting = labwired.spawn(['wait', 'stopped', 'PC1']);
+  const waited = silentEnd(waiting);
+  await eventually('the first look', () => requests() > before + 1);
+  waiting.kill('SIGINT');
+  assert.deepEqual(await waited, [130, '']);
+});
+
+/** A server that takes connections and never says anything. */
+async function hangingServer(t: TestContext): Promise<{ url: string; connections: () => number }> {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  server.unref();
+  return { url: `http://127.0.0.1:${(server.address() as { port: number }).port}`, connections: () => connections };
+}
+
+test('a server that hangs is left by Ctrl+C, at a terminal and without one, also while a password is asked for', async (t) => {
+  const labwired = await client(t, { config: '[Server]\nauth = True\nuser = ann\npassword = secret12\n' });
+  const { url, connections } = await hangingServer(t);
+  const hanging = labwired.spawn(['lab', 'list', '--server', url]);
+  const ended = silentEnd(hanging);
+  await eventually('its connection', () => connections() > 0);
+  hanging.kill('SIGINT');
+  assert.deepEqual(await ended, [130, '']);
+
+  const asked = new Terminal(t, labwired, 40, ['lab', 'list']);
+  await asked.shows(/Password of admin/);
+  asked.type('half a pass\u0003');
+  assert.deepEqual(await asked.ended, [130, null]);
+  assert.equal(asked.isSane, true);
+  assert.doesNotMatch(asked.text, /half/);
+});
+
+test('an export that is interrupted leaves no file', async (t) => {
+  const labwired = await client(t);
+  const lab = await Lab.create(labwired.daemon, 'Büro 1');
+  const files = join(lab.project.path, 'project-files');
+  await labwired.say('node', 'create', 'PC1', '-t', 'VPCS');
+  writeFileSync(join(files, 'random'), Buffer.alloc(64 * MIB, Math.random().toString()));
+  bigDisk(labwired, join('state/projects', lab.project.project_id, 'project-files', 'large'), 3_000);
+  const exporting = labwired.spawn(['lab', 'export', 'Büro 1']);
+  const ended = silentEnd(exporting);
+  const parts = () => readdirSync(labwired.daemon.directory).filter((name) => name.includes('gns3project'));
+  await eventually('the beginning of the file', () => parts().length > 0);
+  exporting.kill('SIGINT');
+  assert.deepEqual(await ended, [130, '']);
+  assert.deepEqual(parts(), []);
+});
