@@ -10,8 +10,9 @@ import { fileFailure } from './host/atomic-file.ts';
 import { makeDirectory } from './host/directories.ts';
 import { readRegularFile } from './host/regular-file.ts';
 import { randomPassword } from './store/account.ts';
-import { type AccountsFile, ROLES, type Role } from './store/accounts.ts';
+import type { AccountsFile } from './store/accounts.ts';
 import { AuditFile } from './store/audit.ts';
+import { ROLES, type Role } from './store/roles.ts';
 
 export interface UserCommand {
   /** The verb, and the name of an account. */

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 import { Failure } from '../failures.ts';
 import { basicHeader } from '../http/authentication.ts';
+import { TOKEN_PREFIX } from '../store/roles.ts';
 import { harmless } from './text-width.ts';
 import { whyUnreachable } from './unreachable.ts';
 
@@ -20,7 +21,7 @@ const USUAL_USER = 'admin';
 export interface ApiOptions {
   /** `http[s]://[USER[:PASSWORD]@]HOST[:PORT]`, or `unix:PATH` */
   url: string;
-  /** Goes before that of the URL. */
+  /** Goes before that of the URL; it may be a token. */
   password?: string | undefined;
   /** Asks a person; undefined where there is none. */
   askPassword?: ((question: string) => Promise<string>) | undefined;
@@ -137,9 +138,9 @@ export class Api {
   }
 
   #headers(): Record<string, string> {
-    return this.#password === undefined
-      ? {}
-      : { Authorization: basicHeader({ user: this.#user, password: this.#password }) };
+    const [user, password] = [this.#user, this.#password];
+    if (password === undefined) return {};
+    return { Authorization: isToken(password) ? `Bearer ${password}` : basicHeader({ user, password }) };
   }
 
   /** @throws Failure unless the server has done what it was asked for */
@@ -185,7 +186,9 @@ export class Api {
         'unauthorized',
         this.#password === undefined
           ? `${this.address} asks for a user and a password: ${this.#socketPath ? '' : `--server ${this.address.replace('//', '//USER@')} `}--password-file FILE`
-          : `${this.address} does not accept this password for user "${this.#user}".`,
+          : isToken(this.#password)
+            ? `${this.address} does not accept this token: it has expired, or was revoked.`
+            : `${this.address} does not accept this password for user "${this.#user}".`,
       );
     }
     if (response.statusCode === 429) return new Failure('unavailable', sentence(content.replace(/^429: /, '')));
@@ -223,6 +226,11 @@ function messageIn(content: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A token is given in the place of a password. */
+function isToken(password: string): boolean {
+  return password.startsWith(TOKEN_PREFIX);
 }
 
 /** On one line, and without what could move the cursor. */

@@ -55,7 +55,7 @@ export function verb<const F extends Flags>(definition: Verb<F>): Verb {
 export const COMMON_FLAGS = {
   server: { value: 'URL', summary: 'http://[USER@]HOST:PORT or unix:PATH; else that of the context, or of this host' },
   context: { value: 'NAME', summary: 'a server that labwired context add keeps; else $LABWIRE_CONTEXT' },
-  'password-file': { value: 'FILE', summary: 'its first line is the password' },
+  'password-file': { value: 'FILE', summary: 'its first line is the password, or a token' },
   json: { summary: "the API's own objects, for programs" },
   quiet: { short: 'q', summary: 'identifiers only' },
   help: { short: 'h', summary: 'this text' },

@@ -3,7 +3,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { log } from '../host/log.ts';
 import { isPasswordHash, verifyPassword } from '../host/password-hash.ts';
-import { hashOfToken, lesserRole, normalName, type Role, TOKEN_PREFIX } from '../store/accounts.ts';
+import { hashOfToken, lesserRole, normalName, type Role, TOKEN_PREFIX } from '../store/roles.ts';
 import { Guesses, sourceOf } from './guesses.ts';
 import type { Identity } from './identity.ts';
 

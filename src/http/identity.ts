@@ -1,5 +1,5 @@
 // Who sends a request, where people log in.
-import type { Role } from '../store/accounts.ts';
+import type { Role } from '../store/roles.ts';
 
 /** An account that has logged in, by its password or by a token. */
 export interface Identity {

@@ -1,6 +1,6 @@
 // The accounts of a host that several people share, and their tokens: one file of the state directory, which the running server and
 // `labwired user` both change, one after the other.
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,10 +9,7 @@ import { Failure, messageOf, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/atomic-file.ts';
 import { hashPassword, isPasswordHash } from '../host/password-hash.ts';
 import { connect, settle } from './database.ts';
-
-/** What an account may do, the least first. */
-export const ROLES = ['observer', 'user', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
+import { hashOfToken, normalName, ROLES, type Role, TOKEN_PREFIX } from './roles.ts';
 
 /** Fewer characters of a password are guessed. */
 const LEAST_CHARACTERS = 8;
@@ -22,7 +19,6 @@ const MOST_ACCOUNTS = 1_000;
 const MOST_TOKENS = 50;
 /** Bytes of a token's secret. */
 const TOKEN_BYTES = 32;
-export const TOKEN_PREFIX = 'lwt_';
 /** Milliseconds that another program's change is waited for. */
 const PATIENCE_MS = 10_000;
 /** Read and written by the server's user alone. */
@@ -60,16 +56,6 @@ export type AccountsContent = v.InferOutput<typeof Content>;
 
 const NONE: AccountsContent = { accounts: [], tokens: [] };
 
-/** The lesser of two roles. */
-export function lesserRole(one: Role, other: Role): Role {
-  return ROLES.indexOf(one) < ROLES.indexOf(other) ? one : other;
-}
-
-/** A name as it is compared: however the keyboard composes its letters. */
-export function normalName(name: string): string {
-  return name.normalize('NFC');
-}
-
 /** @throws Failure `invalid` */
 export function checkedName(given: string): string {
   const name = normalName(given);
@@ -84,12 +70,10 @@ export function checkedName(given: string): string {
 
 /** @throws Failure `invalid` */
 export function checkedPassword(password: string): string {
+  if (password.startsWith(TOKEN_PREFIX))
+    throw new Failure('invalid', `password: begins with "${TOKEN_PREFIX}" as a token does; choose another.`);
   if ([...password].length >= LEAST_CHARACTERS) return password;
   throw new Failure('invalid', `password: has fewer than ${LEAST_CHARACTERS} characters; choose a longer one.`);
-}
-
-export function hashOfToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
 }
 
 export class AccountsFile {

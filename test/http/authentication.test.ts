@@ -2,8 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashPassword, isPasswordHash, verifyPassword } from '../../src/host/password-hash.ts';
-import { Authentication, basicHeader, credentialsOf, oneAccount } from '../../src/http/authentication.ts';
+import {
+  Authentication,
+  basicHeader,
+  credentialsOf,
+  type KnownAccounts,
+  oneAccount,
+} from '../../src/http/authentication.ts';
 import { Guesses, sourceOf } from '../../src/http/guesses.ts';
+import { hashOfToken } from '../../src/store/roles.ts';
 
 const account = { user: 'ann', password: 'p:ss wörd' };
 
@@ -100,4 +107,45 @@ test('guesses that come at the same time count one by one: none is looked at aft
   const hidden = await Promise.all([...'abcdefgh', account.password].map((text) => guess(text, '192.0.2.2')));
   assert.deepEqual([hidden.at(-1)?.kind, hidden.filter(({ kind }) => kind === 'wrong').length], ['later', 5]);
   assert.equal((await guess(account.password, '192.0.2.3')).kind, 'right');
+});
+
+test('each account has its own password, a name that is not there costs as much as one that is, and tokens are known by their hash', async () => {
+  const [first, second] = await Promise.all([hashPassword('password of ann'), hashPassword('password of bob')]);
+  const token = `lwt_${'x'.repeat(43)}`;
+  let accounts: KnownAccounts = {
+    asked: true,
+    accounts: [
+      { id: '1', name: 'ann', role: 'admin', password: first! },
+      { id: '2', name: 'Zo\u00eb', role: 'user', password: second! },
+    ],
+    tokens: [
+      { id: 't', account: '1', name: 'robot', hash: hashOfToken(token), role: 'observer', expires: null },
+      { id: 'u', account: 'gone', name: 'of nobody', hash: hashOfToken(`${token}x`), role: null, expires: null },
+    ],
+  };
+  const authentication = new Authentication(() => accounts);
+  const decide = async (header: string) => {
+    const decision = await authentication.decide(header, '192.0.2.7');
+    return decision.kind === 'right' ? `${decision.identity.name} ${decision.identity.role}` : decision.kind;
+  };
+  const basic = (user: string, password: string) => basicHeader({ user, password });
+  assert.equal(await decide(basic('ann', 'password of ann')), 'ann admin');
+  assert.equal(await decide(basic('Zoe\u0308', 'password of bob')), 'Zo\u00eb user');
+  assert.equal(await decide(basic('ann', 'password of bob')), 'wrong');
+  assert.equal(await decide(basic('nobody', 'password of bob')), 'wrong');
+  assert.equal(await decide(basic('nobody', '')), 'wrong');
+  assert.equal(await decide(`Bearer ${token}`), 'ann observer');
+  for (const other of [`${token}x`, `${token}y`, 'lwt_', 'x'])
+    assert.equal(await decide(`Bearer ${other}`), 'wrong', other);
+
+  const decision = await authentication.decide(basic('ann', 'password of ann'), '192.0.2.7');
+  assert.ok(decision.kind === 'right');
+  const { tag } = decision.identity;
+  assert.equal((await authentication.stillThere(tag))?.identity?.name, 'ann');
+  assert.equal(await authentication.stillThere(undefined), undefined, 'nobody comes in unasked');
+  accounts = { ...accounts, accounts: [{ ...accounts.accounts[0]!, role: 'user' }, accounts.accounts[1]!] };
+  assert.equal(await authentication.stillThere(tag), undefined, 'another role ends what lasts');
+  assert.equal(await decide(basic('ann', 'password of ann')), 'ann user');
+  accounts = { asked: false, accounts: [], tokens: [] };
+  assert.equal(await decide(basic('ann', 'whatever')), 'nobody');
 });

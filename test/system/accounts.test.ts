@@ -376,3 +376,28 @@ test('a disk that takes no audit line refuses no change, and two programs that a
   const listed = await made(as(daemon, basic('student 1', 'a good password'))('GET', '/v2/accounts'));
   assert.equal(listed.length, 9);
 });
+
+test('commands take a token in the place of a password; those of the server’s own user need none, and are written down', async (t) => {
+  const daemon = await startDaemon(t, { config: BUILT_IN });
+  add(daemon, 'ada', 'admin');
+  add(daemon, 'bob', 'user');
+  await made(as(daemon, basic('bob'))('POST', '/v2/projects', { name: 'Lab of Bob', auto_close: false }));
+  const { token } = await made(as(daemon, basic('bob'))('POST', '/v2/account/tokens', { name: 'script' }));
+  const file = join(daemon.directory, 'token');
+  writeFileSync(file, `${token}\n`);
+  const [program, ...first] = executable() as [string, ...string[]];
+  const run = (...words: string[]) =>
+    spawnSync(program, [...first, ...words], { encoding: 'utf8', env: { PATH: process.env['PATH'] } });
+  const at = ['--server', daemon.url, '--password-file', file];
+  assert.match(run('lab', 'list', ...at).stdout, /Lab of Bob/);
+  writeFileSync(file, 'lwt_unknown\n');
+  assert.match(run('lab', 'list', ...at).stderr, /does not accept this token/);
+  assert.match(user(daemon, ['user', 'password', 'bob'], 'lwt_something').stderr, /as a token does/);
+
+  const socket = ['--server', `unix:${join(daemon.state, 'labwired.sock')}`];
+  const closed = run('lab', 'close', 'Lab of Bob', ...socket);
+  assert.equal(closed.status, 0, closed.stderr);
+  const lines = (await made(as(daemon, basic('ada'))('GET', '/v2/audit'))) as { account: string; action: string }[];
+  const last = lines.findLast(({ action }) => action.endsWith('/close'));
+  assert.match(String(last?.account), /^(root|user \d+)$/);
+});
