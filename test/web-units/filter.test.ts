@@ -96,7 +96,7 @@ test('what is no capture, and a damaged one, is said and not read', () => {
 
 test('the ring keeps the last frames that fit, by their numbers', () => {
   const ring = new Ring(100_000);
-  const frame = (number: number) => ({ number, time: 0, length: 840, bytes: new Uint8Array(840), link: 1 });
+  const frame = (number: number) => ({ number, time: 0, length: 840, bytes: new Uint8Array(840), link: 1, source: 0 });
   for (let number = 1; number <= 1000; number++) ring.push([frame(number)]);
   assert.deepEqual([ring.size, ring.first, ring.last], [100, 901, 1000]);
   assert.deepEqual(

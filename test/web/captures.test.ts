@@ -2,50 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import { test } from 'node:test';
 import { decode } from '../../src/web/capture/decode/decode.ts';
-import { frameSender } from '../controller/frame-sender.ts';
-import { LabServer, until } from '../controller/lab-server.ts';
+import { until } from '../controller/lab-server.ts';
 import { CORPUS } from '../web-units/corpus.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { type Body, cells, pane, rows, star } from './capture-star.ts';
 import { hindrances } from './hindrances.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
-
-interface Star {
-  server: LabServer;
-  project: Body;
-  links: Body[];
-  send: (frames: Iterable<Uint8Array>) => Promise<void>;
-}
-
-/** A hub with others around it: what is sent into it passes all links. */
-async function star(t: TestContext, count: number): Promise<Star> {
-  const server = await LabServer.start(t);
-  const project = await server.project('star', { auto_close: false });
-  const many = Array.from({ length: count + 1 }, (_, index) => ({ name: `Ethernet${index}`, port_number: index }));
-  const hub = await server.hub(project, 'Middle', { x: 0, y: 0, properties: { ports_mapping: many } });
-  const links = [];
-  for (let index = 0; index < count; index++) {
-    const at = { x: (index % 4) * 150 - 225, y: index < 4 ? -150 : 150 };
-    links.push(await server.link(project, [hub, index], [await server.hub(project, `H${index + 1}`, at), 0]));
-  }
-  const send = await frameSender(t, server, { project, hub, port: count });
-  return { server, project, links, send };
-}
-
-const pane = (page: Page) => page.locator('.capture:not([hidden])');
-const rows = (page: Page) => pane(page).locator('tbody .packet');
-
-async function cells(page: Page): Promise<string[][]> {
-  return rows(page).evaluateAll((all) =>
-    all
-      .map((row) => [...row.children].map((cell) => cell.textContent ?? ''))
-      .sort(([one], [other]) => Number(one) - Number(other)),
-  );
-}
 
 test('eight captures run at once, and the page and the API go on answering', { skip: WITHOUT_BROWSER }, async (t) => {
   const { server, project, links, send } = await star(t, 8);

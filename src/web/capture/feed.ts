@@ -1,6 +1,7 @@
-// One capture as the page sees it: what its worker tells, as signals.
+// A list of captures as the page sees it: what its worker tells, as signals.
 import { signal } from '@preact/signals';
-import type { CaptureState, FrameDetails, FromWorker, Row, ToWorker } from './messages.ts';
+import type { CaptureState, FrameDetails, FromWorker, Row, SourceAddress, ToWorker } from './messages.ts';
+import type { StreamObject } from './streams/follower.ts';
 
 /** Set when the page is bundled: where the worker's script is. */
 declare const CAPTURE_WORKER: string;
@@ -33,13 +34,18 @@ export class CaptureFeed {
   /** Rows by their place; those of an earlier generation are not among them. */
   readonly rows = signal<ReadonlyMap<number, Row>>(new Map());
   readonly frame = signal<FrameDetails | undefined>(undefined);
+  /** The stream that is followed, as far as it is known. */
+  readonly stream = signal<StreamObject | undefined>(undefined);
   readonly #worker = new Worker(workerAddress(), { type: 'module' });
   #generation = 0;
 
-  /** Path of the socket below `/v2`, and the query of its opening. */
-  constructor(path: string, query: Readonly<Record<string, string>>) {
+  constructor() {
     this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#received(data);
-    this.#send({ kind: 'open', path, query });
+  }
+
+  /** Reads these captures into one list, by time; those that it has already go on. */
+  open(sources: readonly SourceAddress[]): void {
+    this.#send({ kind: 'open', sources });
   }
 
   stop(): void {
@@ -59,6 +65,16 @@ export class CaptureFeed {
     this.#send({ kind: 'frame', number });
   }
 
+  /** Puts the stream together that a frame is of. */
+  follow(number: number): void {
+    this.#send({ kind: 'stream', number });
+  }
+
+  leaveStream(): void {
+    this.stream.value = undefined;
+    this.#send({ kind: 'stream', number: undefined });
+  }
+
   #send(message: ToWorker): void {
     this.#worker.postMessage(message);
   }
@@ -70,6 +86,7 @@ export class CaptureFeed {
       this.state.value = message.state;
     } else if (message.kind === 'filter') this.wrong.value = message.message;
     else if (message.kind === 'frame') this.frame.value = message.frame;
+    else if (message.kind === 'stream') this.stream.value = message.stream;
     else if (message.generation === this.#generation) {
       this.rows.value = new Map(
         message.rows.map((row, index) => [Math.max(message.from, this.state.value?.gone ?? 0) + index, row]),

@@ -15,6 +15,7 @@ const PROTOCOLS = new Set(
 
 /** Names that stand for several fields. */
 const EITHER: Readonly<Record<string, readonly string[]>> = {
+  link: ['frame.link'],
   'eth.addr': ['eth.src', 'eth.dst'],
   'ip.addr': ['ip.src', 'ip.dst'],
   'ipv6.addr': ['ipv6.src', 'ipv6.dst'],
@@ -135,7 +136,8 @@ class Parser {
 
 function textual(wanted: string): Filter {
   const word = wanted.toLowerCase();
-  return ({ protocol, source, target, info }) => `${protocol} ${source} ${target} ${info}`.toLowerCase().includes(word);
+  return ({ capture, protocol, source, target, info }) =>
+    `${capture} ${protocol} ${source} ${target} ${info}`.toLowerCase().includes(word);
 }
 
 function comparison(name: string, operator: string, wanted: string): Filter {

@@ -1,10 +1,10 @@
 // One frame: its layers with their fields, and its bytes. What is chosen among the fields is marked among the bytes.
 import { useSignal } from '@preact/signals';
 import { WORDS } from '../words.ts';
+import { hex, LINE_BYTES, letter } from './byte-lines.ts';
 import type { CaptureFeed } from './feed.ts';
 
 const words = WORDS.capture;
-const LINE_BYTES = 16;
 /** Of a frame, at most. */
 const SHOWN_BYTES = 4096;
 
@@ -13,7 +13,7 @@ interface Marked {
   to: number;
 }
 
-export function FrameTree({ feed }: { feed: CaptureFeed }) {
+export function FrameTree({ feed, follow }: { feed: CaptureFeed; follow: (number: number) => void }) {
   const marked = useSignal<Marked>({ from: 0, to: 0 });
   const frame = feed.frame.value;
   if (!frame) return <p class="frame-none">{words.choose}</p>;
@@ -23,7 +23,14 @@ export function FrameTree({ feed }: { feed: CaptureFeed }) {
   return (
     <div class="frame">
       <section class="frame-layers" aria-label={words.tree}>
-        <p>{words.frame(frame.number, frame.length, frame.bytes.length)}</p>
+        <p>
+          {words.frame(frame.number, frame.length, frame.bytes.length)}{' '}
+          {frame.hasStream && (
+            <button type="button" onClick={() => follow(frame.number)}>
+              {words.stream.follow}
+            </button>
+          )}
+        </p>
         {frame.layers.map((layer, index) => (
           <details key={`${frame.number} ${index}`} open={index >= frame.layers.length - 2}>
             <summary>{layer.name}</summary>
@@ -51,9 +58,6 @@ export function FrameTree({ feed }: { feed: CaptureFeed }) {
     </div>
   );
 }
-
-const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
-const letter = (byte: number): string => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '.');
 
 function Bytes({ bytes, marked }: { bytes: Uint8Array; marked: Marked }) {
   const lines: number[] = [];

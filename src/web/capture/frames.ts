@@ -1,10 +1,12 @@
 // Frames of a capture that comes in pieces: pcap in both byte orders and with either kind of times, and pcapng.
 
 export interface Frame {
-  /** From 1 on. */
+  /** Its place in the list, from 1 on. */
   number: number;
-  /** Nanoseconds since the second in which the first frame came. */
+  /** Nanoseconds since the second at which the clock of its reader begins. */
   time: number;
+  /** Which of the captures of the list it is of, from 0 on. */
+  source: number;
   /** Bytes that it had on the link. */
   length: number;
   /** What was kept of it. */
@@ -23,6 +25,11 @@ const RECORD_HEADER_BYTES = 16;
 const LARGEST_BLOCK_BYTES = 4 << 20;
 const RESOLUTION_OPTION = 9;
 
+/** Where times are counted from: the second in which the first frame came of all readers that share it. */
+export interface Clock {
+  second?: number;
+}
+
 interface Interface {
   link: number;
   /** Nanoseconds of a unit of its times. */
@@ -39,7 +46,13 @@ export class FrameReader {
   #pcap: Interface = { link: 1, unit: 1000 };
   #interfaces: Interface[] = [];
   #count = 0;
-  #second: number | undefined;
+  readonly #clock: Clock;
+  readonly #source: number;
+
+  constructor(clock: Clock = {}, source = 0) {
+    this.#clock = clock;
+    this.#source = source;
+  }
 
   /** The frames that are whole with these bytes; they share one copy of them. @throws NoCapture */
   push(bytes: Uint8Array): Frame[] {
@@ -146,9 +159,10 @@ export class FrameReader {
       fraction,
     }: Record<'begin' | 'end' | 'length' | 'link' | 'seconds' | 'fraction', number>,
   ): Frame {
-    this.#second ??= seconds;
+    this.#clock.second ??= seconds;
     this.#count += 1;
     const bytes = new Uint8Array(view.buffer, begin, end - begin);
-    return { number: this.#count, time: (seconds - this.#second) * 1e9 + fraction, length, bytes, link };
+    const time = (seconds - this.#clock.second) * 1e9 + fraction;
+    return { number: this.#count, time, source: this.#source, length, bytes, link };
   }
 }

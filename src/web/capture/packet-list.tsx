@@ -11,6 +11,7 @@ const ROW_PIXELS = 22;
 /** Rows beyond the window on each side. */
 const MARGIN = 10;
 const COLUMNS = ['number', 'time', 'source', 'target', 'protocol', 'info'] as const;
+const COLUMNS_OF_SEVERAL = ['number', 'time', 'link', 'source', 'target', 'protocol', 'info'] as const;
 
 interface PacketListProps {
   feed: CaptureFeed;
@@ -25,7 +26,8 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
   const list = useRef<HTMLDivElement>(null);
   const place = useSignal({ top: 0, height: 200 });
   const former = useRef({ gone: 0, generation: 0 });
-  const { shown = 0, gone = 0, generation = 0, received = 0 } = feed.state.value ?? {};
+  const { shown = 0, gone = 0, generation = 0, received = 0, sources = [] } = feed.state.value ?? {};
+  const columns = sources.length > 1 ? COLUMNS_OF_SEVERAL : COLUMNS;
 
   useLayoutEffect(() => {
     const element = list.current;
@@ -85,10 +87,10 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and its keys choose
     <section class="packets" aria-label={words.packets} tabIndex={0} ref={list} onScroll={scrolled}>
-      <table aria-rowcount={shown + 1}>
+      <table aria-rowcount={shown + 1} class={sources.length > 1 ? 'of-several' : undefined}>
         <thead>
           <tr class="packet packets-head">
-            {COLUMNS.map((column) => (
+            {columns.map((column) => (
               <th key={column} scope="col">
                 {words.columns[column]}
               </th>
@@ -97,7 +99,13 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
         </thead>
         <tbody style={{ height: `${shown * ROW_PIXELS}px` }}>
           {[...feed.rows.value].map(([at, row]) => (
-            <Line key={row.number} row={row} top={(at - gone) * ROW_PIXELS} isChosen={row.number === chosen.value} />
+            <Line
+              key={row.number}
+              row={row}
+              columns={columns}
+              top={(at - gone) * ROW_PIXELS}
+              isChosen={row.number === chosen.value}
+            />
           ))}
         </tbody>
       </table>
@@ -107,12 +115,13 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
 
 interface LineProps {
   row: Row;
+  columns: readonly (typeof COLUMNS_OF_SEVERAL)[number][];
   top: number;
   isChosen: boolean;
 }
 
-function Line({ row, top, isChosen }: LineProps) {
-  const cells = [row.number, (row.time / 1e9).toFixed(6), row.source, row.target, row.protocol, row.info];
+function Line({ row, columns, top, isChosen }: LineProps) {
+  const cells = { ...row, time: (row.time / 1e9).toFixed(6) };
   return (
     <tr
       class="packet"
@@ -121,9 +130,9 @@ function Line({ row, top, isChosen }: LineProps) {
       data-protocol={row.protocol.split(' ')[0]}
       style={{ top: `${top}px` }}
     >
-      {cells.map((cell, index) => (
-        <td key={COLUMNS[index]} title={index === 5 ? String(cell) : undefined}>
-          {cell}
+      {columns.map((column) => (
+        <td key={column} title={column === 'info' || column === 'link' ? cells[column] : undefined}>
+          {cells[column]}
         </td>
       ))}
     </tr>

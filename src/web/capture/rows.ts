@@ -1,5 +1,6 @@
 // The rows of the list: frames that are kept, or those of them that a filter lets through.
 import { decode } from './decode/decode.ts';
+import type { Packet } from './decode/part.ts';
 import type { Filter } from './filter.ts';
 import type { Frame } from './frames.ts';
 import type { Row } from './messages.ts';
@@ -10,15 +11,17 @@ const AT_ONCE = 2000;
 
 export class Rows {
   readonly #ring: Ring;
+  /** What the list calls the capture of a number. */
+  readonly #nameOf: (source: number) => string;
   #filter: Filter | undefined;
   /** Numbers of the frames that the filter lets through. */
   #matches: number[] = [];
   #gone = 0;
   #looked = 0;
-  #first: Frame | undefined;
 
-  constructor(ring: Ring) {
+  constructor(ring: Ring, nameOf: (source: number) => string = () => '') {
     this.#ring = ring;
+    this.#nameOf = nameOf;
   }
 
   get shown(): number {
@@ -39,7 +42,6 @@ export class Rows {
 
   /** Looks at frames that have come. True as long as there are more. */
   look(): boolean {
-    this.#first ??= this.#ring.get(this.#ring.first);
     if (!this.#filter) return false;
     const { first, last } = this.#ring;
     const old = this.#matches.findIndex((number) => number >= first);
@@ -51,7 +53,7 @@ export class Rows {
     while (this.#looked < end) {
       this.#looked += 1;
       const frame = this.#ring.get(this.#looked);
-      if (frame && this.#filter(decode(frame.bytes, frame.link))) this.#matches.push(this.#looked);
+      if (frame && this.#filter(this.packetOf(frame))) this.#matches.push(this.#looked);
     }
     return this.#looked < last;
   }
@@ -63,15 +65,26 @@ export class Rows {
       const number = this.#filter ? this.#matches[place - this.#gone] : place + 1;
       const frame = number === undefined ? undefined : this.#ring.get(number);
       if (!frame) break;
-      const { source, target, protocol, info } = decode(frame.bytes, frame.link);
+      const { source, target, protocol, info, capture: link } = this.packetOf(frame);
       const time = this.timeOf(frame);
-      rows.push({ number: frame.number, time, source, target, protocol, info, length: frame.length });
+      rows.push({ number: frame.number, time, source, target, protocol, info, length: frame.length, link });
     }
     return rows;
   }
 
   /** Nanoseconds since the first frame. */
   timeOf(frame: Frame): number {
-    return frame.time - (this.#first?.time ?? frame.time);
+    return frame.time - (this.#ring.begin ?? frame.time);
+  }
+
+  /** What a frame says, and which capture it is of where there are several. */
+  packetOf(frame: Frame): Packet {
+    const packet = decode(frame.bytes, frame.link);
+    const name = this.#nameOf(frame.source);
+    if (name === '') return packet;
+    packet.capture = name;
+    const field = { key: 'frame.link', label: 'Link', text: name, from: 0, to: 0 };
+    packet.layers.unshift({ key: 'frame', name: `Captured on ${name}`, from: 0, to: 0, fields: [field] });
+    return packet;
   }
 }

@@ -1,107 +1,135 @@
-// The worker of one capture: it reads the socket, keeps what fits, and decodes what is looked at.
-import { openSocket } from '../model/sockets.ts';
-import { decode } from './decode/decode.ts';
+// The worker of one list: it reads the sockets of its captures, keeps what fits, and decodes what is looked at.
 import { BadFilter, filterOf } from './filter.ts';
-import { FrameReader } from './frames.ts';
-import type { CaptureState, FromWorker, ServerFigures, ToWorker } from './messages.ts';
+import type { Clock, Frame } from './frames.ts';
+import { Merger } from './merger.ts';
+import type { CaptureState, FromWorker, ServerFigures, SourceAddress, ToWorker } from './messages.ts';
 import { Ring } from './ring.ts';
 import { Rows } from './rows.ts';
+import { Source } from './source.ts';
+import { Follower } from './streams/follower.ts';
 
 const TELLING_MS = 150;
-const PAUSE_MS = 2000;
-/** The server closes so when a capture has ended. */
-const ENDED = 1000;
+/** A stream that grows is told of anew as a whole. */
+const STREAM_TELLING_MS = 500;
 
-let ring = new Ring();
-let rows = new Rows(ring);
-let reader = new FrameReader();
+const clock: Clock = {};
+const sources: Source[] = [];
+const merger = new Merger();
+const ring = new Ring();
+const rows = new Rows(ring, (source) => (sources.length > 1 ? (sources[source]?.address.name ?? '') : ''));
 let filter: ReturnType<typeof filterOf>;
-/** Of the capture's socket, below `/v2`, and the query of its opening. */
-let source: { path: string; query: Readonly<Record<string, string>> };
-let isTelling = false;
-let isLooking = false;
-const state: CaptureState = {
-  connection: 'connecting',
-  reason: '',
-  received: 0,
-  kept: 0,
-  shown: 0,
-  gone: 0,
-  generation: 0,
-  server: undefined,
-};
+let follower: Follower | undefined;
+let followed: Frame | undefined;
+let generation = 0;
+const due = new Set<() => void>();
 
 const tell = (message: FromWorker): void => postMessage(message);
 
+/** Does it after a while, once, however often it is asked for. */
+function soon(work: () => void, milliseconds: number): void {
+  if (due.has(work)) return;
+  due.add(work);
+  setTimeout(() => {
+    due.delete(work);
+    work();
+  }, milliseconds);
+}
+
 function tellState(): void {
-  isTelling = false;
-  Object.assign(state, { received: ring.last, kept: ring.size, shown: rows.shown, gone: rows.gone });
+  const [open, lost] = [sources.some(isOpen), sources.find(({ connection }) => connection === 'lost')];
+  const connection = lost ? 'lost' : open ? 'open' : (sources[0]?.connection ?? 'connecting');
+  const state: CaptureState = {
+    connection,
+    reason: (lost ?? (open ? undefined : sources[0]))?.reason ?? '',
+    received: ring.last,
+    kept: ring.size,
+    shown: rows.shown,
+    gone: rows.gone,
+    generation,
+    server: figures(),
+    sources: sources.map((source) => ({ name: source.address.name, connection: source.connection })),
+  };
   tell({ kind: 'state', state });
 }
 
-function changed(): void {
-  if (isTelling) return;
-  isTelling = true;
-  setTimeout(tellState, TELLING_MS);
+const isOpen = ({ connection }: Source): boolean => connection === 'open' || connection === 'connecting';
+
+/** Of all captures together. */
+function figures(): ServerFigures | undefined {
+  const told = sources.flatMap(({ server }) => server ?? []);
+  if (told.length === 0) return undefined;
+  const sum = (key: keyof ServerFigures): number => told.reduce((total, each) => total + each[key], 0);
+  return {
+    frames: sum('frames'),
+    bytes: sum('bytes'),
+    drops: sum('drops'),
+    filtered: sum('filtered'),
+    skipped_bytes: sum('skipped_bytes'),
+  };
 }
+
+const changed = (): void => soon(tellState, TELLING_MS);
 
 /** Filters what has come, a little at a time. */
 function look(): void {
-  isLooking = false;
-  if (rows.look()) lookSoon();
+  if (rows.look()) soon(look, 0);
   changed();
 }
 
-function lookSoon(): void {
-  if (isLooking) return;
-  isLooking = true;
-  setTimeout(look, 0);
-}
-
-async function connect(): Promise<void> {
-  ring = new Ring();
-  rows = new Rows(ring);
+/** Rows have other numbers now. */
+function renumbered(): void {
   rows.filter(filter);
-  reader = new FrameReader();
-  state.generation += 1;
-  state.connection = 'connecting';
-  const socket = await openSocket(source.path, source.query).catch(() => undefined);
-  if (!socket) {
-    lost('');
-    return;
-  }
-  state.connection = 'open';
-  changed();
-  socket.onmessage = ({ data }) => {
-    if (typeof data === 'string') {
-      state.server = JSON.parse(data) as ServerFigures;
-      changed();
-      return;
-    }
-    try {
-      ring.push(reader.push(new Uint8Array(data as ArrayBuffer)));
-    } catch (error) {
-      state.connection = 'ended';
-      state.reason = error instanceof Error ? error.message : String(error);
-      socket.onclose = null;
-      socket.close();
-    }
-    lookSoon();
-  };
-  socket.onclose = ({ code, reason }) => {
-    if (code !== ENDED) return lost(reason);
-    state.connection = 'ended';
-    state.reason = reason;
-    changed();
-  };
+  generation += 1;
+  if (followed) follow(followed);
 }
 
-/** Tries again a little later. */
-function lost(reason: string): void {
-  state.connection = 'lost';
-  state.reason = reason;
+/** Takes up the frames whose turn it is. */
+function merge(): void {
+  const frames = merger.take(performance.now());
+  if (!merger.isEmpty) soon(merge, TELLING_MS);
+  if (frames.length === 0) return;
+  if (sources.length === 1) ring.push(frames);
+  else if (ring.insert(frames)) renumbered();
+  soon(look, 0);
+  if (follower) soon(readStream, 0);
+}
+
+function open(addresses: readonly SourceAddress[]): void {
+  for (const address of addresses) {
+    const known = sources.find((source) => source.address.path === address.path);
+    if (known) {
+      known.again();
+      continue;
+    }
+    const number = sources.length;
+    const isSecond = number === 1;
+    sources.push(
+      new Source(address, number, clock, {
+        begun: () => begun(number),
+        frames: (frames) => {
+          merger.add(number, frames, performance.now());
+          merge();
+        },
+        changed: () => {
+          const source = sources[number];
+          if (source && !isOpen(source)) merger.leave(number);
+          changed();
+        },
+      }),
+    );
+    // From now on rows have the names of their captures.
+    if (isSecond) renumbered();
+  }
   changed();
-  setTimeout(() => void connect(), PAUSE_MS);
+}
+
+function begun(source: number): void {
+  merger.expect(source, performance.now());
+  ring.forget(source);
+  // What is shown of a stream stays, but it does not go on: its frames come again.
+  if (followed?.source === source) followed = follower = undefined;
+  renumbered();
+  changed();
 }
 
 function setFilter(text: string): void {
@@ -114,8 +142,8 @@ function setFilter(text: string): void {
   }
   tell({ kind: 'filter', message: '' });
   rows.filter(filter);
-  state.generation += 1;
-  lookSoon();
+  generation += 1;
+  soon(look, 0);
 }
 
 function sendFrame(number: number): void {
@@ -124,17 +152,32 @@ function sendFrame(number: number): void {
     tell({ kind: 'frame', frame: undefined });
     return;
   }
-  const { layers } = decode(frame.bytes, frame.link);
+  const { layers, segment } = rows.packetOf(frame);
   // A copy: the frame shares its memory with others.
   const bytes = frame.bytes.slice();
-  tell({ kind: 'frame', frame: { number, time: rows.timeOf(frame), length: frame.length, bytes, layers } });
+  const hasStream = segment !== undefined;
+  tell({ kind: 'frame', frame: { number, time: rows.timeOf(frame), length: frame.length, bytes, layers, hasStream } });
+}
+
+function follow(frame: Frame | undefined): void {
+  followed = frame;
+  follower = frame && new Follower(ring, frame);
+  if (follower) soon(readStream, 0);
+}
+
+function readStream(): void {
+  if (follower?.look()) soon(readStream, 0);
+  soon(tellStream, STREAM_TELLING_MS);
+}
+
+function tellStream(): void {
+  if (follower) tell({ kind: 'stream', stream: follower.stream });
 }
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
-  if (data.kind === 'open') {
-    source = data;
-    void connect();
-  } else if (data.kind === 'filter') setFilter(data.text);
+  if (data.kind === 'open') open(data.sources);
+  else if (data.kind === 'filter') setFilter(data.text);
   else if (data.kind === 'frame') sendFrame(data.number);
-  else tell({ kind: 'rows', from: data.from, generation: state.generation, rows: rows.get(data.from, data.count) });
+  else if (data.kind === 'stream') follow(data.number === undefined ? undefined : ring.get(data.number));
+  else tell({ kind: 'rows', from: data.from, generation, rows: rows.get(data.from, data.count) });
 };

@@ -2,6 +2,9 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { loadPart } from '../model/part.ts';
+import { openMerged } from '../verbs/link.ts';
+import { WORDS } from '../words.ts';
+import { keyOf } from './entries.ts';
 import type { PaneProps } from './pane.ts';
 
 type View = ComponentType<{ path: string; title: string; isShown: boolean }>;
@@ -12,6 +15,10 @@ export function CapturePane({ context, entry, isShown }: PaneProps<'capture'>) {
     // Fetched with the first capture: a page without one does without it.
     void loadPart(() => import('../capture/capture-view.tsx')).then(({ CaptureView }) => setView(() => CaptureView));
   }, []);
+  useEffect(() => {
+    const merge = { id: 'merge', words: WORDS.capture.merge, run: () => openMerged(context) };
+    context.dock.offer(keyOf(entry), [merge]);
+  }, [context, entry]);
   if (!View) return null;
   return <View path={`${context.lab.path}/links/${entry.linkId}`} title={entry.title} isShown={isShown} />;
 }

@@ -9,6 +9,7 @@ import { ConsolePane } from './console.tsx';
 import { DisplayPane } from './display.tsx';
 import { type DockEntry, type DockKind, keyOf } from './entries.ts';
 import { ActionMenu } from './menu.tsx';
+import { MergedPane } from './merged.tsx';
 import type { PaneProps } from './pane.ts';
 import { DockSize } from './size.tsx';
 
@@ -18,6 +19,7 @@ const words = WORDS.dock;
 const PANES: { readonly [K in DockKind]: ComponentType<PaneProps<K>> } = {
   console: ConsolePane,
   capture: CapturePane,
+  merged: MergedPane,
   vnc: DisplayPane,
 };
 

@@ -5,6 +5,8 @@ import { signal } from '@preact/signals';
 export interface DockKinds {
   console: { nodeId: string };
   capture: { linkId: string };
+  /** The captures of all links. */
+  merged: object;
   vnc: { nodeId: string };
 }
 

@@ -6,6 +6,7 @@ import type { ViewSetting } from '../model/view-settings.ts';
 import { focusShown } from '../shell/focus.ts';
 import { showExport, showSnapshots } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
+import { openMerged } from './link.ts';
 import type { LabVerb } from './verb.ts';
 
 const words = WORDS.lab;
@@ -88,6 +89,17 @@ export const LAB_VERBS: readonly LabVerb[] = [
     scope: 'lab',
     isLocal: true,
     run: ({ map }) => map?.zoom(1 / ZOOM),
+  },
+  {
+    id: 'lab.captures',
+    words: WORDS.capture.merge,
+    scope: 'lab',
+    isLocal: true,
+    enabled: ({ lab }) => {
+      lab.changes.value; // links begin and end to be captured
+      return [...lab.links.values()].some(({ capturing }) => capturing);
+    },
+    run: openMerged,
   },
   {
     id: 'lab.snapshots',

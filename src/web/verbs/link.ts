@@ -30,6 +30,11 @@ function showCapture({ lab, dock }: LabContext, link: LinkObject): void {
   dock.open({ kind: 'capture', id: link.link_id, linkId: link.link_id, title });
 }
 
+/** Shows the packets of all links that are captured in one list. */
+export function openMerged({ dock }: LabContext): void {
+  dock.open({ kind: 'merged', id: 'all', title: WORDS.capture.merged });
+}
+
 export const LINK_VERBS: readonly LabVerb[] = [
   {
     id: 'link.details',

@@ -30,6 +30,20 @@ const MOST_LAYERS = 24;
 /** Fields of a packet at most. */
 const MOST_FIELDS = 2000;
 
+/** A segment of TCP as a part of its stream. */
+export interface Segment {
+  /** `address:port`, of IPv6 `[address]:port`. */
+  from: string;
+  to: string;
+  sequence: number;
+  acknowledged: number;
+  /** The byte of flags of the header. */
+  flags: number;
+  /** Where in the packet its data lie. */
+  begin: number;
+  end: number;
+}
+
 export class Packet {
   readonly bytes: Uint8Array;
   readonly view: DataView;
@@ -38,6 +52,10 @@ export class Packet {
   source = '';
   target = '';
   info = '';
+  /** The name of the capture, in a list of several. */
+  capture = '';
+  /** The innermost one, where there is any. */
+  segment: Segment | undefined;
   fields = 0;
 
   constructor(bytes: Uint8Array) {

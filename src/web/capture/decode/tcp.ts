@@ -28,11 +28,17 @@ export function tcp(part: Part): void {
   if (headerBytes < LEAST_HEADER_BYTES) return;
   if (headerBytes > LEAST_HEADER_BYTES) part.hex(headerBytes - LEAST_HEADER_BYTES, 'Options', 'tcp.options');
   part.close();
+  const { at: begin, end } = part;
+  const ends = { from: endOf(packet.source, from), to: endOf(packet.target, to) };
+  packet.segment = { ...ends, sequence, acknowledged, flags: bits, begin, end };
   packet.info += ` len ${part.left}`;
   if (part.left === 0) return;
   if (from === BGP_PORT || to === BGP_PORT) bgp(part.take());
   else if (from === DNS_PORT || to === DNS_PORT) dnsOverTcp(part.take());
 }
+
+const endOf = (address: string, port: number): string =>
+  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 
 function flagText(bits: number): string {
   return FLAGS.filter((_, index) => bits & (1 << index)).join(', ') || 'none';

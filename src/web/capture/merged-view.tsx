@@ -1,0 +1,38 @@
+// The captures of all links of a lab in one list. A capture that begins later joins it.
+import { useRef } from 'preact/hooks';
+import type { Lab } from '../model/lab.ts';
+import { WORDS } from '../words.ts';
+import { LAST_BYTES } from './capture-view.tsx';
+import { PacketsView } from './packets-view.tsx';
+
+const words = WORDS.capture;
+
+interface MergedViewProps {
+  lab: Lab;
+  isShown: boolean;
+}
+
+export function MergedView({ lab, isShown }: MergedViewProps) {
+  lab.changes.value; // links begin and end to be captured
+  // The share of a capture is what it is when the list is made, so that they fit together.
+  const share = useRef<number | undefined>(undefined);
+  const captured = [...lab.links.values()].filter(({ capturing }) => capturing);
+  share.current ??= Math.floor(LAST_BYTES / Math.max(1, captured.length));
+  const names = new Map<string, number>();
+  const sources = captured.map((link) => {
+    const name = link.nodes.map((end) => lab.nodes.get(end.node_id)?.name ?? '').join(' – ');
+    const count = (names.get(name) ?? 0) + 1;
+    names.set(name, count);
+    const path = `${lab.path}/links/${link.link_id}/pcap/ws`;
+    // Several links between the same nodes are told apart by a number.
+    return { name: count > 1 ? `${name} (${count})` : name, path, query: { last: String(share.current) } };
+  });
+  return (
+    <PacketsView
+      sources={sources}
+      title={words.merged}
+      isShown={isShown}
+      tools={() => sources.length === 0 && <span>{words.noCaptures}</span>}
+    />
+  );
+}

@@ -1,0 +1,134 @@
+// A list of packets with what belongs to it: its filter, its figures, the frame that is chosen, the stream that is followed.
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
+import { WORDS } from '../words.ts';
+import { CaptureFeed } from './feed.ts';
+import { FrameTree } from './frame-tree.tsx';
+import type { SourceAddress } from './messages.ts';
+import { PacketList } from './packet-list.tsx';
+import { StreamView } from './stream-view.tsx';
+
+const words = WORDS.capture;
+
+interface PacketsViewProps {
+  /** The captures that are read into the list; more may be added. */
+  sources: readonly SourceAddress[];
+  title: string;
+  isShown: boolean;
+  /** What else can be done with the captures; `isOver` when none of them goes on. */
+  tools: (isOver: boolean) => ComponentChildren;
+}
+
+export function PacketsView({ sources, title, isShown, tools }: PacketsViewProps) {
+  const feed = useMemo(() => new CaptureFeed(), []);
+  useEffect(() => () => feed.stop(), [feed]);
+  const wanted = sources.map(({ path }) => path).join(' ');
+  useEffect(() => feed.open(sources), [feed, wanted]);
+  const following = useSignal(true);
+  const chosen = useSignal<number | undefined>(undefined);
+  const isStream = useSignal(false);
+  const filter = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const choose = (number: number): void => {
+    chosen.value = number;
+    following.value = false;
+    feed.choose(number);
+  };
+  const setFilter = (text: string): void => {
+    filter.current!.value = text;
+    feed.filter(text);
+  };
+  const leaveStream = (only?: string): void => {
+    isStream.value = false;
+    feed.leaveStream();
+    if (only !== undefined) setFilter(only);
+    filter.current?.focus();
+  };
+  const names = feed.state.value?.sources.map(({ name }) => name) ?? [];
+  return (
+    <section class="capture" hidden={!isShown} aria-label={`${words.title} ${title}`}>
+      <div class="capture-head">
+        <label>
+          {words.filter}{' '}
+          <input
+            ref={filter}
+            type="search"
+            class="capture-filter"
+            placeholder="arp or ip.addr == 10.0.0.1"
+            aria-invalid={feed.wrong.value !== ''}
+            aria-describedby={id}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => feed.filter(event.currentTarget.value)}
+          />
+        </label>
+        {names.length > 1 && (
+          <label>
+            {words.link}{' '}
+            <select onChange={({ currentTarget: { value } }) => setFilter(value === '' ? '' : `link == "${value}"`)}>
+              <option value="">{words.everyLink}</option>
+              {names.map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <button
+          type="button"
+          aria-pressed={following.value}
+          onClick={() => {
+            following.value = !following.value;
+          }}
+        >
+          {words.follow}
+        </button>
+        {tools(feed.state.value?.connection === 'ended')}
+        <span class="capture-wrong" id={id} role="status">
+          {feed.wrong}
+        </span>
+      </div>
+      <p class="capture-figures" role="status">
+        <Figures feed={feed} />
+      </p>
+      <div class="capture-body" hidden={isStream.value}>
+        <PacketList
+          feed={feed}
+          following={following}
+          chosen={chosen}
+          choose={choose}
+          isShown={isShown && !isStream.value}
+        />
+        <FrameTree
+          feed={feed}
+          follow={(number) => {
+            isStream.value = true;
+            feed.follow(number);
+          }}
+        />
+      </div>
+      {isStream.value && <StreamView feed={feed} leave={leaveStream} />}
+    </section>
+  );
+}
+
+function Figures({ feed }: { feed: CaptureFeed }) {
+  const state = feed.state.value;
+  if (!state) return words.connecting;
+  const { received, kept, shown, server, connection, reason, sources } = state;
+  const total = Math.max(server?.frames ?? 0, received);
+  const said = [words.frames(total)];
+  if (sources.length > 1) {
+    const running = sources.filter((source) => source.connection !== 'ended');
+    said.unshift(words.captures(running.length, sources.length));
+  }
+  if (server) said.push(words.bytes(server.bytes), words.drops(server.drops));
+  if (server && server.skipped_bytes > 0) said.push(words.skipped(server.skipped_bytes));
+  if (kept < total) said.push(words.last(kept, total));
+  if (shown < kept) said.push(words.shown(shown));
+  if (connection === 'lost') said.push(`${words.lost} ${reason}`);
+  if (connection === 'ended') said.push(reason);
+  return said.join(', ');
+}

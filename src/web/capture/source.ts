@@ -1,0 +1,87 @@
+// One capture that is read from its socket: frames, the figures of the server, and what became of the connection.
+import { openSocket } from '../model/sockets.ts';
+import { type Clock, type Frame, FrameReader } from './frames.ts';
+import type { CaptureState, ServerFigures, SourceAddress } from './messages.ts';
+
+const PAUSE_MS = 2000;
+/** The server closes so when a capture has ended. */
+const ENDED = 1000;
+
+export interface SourceListener {
+  /** It is read from its beginning, also after a connection was lost: what was read of it before comes again. */
+  begun: () => void;
+  frames: (frames: readonly Frame[]) => void;
+  /** Figures or connection. */
+  changed: () => void;
+}
+
+export class Source {
+  readonly address: SourceAddress;
+  connection: CaptureState['connection'] = 'connecting';
+  /** Why it has ended, or cannot be read. */
+  reason = '';
+  server: ServerFigures | undefined;
+  readonly #number: number;
+  readonly #clock: Clock;
+  readonly #listener: SourceListener;
+
+  constructor(address: SourceAddress, number: number, clock: Clock, listener: SourceListener) {
+    this.address = address;
+    this.#number = number;
+    this.#clock = clock;
+    this.#listener = listener;
+    void this.#connect();
+  }
+
+  async #connect(): Promise<void> {
+    const { begun, frames, changed } = this.#listener;
+    const reader = new FrameReader(this.#clock, this.#number);
+    this.connection = 'connecting';
+    begun();
+    const socket = await openSocket(this.address.path, this.address.query).catch(() => undefined);
+    if (!socket) {
+      this.#lost('');
+      return;
+    }
+    this.connection = 'open';
+    this.reason = '';
+    changed();
+    socket.onmessage = ({ data }) => {
+      if (typeof data === 'string') {
+        this.server = JSON.parse(data) as ServerFigures;
+        changed();
+        return;
+      }
+      try {
+        frames(reader.push(new Uint8Array(data as ArrayBuffer)));
+      } catch (error) {
+        socket.onclose = null;
+        socket.close();
+        this.#ended(error instanceof Error ? error.message : String(error));
+      }
+    };
+    socket.onclose = ({ code, reason }) => {
+      if (code === ENDED) this.#ended(reason);
+      else this.#lost(reason);
+    };
+  }
+
+  /** Reads it again, when it has ended and another one has begun. */
+  again(): void {
+    if (this.connection === 'ended') void this.#connect();
+  }
+
+  #ended(reason: string): void {
+    this.connection = 'ended';
+    this.reason = reason;
+    this.#listener.changed();
+  }
+
+  /** Tries again a little later. */
+  #lost(reason: string): void {
+    this.connection = 'lost';
+    this.reason = reason;
+    this.#listener.changed();
+    setTimeout(() => void this.#connect(), PAUSE_MS);
+  }
+}

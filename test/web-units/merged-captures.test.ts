@@ -1,0 +1,100 @@
+// Several captures in one list: by time, whichever comes first, and none waits for one that is silent.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { filterOf } from '../../src/web/capture/filter.ts';
+import { type Clock, FrameReader } from '../../src/web/capture/frames.ts';
+import { Merger } from '../../src/web/capture/merger.ts';
+import { Ring } from '../../src/web/capture/ring.ts';
+import { Rows } from '../../src/web/capture/rows.ts';
+import { CORPUS } from './corpus.ts';
+import { frameOf } from './tcp-stream.ts';
+
+const ARP = CORPUS[0]!.bytes;
+const frame = (time: number, source: number) => frameOf(ARP, { time, source });
+const times = (ring: Ring): number[] => Array.from({ length: ring.size }, (_, at) => ring.get(ring.first + at)!.time);
+
+test('frames of several captures come in the order of their times', () => {
+  const merger = new Merger();
+  merger.expect(0, 0);
+  merger.expect(1, 0);
+  merger.add(0, [frame(10, 0), frame(30, 0), frame(50, 0)], 100);
+  assert.deepEqual(merger.take(100), [], 'the other one may have earlier frames');
+  merger.add(1, [frame(20, 1), frame(40, 1)], 110);
+  assert.deepEqual(
+    merger.take(120).map(({ time }) => time),
+    [10, 20, 30, 40],
+  );
+  assert.equal(merger.isEmpty, false);
+  // Nobody waits for a silent one, nor for one whose connection is lost.
+  assert.deepEqual(
+    merger.take(600).map(({ time }) => time),
+    [50],
+  );
+  merger.add(0, [frame(60, 0)], 700);
+  merger.expect(1, 700);
+  assert.deepEqual(merger.take(710), []);
+  merger.leave(1);
+  assert.equal(merger.take(720).length, 1);
+});
+
+test('frames that come too late are put where they belong, and numbered anew', () => {
+  const ring = new Ring();
+  assert.equal(ring.insert([frame(10, 0), frame(30, 0)]), false);
+  assert.equal(ring.insert([frame(5, 1), frame(20, 1)]), true);
+  assert.deepEqual(times(ring), [5, 10, 20, 30]);
+  assert.deepEqual([ring.first, ring.last, ring.begin], [1, 4, 5]);
+  ring.forget(1);
+  assert.deepEqual([times(ring), ring.first, ring.last], [[10, 30], 1, 2]);
+  // The oldest go first, whichever they are of.
+  const small = new Ring(5 * (ARP.length + 160));
+  for (let time = 0; time < 9; time++) small.insert([frame(time, time % 2)]);
+  assert.deepEqual(times(small), [4, 5, 6, 7, 8]);
+  small.insert([frame(6.5, 0)]);
+  assert.deepEqual(times(small), [5, 6, 6.5, 7, 8]);
+  assert.equal(small.last, 10);
+});
+
+test('readers that share a clock count from the same second', () => {
+  const clock: Clock = {};
+  const file = (seconds: number): Buffer => {
+    const bytes = Buffer.alloc(24 + 16 + ARP.length);
+    bytes.writeUInt32LE(0xa1b2c3d4, 0);
+    bytes.writeUInt32LE(1, 20);
+    bytes.writeUInt32LE(seconds, 24);
+    bytes.writeUInt32LE(7, 28);
+    bytes.writeUInt32LE(ARP.length, 32);
+    bytes.writeUInt32LE(ARP.length, 36);
+    bytes.set(ARP, 40);
+    return bytes;
+  };
+  const [one] = new FrameReader(clock, 0).push(file(1000));
+  const [other] = new FrameReader(clock, 1).push(file(998));
+  assert.deepEqual([one!.time, other!.time], [7000, -2e9 + 7000]);
+  assert.deepEqual([one!.source, other!.source], [0, 1]);
+});
+
+test('rows have the name of their link, and filters know it', () => {
+  const ring = new Ring();
+  ring.insert([frame(1, 0), frame(2, 1), frame(3, 0)]);
+  const names = ['PC1 – R1', 'R1 – R2'];
+  const rows = new Rows(ring, (source) => names[source]!);
+  const shown = (): number[] => rows.get(0, 10).map(({ number }) => number);
+  assert.deepEqual(
+    rows.get(0, 10).map(({ link, time }) => [link, time]),
+    [
+      ['PC1 – R1', 0],
+      ['R1 – R2', 1],
+      ['PC1 – R1', 2],
+    ],
+  );
+  for (const [filter, expected] of [
+    ['link == "R1 – R2"', [2]],
+    ['link contains pc1', [1, 3]],
+    ['"r1 – r2"', [2]],
+    ['arp and not link contains r2', [1, 3]],
+  ] as const) {
+    rows.filter(filterOf(filter));
+    while (rows.look());
+    assert.deepEqual([filter, shown()], [filter, expected]);
+  }
+});

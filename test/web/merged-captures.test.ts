@@ -1,0 +1,126 @@
+// The captures of several links in one list, and a stream of TCP that is followed from it.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { until } from '../controller/lab-server.ts';
+import { CORPUS } from '../web-units/corpus.ts';
+import { SYN, segment } from '../web-units/tcp-stream.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { cells, pane, rows, star } from './capture-star.ts';
+import { hindrances } from './hindrances.ts';
+
+const TIME = 1;
+const LINK = 2;
+
+async function openAll(page: Page): Promise<void> {
+  await page.locator('[data-node]').first().waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search or command' }).fill('all captures');
+  await page.getByRole('option', { name: /^Show all captures in one list/ }).click();
+}
+
+test('eight captures are one list by time, with their links; another joins; a stream is followed', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { server, project, links, send } = await star(t, 8);
+  const lab = `/v2/projects/${project.project_id}`;
+  for (const { link_id: id } of links.slice(0, 7)) await server.expect(201, 'POST', `${lab}/links/${id}/start_capture`);
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  await page.setViewportSize({ width: 1500, height: 1600 });
+  await openAll(page);
+  const figures = pane(page).locator('.capture-figures');
+  await figures.getByText('7 links').waitFor();
+  await page.getByRole('button', { name: 'Full' }).click();
+  const request = 'GET /\r\n';
+  const conversation = [
+    segment({ side: 0, at: 0, flags: SYN }),
+    segment({ side: 1, at: 0, flags: SYN, acknowledged: 1 }),
+    segment({ side: 0, at: 1, data: request, acknowledged: 1 }),
+    segment({ side: 0, at: 1, data: request, acknowledged: 1 }),
+    segment({ side: 1, at: 1, data: '<b>hel', acknowledged: 1 + request.length }),
+    segment({ side: 1, at: 12, data: 'end', acknowledged: 1 + request.length }),
+    segment({ side: 0, at: 1 + request.length, acknowledged: 15 }),
+  ];
+  await send([CORPUS[0]!.bytes, ...conversation]);
+  await until(async () => (await cells(page)).length === 7 * 8, 'the frames of seven links');
+  // The eighth joins.
+  await server.expect(201, 'POST', `${lab}/links/${links[7].link_id}/start_capture`);
+  await figures.getByText('8 links').waitFor();
+  await send([CORPUS[0]!.bytes]);
+  await figures.getByText(`${7 * 8 + 8} frames`).waitFor();
+  await until(async () => (await cells(page)).length === 7 * 8 + 8, 'the frames of all');
+  const shown = await cells(page);
+  const times = shown.map((row) => Number(row[TIME]));
+  assert.deepEqual(
+    times,
+    times.toSorted((one, other) => one - other),
+  );
+  const names = new Set(shown.map((row) => row[LINK]));
+  assert.deepEqual(
+    [...names].toSorted(),
+    Array.from({ length: 8 }, (_, index) => `Middle – H${index + 1}`),
+  );
+  assert.deepEqual(await hindrances(page), []);
+
+  await pane(page).getByLabel('Link').selectOption('Middle – H3');
+  await until(async () => (await cells(page)).length === 9, 'the frames of one');
+  assert.ok((await cells(page)).every((row) => row[LINK] === 'Middle – H3'));
+  assert.equal(await page.getByLabel('Filter').inputValue(), 'link == "Middle – H3"');
+
+  // The same segments on other links are no retransmissions.
+  await rows(page).filter({ hasText: 'SYN' }).first().click();
+  await page.getByRole('button', { name: 'Follow TCP stream' }).click();
+  const stream = page.getByRole('region', { name: 'TCP stream' });
+  await stream.getByText('10.0.0.1:40000 → 10.0.0.2:80: 7 bytes, open, 1 retransmission', { exact: true }).waitFor();
+  await stream
+    .getByText('10.0.0.2:80 → 10.0.0.1:40000: 9 bytes, open, 1 segment out of order, 5 bytes missing')
+    .waitFor();
+  assert.equal(await stream.locator('pre').textContent(), 'GET /\n<b>hel[5 bytes are missing in the capture]end');
+  await stream.getByLabel('Show as').selectOption('Hex');
+  assert.match(
+    (await stream.locator('pre').textContent())!,
+    /^00000000 {2}47 45 54 20 2f 0d 0a +GET \/\.\.\n00000000 {2}3c 62/,
+  );
+  await stream.getByLabel('Direction').selectOption('10.0.0.2:80 → 10.0.0.1:40000');
+  assert.match((await stream.locator('pre').textContent())!, /\n?0000000b {2}65 6e 64 +end\n$/);
+  assert.deepEqual(await hindrances(page), []);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    stream.getByRole('button', { name: 'Save' }).click(),
+  ]);
+  assert.equal(await readFile((await download.path())!, 'latin1'), '<b>helend');
+  await stream.getByRole('button', { name: 'Only its packets' }).click();
+  await until(async () => (await cells(page)).length === 7 * 7, 'the packets of the stream');
+
+  // One capture ends: its packets stay.
+  await server.expect(201, 'POST', `${lab}/links/${links[2].link_id}/stop_capture`);
+  await figures.getByText('8 links, 7 of them captured now').waitFor();
+  assert.equal((await cells(page)).length, 7 * 7);
+  assert.deepEqual(complaints, []);
+});
+
+test('a flood through eight captures in one list leaves the page alive, and the last of it is shown', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { server, project, links, send } = await star(t, 8);
+  const lab = `/v2/projects/${project.project_id}`;
+  for (const { link_id: id } of links) await server.expect(201, 'POST', `${lab}/links/${id}/start_capture`);
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  await openAll(page);
+  const figures = pane(page).locator('.capture-figures');
+  await figures.getByText('8 links').waitFor();
+  const frame = Buffer.concat([CORPUS[0]!.bytes, Buffer.alloc(400)]);
+  const flood = Array.from({ length: 500 }, () => frame);
+  for (let round = 0; round < 20; round++) await send(flood);
+  await send([segment({ side: 0, at: 1, data: 'the last one' })]);
+  assert.equal(await page.evaluate(async () => (await fetch('/v2/version')).status), 200);
+  await figures.getByText(/showing the last [\d,]+ of [\d,]+/).waitFor({ timeout: 60_000 });
+  const filter = page.getByLabel('Filter');
+  await filter.fill('tcp');
+  await until(async () => (await cells(page)).length === 8, 'the last frame of each link', 60_000);
+  assert.deepEqual(new Set((await cells(page)).map((row) => row[LINK])).size, 8);
+  assert.deepEqual(complaints, []);
+});
