@@ -138,3 +138,41 @@ test('what follows from a thing as it is loses nothing that was changed a moment
   await history.undo();
   assert.deepEqual((await read('node', hub.node_id)).label, hub.label);
 });
+
+test('schedules are started and ended again, and those of others stay', async (t) => {
+  const { server, project, path, history, call } = await setUp(t);
+  const [a, b] = [await server.hub(project, 'A', {}), await server.hub(project, 'B', {})];
+  const { link_id: id } = await server.link(project, [a, 0], [b, 0]);
+  const now = () => call('GET', `${path}/links/${id}/schedule`);
+  const dead = (at: number) => ({ steps: [{ at, for: 600, both: { loss: { percent: 100 } } }], rounds: 0 });
+  await history.schedule(id, dead(1));
+  await history.schedule(id, dead(2));
+  assert.equal((await now()).steps[0].at, 2);
+  await history.undo();
+  assert.deepEqual([(await now()).state, (await now()).steps[0].at], ['running', 1]);
+  await history.undo();
+  assert.equal((await now()).state, 'cancelled');
+  await history.redo();
+  assert.deepEqual([(await now()).state, (await now()).steps[0].at], ['running', 1]);
+  await history.schedule(id, null);
+  assert.equal((await now()).state, 'cancelled');
+  await history.undo();
+  assert.equal((await now()).state, 'running');
+  // Somebody else's.
+  await call('POST', `${path}/links/${id}/schedule`, dead(3));
+  await assert.rejects(history.undo(), /somebody else has changed the schedule/);
+  assert.equal((await now()).steps[0].at, 3);
+});
+
+test('a schedule that is over by itself can be taken back and done again', async (t) => {
+  const { server, project, path, history, call } = await setUp(t);
+  const [a, b] = [await server.hub(project, 'A', {}), await server.hub(project, 'B', {})];
+  const { link_id: id } = await server.link(project, [a, 0], [b, 0]);
+  const now = () => call('GET', `${path}/links/${id}/schedule`);
+  await history.schedule(id, { steps: [{ at: 0, for: 0.05, both: { loss: { percent: 100 } } }] });
+  while ((await now()).state === 'running');
+  await history.undo();
+  await history.redo();
+  while ((await now()).state === 'running');
+  assert.equal((await now()).state, 'finished');
+});

@@ -121,7 +121,9 @@ test('impairments are chosen, applied, seen, scheduled and refused by name', { s
   await page.getByText('Finished').waitFor();
   await page.getByLabel('at s').fill('-1');
   await page.getByRole('button', { name: 'Start schedule' }).click();
-  await page.getByText(/steps\.0\.at: expected/).waitFor();
+  // In the server's words, at the field.
+  await page.locator('.step .problem', { hasText: /^expected a number from 0/ }).waitFor();
+  assert.equal(await page.getByLabel('at s').getAttribute('aria-invalid'), 'true');
 
   // Suspension, and the filters of GNS3, which links between hubs do not have.
   await page.getByRole('button', { name: 'Suspend' }).click();

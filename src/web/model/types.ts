@@ -103,7 +103,7 @@ export interface ScheduleObject {
   round?: number;
   rounds?: number;
   period?: number | null;
-  steps?: { at: number; for?: number }[];
+  steps?: { at: number; for?: number; forward?: object; backward?: object }[];
 }
 
 export interface DrawingObject {

@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals';
 import { WORDS } from '../words.ts';
 import { isSame } from './same.ts';
+import type { ScheduleObject } from './types.ts';
 
 /** The calls of the API that changes are made by; paths are below `/v2`. */
 export interface Requests {
@@ -13,11 +14,13 @@ export interface Requests {
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
-type Kind = 'node' | 'link' | 'drawing';
+type Thing = 'node' | 'link' | 'drawing';
+/** The schedule of a link has the link's id and one field, `plan`: what was asked for, or null. */
+type Kind = Thing | 'schedule';
 
 /** New values of some fields of a thing. */
 export interface Update {
-  kind: Kind;
+  kind: Thing;
   id: string;
   /** Or how they follow from the thing as the server has it when it is the step's turn, whatever is known of it here. */
   fields: Fields | ((now: Fields) => Fields);
@@ -46,13 +49,13 @@ export class History {
   readonly #requests: Requests;
   readonly #project: string;
   /** What is known of a thing now. */
-  readonly #known: (kind: Kind, id: string) => object | undefined;
+  readonly #known: (kind: Thing, id: string) => object | undefined;
   #done: Step[] = [];
   #undone: Step[] = [];
   /** One step after the other, however quickly they are asked for. */
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(requests: Requests, project: string, known: (kind: Kind, id: string) => object | undefined) {
+  constructor(requests: Requests, project: string, known: (kind: Thing, id: string) => object | undefined) {
     this.#requests = requests;
     this.#project = project;
     this.#known = known;
@@ -81,6 +84,16 @@ export class History {
         if (result.status === 'rejected') throw result.reason;
         return result.value;
       });
+    });
+  }
+
+  /** Starts a schedule on a link, or ends the one that runs (`null`). @throws Refusal */
+  schedule(id: string, plan: object | null): Promise<void> {
+    return this.#next(async () => {
+      const now = (await this.#read('schedule', id)) as ScheduleNow;
+      const before = { plan: now.state === 'running' ? now.plan : null };
+      const after = await this.#put('schedule', id, { plan });
+      this.#record([{ type: 'changed', kind: 'schedule', id, before, after }]);
     });
   }
 
@@ -172,15 +185,18 @@ export class History {
   async #check(part: Part): Promise<void> {
     if (part.type === 'removed') return;
     const left = part.type === 'changed' ? part.after : part.object;
-    const name = nameOf(part.kind, this.#known(part.kind, part.id));
+    const { kind, id } = part;
+    const name = kind === 'schedule' ? WORDS.undo.things.schedule : nameOf(kind, this.#known(kind, id));
     let now: object;
     try {
-      now = await this.#read(part.kind, part.id);
+      now = await this.#read(kind, id);
     } catch (error) {
       if ((error as { status?: number }).status === 404) throw new Overtaken(WORDS.undo.gone(name));
       throw error;
     }
-    if (!isSame(pick(now, Object.keys(left)), left)) throw new Overtaken(WORDS.undo.overtaken(name));
+    // One that is over by itself leaves nothing that an end of it could have changed.
+    const isOver = kind === 'schedule' && left['plan'] === null && (now as ScheduleNow).state !== 'running';
+    if (!isOver && !isSame(pick(now, Object.keys(left)), left)) throw new Overtaken(WORDS.undo.overtaken(name));
   }
 
   async #opposite(part: Part): Promise<Part> {
@@ -190,7 +206,7 @@ export class History {
       return { ...part, before: part.after, after };
     }
     if (part.type === 'made') {
-      await this.#requests.delete(this.#path(kind, id));
+      await this.#requests.delete(this.#path(part.kind, id));
       return { ...part, type: 'removed' };
     }
     const made = await this.#requests.post<Fields>(`${this.#project}/${kind}s`, part.object);
@@ -205,16 +221,28 @@ export class History {
     for (const list of [this.#done, this.#undone]) list.splice(0, list.length, ...list.map(follow));
   }
 
-  #path(kind: Kind, id: string): string {
+  #path(kind: Thing, id: string): string {
     return `${this.#project}/${kind}s/${id}`;
   }
 
-  #read(kind: Kind, id: string): Promise<object> {
+  async #read(kind: Kind, id: string): Promise<object> {
+    if (kind === 'schedule') return scheduled(await this.#requests.get<ScheduleObject>(this.#schedulePath(id)));
     return this.#requests.get<object>(this.#path(kind, id));
+  }
+
+  #schedulePath(id: string): string {
+    return `${this.#path('link', id)}/schedule`;
   }
 
   /** The fields as the server has them then. */
   async #put(kind: Kind, id: string, fields: Fields): Promise<Fields> {
+    if (kind === 'schedule') {
+      const plan = fields['plan'] as object | null;
+      const path = this.#schedulePath(id);
+      if (plan) return { plan: scheduled(await this.#requests.post<ScheduleObject>(path, plan)).plan };
+      await this.#requests.delete(path);
+      return { plan: null };
+    }
     const answer = await this.#requests.put<object>(this.#path(kind, id), fields);
     return {
       ...fields,
@@ -234,6 +262,17 @@ function idOf(kind: Made, object: Fields): string {
   return String(object[`${kind}_id`]);
 }
 
-function nameOf(kind: Kind, object: object | undefined): string {
+interface ScheduleNow {
+  state: ScheduleObject['state'];
+  plan: object | null;
+}
+
+/** The schedule of a link, as it could be asked for again. */
+function scheduled({ state, steps, rounds, period }: ScheduleObject): ScheduleNow {
+  if (state === 'none' || state === 'cancelled') return { state, plan: null };
+  return { state, plan: { steps, rounds, ...(period != null && { period }) } };
+}
+
+function nameOf(kind: Thing, object: object | undefined): string {
   return String((object as { name?: string } | undefined)?.name ?? WORDS.undo.things[kind]);
 }

@@ -35,9 +35,10 @@ export class ImpairmentForm {
   readonly changes = computed(() => Object.keys(this.typed.value).length);
   readonly #has: Signal<Directions>;
 
-  constructor(members: readonly Member[], link: LinkObject) {
+  /** @param has what there is already */
+  constructor(members: readonly Member[], has: Directions | null | undefined) {
     this.members = members;
-    this.#has = signal(link.impairments ?? NOTHING);
+    this.#has = signal(has ?? NOTHING);
   }
 
   /** What the link has now; what was typed stays. */
@@ -91,7 +92,8 @@ export class ImpairmentForm {
     return DIRECTIONS.some((direction) => fields.some((field) => isGiven(this.value(direction, name, field))));
   }
 
-  #body(direction: Direction): Impairments {
+  /** What is asked of a direction, as the API takes it. */
+  body(direction: Direction): Impairments {
     const body: Impairments = {};
     for (const { name, fields } of this.members) {
       const given = fields.filter((field) => isGiven(this.value(direction, name, field)));
@@ -105,7 +107,7 @@ export class ImpairmentForm {
 
   /** Applies all of it. What is refused is marked at its field, and stays. */
   async apply(history: History, id: string): Promise<boolean> {
-    const [forward, backward] = DIRECTIONS.map((direction) => this.#body(direction));
+    const [forward, backward] = DIRECTIONS.map((direction) => this.body(direction));
     const none = [forward, backward].every((body) => Object.keys(body!).length === 0);
     this.problems.value = {};
     this.message.value = '';

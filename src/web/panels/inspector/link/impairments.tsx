@@ -1,9 +1,7 @@
 // The impairments of a link: both directions beside each other, what was asked for beside what is achieved.
-import { useComputed, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { Control } from '../../../forms/control.tsx';
 import { impairmentMembers } from '../../../forms/document.ts';
-import type { Field } from '../../../forms/schema.ts';
 import { api } from '../../../model/api.ts';
 import { useLoaded } from '../../../model/loaded.ts';
 import type { LinkObject, PresetObject } from '../../../model/types.ts';
@@ -11,7 +9,8 @@ import { WORDS } from '../../../words.ts';
 import type { TabProps } from '../tabs.tsx';
 import { Achieved } from './achieved.tsx';
 import { Filters } from './filters.tsx';
-import { DIRECTIONS, type Direction, ImpairmentForm, keyOf, type Member } from './impairment-form.ts';
+import { DIRECTIONS, ImpairmentForm, type Member } from './impairment-form.ts';
+import { MemberFields } from './member-fields.tsx';
 import { Schedule } from './schedule.tsx';
 
 const words = WORDS.impairments;
@@ -42,7 +41,7 @@ interface Loaded {
 function Impairments({ context, object: link, members, presets }: TabProps<LinkObject> & Loaded) {
   const { lab, history } = context;
   // The link of another id has another form: its details are other ones.
-  const [form] = useState(() => new ImpairmentForm(members, link));
+  const [form] = useState(() => new ImpairmentForm(members, link.impairments));
   useEffect(() => form.take(link), [form, link]);
   useEffect(() => lab.counters.watch(), [lab]);
   const names = link.nodes.map((end) => lab.nodes.get(end.node_id)?.name ?? '');
@@ -89,64 +88,9 @@ function Impairments({ context, object: link, members, presets }: TabProps<LinkO
         )}
       </form>
       <Achieved context={context} link={link} titles={titles} />
-      <Schedule context={context} link={link} presets={presets} />
+      <Schedule context={context} link={link} presets={presets} members={members} titles={titles} />
       <Filters context={context} link={link} />
     </>
-  );
-}
-
-interface MemberProps {
-  form: ImpairmentForm;
-  member: Member;
-  titles: Readonly<Record<Direction, string>>;
-}
-
-function MemberFields({ form, member, titles }: MemberProps) {
-  const used = useComputed(() => form.uses(member));
-  return (
-    <details open={used.value || ['rate', 'delay', 'loss'].includes(member.name)}>
-      <summary>{words.members[member.name] ?? member.name}</summary>
-      {member.fields.map((field) => (
-        <div key={field.name} class="impairment-row">
-          <span>
-            {words.fields[field.name] ?? field.label}{' '}
-            <small>{words.units[`${member.name}.${field.name}`] ?? words.units[field.name]}</small>
-          </span>
-          {DIRECTIONS.map((direction) => (
-            <OneField key={direction} {...{ form, member, direction, field, title: titles[direction] }} />
-          ))}
-        </div>
-      ))}
-    </details>
-  );
-}
-
-interface OneFieldProps {
-  form: ImpairmentForm;
-  member: Member;
-  direction: Direction;
-  field: Field;
-  title: string;
-}
-
-function OneField({ form, member, direction, field, title }: OneFieldProps) {
-  const key = keyOf(direction, member.name, field);
-  const problem = form.problems.value[key];
-  const id = `impairment-${key}`;
-  const label = `${words.members[member.name] ?? member.name}, ${words.fields[field.name] ?? field.label}, ${title}`;
-  return (
-    <span data-changed={key in form.typed.value}>
-      <Control
-        id={id}
-        field={{ ...field, required: false }}
-        typed={form.value(direction, member.name, field)}
-        marks={{ 'aria-label': label, 'aria-invalid': problem !== undefined, 'aria-describedby': `${id}-problem` }}
-        change={(typed) => form.type(direction, member.name, field, typed)}
-      />
-      <span class="problem" id={`${id}-problem`}>
-        {problem}
-      </span>
-    </span>
   );
 }
 

@@ -1,35 +1,31 @@
 // The schedule of a link: when which line holds, as a strip of time, and a form for a new one.
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { LabContext } from '../../../lab-context.ts';
 import { api } from '../../../model/api.ts';
 import type { LinkObject, PresetObject, ScheduleObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import type { Direction, Member } from './impairment-form.ts';
+import { ScheduleDraft } from './schedule-draft.ts';
+import { SmallField, Step } from './schedule-step.tsx';
+import { lengthOf, Strip } from './schedule-strip.tsx';
 
 const words = WORDS.schedule;
 const POLL_MS = 1000;
-const DEAD = 'dead';
 
 interface ScheduleProps {
   context: LabContext;
   link: LinkObject;
   presets: readonly PresetObject[];
+  members: readonly Member[];
+  titles: Readonly<Record<Direction, string>>;
 }
 
-interface Step {
-  at: string;
-  for: string;
-  what: string;
-}
-
-export function Schedule({ context: { lab }, link, presets }: ScheduleProps) {
+export function Schedule({ context: { lab, history }, link, presets, members, titles }: ScheduleProps) {
   const path = `${lab.path}/links/${link.link_id}/schedule`;
   const isOpen = useSignal(false);
   const state = useSignal<ScheduleObject | undefined>(undefined);
-  const steps = useSignal<readonly Step[]>([{ at: '5', for: '5', what: DEAD }]);
-  const rounds = useSignal('1');
-  const period = useSignal('');
-  const problem = useSignal('');
+  const [draft] = useState(() => new ScheduleDraft(members, presets));
   useEffect(() => {
     if (!isOpen.value) return;
     const read = (): void => {
@@ -37,41 +33,35 @@ export function Schedule({ context: { lab }, link, presets }: ScheduleProps) {
       api.get<ScheduleObject>(path).then(
         (told) => {
           state.value = told;
+          draft.see(told);
         },
         (error: Error) => {
-          problem.value = error.message;
+          draft.message.value = error.message;
         },
       );
     };
     read();
     const timer = setInterval(read, POLL_MS);
     return () => clearInterval(timer);
-  }, [path, isOpen.value, state, problem]);
-  const attempt = async (task: () => Promise<unknown>): Promise<void> => {
-    problem.value = '';
+  }, [path, isOpen.value, state, draft]);
+  const attempt = async (plan: object | null): Promise<void> => {
+    draft.refused('');
     try {
-      await task();
+      await history.schedule(link.link_id, plan);
+      draft.accepted();
       state.value = await api.get<ScheduleObject>(path);
+      draft.see(state.value);
     } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error);
+      draft.refused(error instanceof Error ? error.message : String(error));
     }
   };
-  const start = (event: Event): void => {
+  const start = async (event: Event): Promise<void> => {
     event.preventDefault();
-    const body = {
-      steps: steps.value.map((step) => ({
-        at: numberOr(step.at),
-        ...(step.for.trim() !== '' && { for: numberOr(step.for) }),
-        ...(step.what === DEAD ? { both: { loss: { percent: 100 } } } : { preset: step.what }),
-      })),
-      rounds: numberOr(rounds.value),
-      ...(period.value.trim() !== '' && { period: numberOr(period.value) }),
-    };
-    void attempt(() => api.post(path, body));
+    const form = event.currentTarget as HTMLElement;
+    await attempt(draft.body.value);
+    form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   };
-  const change = (index: number, changed: Partial<Step>): void => {
-    steps.value = steps.value.map((step, at) => (at === index ? { ...step, ...changed } : step));
-  };
+  const names = link.nodes.map((end) => lab.nodes.get(end.node_id)?.name ?? '');
   return (
     <details
       class="schedule"
@@ -80,119 +70,53 @@ export function Schedule({ context: { lab }, link, presets }: ScheduleProps) {
       }}
     >
       <summary>{words.title}</summary>
-      {state.value && <Strip state={state.value} />}
-      <form onSubmit={start}>
-        {steps.value.map((step, index) => (
-          <p key={index} class="step">
-            <Small label={words.at} value={step.at} change={(at) => change(index, { at })} />
-            <Small label={words.for} value={step.for} change={(length) => change(index, { for: length })} />
-            <select
-              aria-label={words.what}
-              value={step.what}
-              onChange={({ currentTarget }) => change(index, { what: currentTarget.value })}
-            >
-              <option value={DEAD}>{words.dead}</option>
-              {presets.map(({ name }) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </select>
-            <button
-              type="button"
-              aria-label={words.removeStep(index + 1)}
-              onClick={() => {
-                steps.value = steps.value.filter((_, at) => at !== index);
-              }}
-            >
-              ×
-            </button>
-          </p>
+      {state.value && <Now state={state.value} />}
+      {draft.isOther.value && (
+        <p class="notice" role="status">
+          {words.other}{' '}
+          <button type="button" onClick={() => state.value && draft.fill(state.value)}>
+            {words.takeOver}
+          </button>
+        </p>
+      )}
+      <form onSubmit={(event) => void start(event)}>
+        {draft.steps.value.map((step, index) => (
+          <Step key={index} {...{ draft, step, index, presets, titles, names }} />
         ))}
         <p class="tools">
-          <button
-            type="button"
-            onClick={() => {
-              const last = Number(steps.value.at(-1)?.at ?? 0) + Number(steps.value.at(-1)?.for ?? 0);
-              steps.value = [...steps.value, { at: String(last || 0), for: '5', what: DEAD }];
-            }}
-          >
+          <button type="button" onClick={() => draft.add()}>
             {words.add}
           </button>
-          <Small
-            label={words.period}
-            value={period.value}
-            change={(text) => {
-              period.value = text;
-            }}
-          />
-          <Small
-            label={words.rounds}
-            value={rounds.value}
-            change={(text) => {
-              rounds.value = text;
-            }}
-          />
+          <SmallField label={words.period} value={draft.period} problem={draft.problems.value['period']} />
+          <SmallField label={words.rounds} value={draft.rounds} problem={draft.problems.value['rounds']} />
+        </p>
+        <p>
+          {words.preview(lengthOf(draft.preview.value))}
+          <Strip state={draft.preview.value} label={words.preview(lengthOf(draft.preview.value))} />
         </p>
         <p class="tools">
           <button type="submit">{words.start}</button>
-          <button
-            type="button"
-            disabled={state.value?.state !== 'running'}
-            onClick={() => void attempt(() => api.delete(path))}
-          >
+          <button type="button" disabled={state.value?.state !== 'running'} onClick={() => void attempt(null)}>
             {words.cancel}
           </button>
         </p>
         <p class="problem" role="alert">
-          {problem}
+          {draft.message}
         </p>
       </form>
     </details>
   );
 }
 
-/** What is no number goes as it is: the server says what is wrong with it. */
-function numberOr(text: string): unknown {
-  const number = Number(text);
-  return text.trim() === '' || Number.isNaN(number) ? text : number;
-}
-
-function Small({ label, value, change }: { label: string; value: string; change: (text: string) => void }) {
-  return (
-    <label>
-      {label}{' '}
-      <input
-        class="small"
-        inputMode="decimal"
-        value={value}
-        autocomplete="off"
-        onInput={({ currentTarget }) => change(currentTarget.value)}
-      />
-    </label>
-  );
-}
-
-/** Time from left to right, the steps in it, and the moment. */
-function Strip({ state: { state, elapsed = 0, round, rounds, period, steps = [] } }: { state: ScheduleObject }) {
-  if (state === 'none') return <p class="empty">{words.none}</p>;
-  const end = period ?? Math.max(1, ...steps.map((step) => step.at + (step.for ?? 0)));
-  const percent = (seconds: number): string => `${Math.min(100, (seconds / end) * 100)}%`;
+/** What the link is doing. */
+function Now({ state }: { state: ScheduleObject }) {
+  if (state.state === 'none') return <p class="empty">{words.none}</p>;
   return (
     <>
-      <div class="strip" role="img" aria-label={words.moment(elapsed, end)}>
-        {steps.map((step, index) => (
-          <span
-            key={index}
-            class="strip-step"
-            style={{ left: percent(step.at), width: percent(step.for ?? end - step.at) }}
-          />
-        ))}
-        {state === 'running' && <span class="strip-moment" style={{ left: percent(elapsed) }} />}
-      </div>
+      <Strip state={state} />
       <p role="status">
-        {words.states[state] ?? state}
-        {round !== undefined && `, ${words.round(round, rounds ?? 1)}`}
+        {words.states[state.state] ?? state.state}
+        {state.round !== undefined && `, ${words.round(state.round, state.rounds ?? 1)}`}
       </p>
     </>
   );

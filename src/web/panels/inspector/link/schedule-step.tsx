@@ -1,0 +1,130 @@
+// One step of a schedule: when, for how long, and what holds then.
+import type { Signal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+import type { PresetObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import { DIRECTIONS, type Direction } from './impairment-form.ts';
+import { MemberFields } from './member-fields.tsx';
+import { CLEAR, DEAD, type ScheduleDraft, type StepDraft, VALUES } from './schedule-draft.ts';
+
+const words = WORDS.schedule;
+const WHATS: Readonly<Record<string, string>> = { [DEAD]: words.dead, [CLEAR]: words.clear, [VALUES]: words.values };
+
+interface StepProps {
+  draft: ScheduleDraft;
+  step: StepDraft;
+  index: number;
+  presets: readonly PresetObject[];
+  titles: Readonly<Record<Direction, string>>;
+  names: readonly string[];
+}
+
+export function Step({ draft, step, index, presets, titles, names }: StepProps) {
+  const what = step.what.value;
+  const isPreset = WHATS[what] === undefined;
+  return (
+    <fieldset class="step">
+      <legend>{words.step(index + 1)}</legend>
+      <SmallField label={words.at} value={step.at} problem={draft.problems.value[`steps.${index}.at`]} />
+      <SmallField label={words.for} value={step.for} problem={draft.problems.value[`steps.${index}.for`]} />
+      <select
+        aria-label={words.what}
+        value={what}
+        onChange={({ currentTarget }) => {
+          step.what.value = currentTarget.value;
+        }}
+      >
+        {Object.entries(WHATS).map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+        {presets.map(({ name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      {isPreset && (
+        <label>
+          {WORDS.impairments.subscriber}{' '}
+          <select
+            value={step.subscriber.value}
+            onChange={({ currentTarget }) => {
+              step.subscriber.value = currentTarget.value;
+            }}
+          >
+            {names.map((name, at) => (
+              <option key={`${at} ${name}`} value={String(at)}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <button type="button" aria-label={words.removeStep(index + 1)} onClick={() => draft.remove(index)}>
+        ×
+      </button>
+      {what === VALUES && (
+        <div class="impairments">
+          <label class="chain">
+            <input
+              type="checkbox"
+              checked={step.form.chained.value}
+              onChange={({ currentTarget }) => {
+                step.form.chained.value = currentTarget.checked;
+              }}
+            />{' '}
+            {WORDS.impairments.chain}
+          </label>
+          <div class="impairment-row" aria-hidden="true">
+            <span />
+            {DIRECTIONS.map((direction) => (
+              <b key={direction}>{titles[direction]}</b>
+            ))}
+          </div>
+          {step.form.members.map((member) => (
+            <MemberFields
+              key={member.name}
+              of={`${words.step(index + 1)}, `}
+              form={step.form}
+              member={member}
+              titles={titles}
+            />
+          ))}
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+interface SmallFieldProps {
+  label: string;
+  value: Signal<string>;
+  problem: string | undefined;
+}
+
+export function SmallField({ label, value, problem }: SmallFieldProps) {
+  const id = useId();
+  return (
+    <>
+      <label>
+        {label}{' '}
+        <input
+          class="small"
+          inputMode="decimal"
+          value={value.value}
+          autocomplete="off"
+          aria-invalid={problem !== undefined}
+          aria-describedby={id}
+          onInput={({ currentTarget }) => {
+            value.value = currentTarget.value;
+          }}
+        />
+      </label>
+      <span class="problem" id={id}>
+        {problem}
+      </span>
+    </>
+  );
+}
