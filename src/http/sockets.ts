@@ -87,20 +87,6 @@ export function joinSockets(one: MessageSocket, other: MessageSocket): void {
   pass(other, one);
 }
 
-/** A socket that is sent no text. */
-export function binaryOnly(socket: MessageSocket): MessageSocket {
-  return {
-    send: (data) => {
-      if (typeof data !== 'string') socket.send(data);
-    },
-    get bufferedAmount() {
-      return socket.bufferedAmount;
-    },
-    close: (code, reason) => socket.close(code, reason),
-    listen: (events) => socket.listen(events),
-  };
-}
-
 /** A socket that is sent nothing: whoever is joined with it may only watch. */
 export function outputOnly(socket: MessageSocket): MessageSocket {
   return {

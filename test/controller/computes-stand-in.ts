@@ -29,6 +29,10 @@ export class StandIn {
   };
   port = 0;
   readonly host: string;
+  /** WebSockets that it has no route for, as the release has none of ours. */
+  unknownSockets = /\/window\/ws/;
+  /** Told of each WebSocket that was opened. */
+  opened: ((socket: WebSocket) => void) | undefined;
   /** Connections so far. */
   connections = 0;
   readonly #server = createServer((request, response) => void this.#answer(request, response));
@@ -39,7 +43,11 @@ export class StandIn {
     this.host = host;
     this.#server.on('upgrade', (request, socket, head) => {
       this.heard.push({ call: `WEBSOCKET ${pathOf(request)}`, headers: request.headers, body: '' });
-      this.#sockets.handleUpgrade(request, socket, head, () => {});
+      if (this.unknownSockets.test(request.url ?? '')) {
+        socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 14\r\nConnection: close\r\n\r\n404: Not Found');
+        return;
+      }
+      this.#sockets.handleUpgrade(request, socket, head, (opened) => this.opened?.(opened));
     });
     this.#server.on('connection', (socket) => {
       this.connections += 1;

@@ -130,12 +130,14 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
     routes.push(
       route(`POST ${node}/console/reset`, { status: 204 }, ({ params }) => console.reset(find(params))),
       socketRoute(`${node}/console/ws`, ({ params, query }) => clientOf(console.connect(find(params)), query)),
+      windowRoute(`${node}/console/window/ws`, (params) => console.connect(find(params))),
     );
     const { connectAuxiliary, connectDisplay } = console;
     if (connectAuxiliary) {
       const words = { summary: 'Auxiliary console of a node (an extension)', query: WINDOW_QUERY };
       routes.push(
         socketRoute(`${node}/aux/ws`, ({ params, query }) => clientOf(connectAuxiliary(find(params)), query), words),
+        windowRoute(`${node}/aux/window/ws`, (params) => connectAuxiliary(find(params))),
       );
     }
     if (connectDisplay) {
@@ -144,6 +146,19 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
     }
   }
   return kind.routes ? [...routes, ...kind.routes(find)] : routes;
+}
+
+/** For controllers: computes of the release do not have it, so that whoever opens it knows that control messages are understood. */
+function windowRoute(path: `/${string}`, consoleOf: (params: NodeParameters) => Console): Route {
+  const words = { summary: 'Console of a node for a client that names its window (an extension)', query: WINDOW_QUERY };
+  return socketRoute(
+    path,
+    ({ params, query }) => {
+      const { cols = '', rows = '' } = query;
+      return clientOf(consoleOf(params as NodeParameters), { cols, rows });
+    },
+    words,
+  );
 }
 
 function clientOf(console: Console, query: Record<string, string>): Connected {

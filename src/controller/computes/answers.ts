@@ -38,6 +38,14 @@ export class ComputeRefusal extends Failure {
   }
 }
 
+/** What computes without a route answer. */
+const NO_ROUTE: readonly number[] = [404, 405];
+
+/** Whether a compute has refused a call as one does that has no such route, as computes of the release have none of ours. */
+export function lacksRoute(error: unknown): boolean {
+  return error instanceof ComputeRefusal && NO_ROUTE.includes(error.status);
+}
+
 function members(text: string): Record<string, unknown> {
   try {
     const body: unknown = JSON.parse(text);

@@ -1,12 +1,9 @@
 // Where a link is captured, what the file is called, and what is beyond the release about it.
 import { Failure } from '../../failures.ts';
 import type { CaptureExtensions } from '../../store/captures.ts';
-import { ComputeRefusal } from '../computes/answers.ts';
+import { ComputeRefusal, lacksRoute } from '../computes/answers.ts';
 import type { Link, LinkEnd } from './link.ts';
 import { capturePath } from './wiring.ts';
-
-/** What computes without a route answer. */
-const NO_ROUTE: readonly number[] = [404, 405];
 
 function isExtended(extensions: CaptureExtensions): boolean {
   return Object.values(extensions).some((value) => value !== undefined);
@@ -41,7 +38,7 @@ async function knowsExtensions(end: LinkEnd): Promise<boolean> {
     return true;
   } catch (error) {
     if (!(error instanceof ComputeRefusal)) throw error;
-    return !NO_ROUTE.includes(error.status);
+    return !lacksRoute(error);
   }
 }
 

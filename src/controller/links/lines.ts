@@ -1,13 +1,10 @@
 // The line of a link, as its computes make it: impairments by direction, their schedule, and what was seen. One end does it all, for
 // both directions, so that no frame is impaired or counted twice.
 import { Failure } from '../../failures.ts';
-import { ComputeRefusal } from '../computes/answers.ts';
+import { ComputeRefusal, lacksRoute } from '../computes/answers.ts';
 import type { CallOptions } from '../computes/compute.ts';
 import { changesOf, impairs, type LinkImpairments, type LinkSchedule } from './impairments.ts';
 import type { Link, LinkEnd } from './link.ts';
-
-/** What computes without these routes answer. */
-const NO_ROUTE: readonly number[] = [404, 405];
 
 type Method = 'get' | 'post' | 'put' | 'delete';
 type Directions<Value> = { forward: Value; backward: Value };
@@ -46,7 +43,7 @@ async function atLineEnd<Answer>(link: Link, task: (end: LinkEnd) => Promise<Ans
     } catch (error) {
       // Unless it was refused, it may have been done.
       if (!(error instanceof ComputeRefusal)) link.lineEnd = end;
-      if (!(error instanceof ComputeRefusal && NO_ROUTE.includes(error.status))) throw error;
+      if (!lacksRoute(error)) throw error;
     }
   }
   const names = [...new Set(link.ends.map(({ node }) => node.compute.name))].join(' and ');

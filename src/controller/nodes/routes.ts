@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { sizeOf } from '../../consoles/socket-control.ts';
 import { Failure } from '../../failures.ts';
 import { type Connected, type Route, type RouteRequest, route, socketRoute } from '../../http/route.ts';
-import { binaryOnly, joinSockets, type MessageSocket, outputOnly } from '../../http/sockets.ts';
+import { joinSockets, type MessageSocket, outputOnly } from '../../http/sockets.ts';
 import { NODE_KINDS, nodeKind } from '../../store/node-kinds/kinds.ts';
 import { refusalOf } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -25,6 +25,7 @@ import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Node } from './node.ts';
 import { NodeCreate, NodeDuplicate, NodeUpdate } from './schema.ts';
+import { windowConsole } from './window-console.ts';
 
 const ALL: Record<Action, (project: Project) => Promise<void>> = {
   start: startAll,
@@ -163,19 +164,15 @@ export function nodeRoutes({
       return undefined;
     }),
 
-    ...['console/ws', 'aux/ws'].map((place) =>
-      socketRoute(`/v2/projects/{project_id}/nodes/{node_id}/${place}`, async ({ params, query, client }) => {
+    ...(['console', 'aux'] as const).map((place) =>
+      socketRoute(`/v2/projects/{project_id}/nodes/{node_id}/${place}/ws`, async ({ params, query, client }) => {
         const { node } = await find(params);
-        const path = `${node.path}/${place}`;
         const size = sizeOf(query);
+        const path = `${node.path}/${place}/ws`;
         // Whoever only watches does not change the size of the others' terminal either.
         if (client.watches) return joinWith(outputOnly(await node.compute.openSocket(path)));
-        if (!size) return joinWith(await node.compute.openSocket(path));
-        if (node.compute.id === 'local')
-          return joinWith(await node.compute.openSocket(`${path}?cols=${size.cols}&rows=${size.rows}`));
-        // Another compute may be one of the release, to which a control message is input.
-        const remote = await node.compute.openSocket(path);
-        return joinWith(binaryOnly(remote));
+        if (size) return windowConsole(node, place, size);
+        return joinWith(await node.compute.openSocket(path));
       }),
     ),
 

@@ -22,6 +22,8 @@ export interface TerminalOptions {
   typed(text: string): void;
   /** A link of the output was clicked. */
   link(address: string): void;
+  /** A Break was asked for, which the node's host cannot send. */
+  refused(message: string): void;
   /** The find field is asked for. */
   find(): void;
 }
@@ -145,7 +147,9 @@ export class ConsoleTerminal implements PasteTarget {
     this.#terminal.reset();
     socket.onmessage = ({ data }) => {
       this.#heardAt = performance.now();
-      this.#feed.push(typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data as ArrayBuffer));
+      // Output is binary; a text is an answer to a control message.
+      if (typeof data === 'string') this.#options.refused((JSON.parse(data) as { message: string }).message);
+      else this.#feed.push(new Uint8Array(data as ArrayBuffer));
     };
   }
 

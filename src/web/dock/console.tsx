@@ -50,6 +50,9 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
         link: (address) => {
           link.value = address;
         },
+        refused: (message) => {
+          lab.message.value = message;
+        },
         find: () => {
           finding.value = true;
         },

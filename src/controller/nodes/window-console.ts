@@ -1,0 +1,44 @@
+// The console of a node for a client that names its window: its control messages reach the computes that know them.
+import { controlMessage, type TerminalSize } from '../../consoles/socket-control.ts';
+import type { Connected } from '../../http/route.ts';
+import { joinSockets, type MessageSocket } from '../../http/sockets.ts';
+import { lacksRoute } from '../computes/answers.ts';
+import type { Node } from './node.ts';
+
+/** @param place `console` or `aux` @throws ComputeRefusal, ComputeUnreachable */
+export async function windowConsole(
+  node: Node,
+  place: 'console' | 'aux',
+  { cols, rows }: TerminalSize,
+): Promise<Connected> {
+  try {
+    const known = await node.compute.openSocket(`${node.path}/${place}/window/ws?cols=${cols}&rows=${rows}`);
+    return (client) => joinSockets(client, known);
+  } catch (error) {
+    if (!lacksRoute(error)) throw error;
+  }
+  // A compute of the release, to which a control message would be input. Or there is no such console, which it says now.
+  const plain = await node.compute.openSocket(`${node.path}/${place}/ws`);
+  const refusal = `The compute ${node.compute.name} cannot send a Break, nor set the size of a terminal: that takes a Labwire there.`;
+  return (client) => joinSockets(client, withoutControl(plain, client, refusal));
+}
+
+/** A socket that is sent no text: a client that asks for a Break is told instead. What comes from it is output. */
+function withoutControl(socket: MessageSocket, client: MessageSocket, refusal: string): MessageSocket {
+  return {
+    send: (data) => {
+      if (typeof data !== 'string') socket.send(data);
+      else if (controlMessage(data)?.type === 'break')
+        client.send(JSON.stringify({ type: 'refused', message: refusal }));
+    },
+    get bufferedAmount() {
+      return socket.bufferedAmount;
+    },
+    close: (code, reason) => socket.close(code, reason),
+    listen: (events) =>
+      socket.listen({
+        ...events,
+        message: (data) => events.message?.(typeof data === 'string' ? Buffer.from(data) : data),
+      }),
+  };
+}
