@@ -7,7 +7,7 @@ import { bytesInWords } from './model/sizes.ts';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
-import { imagesSent, uploadImage } from './tasks/page-tasks.ts';
+import { imagesSent, uploadImage } from './tasks/image-uploads.ts';
 import { WORDS } from './words.ts';
 
 const words = WORDS.images;

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import { type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { address, followHistory, go } from './address.ts';
+import { browserStore, KeptUploads } from './model/kept-uploads.ts';
 import { loadPart } from './model/part.ts';
 import { Link } from './panels/link.tsx';
 import { PageHeader } from './panels/page-header.tsx';
@@ -59,5 +60,7 @@ function Page() {
 
 followHistory();
 startTasks();
+// Fetched with the first upload, or for those of an earlier page.
+if (new KeptUploads(browserStore()).all().length > 0) void loadPart(() => import('./tasks/image-uploads.ts'));
 bar.value = SCREENS.flatMap(({ path, title }) => (title === undefined ? [] : [{ path, title }]));
 render(<Page />, document.getElementById('app')!);

@@ -23,6 +23,8 @@ export interface TaskActions {
   pause?: (() => void) | undefined;
   resume?: (() => void) | undefined;
   retry?: (() => void) | undefined;
+  /** Asks for the file, of which the page has lost hold. */
+  choose?: (() => void) | undefined;
 }
 
 export interface TaskBeginning {
@@ -174,7 +176,8 @@ export class Tasks {
     if (!known && isOver) return;
     const task = known ?? this.#ofServer(operation);
     // How a request of ours ends its answer says; and an upload knows best itself what it is doing.
-    if (task.isOver || (task.isOurs && (isOver || task.isSending))) {
+    const isOwn = task.isSending || task.actions.choose !== undefined;
+    if (task.isOver || (task.isOurs && (isOver || isOwn))) {
       if (task.isSending && !isOver && task.kind === 'import') {
         // What has left the page is more than what has come: the count of the server is for what follows.
         task.total = operation.total ?? undefined;

@@ -1,22 +1,14 @@
 // The tasks of this page: what the server tells, what is sent to it, and what is begun here.
-import { signal } from '@preact/signals';
 import { api } from '../model/api.ts';
 import { Events } from '../model/events.ts';
 import { randomId } from '../model/ids.ts';
-import { ImageUpload, type UploadObject, type UploadWire } from '../model/image-upload.ts';
 import { type OperationObject, Tasks } from '../model/tasks.ts';
-import { WORDS } from '../words.ts';
 import { send } from './send.ts';
-
-const words = WORDS.tasks;
 
 /** Images that are sent at the same time; the others wait. */
 const UPLOADS_AT_ONCE = 2;
 
 export const tasks = new Tasks({ cancel: (id) => api.delete(`/operations/${id}`) });
-
-/** Counts the images that this page has brought to the server. */
-export const imagesSent = signal(0);
 
 const events = new Events({
   path: '/notifications/ws',
@@ -136,7 +128,7 @@ export async function importLab(file: File): Promise<void> {
 }
 
 /** Why an operation failed: an answer may be lost when the server refuses before it has read everything. */
-async function reasonOf(id: string): Promise<string | undefined> {
+export async function reasonOf(id: string): Promise<string | undefined> {
   const list = await api.get<OperationObject[]>('/operations').catch(() => []);
   const { state, message } = list.find(({ operation_id }) => operation_id === id) ?? {};
   return state === 'failed' ? message : undefined;
@@ -145,7 +137,7 @@ async function reasonOf(id: string): Promise<string | undefined> {
 let sending = 0;
 const queue: (() => void)[] = [];
 
-async function inTurn(work: () => Promise<void>): Promise<void> {
+export async function inTurn(work: () => Promise<void>): Promise<void> {
   if (sending >= UPLOADS_AT_ONCE) await new Promise<void>((resolve) => queue.push(resolve));
   sending += 1;
   try {
@@ -154,27 +146,4 @@ async function inTurn(work: () => Promise<void>): Promise<void> {
     sending -= 1;
     queue.shift()?.();
   }
-}
-
-/** Sends an image to a compute. Never rejects: the task says how it went. */
-export function uploadImage(computeId: string, emulator: string, file: File): void {
-  const id = randomId();
-  const path = `/computes/${encodeURIComponent(computeId)}/${emulator}/uploads/${id}`;
-  const wire: UploadWire = {
-    announce: () => api.put<UploadObject>(path, { filename: file.name, filesize: file.size }),
-    send: (offset, sent, signal) => send({ path: `${path}/${offset}`, content: file.slice(offset), sent, signal }),
-    reason: () => reasonOf(id),
-    remove: () => api.delete(path),
-  };
-  const task = tasks.add({ id, kind: 'upload', name: file.name });
-  task.actions = {
-    retry: () => {
-      tasks.dismiss(id);
-      uploadImage(computeId, emulator, file);
-    },
-  };
-  const upload = new ImageUpload({ task, wire, changed: () => tasks.changed(), words: words.upload });
-  void inTurn(async () => {
-    if ((await upload.run()) !== undefined) imagesSent.value += 1;
-  });
 }

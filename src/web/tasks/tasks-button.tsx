@@ -106,6 +106,7 @@ function Line({ task, leave }: { task: Task; leave: () => void }) {
       <div class="actions">
         {action(words.pause, task.isOver ? undefined : actions.pause)}
         {action(words.resume, actions.resume)}
+        {action(words.choose, task.isOver ? undefined : actions.choose)}
         {action(WORDS.common.cancel, state === 'cancelling' ? undefined : actions.cancel)}
         {action(words.retry, state === 'failed' ? actions.retry : undefined)}
         {place !== undefined && (

@@ -1,0 +1,144 @@
+// Images on their way to the server, and those of an earlier page, which go on when their file is chosen again.
+import { signal } from '@preact/signals';
+import { api, Refusal } from '../model/api.ts';
+import { sampleOf } from '../model/file-sample.ts';
+import { randomId } from '../model/ids.ts';
+import { ImageUpload, type UploadObject, type UploadWire } from '../model/image-upload.ts';
+import { ALIVE_MS, browserStore, isSameFile, type KeptUpload, KeptUploads } from '../model/kept-uploads.ts';
+import type { Task } from '../model/tasks.ts';
+import { WORDS } from '../words.ts';
+import { inTurn, reasonOf, tasks } from './page-tasks.ts';
+import { send } from './send.ts';
+
+const words = WORDS.tasks.upload;
+
+/** Counts the images that this page has brought to the server. */
+export const imagesSent = signal(0);
+
+const kept = new KeptUploads(browserStore());
+/** Identifiers of those that this page has in hand. */
+const ours = new Set<string>();
+
+type Target = Pick<KeptUpload, 'id' | 'computeId' | 'emulator'>;
+
+const pathOf = ({ id, computeId, emulator }: Target): string =>
+  `/computes/${encodeURIComponent(computeId)}/${emulator}/uploads/${id}`;
+
+/** Sends an image to a compute. Never rejects: the task says how it went. */
+export function uploadImage(computeId: string, emulator: string, file: File): void {
+  const target = { id: randomId(), computeId, emulator };
+  const task = tasks.add({ id: target.id, kind: 'upload', name: file.name });
+  ours.add(target.id);
+  // A file that cannot be read says so when it is sent.
+  void sampleOf(file)
+    .then((sample) => {
+      const { name: filename, size: filesize, lastModified: modified } = file;
+      if (ours.has(target.id)) kept.keep({ ...target, filename, filesize, modified, sample });
+    })
+    .catch(() => {});
+  sendImage(target, file, task);
+}
+
+function sendImage(target: Target, file: File, task: Task): void {
+  const path = pathOf(target);
+  const wire: UploadWire = {
+    announce: () => api.put<UploadObject>(path, { filename: file.name, filesize: file.size }),
+    send: (offset, sent, signal) => send({ path: `${path}/${offset}`, content: file.slice(offset), sent, signal }),
+    reason: () => reasonOf(target.id),
+    remove: () => api.delete(path),
+  };
+  task.actions = {
+    retry: () => {
+      tasks.dismiss(target.id);
+      uploadImage(target.computeId, target.emulator, file);
+    },
+  };
+  const upload = new ImageUpload({ task, wire, changed: () => tasks.changed(), words });
+  void inTurn(async () => {
+    if ((await upload.run()) !== undefined) imagesSent.value += 1;
+    // However it has ended, it does not go on.
+    end(target.id);
+  });
+}
+
+function end(id: string): void {
+  ours.delete(id);
+  kept.forget(id);
+}
+
+/** Those of pages that are gone, as tasks that wait for their file. */
+async function takeUp(): Promise<void> {
+  for (const upload of kept.left()) {
+    if (ours.has(upload.id)) continue;
+    ours.add(upload.id);
+    kept.say(ours);
+    try {
+      offer(upload, await api.get<UploadObject>(pathOf(upload)));
+    } catch (error) {
+      // The server has given it up. If it does not answer, it may be there later.
+      if (error instanceof Refusal && error.status === 404) end(upload.id);
+      else ours.delete(upload.id);
+    }
+  }
+}
+
+function offer(upload: KeptUpload, { offset, md5sum }: UploadObject): void {
+  const task = tasks.add({ id: upload.id, kind: 'upload', name: upload.filename });
+  if (md5sum !== null) {
+    task.state = 'done';
+    task.message = words.done(md5sum);
+    end(upload.id);
+    tasks.changed();
+    return;
+  }
+  task.unit = 'bytes';
+  task.total = upload.filesize;
+  task.done = offset;
+  task.rest('paused', words.left);
+  task.actions = {
+    choose: () => choose((file) => void goOn(upload, task, file)),
+    cancel: () => {
+      task.state = 'cancelled';
+      task.message = '';
+      end(upload.id);
+      tasks.changed();
+      api.delete(pathOf(upload)).catch(() => {});
+    },
+  };
+  tasks.changed();
+}
+
+/** Goes on with this file, if it is the one. */
+async function goOn(upload: KeptUpload, task: Task, file: File): Promise<void> {
+  const say = (message: string): void => {
+    task.message = message;
+    tasks.changed();
+  };
+  say(words.looking);
+  try {
+    const found = await isSameFile(upload, file);
+    if (task.isOver) return;
+    if (found === 'same') sendImage(upload, file, task);
+    else say(words[found](file.name));
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Asks for a file; only from within a click. */
+function choose(chosen: (file: File) => void): void {
+  const input = document.createElement('input');
+  input.type = 'file';
+  input.onchange = () => {
+    const [file] = input.files ?? [];
+    if (file) chosen(file);
+  };
+  input.click();
+}
+
+setInterval(() => {
+  kept.say(ours);
+  void takeUp();
+}, ALIVE_MS);
+addEventListener('pagehide', () => kept.say(ours, true));
+void takeUp();
