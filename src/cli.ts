@@ -34,7 +34,7 @@ On a running server, this host's or --server URL; labwired lab --help says more 
 Labs as text, in files (lab.yaml):
   labwired plan [FILE]     what would be done      labwired apply [FILE]    do it
   labwired diff [FILE]     what differs            labwired destroy [FILE]  delete the lab
-  labwired export LAB --yaml                       a lab as such a file
+  labwired test [FILE]     run its checks          labwired export LAB --yaml   a lab as such a file
 
 Options of serve, doctor, password, user, audit, recover and backup:
   --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
@@ -107,7 +107,7 @@ export const COMMANDS = [
 /** The first words of commands that src/client defines: known here, so that the server does not read that. */
 export const CLIENT_NOUNS: readonly string[] = [
   ...['lab', 'node', 'link', 'capture', 'template', 'compute', 'snapshot', 'image', 'events', 'wait', 'context', 'top'],
-  ...['plan', 'diff', 'apply', 'destroy', 'export'],
+  ...['plan', 'diff', 'apply', 'destroy', 'export', 'test'],
 ];
 
 /** All flags that do something, without dashes, and whether a value follows them. */

@@ -87,9 +87,23 @@ function question(changes: readonly Change[]): string {
 const APPLY_FLAGS = {
   yes: { short: 'y', summary: 'delete what is not in the file without asking' },
   restart: { summary: 'stop and start nodes for changes that need it' },
+  start: { summary: 'start the nodes then, in the order of the file, until they are ready' },
 } as const satisfies Flags;
 
 async function applyFile(session: Session, file: string | undefined, flags: Values<typeof APPLY_FLAGS>): Promise<void> {
+  const { wanted, lab } = await makeAsFile(session, file, flags);
+  if (flags.start !== true || !lab) return;
+  const { startInOrder } = await import('./checks/starting.ts');
+  await startInOrder(session, lab, wanted);
+  say(session, `Lab "${lab.name}" is started.`);
+}
+
+/** Answers the lab as it is then. */
+async function makeAsFile(
+  session: Session,
+  file: string | undefined,
+  flags: Values<typeof APPLY_FLAGS>,
+): Promise<{ wanted: WantedLab; lab: LabObject | undefined }> {
   const [{ removes }, { carryOut }, { planLines, summaryText, wrapped }] = await Promise.all([
     import('./labfile/changes.ts'),
     import('./labfile/carry-out.ts'),
@@ -113,7 +127,7 @@ async function applyFile(session: Session, file: string | undefined, flags: Valu
     printJson(session, wanted, outcome.plan.lab, {
       ...{ changes: done.map(shownChange), left: outcome.plan.changes.map(shownChange) },
     });
-    return;
+    return { wanted, lab: outcome.plan.lab };
   }
   for (const change of stubborn) {
     for (const { member, is } of change.differences ?? [])
@@ -130,6 +144,7 @@ async function applyFile(session: Session, file: string | undefined, flags: Valu
     outcome.done === 0 && outcome.plan.changes.length === 0 ? 'is as the file says' : `${outcome.done} changes made`;
   const left = outcome.plan.changes.length > 0 ? `; left: ${summaryText(outcome.plan.changes)}` : '';
   say(session, `Lab "${wanted.name}" ${outcome.done === 0 ? said : `is as the file says: ${said}`}${left}.`);
+  return { wanted, lab: outcome.plan.lab };
 }
 
 async function destroyLab(session: Session, file = USUAL_FILE, yes = false): Promise<void> {

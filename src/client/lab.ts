@@ -47,6 +47,25 @@ async function open(session: Session, lab: LabObject): Promise<LabObject> {
   return lab.status === 'opened' ? lab : session.api.post<LabObject>(`${pathOf(lab)}/open`);
 }
 
+async function startAll(session: Session, wanted: string): Promise<LabObject> {
+  const lab = await session.labNamed(wanted);
+  await open(session, lab);
+  await session.api.post(`${pathOf(lab)}/nodes/start`);
+  return lab;
+}
+
+async function startFile(session: Session, file: string): Promise<LabObject> {
+  const [{ readLab }, { labOfFile }, { startInOrder }] = await Promise.all([
+    import('./labfile/read.ts'),
+    import('./checks/which-lab.ts'),
+    import('./checks/starting.ts'),
+  ]);
+  const wanted = await readLab(file);
+  const lab = await labOfFile(session, wanted);
+  await startInOrder(session, lab, wanted);
+  return lab;
+}
+
 /** A step that a lab takes as a whole. */
 function step(name: string, summary: string, done: string, take: (session: Session, lab: LabObject) => Promise<void>) {
   return verb({
@@ -137,9 +156,15 @@ export const lab: Noun = {
         session.tell(`Lab "${lab.name}" deleted.`, lab.project_id);
       },
     }),
-    step('start', 'all nodes; opens the lab if it is closed', 'is started', async (session, lab) => {
-      await open(session, lab);
-      await session.api.post(`${pathOf(lab)}/nodes/start`);
+    verb({
+      name: 'start',
+      words: ['LAB|FILE'],
+      summary: 'all nodes; of a lab.yaml in its order, until they are ready. Opens the lab if it is closed',
+      flags: {},
+      run: async (session, [wanted]) => {
+        const lab = await (/\.ya?ml$/.test(wanted!) ? startFile(session, wanted!) : startAll(session, wanted!));
+        session.tell(`Lab "${lab.name}" is started.`, lab.project_id, await session.api.get<LabObject>(pathOf(lab)));
+      },
     }),
     step('stop', 'all nodes', 'is stopped', (session, lab) => session.api.post(`${pathOf(lab)}/nodes/stop`)),
     exportVerb('export'),

@@ -1,5 +1,6 @@
 // All commands of the client, in the order of the help.
 import { capture } from './capture.ts';
+import { test } from './checks/test.ts';
 import type { Noun } from './command.ts';
 import { compute } from './compute.ts';
 import { context } from './context.ts';
@@ -27,5 +28,5 @@ export const NOUNS: readonly Noun[] = [
   wait,
   context,
   top,
-  ...[plan, diff, apply, destroy, exporting],
+  ...[plan, diff, apply, destroy, exporting, test],
 ];

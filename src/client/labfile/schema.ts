@@ -45,6 +45,15 @@ export const Ping = v.strictObject({
   to: said(Text, 'An address, or the name of a node'),
   count: v.optional(v.pipe(Integer, v.minValue(1), v.maxValue(1000))),
   loss: v.optional(said(v.pipe(v.number(), v.minValue(0), v.maxValue(100)), 'Percent that may be lost; 0')),
+  round_trip: v.optional(
+    said(
+      v.strictObject({
+        min: v.optional(v.pipe(v.number(), v.minValue(0))),
+        max: v.optional(v.pipe(v.number(), v.minValue(0))),
+      }),
+      'Milliseconds that the echoes have to take on average',
+    ),
+  ),
   timeout: Timeout,
 });
 export type Ping = v.InferOutput<typeof Ping>;

@@ -1,0 +1,56 @@
+// A ping from one node, typed at its console.
+import { isIP } from 'node:net';
+import { Failure } from '../../failures.ts';
+import type { Ping } from '../labfile/schema.ts';
+import type { Look } from './observation.ts';
+import { addressLine, pingLine, readAddress, readPing } from './ping-answer.ts';
+import type { Scene } from './scene.ts';
+
+const USUAL_COUNT = 3;
+/** A node that knows its address tells it within that time. */
+const ADDRESS_SECONDS = 10;
+/** So long an echo may be away: a lost one takes that time. */
+const ECHO_SECONDS = 3;
+const SPARE_SECONDS = 15;
+
+/** The address that is meant. @throws Failure for a node that does not tell its own */
+async function addressOf(scene: Scene, to: string): Promise<string> {
+  if (isIP(to)) return to;
+  const node = await scene.running(to).catch((error: unknown) => {
+    // A name for the node's own resolver, such as that of a server in the lab.
+    if (error instanceof Failure && error.code === 'not-found') return undefined;
+    throw error;
+  });
+  if (!node) return to;
+  const line = addressLine(node.node_type);
+  const address = line === undefined ? undefined : readAddress(await scene.ask(to, line, ADDRESS_SECONDS));
+  if (address === undefined)
+    throw new Failure('conflict', `"${to}" does not tell its address: write the address itself`);
+  return address;
+}
+
+/** Pings once, with so many echoes as are asked for. */
+export async function lookByPing(scene: Scene, ping: Ping): Promise<Look> {
+  const { from, to, count = USUAL_COUNT, loss = 0, round_trip: { min, max } = {} } = ping;
+  const [node, address] = [await scene.running(from), await addressOf(scene, to)];
+  const said = await scene.ask(from, pingLine(node.node_type, address, count), count * ECHO_SECONDS + SPARE_SECONDS);
+  const { answered, mean } = readPing(said, count);
+  const time = mean === undefined ? '' : `, ${shown(mean)} ms on average`;
+  const seen = `${answered} of ${count} answered${time}`;
+  if (((count - answered) / count) * 100 > loss) return { passed: false, seen: `${seen}${reasonIn(said)}` };
+  if (min !== undefined && (mean === undefined || mean < min))
+    return { passed: false, seen: `${seen}, less than ${min} ms` };
+  if (max !== undefined && mean !== undefined && mean > max)
+    return { passed: false, seen: `${seen}, more than ${max} ms` };
+  return { passed: true, seen };
+}
+
+const shown = (milliseconds: number): string => milliseconds.toFixed(milliseconds < 10 ? 2 : 0);
+
+/** Why nothing comes back, in the words of the node. */
+function reasonIn(said: string): string {
+  const line = said
+    .split('\n')
+    .find((one) => /unreachable|not reachable|not found|bad address|no route|usage/i.test(one));
+  return line === undefined ? '' : `: ${line.trim()}`;
+}

@@ -1,0 +1,117 @@
+// The lab whose nodes and links are looked at, by the names of the file. Each console has one that types at a time.
+import { Failure } from '../../failures.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
+import { Slots } from '../../host/slots.ts';
+import { usableConsole } from '../console-socket.ts';
+import { lastWords, lineWith, listenFor, talk } from '../console-talk.ts';
+import { nodeKey } from '../labfile/model.ts';
+import type { Expected } from '../labfile/schema.ts';
+import { findLink } from '../link-ends.ts';
+import type { LabObject, LinkObject, NodeObject } from '../objects.ts';
+import type { Session } from '../session.ts';
+import type { Look } from './observation.ts';
+
+/** Consoles that are typed at at the same time. */
+const MOST_TALKS = 16;
+
+export class Scene {
+  readonly session: Session;
+  readonly lab: LabObject;
+  readonly #turns = new KeyedLock();
+  readonly #slots = new Slots(MOST_TALKS);
+
+  constructor(session: Session, lab: LabObject) {
+    this.session = session;
+    this.lab = lab;
+  }
+
+  get path(): string {
+    return `/v2/projects/${this.lab.project_id}`;
+  }
+
+  /** The node of this name, as it is now. @throws Failure unless it runs */
+  async running(name: string): Promise<NodeObject> {
+    const node = (await this.session.nodes(this.lab)).find((one) => nodeKey(one.name) === nodeKey(name));
+    if (!node) throw new Failure('not-found', `the lab has no node "${name}"`);
+    if (node.status !== 'started') throw new Failure('conflict', `"${name}" is ${node.status}`);
+    return node;
+  }
+
+  /** The link of this text, `PC1:e0 -- SW1:e1`, or at this end. @throws Failure */
+  async link(text: string): Promise<LinkObject> {
+    const [nodes, links] = await Promise.all([
+      this.session.nodes(this.lab),
+      this.session.api.get<LinkObject[]>(`${this.path}/links`),
+    ]);
+    const [first = '', second] = text.split(/\s+--\s+/).map(nodeKey);
+    if (second === undefined) return findLink(nodes, links, first);
+    const others = links.filter((link) => isAt(nodes, link, first));
+    return findLink(nodes, others, second);
+  }
+
+  /** What the node says when this is typed at its console. @throws Failure when it does not run or does not end its answer */
+  async ask(name: string, line: string, seconds: number): Promise<string> {
+    const node = await this.running(name);
+    usableConsole(this.session, node);
+    let said = '';
+    const hear = (text: string): void => {
+      said += text;
+    };
+    const options = { line, seconds, hear, interrupts: true };
+    // Two that type at one console would mix their lines.
+    return this.#turns.run(node.node_id, async () => {
+      using _slot = await this.#slots.take();
+      try {
+        await talk(this.session, this.#console(node), options);
+      } catch (error) {
+        // What it had said by then may be what is looked for.
+        if (!(error instanceof Failure) || error.code !== 'time-out') throw error;
+      }
+      return said;
+    });
+  }
+
+  /** Looks at a console: at all that it says, or at the answer to a line. */
+  async lookAtConsole(
+    name: string,
+    { expect, send }: { expect: Expected; send: string | undefined },
+    seconds: number,
+  ): Promise<Look> {
+    const wanted = expressionOf(expect);
+    if (send !== undefined) {
+      const said = await this.ask(name, send, seconds);
+      const line = lineWith(said, wanted);
+      if (line !== undefined) return { passed: true, seen: line };
+      return { passed: false, seen: `${wordsOf(expect)} is not in the answer${ofLast(lastWords(said))}` };
+    }
+    const node = await this.running(name);
+    usableConsole(this.session, node);
+    const { line, last } = await listenFor(this.session, this.#console(node), { wanted, seconds });
+    if (line !== undefined) return { passed: true, seen: line };
+    return { passed: false, seen: `the console has not said ${wordsOf(expect)}${ofLast(last)}` };
+  }
+
+  #console(node: NodeObject): string {
+    return `${this.path}/nodes/${node.node_id}/console/ws`;
+  }
+}
+
+function isAt(nodes: readonly NodeObject[], link: LinkObject, end: string): boolean {
+  try {
+    return findLink(nodes, [link], end) === link;
+  } catch {
+    return false;
+  }
+}
+
+function expressionOf(expected: Expected): RegExp {
+  if (typeof expected !== 'string') return new RegExp(expected.regex, 'm');
+  return new RegExp(expected.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+}
+
+/** As people read it. */
+export function wordsOf(expected: Expected): string {
+  return typeof expected === 'string' ? `"${expected}"` : `/${expected.regex}/`;
+}
+
+const ofLast = (words: string): string => (words === '' ? '; it says nothing' : `; its last words are "${words}"`);

@@ -1,0 +1,17 @@
+// The lab that the file describes, on the server.
+import { Failure } from '../../failures.ts';
+import type { WantedLab } from '../labfile/model.ts';
+import { findLab } from '../labfile/state.ts';
+import type { LabObject } from '../objects.ts';
+import type { Session } from '../session.ts';
+
+/**
+ * The lab of the file's id or name, or another that was named, such as a copy.
+ * @throws Failure where there is none
+ */
+export async function labOfFile(session: Session, wanted: WantedLab, named?: string): Promise<LabObject> {
+  if (named !== undefined) return session.labNamed(named);
+  const lab = await findLab(session, wanted);
+  if (lab) return lab;
+  throw new Failure('not-found', `There is no lab "${wanted.name}" yet: labwired apply ${wanted.file} makes it.`);
+}
