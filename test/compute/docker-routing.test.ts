@@ -1,37 +1,10 @@
 // Routers in containers: FRR speaks OSPF over cables, with a real Docker Engine.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
-import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { findBusybox } from '../../src/compute/emulators/docker/helper-files.ts';
 import { cable, container, containers, engine, noEngine, typist, until } from './docker-support.ts';
+import { FRR, importFrr, noFrr } from './frr-image.ts';
 
-const FRR = 'labwire-test/frr:latest';
-const PROGRAMS = ['/usr/lib/frr/zebra', '/usr/lib/frr/ospfd'];
-const skip = noEngine || (PROGRAMS.every((path) => existsSync(path)) ? false : 'frr is not installed');
-
-/** FRR of this host, with the libraries that it needs, and a busybox. */
-async function importFrr(): Promise<void> {
-  const tree = join(engine().directory, 'frr');
-  const put = async (path: string): Promise<void> => {
-    await mkdir(join(tree, dirname(path)), { recursive: true });
-    await copyFile(realpathSync(path), join(tree, path));
-  };
-  for (const program of PROGRAMS) {
-    await put(program);
-    const libraries = execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/(\/\S+) \(0x/g);
-    for (const [, path] of libraries) if (!existsSync(join(tree, path!))) await put(path!);
-  }
-  for (const folder of ['bin', 'etc/frr', 'tmp', 'var/run/frr', 'var/tmp/frr'])
-    await mkdir(join(tree, folder), { recursive: true });
-  await copyFile((await findBusybox())!, join(tree, 'bin/busybox'));
-  await symlink('busybox', join(tree, 'bin/sh'));
-  await writeFile(join(tree, 'etc/passwd'), 'root:x:0:0::/root:/bin/sh\nfrr:x:100:100::/:/bin/false\n');
-  await writeFile(join(tree, 'etc/group'), 'root:x:0:\nfrr:x:100:\nfrrvty:x:101:frr\n');
-  await engine().import(tree, FRR, ['CMD ["/bin/sh"]']);
-}
+const skip = noEngine || noFrr;
 
 /** Starts a router with these addresses, eth0 first. */
 function command(id: string, addresses: readonly string[]): string {
@@ -55,7 +28,7 @@ function command(id: string, addresses: readonly string[]): string {
 test('three routers find each other by OSPF; loss degrades a cable, and when it is taken away the way is another', {
   skip,
 }, async (t) => {
-  await importFrr();
+  importFrr(engine());
   const { lab, project } = await containers(t);
   const make = (name: string, id: string, addresses: string[]) =>
     container(lab, project, { name, image: FRR, adapters: 2, start_command: command(id, addresses) });

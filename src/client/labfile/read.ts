@@ -11,7 +11,7 @@ import { endsOf } from './ends.ts';
 import { LabFileMistakes, type Mistake } from './mistakes.ts';
 import { nodeKey, type WantedDrawing, type WantedLab, type WantedLink, type WantedNode } from './model.ts';
 import { referenceMistakes } from './references.ts';
-import type { LabText, NodeText } from './schema.ts';
+import type { Check, LabText, NodeText } from './schema.ts';
 import { type Path, readSource, type Source } from './source.ts';
 import { copiesOf, filled, filledText, type Values } from './substitution.ts';
 
@@ -82,8 +82,13 @@ class Reader {
     for (const [index, check] of checks.entries()) {
       const path = ['checks', index];
       const place = this.#source.placeOf(path);
-      const done = await this.#try(path, () => filled(check, this.#values));
-      if (done) lab.checks.push({ ...done, place });
+      const copies = await this.#try(path, () => checkCopies(check));
+      for (const { check: copy, number } of copies ?? []) {
+        const values = number === undefined ? this.#values : { ...this.#values, n: number };
+        const done = await this.#try(path, () => filled(copy, values));
+        if (!done) break;
+        lab.checks.push({ ...done, place });
+      }
     }
     return lab;
   }
@@ -210,6 +215,11 @@ function linkCopies(text: string): { text: string; number: number | undefined }[
       number: parts.find(({ number }) => number !== undefined)?.number,
     };
   });
+}
+
+/** The checks that one with ranges stands for; all ranges in it count together. */
+function checkCopies(check: Check): { check: Check; number: number | undefined }[] {
+  return copiesOf(JSON.stringify(check)).map(({ text, number }) => ({ check: JSON.parse(text) as Check, number }));
 }
 
 function variablesOf({ variables }: LabText): Variables | undefined {

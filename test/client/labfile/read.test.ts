@@ -305,3 +305,21 @@ test('the JSON Schema of the documents is that of the reader', () => {
   assert.equal(kept, labSchemaText(), 'labwired lab schema --to docs/lab.schema.json makes it again');
   assert.match(kept, /"additionalProperties": false/);
 });
+
+test('a check with a range is one for each number', async () => {
+  const { checks } = await lab(`
+name: x
+variables: {net: 10.1}
+nodes: {'A{1..3}': {type: vpcs}}
+checks:
+  - {name: 'bench {1..3}', ping: {from: 'A{1..3}', to: '\${net}.\${n}.2'}}
+  - ping: {from: A1, to: 10.0.0.1}
+`);
+  assert.deepEqual(
+    checks.map(({ name, ping }) => [name, ping!.from, ping!.to]),
+    [
+      ...[1, 2, 3].map((number) => [`bench ${number}`, `A${number}`, `10.1.${number}.2`]),
+      [undefined, 'A1', '10.0.0.1'],
+    ],
+  );
+});
