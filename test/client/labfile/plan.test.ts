@@ -1,0 +1,62 @@
+// What is compared, and where nodes stand that nobody gave a place.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { covers, differences } from '../../../src/client/labfile/compare.ts';
+import { freeId, idFrom } from '../../../src/client/labfile/identity.ts';
+import { layOut } from '../../../src/client/labfile/layout.ts';
+import { nearest } from '../../../src/client/labfile/nearest.ts';
+import { parseLab } from '../../../src/client/labfile/read.ts';
+import { diffLines, wrapped } from '../../../src/client/labfile/words.ts';
+
+test('only what the file says is compared, in the form that a server keeps', () => {
+  assert.equal(covers({ ram: 256 }, { ram: 256, cpus: 1 }), true);
+  assert.equal(covers({ ram: 256 }, { ram: 512 }), false);
+  assert.equal(covers({ mac: 'AA:BB:CC:00:11:22' }, { mac: 'aa:bb:cc:00:11:22' }), true);
+  assert.equal(covers({ name: 'AA' }, { name: 'aa' }), false, 'a text is no address');
+  assert.equal(covers({ image: null }, { image: '' }), true);
+  assert.equal(covers({ image: '' }, { image: 'disk.img' }), false);
+  assert.equal(covers([1, 2], [1, 2, 3]), false, 'a list is compared as a whole');
+  assert.deepEqual(differences('properties.', { a: 1, b: { c: 2 } }, { a: 1, b: { c: 3 } }), [
+    { member: 'properties.b', is: { c: 3 }, wanted: { c: 2 } },
+  ]);
+});
+
+test('identifiers follow from names, and are not those of something else', () => {
+  const id = idFrom('lab', 'node', 'PC1');
+  assert.equal(id, idFrom('lab', 'node', 'PC1'));
+  assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.notEqual(id, idFrom('lab', 'nodePC1'));
+  assert.notEqual(freeId(new Set([id]), 'lab', 'node', 'PC1'), id);
+});
+
+test('nodes are laid out in rows below the one with the most links, none on another', async () => {
+  const lab = await parseLab(
+    'name: L\nnodes:\n  PC{1..30}: {type: vpcs}\n  SW: {type: ethernet_switch}\n  A{1..14}: {type: vpcs}\nlinks: ["PC{1..30}:e0 -- SW:e{0..29}"]\n',
+    'lab.yaml',
+  );
+  const places = layOut(
+    lab,
+    lab.nodes.map(({ name }) => name),
+    [],
+  );
+  assert.equal(places.size, 45);
+  assert.equal(new Set([...places.values()].map(({ x, y }) => `${x} ${y}`)).size, 45);
+  const others = [...places].filter(([name]) => name.startsWith('PC'));
+  assert.ok(others.every(([, { y }]) => y > places.get('SW')!.y));
+  assert.deepEqual(
+    layOut(
+      lab,
+      lab.nodes.map(({ name }) => name),
+      [],
+    ),
+    places,
+    'always the same',
+  );
+});
+
+test('names that were meant, lines that fit, and texts line by line', () => {
+  assert.equal(nearest('tempalte', ['type', 'template', 'compute']), 'template');
+  assert.equal(nearest('xyzzy', ['type', 'template']), undefined);
+  assert.deepEqual(wrapped('    properties ram 256 -> 512', 20, '      '), ['    properties ram', '      256 -> 512']);
+  assert.deepEqual(diffLines({ member: 'c', is: 'a\nb\nc\n', wanted: 'a\nx\nc\n' }), ['-   b', '+   x']);
+});
