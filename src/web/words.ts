@@ -143,6 +143,20 @@ export const WORDS = {
       drawing_grid_size: 'Grid of drawings',
     },
   },
+  sharing: {
+    share: 'Share',
+    titleOf: (name: string) => `Share ${name}`,
+    ownedBy: (name: string) => `The lab belongs to ${name}. Admins see all labs.`,
+    nobodys: 'The lab belongs to nobody. Admins see all labs.',
+    mayNot: 'Only its owner and admins may share it.',
+    everybody: 'Everybody',
+    accesses: { none: 'does not see it', watch: 'may watch', change: 'may change it' },
+    roles: {
+      admin: 'You are logged in as an admin, who may do everything.',
+      user: 'You are logged in as a user: you have labs of your own, and share them.',
+      observer: 'You are logged in as an observer: you look at what is shared, and change nothing.',
+    },
+  },
   lab: {
     panes: 'Parts of the screen',
     paneNames: { lists: 'Lists', map: 'Map', details: 'Details' },

@@ -96,7 +96,7 @@ test('the first account ends what was open to everybody, and removing one ends a
   add(daemon, name.normalize('NFD'), 'user');
   const zoe = basic(name.normalize('NFC'), `password of ${name.normalize('NFD')}`);
   assert.deepEqual((await daemon.ask('GET', '/v2/account', { headers: zoe })).json, {
-    ...{ login: true, name: name.normalize('NFC'), role: 'user', token: null },
+    ...{ login: true, others: true, name: name.normalize('NFC'), role: 'user', token: null },
   });
   const socket = await opened(daemon, '/v2/notifications/ws', zoe);
   const stream = httpRequest({ port: daemon.port, path: '/v2/notifications', headers: zoe }).end();

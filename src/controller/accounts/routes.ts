@@ -83,8 +83,14 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
   return [
     route('GET /v2/account', {}, ({ client: { identity } }) =>
       identity === undefined
-        ? { login: false, name: null, role: 'admin', token: null }
-        : { login: true, name: identity.name, role: identity.role, token: identity.token?.name ?? null },
+        ? { login: false, others: false, name: null, role: 'admin', token: null }
+        : {
+            login: true,
+            others: !identity.alone,
+            name: identity.name,
+            role: identity.role,
+            token: identity.token?.name ?? null,
+          },
     ),
 
     route('PUT /v2/account/password', { body: OwnPassword, status: 204 }, async ({ client, body: { password } }) => {

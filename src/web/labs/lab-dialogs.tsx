@@ -1,13 +1,10 @@
 // What is asked before a lab is changed: its settings, the name of a copy, whether it is to be deleted. What was typed stays until it worked.
-import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
 import { api } from '../model/api.ts';
 import type { ProjectObject } from '../model/types.ts';
-import { Message } from '../panels/message.tsx';
-import { Dialog } from '../shell/dialog.tsx';
 import { begin } from '../tasks/page-tasks.ts';
 import { WORDS } from '../words.ts';
+import { Asking } from './asking.tsx';
+import { ShareLab } from './share-lab.tsx';
 
 const words = WORDS.labs;
 
@@ -15,7 +12,7 @@ const words = WORDS.labs;
 const REFUSAL_MS = 1_000;
 
 export interface LabQuestion {
-  kind: 'settings' | 'duplicate' | 'remove';
+  kind: 'settings' | 'share' | 'duplicate' | 'remove';
   project: ProjectObject;
   /** Nodes of it that run. */
   running: number;
@@ -29,6 +26,7 @@ interface LabDialogsProps {
 export function LabDialogs({ question, close }: LabDialogsProps) {
   const { kind, project, running } = question;
   if (kind === 'settings') return <LabSettings project={project} close={close} />;
+  if (kind === 'share') return <ShareLab project={project} close={close} />;
   const path = `/projects/${project.project_id}`;
   if (kind === 'duplicate') {
     return (
@@ -71,56 +69,6 @@ async function duplicate({ project_id: projectId }: ProjectObject, name: string)
 /** For `pattern`, which browsers read with the flag v. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/&!#%,:;<=>@`~-]/g, '\\$&');
-}
-
-interface AskingProps {
-  title: string;
-  verb: string;
-  close(): void;
-  submit(data: FormData): Promise<unknown>;
-  children: ComponentChildren;
-}
-
-/** A form in a window, which stays with all that was typed until `submit` has worked. */
-export function Asking({ title, verb, close, submit, children }: AskingProps) {
-  const message = useSignal('');
-  const isBusy = useSignal(false);
-  const form = useRef<HTMLFormElement>(null);
-  const done = (): void => form.current?.closest('dialog')?.close();
-  const send = async (event: SubmitEvent): Promise<void> => {
-    event.preventDefault();
-    if (!form.current || isBusy.value) return;
-    isBusy.value = true;
-    message.value = '';
-    try {
-      await submit(new FormData(form.current));
-      done();
-    } catch (error) {
-      message.value = error instanceof Error ? error.message : String(error);
-      // The server begins with the member that it does not take.
-      const field = /^([a-z_]+):/.exec(message.value)?.[1];
-      form.current.querySelector<HTMLInputElement>(`[name="${field}"]`)?.focus();
-    } finally {
-      isBusy.value = false;
-    }
-  };
-  return (
-    <Dialog title={title} close={close}>
-      <form class="asking" ref={form} onSubmit={(event) => void send(event)}>
-        <h2>{title}</h2>
-        {children}
-        <Message text={message.value} />
-        <div class="actions">
-          <button type="submit" disabled={isBusy.value}>
-            {verb}
-          </button>
-          <button type="button" onClick={done}>
-            {WORDS.common.cancel}
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
 }
 
 function Name({ value }: { value: string }) {

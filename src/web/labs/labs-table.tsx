@@ -1,6 +1,7 @@
 // The table of labs. Rows are made as they come into sight: thousands of labs are as quick as ten.
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { account } from '../model/account.ts';
 import { api } from '../model/api.ts';
 import type { FolderRow, LabRow, Order, SortKey } from '../model/lab-rows.ts';
 import { Link } from '../panels/link.tsx';
@@ -147,6 +148,7 @@ function Row({ row: { project, name, figures }, attempt, ask }: RowProps) {
                 {isOpen ? WORDS.common.close : WORDS.common.open}
               </button>
               {button(words.settings, 'settings')}
+              {account.value?.others && button(WORDS.sharing.share, 'share')}
               {button(WORDS.common.duplicate, 'duplicate')}
               <button type="button" onClick={() => showExport(project.project_id, project.name)}>
                 {words.export}

@@ -1,5 +1,7 @@
 // The head of every screen: where one is, whether what is shown is live, the other screens, and the command field.
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { account, readAccount } from '../model/account.ts';
 import type { Events } from '../model/events.ts';
 import { bar } from '../shell/bar.ts';
 import { isCommandShown, isKeysShown } from '../shell/shown.ts';
@@ -17,6 +19,8 @@ interface PageHeaderProps {
 }
 
 export function PageHeader({ title, events, children }: PageHeaderProps) {
+  useEffect(readAccount, []);
+  const who = account.value;
   return (
     <header>
       <h1>
@@ -51,6 +55,11 @@ export function PageHeader({ title, events, children }: PageHeaderProps) {
       >
         ?
       </button>
+      {who?.others && (
+        <small class="account" title={WORDS.sharing.roles[who.role]}>
+          {who.name} ({who.role})
+        </small>
+      )}
       <TasksButton />
       {children}
     </header>

@@ -1,6 +1,6 @@
 // What an archive of a lab is to have; the browser itself downloads it, so that its size does not matter.
 import { useSignal } from '@preact/signals';
-import { Asking } from '../labs/lab-dialogs.tsx';
+import { Asking } from '../labs/asking.tsx';
 import { answerRefusal } from '../model/api.ts';
 import { WORDS } from '../words.ts';
 

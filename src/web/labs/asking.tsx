@@ -1,0 +1,57 @@
+// A form in a window. What was typed stays until it worked.
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
+import { Message } from '../panels/message.tsx';
+import { Dialog } from '../shell/dialog.tsx';
+import { WORDS } from '../words.ts';
+
+interface AskingProps {
+  title: string;
+  verb: string;
+  close(): void;
+  submit(data: FormData): Promise<unknown>;
+  children: ComponentChildren;
+}
+
+/** A form in a window, which stays with all that was typed until `submit` has worked. */
+export function Asking({ title, verb, close, submit, children }: AskingProps) {
+  const message = useSignal('');
+  const isBusy = useSignal(false);
+  const form = useRef<HTMLFormElement>(null);
+  const done = (): void => form.current?.closest('dialog')?.close();
+  const send = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (!form.current || isBusy.value) return;
+    isBusy.value = true;
+    message.value = '';
+    try {
+      await submit(new FormData(form.current));
+      done();
+    } catch (error) {
+      message.value = error instanceof Error ? error.message : String(error);
+      // The server begins with the member that it does not take.
+      const field = /^([a-z_]+):/.exec(message.value)?.[1];
+      form.current.querySelector<HTMLInputElement>(`[name="${field}"]`)?.focus();
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  return (
+    <Dialog title={title} close={close}>
+      <form class="asking" ref={form} onSubmit={(event) => void send(event)}>
+        <h2>{title}</h2>
+        {children}
+        <Message text={message.value} />
+        <div class="actions">
+          <button type="submit" disabled={isBusy.value}>
+            {verb}
+          </button>
+          <button type="button" onClick={done}>
+            {WORDS.common.cancel}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

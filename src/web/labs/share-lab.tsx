@@ -1,0 +1,90 @@
+// With whom a lab is shared: everybody, and single accounts, for watching or for changing.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Access, AccountObject, SharingObject } from '../model/account.ts';
+import { api } from '../model/api.ts';
+import type { ProjectObject } from '../model/types.ts';
+import { Message } from '../panels/message.tsx';
+import { Reading } from '../panels/reading.tsx';
+import { Dialog } from '../shell/dialog.tsx';
+import { WORDS } from '../words.ts';
+import { Asking } from './asking.tsx';
+
+const words = WORDS.sharing;
+
+const ACCESSES: readonly Access[] = ['none', 'watch', 'change'];
+
+/** What is known when both are read. */
+interface Known {
+  sharing: SharingObject;
+  accounts: readonly AccountObject[];
+}
+
+export function ShareLab({ project, close }: { project: ProjectObject; close(): void }) {
+  const path = `/projects/${project.project_id}/sharing`;
+  const known = useSignal<Known | undefined>(undefined);
+  const message = useSignal('');
+  useEffect(() => {
+    Promise.all([api.get<SharingObject>(path), api.get<AccountObject[]>('/accounts')]).then(
+      ([sharing, accounts]) => {
+        known.value = { sharing, accounts };
+      },
+      (error: unknown) => {
+        message.value = error instanceof Error ? error.message : String(error);
+      },
+    );
+  }, [path]);
+  const title = words.titleOf(project.name);
+  if (known.value === undefined)
+    return (
+      <Dialog title={title} close={close}>
+        <h2>{title}</h2>
+        {message.value === '' ? <Reading /> : <Message text={message.value} />}
+      </Dialog>
+    );
+  const { sharing, accounts } = known.value;
+  // Admins may everything already, and its owner, too.
+  const others = accounts.filter(({ name, role }) => role !== 'admin' && name !== sharing.owner);
+  const submit = (data: FormData): Promise<unknown> => {
+    const chosen = others.map(({ name }) => [name, data.get(`account ${name}`)]).filter(([, one]) => one !== 'none');
+    return api.put(path, { everybody: data.get('everybody'), accounts: Object.fromEntries(chosen) });
+  };
+  return (
+    <Asking title={title} verb={WORDS.common.save} close={close} submit={submit}>
+      <p>{sharing.owner === null ? words.nobodys : words.ownedBy(sharing.owner)}</p>
+      {!sharing.may_share && <p class="hint">{words.mayNot}</p>}
+      <Choice label={words.everybody} name="everybody" value={sharing.everybody} mayShare={sharing.may_share} />
+      {others.map(({ name }) => (
+        <Choice
+          key={name}
+          label={String(name)}
+          name={`account ${name}`}
+          value={sharing.accounts[String(name)] ?? 'none'}
+          mayShare={sharing.may_share}
+        />
+      ))}
+    </Asking>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  name: string;
+  value: Access;
+  mayShare: boolean;
+}
+
+function Choice({ label, name, value, mayShare }: ChoiceProps) {
+  return (
+    <label>
+      {label}
+      <select name={name} disabled={!mayShare}>
+        {ACCESSES.map((one) => (
+          <option key={one} value={one} selected={one === value}>
+            {words.accesses[one]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,45 @@
+// Labs of several people on the page: who is logged in, sharing by a window, and the words of a refusal.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AccountsFile } from '../../src/store/accounts.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { serve } from './served.ts';
+
+const BOB = { user: 'bob', password: 'password of bob' };
+const EVE = { user: 'eve', password: 'password of eve' };
+
+test('a lab is shared for watching by its owner; who watches sees it, and is told why a change is refused', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { daemon, address } = await serve(t, { withPassword: true });
+  const file = new AccountsFile(daemon.state);
+  for (const { user: name, password } of [BOB, EVE]) await file.add({ name, role: 'user', password }, ['ada']);
+  const browser = await startBrowser(t);
+  const { page: own } = await visit(browser, address, { credentials: BOB });
+  await own.getByText('bob (user)').waitFor();
+  await own.getByPlaceholder('Name of the new lab').fill('Thesis');
+  await own.getByRole('button', { name: 'New lab' }).click();
+  await own.waitForURL(/\/labs\//);
+  await own.goto(address);
+  const row = own.getByRole('row').filter({ hasText: 'Thesis' });
+  await row.waitFor();
+
+  const { page: other } = await visit(browser, address, { credentials: EVE });
+  await other.getByText('There is no lab yet.').waitFor();
+
+  await row.getByRole('button', { name: 'Share' }).click();
+  const dialog = own.getByRole('dialog');
+  await dialog.getByText('The lab belongs to bob.').waitFor();
+  assert.equal(await dialog.getByLabel('Everybody').inputValue(), 'none');
+  await dialog.getByLabel(/^eve(?!r)/).selectOption('watch');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+
+  const shared = other.getByRole('row').filter({ hasText: 'Thesis' });
+  await shared.waitFor(); // by the notification alone
+  await shared.getByRole('button', { name: 'Close' }).click();
+  await other.getByText(/shared with you for watching/).waitFor();
+  await shared.getByRole('button', { name: 'Share' }).click();
+  await other.getByRole('dialog').getByText('Only its owner and admins may share it.').waitFor();
+  assert.equal(await other.getByRole('dialog').getByLabel('Everybody').isDisabled(), true);
+});
