@@ -28,6 +28,7 @@ import { drawingRoutes } from './drawings/routes.ts';
 import { createAnnouncer } from './events.ts';
 import { Drawings } from './lab/drawings.ts';
 import { HostNumbers } from './lab/host-numbers.ts';
+import { Journals } from './lab/journals.ts';
 import { LabWriter } from './lab/lab-writer.ts';
 import { Links } from './lab/links.ts';
 import { Nodes } from './lab/nodes.ts';
@@ -79,6 +80,7 @@ export class Controller {
   readonly routes: Route[];
   readonly #options: ControllerOptions;
   readonly announcer = createAnnouncer();
+  readonly #journals = new Journals(this.announcer);
   readonly metrics: readonly Metric[];
   /** Decides what accounts may do. */
   readonly access: Access;
@@ -214,7 +216,7 @@ export class Controller {
         imageUsers: new ImageUsers({ projects, templates: this.#templates }),
       }),
       ...projectRoutes({
-        ...{ projects: this.#projects, writer, announcer, sharing, operations, usage, local },
+        ...{ projects: this.#projects, writer, announcer, sharing, operations, usage, local, journals: this.#journals },
         snapshots: countSnapshots,
       }),
       ...archiveRoutes({ projects, exports, imports, sharing, operations }),

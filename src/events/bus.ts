@@ -23,6 +23,7 @@ export class EventBus<Events extends EventMap> {
   /** Seconds from an event to the moment at which a listener's stream takes it. */
   readonly lag = new Histogram(LAG_BUCKETS_SECONDS);
   readonly #subscriptions = new Set<Subscription>();
+  readonly #observers: ((message: Message) => void)[] = [];
   #sequence = 0;
   readonly #writesAtOnce: boolean;
 
@@ -40,6 +41,7 @@ export class EventBus<Events extends EventMap> {
     const message = new Message(action, this.#writesAtOnce ? event : frozen(event), projectId, this.#sequence);
     if (this.#writesAtOnce) message.write();
     this.#keep(message);
+    for (const observer of this.#observers) observer(message);
     for (const subscription of this.#subscriptions) if (subscription.wants(message)) subscription.push(message);
   }
 
@@ -79,6 +81,11 @@ export class EventBus<Events extends EventMap> {
     if (since !== undefined && since !== 'now') this.#catchUp(subscription, since);
     this.#subscriptions.add(subscription);
     return subscription;
+  }
+
+  /** Has a part of this process told of everything that is emitted, at once and for good. It must be quick and never throw. */
+  observe(observer: (message: Message) => void): void {
+    this.#observers.push(observer);
   }
 
   /** Events so far. */

@@ -130,6 +130,9 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'PUT /v2/projects/{project_id}': { summary: 'Update a project' },
   'DELETE /v2/projects/{project_id}': { summary: 'Delete a project and its files' },
   'GET /v2/projects/{project_id}/stats': { summary: 'Count what is in a project' },
+  'GET /v2/projects/{project_id}/journal': {
+    summary: 'Read what was told of a lab, its last 500 messages and changes of state (an extension)',
+  },
   'POST /v2/projects/{project_id}/open': { summary: 'Open a project' },
   'POST /v2/projects/{project_id}/close': { summary: 'Close a project' },
   'GET /v2/projects/{project_id}/files/{path:.+}': { summary: 'Get a file from a project' },

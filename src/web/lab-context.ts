@@ -3,7 +3,6 @@ import { signal } from '@preact/signals';
 import { DockEntries } from './dock/entries.ts';
 import { api } from './model/api.ts';
 import { freePlace, type Point, snapped } from './model/geometry.ts';
-import { Journal } from './model/journal.ts';
 import { Lab } from './model/lab.ts';
 import { NOTHING, type Selection } from './model/selection.ts';
 import type { DrawingObject, LinkEnd, NodeObject, TemplateObject } from './model/types.ts';
@@ -61,7 +60,6 @@ export type Pane = 'map' | 'lists' | 'details';
 
 export class LabContext implements PageContext {
   readonly lab: Lab;
-  readonly journal: Journal;
   readonly go: (path: string) => void;
   readonly selection = signal<Selection>(NOTHING);
   readonly dock = new DockEntries();
@@ -92,7 +90,6 @@ export class LabContext implements PageContext {
   constructor(id: string, go: (path: string) => void) {
     const lab = new Lab(id);
     this.lab = lab;
-    this.journal = new Journal(lab);
     this.go = go;
     this.history = new History(api, lab.path, (kind, thing) => lab[`${kind}s`].get(thing));
   }

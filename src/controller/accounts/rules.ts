@@ -70,6 +70,7 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
   watch: [
     `GET ${LAB}`,
     `GET ${LAB}/stats`,
+    `GET ${LAB}/journal`,
     `GET ${LAB}/sharing`,
     `GET ${LAB}/files/{path:.+}`,
     `GET ${LAB}/notifications`,

@@ -8,6 +8,7 @@ import { operationId } from '../../http/operation-id.ts';
 import { type Route, route, socketRoute } from '../../http/route.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Announcer } from '../events.ts';
+import type { Journals } from '../lab/journals.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from './projects.ts';
@@ -22,6 +23,7 @@ export interface ProjectRouteParts {
   announcer: Announcer;
   sharing: Sharing;
   operations: Operations;
+  journals: Journals;
   /** Load of this host, for pings. */
   usage: () => object;
   /** Whether clients may name paths of this machine. */
@@ -31,7 +33,7 @@ export interface ProjectRouteParts {
 }
 
 export function projectRoutes(parts: ProjectRouteParts): Route[] {
-  const { projects, writer, announcer, sharing, operations, usage, local, snapshots } = parts;
+  const { projects, writer, announcer, sharing, operations, journals, usage, local, snapshots } = parts;
   const streamOptions = (project: Project): StreamOptions => ({
     silence: SILENCE_MS,
     ping: usage,
@@ -95,6 +97,8 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
           running: [...nodes.values()].filter(({ status }) => status === 'started').length,
         })),
     ),
+
+    route('GET /v2/projects/{project_id}/journal', {}, ({ params }) => journals.of(projects.get(params.project_id).id)),
 
     route('POST /v2/projects/{project_id}/open', { status: 201 }, async ({ params, headers }) => {
       const project = projects.get(params.project_id);

@@ -1,50 +1,26 @@
-// What was told of each node of a lab since the page was opened.
-import { signal } from '@preact/signals';
+// What the server has told of the nodes of a lab.
+import { api } from './api.ts';
 import type { Lab } from './lab.ts';
+import type { NodeObject } from './types.ts';
 
+/** As the server keeps it: a message, or a change of a node's state. */
 export interface JournalEntry {
-  at: Date;
-  nodeId: string;
-  /** Of a change of state. */
-  status: string | undefined;
-  /** What the server said of it. */
-  text: string;
+  at: string;
+  message: string | null;
+  node_id: string | null;
+  status: string | null;
 }
 
-const MOST = 500;
-
-export class Journal {
-  readonly entries = signal<readonly JournalEntry[]>([]);
-  readonly #statuses = new Map<string, string>();
-
-  constructor(lab: Lab) {
-    lab.listen((kind, id) => {
-      const status = kind === 'node' ? lab.nodes.get(id)?.status : undefined;
-      if (status === undefined) return;
-      const before = this.#statuses.get(id);
-      this.#statuses.set(id, status);
-      if (before !== undefined && before !== status) this.#add(id, '', status);
-    });
-    lab.hear(({ action, event }) => {
-      if (!action.startsWith('log.')) return;
-      const text = String(event['message'] ?? '');
-      for (const { node_id: id, name } of lab.nodes.values()) if (names(text, name)) this.#add(id, text, undefined);
-    });
-  }
-
-  of(nodeId: string): JournalEntry[] {
-    return this.entries.value.filter((entry) => entry.nodeId === nodeId);
-  }
-
-  #add(nodeId: string, text: string, status: string | undefined): void {
-    this.entries.value = [...this.entries.value, { at: new Date(), nodeId, text, status }].slice(-MOST);
-  }
+/** What is known of a node, the oldest first. @throws Refusal */
+export async function journalOf(lab: Lab, { node_id: id, name }: NodeObject): Promise<JournalEntry[]> {
+  const all = await api.get<JournalEntry[]>(`${lab.path}/journal`);
+  return all.filter((entry) => entry.node_id === id || (entry.message !== null && names(entry.message, name)));
 }
 
 /** Messages call nodes by their names; another node's name may begin with this one. */
 function names(text: string, name: string): boolean {
-  const at = text.indexOf(name);
-  if (at < 0) return false;
   const isWord = (character: string | undefined): boolean => character !== undefined && /[\w-]/.test(character);
-  return !isWord(text[at - 1]) && !isWord(text[at + name.length]);
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))
+    if (!isWord(text[at - 1]) && !isWord(text[at + name.length])) return true;
+  return false;
 }

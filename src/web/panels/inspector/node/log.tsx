@@ -1,5 +1,8 @@
 // What has happened to a node, and the end of the logs in its directory.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { api } from '../../../model/api.ts';
+import { journalOf } from '../../../model/journal.ts';
 import { useLoaded } from '../../../model/loaded.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { STATUS, WORDS } from '../../../words.ts';
@@ -11,7 +14,20 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const LINES = 100;
 
 export function Log({ context, object: node }: TabProps<NodeObject>) {
-  const entries = context.journal.of(node.node_id);
+  const { lab } = context;
+  const messages = useSignal(0);
+  useEffect(
+    () =>
+      lab.hear(({ action }) => {
+        if (action.startsWith('log.')) messages.value += 1;
+      }),
+    [lab, messages],
+  );
+  const { value: journal } = useLoaded(
+    () => journalOf(lab, node),
+    [node.node_id, node.name, node.status, messages.value, lab.events.connection.value],
+  );
+  const entries = journal.value ?? [];
   const { value } = useLoaded(async () => {
     const { files } = await diskUse(node);
     const logs = files.filter(({ path, size }) => /(\.log|_log\.txt)$/.test(path) && size > 0 && size <= MOST_BYTES);
@@ -24,12 +40,12 @@ export function Log({ context, object: node }: TabProps<NodeObject>) {
   }, [node.node_id, node.status]);
   return (
     <>
-      {entries.length === 0 && <p>{words.noEvents}</p>}
+      {journal.value && entries.length === 0 && <p>{words.noEvents}</p>}
       <ol class="log">
-        {entries.toReversed().map(({ at, text, status }, index) => (
+        {entries.toReversed().map(({ at, message, status }, index) => (
           <li key={entries.length - index}>
-            <time dateTime={at.toISOString()}>{at.toLocaleTimeString()}</time>{' '}
-            {status === undefined ? text : words.became(STATUS[status] ?? status)}
+            <time dateTime={at}>{shortTime(at)}</time>{' '}
+            {status === null ? message : words.became(STATUS[status] ?? status)}
           </li>
         ))}
       </ol>
@@ -41,4 +57,11 @@ export function Log({ context, object: node }: TabProps<NodeObject>) {
       ))}
     </>
   );
+}
+
+/** The time of today, or the day as well. */
+function shortTime(at: string): string {
+  const date = new Date(at);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday ? date.toLocaleTimeString() : date.toLocaleString();
 }

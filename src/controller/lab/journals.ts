@@ -1,0 +1,69 @@
+// What has happened in each lab: the last messages and changes of state, for those who come later than the events. In memory only.
+import type { Message } from '../../events/message.ts';
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
+import type { NodeType } from '../../store/vocabulary.ts';
+import type { Announcer } from '../events.ts';
+import type { NodeStatus } from '../nodes/node.ts';
+
+export interface JournalEntry {
+  /** When it was told, as in RFC 3339 with milliseconds, UTC. */
+  at: string;
+  /** Of a message. */
+  level: 'error' | 'warning' | 'info' | null;
+  message: string | null;
+  /** Of a change of state. */
+  node_id: string | null;
+  status: NodeStatus | null;
+}
+
+/** Entries of a lab that are kept. */
+const MOST = 500;
+/** Characters of a message that are kept. */
+const MOST_CHARACTERS = 2_000;
+
+type Told = Partial<Record<'node_id' | 'project_id' | 'message', string>> & {
+  node_type?: NodeType;
+  status?: NodeStatus;
+};
+
+export class Journals {
+  readonly #labs = new Map<string, JournalEntry[]>();
+  /** What was last told of a node. */
+  readonly #statuses = new Map<string, NodeStatus>();
+
+  constructor({ project, controller }: Announcer) {
+    project.observe((message) => this.#heard(message));
+    controller.observe(({ action, event }) => {
+      if (action === 'project.deleted') this.#labs.delete((event as Told).project_id ?? '');
+    });
+  }
+
+  /** The last entries of a lab, the oldest first. */
+  of(projectId: string): readonly JournalEntry[] {
+    return this.#labs.get(projectId) ?? [];
+  }
+
+  #heard({ action, event, projectId }: Message): void {
+    if (projectId === undefined) return;
+    const told = event as Told;
+    const { node_id: id, node_type: type, status } = told;
+    if (action === 'node.deleted') this.#statuses.delete(id ?? '');
+    else if (action.startsWith('node.') && id !== undefined && type !== undefined && status !== undefined) {
+      // Nothing is told of a node while its lab opens: it is stopped then, unless it always runs.
+      const before = this.#statuses.get(id) ?? (nodeKind(type).alwaysRuns ? 'started' : 'stopped');
+      this.#statuses.set(id, status);
+      if (action === 'node.updated' && before !== status)
+        this.#add(projectId, { level: null, message: null, node_id: id, status });
+    } else if (action.startsWith('log.') && told.message !== undefined) {
+      const level = action.slice(4) as JournalEntry['level'];
+      this.#add(projectId, { level, message: told.message.slice(0, MOST_CHARACTERS), node_id: null, status: null });
+    }
+  }
+
+  #add(projectId: string, entry: Omit<JournalEntry, 'at'>): void {
+    const entries = this.#labs.get(projectId) ?? [];
+    entries.push({ at: new Date().toISOString(), ...entry });
+    if (entries.length > MOST) entries.splice(0, entries.length - MOST);
+    this.#labs.set(projectId, entries);
+  }
+}
