@@ -788,6 +788,7 @@ export const WORDS = {
     toMachine: 'Text for the machine',
     fromMachine: 'Text from the machine',
     send: 'Send',
+    wrongPassword: 'That was not the password of this display.',
     password: 'Password of the display',
   },
 } as const;

@@ -89,6 +89,7 @@ const HARMLESS = [
     '-global PIIX4_PM.disable_s3=1',
     '-fw_cfg name=opt/x,string=y',
     '-object rng-builtin,id=rng0',
+    '-object secret,id=console,data=s3cret',
     '-net none',
     '-icount shift=3',
   ],
@@ -162,6 +163,9 @@ const REFUSED = [
   ...[
     '-object memory-backend-file,id=m,mem-path=/etc/x',
     '-object secret,id=s,file=/etc/shadow',
+    '-object secret,id=console,file=/etc/shadow',
+    '-object secret,id=console,data=x,file=/etc/shadow',
+    '-object secret,id=other,data=x',
     '-object rng-random,filename=/etc/x',
   ],
   ...[

@@ -76,3 +76,34 @@ test('the display of a machine shows its BIOS, takes keys, and comes again after
   const other = complaints.filter((text) => !/console\/vnc.* failed|willReadFrequently/.test(text));
   assert.deepEqual(other, []);
 });
+
+test('a display with a password asks for it, says that another one is wrong, and shows its picture', {
+  skip: WITHOUT_BROWSER || noQemu,
+}, async (t) => {
+  const { daemon, address, credentials } = await serve(t, { withPassword: true });
+  const { project_id } = await daemon.post('/v2/projects', { name: 'Displays', auto_close: false });
+  const path = `/v2/projects/${project_id}`;
+  const { node_id } = await daemon.post(`${path}/nodes`, {
+    ...{ name: 'Machine', node_type: 'qemu', compute_id: 'local', console_type: 'vnc' },
+    properties: { ...SMALL, options: `${SMALL.options ?? ''} -object secret,id=console,data=s3cret` },
+  });
+  await daemon.post(`${path}/nodes/${node_id}/start`, {});
+  const browser = await startBrowser(t);
+  const { page } = await visit(browser, `${address}labs/${project_id}`, { credentials });
+  await page.getByRole('navigation').getByRole('button', { name: 'Machine on', exact: true }).click();
+  await page.getByRole('main', { name: 'Topology' }).press('c');
+  const password = page.getByLabel('Password of the display');
+  await password.fill('wrong');
+  await password.press('Enter');
+  await page.getByText('That was not the password of this display.').waitFor();
+  assert.equal(await lit(page), 0, 'nothing is shown without it');
+  assert.deepEqual(await hindrances(page), []);
+  await password.fill('s3cret');
+  await password.press('Enter');
+  await eventually(
+    'the words of the BIOS',
+    () => lit(page),
+    (count) => count > 500,
+  );
+  await page.getByText('That was not the password').waitFor({ state: 'detached' });
+});

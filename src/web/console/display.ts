@@ -24,8 +24,8 @@ export interface DisplayOptions {
   label: string;
   /** The machine offers a text: it is shown, and never put into the clipboard by itself. */
   offered(text: string): void;
-  /** The display wants a password. */
-  askPassword(): void;
+  /** The display wants a password; `isAgain` when the last one was wrong. */
+  askPassword(isAgain: boolean): void;
 }
 
 export class Display {
@@ -33,6 +33,7 @@ export class Display {
   readonly #host: HTMLElement;
   readonly #options: DisplayOptions;
   #rfb: Rfb | undefined;
+  #wasRefused = false;
 
   constructor(host: HTMLElement, options: DisplayOptions) {
     this.#host = host;
@@ -74,7 +75,13 @@ export class Display {
       const { text } = (event as CustomEvent<{ text: string }>).detail;
       this.#options.offered(text);
     });
-    rfb.addEventListener('credentialsrequired', () => this.#options.askPassword());
+    rfb.addEventListener('securityfailure', () => {
+      this.#wasRefused = true;
+    });
+    rfb.addEventListener('connect', () => {
+      this.#wasRefused = false;
+    });
+    rfb.addEventListener('credentialsrequired', () => this.#options.askPassword(this.#wasRefused));
     const canvas = this.#host.querySelector('canvas');
     canvas?.setAttribute('role', 'img');
     canvas?.setAttribute('aria-label', this.#options.label);

@@ -19,7 +19,7 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
   const display = useSignal<Display | undefined>(undefined);
   const offered = useSignal('');
   const hasClipboard = useSignal(false);
-  const asksPassword = useSignal(false);
+  const asksPassword = useSignal<'no' | 'yes' | 'again'>('no');
   lab.changes.value; // the node may change
   const node = lab.nodes.get(entry.nodeId);
   const path = `${lab.path}/nodes/${entry.nodeId}/console/vnc`;
@@ -34,8 +34,8 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
         offered: (text) => {
           offered.value = text;
         },
-        askPassword: () => {
-          asksPassword.value = true;
+        askPassword: (isAgain) => {
+          asksPassword.value = isAgain ? 'again' : 'yes';
         },
       });
     });
@@ -73,12 +73,17 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
   return (
     <>
       <ConnectionNotice state={state} name={node?.name ?? entry.title} />
-      {asksPassword.value && (
+      {asksPassword.value === 'again' && (
+        <p class="notice" role="alert">
+          {words.wrongPassword}
+        </p>
+      )}
+      {asksPassword.value !== 'no' && (
         <Field
           label={words.password}
           type="password"
           send={(text) => {
-            asksPassword.value = false;
+            asksPassword.value = 'no';
             open?.logIn(text);
           }}
         />

@@ -125,7 +125,19 @@ function diskWords({ index, path, format }: Disk, kind: string): string[] {
   }
 }
 
-function consoleWords({ console: { type, host, port } }: MachineCommand, needsDisplay: boolean): string[] {
+/** The object of QEMU in which the user's options may give a password for the display. */
+const CONSOLE_SECRET = 'console';
+
+/** What `-vnc` needs for that; nothing without such an object. */
+function passwordWord(options: readonly string[]): string {
+  const hasSecret = options.some((word, index) => {
+    const [kind, ...members] = (options[index + 1] ?? '').split(',');
+    return /^--?object$/.test(word) && kind === 'secret' && members.includes(`id=${CONSOLE_SECRET}`);
+  });
+  return hasSecret ? `,password-secret=${CONSOLE_SECRET}` : '';
+}
+
+function consoleWords({ console: { type, host, port }, options }: MachineCommand, needsDisplay: boolean): string[] {
   const address = host.includes(':') ? `[${host}]` : host;
   const display = needsDisplay ? ['-vga', 'std'] : [];
   switch (type) {
@@ -135,7 +147,7 @@ function consoleWords({ console: { type, host, port } }: MachineCommand, needsDi
         ...['-serial', `chardev:${SERIAL_DEVICE}`, ...display],
       ];
     case 'vnc':
-      return ['-vnc', `${address}:${(port ?? 0) - 5900}`, ...display];
+      return ['-vnc', `${address}:${(port ?? 0) - 5900}${passwordWord(options)}`, ...display];
     case 'spice':
     case 'spice+agent':
       return [

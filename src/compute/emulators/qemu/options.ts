@@ -34,7 +34,9 @@ const WORDS: Readonly<Record<string, RegExp>> = {
   '-k': /^[a-z]{2}(?:-[a-z]{2})?$/,
   '-usbdevice': /^(?:tablet|mouse|keyboard)$/,
   '-chardev': /^(?:null|ringbuf),id=[\w.-]+(?:,size=\d+)?$/,
-  '-object': /^(?:iothread|rng-builtin|memory-backend-ram|throttle-group)(?:,[\w.-]+=[\w.-]+)*$/,
+  // A secret of its own words, the password of the display (see command.ts): none that is read from a file.
+  '-object':
+    /^(?:(?:iothread|rng-builtin|memory-backend-ram|throttle-group)(?:,[\w.-]+=[\w.-]+)*|secret,id=console,data=[^,]{1,8})$/,
   '-audiodev': /^none,id=[\w.-]+$/,
   '-append': /^[\s\S]*$/,
   '-cpu': /^[\w.+-]+(?:,[+-]?[\w.-]+(?:=[\w.-]*)?)*$/,
