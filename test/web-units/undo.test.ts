@@ -176,3 +176,28 @@ test('a schedule that is over by itself can be taken back and done again', async
   while ((await now()).state === 'running');
   assert.equal((await now()).state, 'finished');
 });
+
+test('settings of a node go back, and those that others have changed meanwhile stay', async (t) => {
+  const { server, project, path, history, known, call, read } = await setUp(t);
+  const node = await server.hub(project, 'Hub');
+  const { node_id: id } = node;
+  known.set(id, node);
+  const ports = (count: number): object => ({
+    ports_mapping: Array.from({ length: count }, (_, number) => ({ name: `Ethernet${number}`, port_number: number })),
+  });
+  const count = async (): Promise<number> => (await read('node', id)).properties.ports_mapping.length;
+  await history.update([{ kind: 'node', id, fields: { name: 'Other', properties: ports(4) } }]);
+  await call('PUT', `${path}/nodes/${id}`, { start_order: 3 });
+  known.set(id, await read('node', id));
+  await history.update([{ kind: 'node', id, fields: { properties: ports(6) } }]);
+  assert.equal(await count(), 6);
+  await history.undo();
+  assert.equal(await count(), 4);
+  const { name, start_order: order } = await read('node', id);
+  assert.deepEqual([name, order], ['Other', 3]);
+  await history.redo();
+  assert.equal(await count(), 6);
+  await call('PUT', `${path}/nodes/${id}`, { properties: ports(7) });
+  await assert.rejects(history.undo(), /somebody else has changed Other/);
+  assert.equal(await count(), 7);
+});

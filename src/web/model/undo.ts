@@ -73,7 +73,7 @@ export class History {
           const follows = typeof fields === 'function';
           const now = (follows ? undefined : this.#known(kind, id)) ?? (await this.#read(kind, id));
           const wanted = follows ? fields(now as Fields) : fields;
-          const before = pick(now, Object.keys(wanted));
+          const before = alike(wanted, now as Fields);
           const after = await this.#put(kind, id, wanted);
           step.push({ type: 'changed', kind, id, before, after });
           return after;
@@ -196,7 +196,7 @@ export class History {
     }
     // One that is over by itself leaves nothing that an end of it could have changed.
     const isOver = kind === 'schedule' && left['plan'] === null && (now as ScheduleNow).state !== 'running';
-    if (!isOver && !isSame(pick(now, Object.keys(left)), left)) throw new Overtaken(WORDS.undo.overtaken(name));
+    if (!isOver && !isSame(alike(left, now as Fields), left)) throw new Overtaken(WORDS.undo.overtaken(name));
   }
 
   async #opposite(part: Part): Promise<Part> {
@@ -244,14 +244,23 @@ export class History {
       return { plan: null };
     }
     const answer = await this.#requests.put<object>(this.#path(kind, id), fields);
+    const known = alike(fields, answer as Fields);
     return {
       ...fields,
       ...pick(
-        answer,
+        known,
         Object.keys(fields).filter((key) => key in answer),
       ),
     };
   }
+}
+
+/** The fields of `now` that stand in `fields`; of properties, which are changed one by one, those alone. */
+function alike(fields: Fields, now: Fields): Fields {
+  const { properties } = fields;
+  const picked = pick(now, Object.keys(fields));
+  if (properties === null || typeof properties !== 'object') return picked;
+  return { ...picked, properties: pick((now['properties'] ?? {}) as object, Object.keys(properties)) };
 }
 
 function pick(object: object, keys: readonly string[]): Fields {

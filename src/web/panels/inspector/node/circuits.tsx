@@ -6,10 +6,10 @@ import { ListControl } from '../../../forms/list-control.tsx';
 import { FormModel } from '../../../forms/model.ts';
 import { type Field, fieldsOf } from '../../../forms/schema.ts';
 import type { TypedRow } from '../../../forms/values.ts';
-import { api } from '../../../model/api.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
 import type { TabProps } from '../tabs.tsx';
+import { changedNode } from './use-node-form.ts';
 
 const words = WORDS.node;
 
@@ -54,7 +54,7 @@ export function Circuits({ context, object: node }: TabProps<NodeObject>) {
     // An object could not hold both.
     if (twice !== undefined) throw new Error(`mappings: ${words.circuitTwice(twice)}`);
     const body = { properties: { mappings: Object.fromEntries(circuits) } };
-    return rowsOf(await api.put<NodeObject>(`${context.lab.path}/nodes/${node.node_id}`, body));
+    return rowsOf(await changedNode(context.history, node, body));
   };
   return (
     <FormFrame form={form} save={save}>

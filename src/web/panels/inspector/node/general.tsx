@@ -17,7 +17,7 @@ const [LABEL] = fieldsOf({
 }) as [Field];
 
 export function General({ context, object: node }: TabProps<NodeObject>) {
-  const { form, problem, save } = useNodeForm(context.lab, node, (members, settings) =>
+  const { form, problem, save } = useNodeForm(context.history, node, (members, settings) =>
     generalFields(members, settings, LABEL),
   );
   const aux = node.properties['aux'];

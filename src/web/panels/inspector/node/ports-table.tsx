@@ -23,7 +23,7 @@ function numbered(rows: readonly TypedRow[]): readonly TypedRow[] {
 export function PortsTable({ context, object: node }: TabProps<NodeObject>) {
   const { lab } = context;
   const isCloud = node.node_type === 'cloud';
-  const { form, problem, save } = useNodeForm(lab, node, (_members, settings) =>
+  const { form, problem, save } = useNodeForm(context.history, node, (_members, settings) =>
     settings.filter(({ name }) => name === 'ports_mapping').map((field) => ({ ...field, group: '' })),
   );
   const wanted = useSignal('');

@@ -10,7 +10,7 @@ import { useNodeForm } from './use-node-form.ts';
 const words = WORDS.node;
 
 export function Settings({ context, object: node }: TabProps<NodeObject>) {
-  const { form, problem, save } = useNodeForm(context.lab, node, (members, settings) =>
+  const { form, problem, save } = useNodeForm(context.history, node, (members, settings) =>
     ownFields(members, settings, node),
   );
   const offers = useImages(node.compute_id, form?.fields ?? []);

@@ -3,10 +3,9 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { nodeMembers, settingsOf } from '../../../forms/document.ts';
 import { FormModel, type Values } from '../../../forms/model.ts';
 import type { Field } from '../../../forms/schema.ts';
-import { api } from '../../../model/api.ts';
-import type { Lab } from '../../../model/lab.ts';
 import { type Loaded, useLoaded } from '../../../model/loaded.ts';
 import type { NodeObject } from '../../../model/types.ts';
+import type { Fields, History } from '../../../model/undo.ts';
 import { WORDS } from '../../../words.ts';
 import { bodyOf, valuesOf } from './changes.ts';
 
@@ -17,9 +16,15 @@ export interface NodeForm {
   save: (changes: Record<string, unknown>) => Promise<Values>;
 }
 
+/** Changes a node as a step that can be undone; gives it as it is then. @throws Refusal */
+export async function changedNode(history: History, node: NodeObject, fields: Fields): Promise<NodeObject> {
+  const [now = {}] = await history.update([{ kind: 'node', id: node.node_id, fields }]);
+  return { ...node, ...now, properties: { ...node.properties, ...(now['properties'] as object | undefined) } };
+}
+
 /** @param choose the fields, of those of every node and those of its type */
 export function useNodeForm(
-  lab: Lab,
+  history: History,
   node: NodeObject,
   choose: (members: readonly Field[], settings: readonly Field[]) => Field[],
 ): NodeForm {
@@ -36,7 +41,6 @@ export function useNodeForm(
   return {
     form,
     problem: loaded.problem.value,
-    save: async (changes) =>
-      valuesOf(await api.put<NodeObject>(`${lab.path}/nodes/${node.node_id}`, bodyOf(changes, node))),
+    save: async (changes) => valuesOf(await changedNode(history, node, bodyOf(changes, node))),
   };
 }
