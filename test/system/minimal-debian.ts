@@ -1,14 +1,19 @@
 // A minimal system of this host's release, as debootstrap makes it, entered with a network of its own that has no route.
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseEnv, promisify } from 'node:util';
+import { cannotUnshare } from '../host/missing.ts';
 import { missing } from './lab.ts';
 
 const run = promisify(execFile);
 
 /** Why there can be none, as far as that is seen without trying. */
 export const skip =
-  process.getuid?.() === 0 ? missing('debootstrap', 'dpkg-deb') : 'only root can make a minimal Debian';
+  process.getuid?.() === 0
+    ? missing('debootstrap', 'dpkg-deb') ||
+      cannotUnshare('mount namespaces', '--net', '--mount', '--pid', '--fork', 'mount', '-t', 'proc', 'proc', '/proc')
+    : 'only root can make a minimal Debian';
 
 /** Makes it in `directory`; answers why this host cannot, where that is so. */
 export async function makeDebian(directory: string): Promise<string | undefined> {
@@ -17,7 +22,11 @@ export async function makeDebian(directory: string): Promise<string | undefined>
   const mirror = (await run('apt-get', format)).stdout.split('\n', 1)[0]!;
   mkdirSync(directory);
   return await run('debootstrap', ['--variant=minbase', release, directory, mirror], { maxBuffer: 2 ** 26 }).then(
-    () => undefined,
+    () => {
+      // Nobody wants it back after a power failure.
+      writeFileSync(join(directory, 'etc/dpkg/dpkg.cfg.d/unsafe-io'), 'force-unsafe-io\n');
+      return undefined;
+    },
     ({ stdout }: { stdout?: string }) => `debootstrap: ${stdout?.trim().split('\n').at(-1)}`,
   );
 }
