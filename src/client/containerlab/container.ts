@@ -115,9 +115,10 @@ const SETUP = new Set([
 ]);
 
 const SCRIPT = 'etc/network/setup.sh';
+// Of the loopback interface nothing is left to be done: all that counts is the command.
 const INTERFACES = `# As ifup reads it when the node starts.
 auto lo
-iface lo inet loopback
+iface lo inet manual
 \tup sh /${SCRIPT}
 `;
 
