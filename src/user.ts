@@ -48,7 +48,7 @@ export async function userCommand(config: Config, command: UserCommand, sudoUser
     throw new Failure('invalid', `Say what to do: ${USAGE}`);
   // The file may be readable for root alone: before the rights go.
   const fromFile = command.passwordFile === undefined ? undefined : await passwordIn(command.passwordFile);
-  const caller = sudoUser ?? userInfo().username;
+  const caller = sudoUser ?? callerName();
   await makeDirectory(state, state);
   await becomeOwner(state);
   const { file, hostName } = accountsOf(config);
@@ -160,4 +160,13 @@ async function note(host: Host, verb: string, account: string, role?: Role): Pro
     status: 0,
   });
   await host.audit.settled();
+}
+
+/** The system's user who runs this; in containers it often has no name. */
+function callerName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.geteuid?.()}`;
+  }
 }
