@@ -1,0 +1,63 @@
+// A lab that becomes text and a lab again: nothing is lost on the way.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from './client.ts';
+
+type Members = Record<string, unknown>;
+
+/** What a server gives anew, or tells of its own host: identifiers, console ports, numbers, paths; and texts that became files. */
+const GIVEN =
+  /^(node_id|project_id|link_id|drawing_id|path|filename|console|console_host|node_directory|command_line|status|dynamips_id|application_id|aux|interfaces|container_id|capture_\w+|capturing|startup_script|(startup|private)_config_content)$/;
+
+const plain = (value: unknown, names: ReadonlyMap<string, string>): unknown => {
+  if (Array.isArray(value)) return value.map((one) => plain(one, names));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).flatMap(([name, one]) => {
+    if (name === 'node_id' && names.has(one as string)) return [['node', names.get(one as string)]];
+    return GIVEN.test(name) ? [] : [[name, plain(one, names)]];
+  });
+  return Object.fromEntries(members) as Members;
+};
+
+/** All that the API says of a lab but what servers give anew. */
+async function objects({ daemon }: Client, id: string): Promise<Members> {
+  const path = `/v2/projects/${id}`;
+  const nodes = (await daemon.get(`${path}/nodes`)) as { node_id: string; name: string; node_type: string }[];
+  const names = new Map(nodes.map((node) => [node.node_id, node.name.replaceAll(' ', '')]));
+  const cleaned = nodes.map(({ node_id: _id, ...node }) =>
+    plain({ ...node, name: node.name.replaceAll(' ', '') }, names),
+  );
+  return {
+    lab: plain(await daemon.get(path), names),
+    nodes: cleaned,
+    // What has less than two ends is no link yet.
+    links: plain(
+      ((await daemon.get(`${path}/links`)) as { nodes: unknown[] }[]).filter((link) => link.nodes.length === 2),
+      names,
+    ),
+    drawings: plain(await daemon.get(`${path}/drawings`), names),
+  };
+}
+
+/** Text -> no lab -> the lab again -> the same text, and the same objects. */
+export async function thereAndBack(labwired: Client, id: string): Promise<void> {
+  const { daemon } = labwired;
+  const before = await objects(labwired, id);
+  const text = await labwired.say('export', id, '--yaml');
+  const file = `${id}.yaml`;
+  writeFileSync(join(daemon.directory, file), `${text}\n`);
+  assert.match(await labwired.say('plan', file), /nothing to do/, 'the lab is what its own text says');
+  await daemon.delete(`/v2/projects/${id}`);
+  const { lab, left } = JSON.parse(await labwired.say('apply', file, '--json')) as {
+    lab: { project_id: string };
+    left: unknown[];
+  };
+  assert.deepEqual(left, []);
+  assert.equal(await labwired.say('export', lab.project_id, '--yaml'), text);
+  assert.deepEqual(await objects(labwired, lab.project_id), before);
+  await daemon.delete(`/v2/projects/${lab.project_id}`);
+}
+
+/** So many labs at once: most of the time goes into starts of the client. */
+export const TOGETHER = 3;
