@@ -7,6 +7,7 @@ import { bytesInWords } from './model/sizes.ts';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
+import { WindowedBodies } from './panels/windowed.tsx';
 import { imagesSent, uploadImage } from './tasks/image-uploads.ts';
 import { WORDS } from './words.ts';
 
@@ -182,9 +183,9 @@ export function ImagesScreen() {
           return (
             <section key={kind} aria-label={name}>
               <h2>{name}</h2>
-              <table>
+              <table aria-rowcount={own.length + 1}>
                 <thead>
-                  <tr>
+                  <tr aria-rowindex={1}>
                     <th scope="col">{WORDS.common.name}</th>
                     <th scope="col">{words.size}</th>
                     <th scope="col">{words.checksum}</th>
@@ -193,9 +194,13 @@ export function ImagesScreen() {
                     <th scope="col">{WORDS.common.actions}</th>
                   </tr>
                 </thead>
-                <tbody>
-                  {own.map((image) => (
-                    <tr key={image.path}>
+                <WindowedBodies
+                  items={own}
+                  keyOf={({ path }) => path}
+                  height={44}
+                  columns={6}
+                  row={(image, place) => (
+                    <tr {...place}>
                       <th scope="row">{image.filename}</th>
                       <td data-title={words.size}>{bytesInWords(image.filesize)}</td>
                       <td data-title={words.checksum}>
@@ -216,8 +221,8 @@ export function ImagesScreen() {
                         </button>
                       </td>
                     </tr>
-                  ))}
-                </tbody>
+                  )}
+                />
               </table>
             </section>
           );

@@ -71,6 +71,11 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     // A button or a field upon the map has its own keys, but for the way out.
     const isMap = (event.target as Element).matches('.map, .topology');
     if (!isMap && event.key !== 'Escape') return;
+    // It lies upon the map: what is selected there stays.
+    if (isMap && event.key === 'Escape' && closeDrawer(context)) {
+      event.preventDefault();
+      return;
+    }
     const isHandled = map.current?.press(event, () => {
       if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
         const { nodes, link, drawings } = selection.value;
@@ -89,9 +94,19 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     if (isHandled) event.preventDefault();
   };
 
+  /** Escape closes the drawer, from within it. */
+  const leaveDrawer = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape' || event.defaultPrevented) return;
+    if (!(event.target as Element).closest('.lists, .inspector, .panes') || !closeDrawer(context)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    map.current?.focus();
+  };
+
   if (!isShown) return <ClosedLab lab={lab} attempt={attempt} />;
   return (
-    <div class="lab" data-state={lab.state.value} data-shown={shownPane(context)}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the key is that of the drawers in it
+    <div class="lab" data-state={lab.state.value} data-shown={shownPane(context)} onKeyDown={leaveDrawer}>
       <LabHeader lab={lab}>
         <div class="tools" role="toolbar" aria-label={WORDS.common.actions}>
           <VerbButton context={context} id="lab.start" />

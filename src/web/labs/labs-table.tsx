@@ -1,17 +1,16 @@
-// The table of labs. Rows are made as they come into sight: thousands of labs are as quick as ten.
-import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+// The table of labs: thousands of them are as quick as ten.
+import type { Signal } from '@preact/signals';
 import { account } from '../model/account.ts';
 import { api } from '../model/api.ts';
 import type { FolderRow, LabRow, Order, SortKey } from '../model/lab-rows.ts';
 import { Link } from '../panels/link.tsx';
+import { type RowPlace, WindowedBodies } from '../panels/windowed.tsx';
 import { showExport } from '../tasks/dialogs.tsx';
 import { begin } from '../tasks/page-tasks.ts';
 import { WORDS } from '../words.ts';
 import type { LabQuestion } from './lab-dialogs.tsx';
 
 const words = WORDS.labs;
-const ROWS_AT_ONCE = 100;
 
 interface LabsTableProps {
   rows: readonly (LabRow | FolderRow)[];
@@ -28,67 +27,58 @@ const COLUMNS: readonly [key: SortKey, title: string][] = [
 ];
 
 export function LabsTable({ rows, order, closed, attempt, ask }: LabsTableProps) {
-  const made = useSignal(ROWS_AT_ONCE);
-  const end = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const seen = new IntersectionObserver(
-      ([entry]) => {
-        if (entry?.isIntersecting) made.value += ROWS_AT_ONCE;
-      },
-      { rootMargin: '600px' },
-    );
-    if (end.current) seen.observe(end.current);
-    return () => seen.disconnect();
-    // Seen anew after each lot, since it may still be in sight then.
-  }, [made, made.value]);
   const { key: sorted, isDown } = order.value;
   return (
-    <>
-      <table>
-        <thead>
-          <tr>
-            {COLUMNS.map(([key, title]) => (
-              <th key={key} scope="col" aria-sort={sorted === key ? (isDown ? 'descending' : 'ascending') : undefined}>
-                <button
-                  type="button"
-                  class="quiet"
-                  onClick={() => {
-                    order.value = { key, isDown: sorted === key && !isDown };
-                  }}
-                >
-                  {title} <span aria-hidden="true">{sorted === key ? (isDown ? '↓' : '↑') : ''}</span>
-                </button>
-              </th>
-            ))}
-            <th scope="col">{WORDS.common.actions}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows
-            .slice(0, made.value)
-            .map((row) =>
-              row.kind === 'folder' ? (
-                <Folder key={`folder ${row.name}`} row={row} closed={closed} />
-              ) : (
-                <Row key={row.project.project_id} row={row} attempt={attempt} ask={ask} />
-              ),
-            )}
-        </tbody>
-      </table>
-      {rows.length > made.value && <p class="busy">{words.more(rows.length - made.value)}</p>}
-      <div ref={end} />
-    </>
+    <table aria-rowcount={rows.length + 1}>
+      <thead>
+        <tr aria-rowindex={1}>
+          {COLUMNS.map(([key, title]) => (
+            <th key={key} scope="col" aria-sort={sorted === key ? (isDown ? 'descending' : 'ascending') : undefined}>
+              <button
+                type="button"
+                class="quiet"
+                onClick={() => {
+                  order.value = { key, isDown: sorted === key && !isDown };
+                }}
+              >
+                {title} <span aria-hidden="true">{sorted === key ? (isDown ? '↓' : '↑') : ''}</span>
+              </button>
+            </th>
+          ))}
+          <th scope="col">{WORDS.common.actions}</th>
+        </tr>
+      </thead>
+      <WindowedBodies
+        items={rows}
+        keyOf={(row) => (row.kind === 'folder' ? `folder ${row.name}` : row.project.project_id)}
+        height={44}
+        columns={4}
+        row={(row, place) =>
+          row.kind === 'folder' ? (
+            <Folder row={row} closed={closed} place={place} />
+          ) : (
+            <Row row={row} attempt={attempt} ask={ask} place={place} />
+          )
+        }
+      />
+    </table>
   );
 }
 
-function Folder({ row: { name, labs, isOpen }, closed }: { row: FolderRow; closed: Signal<ReadonlySet<string>> }) {
+interface FolderProps {
+  row: FolderRow;
+  closed: Signal<ReadonlySet<string>>;
+  place: RowPlace;
+}
+
+function Folder({ row: { name, labs, isOpen }, closed, place }: FolderProps) {
   const toggle = (): void => {
     const changed = new Set(closed.value);
     if (!changed.delete(name)) changed.add(name);
     closed.value = changed;
   };
   return (
-    <tr class="folder">
+    <tr class="folder" {...place}>
       <th scope="rowgroup" colSpan={4}>
         <button type="button" class="quiet" aria-expanded={isOpen} onClick={toggle}>
           <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> {name} <small>{labs}</small>
@@ -102,9 +92,10 @@ interface RowProps {
   row: LabRow;
   attempt: LabsTableProps['attempt'];
   ask: LabsTableProps['ask'];
+  place: RowPlace;
 }
 
-function Row({ row: { project, name, figures }, attempt, ask }: RowProps) {
+function Row({ row: { project, name, figures }, attempt, ask, place }: RowProps) {
   const path = `/projects/${project.project_id}`;
   const isOpen = project.status === 'opened';
   const hasNodes = isOpen && figures !== undefined;
@@ -122,7 +113,7 @@ function Row({ row: { project, name, figures }, attempt, ask }: RowProps) {
     </button>
   );
   return (
-    <tr>
+    <tr {...place}>
       <th scope="row">
         {project.damaged ? (
           <>

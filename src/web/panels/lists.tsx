@@ -7,6 +7,10 @@ import type { Selection } from '../model/selection.ts';
 import type { LinkObject } from '../model/types.ts';
 import { STATUS, WORDS } from '../words.ts';
 import { showDetails } from './narrow.tsx';
+import { WindowedList } from './windowed.tsx';
+
+/** Pixels that a row is high, if its name is not a long one. */
+const ROW = 34;
 
 export function Lists({ context }: { context: LabContext }) {
   const { lab, selection, select } = context;
@@ -46,59 +50,62 @@ export function Lists({ context }: { context: LabContext }) {
       <h2>
         {WORDS.nodes.title} <small>{lab.nodes.size}</small>
       </h2>
-      <ul>
-        {nodes.map((node) => (
-          <li key={node.node_id}>
-            <button
-              type="button"
-              aria-pressed={selection.value.nodes.includes(node.node_id)}
-              onClick={() => {
-                choose({ nodes: [node.node_id] });
-                context.map?.show(node.node_id);
-              }}
-            >
-              <span class="state" data-status={node.status} /> {node.name} <small>{STATUS[node.status]}</small>
-            </button>
-          </li>
-        ))}
-      </ul>
+      <WindowedList
+        items={nodes}
+        keyOf={({ node_id: id }) => id}
+        height={ROW}
+        row={(node) => (
+          <button
+            type="button"
+            aria-pressed={selection.value.nodes.includes(node.node_id)}
+            onClick={() => {
+              choose({ nodes: [node.node_id] });
+              context.map?.show(node.node_id);
+            }}
+          >
+            <span class="state" data-status={node.status} /> {node.name} <small>{STATUS[node.status]}</small>
+          </button>
+        )}
+      />
       <h2>
         {WORDS.links.title} <small>{lab.links.size}</small>
       </h2>
-      <ul>
-        {[...lab.links.values()].map((link) => (
-          <li key={link.link_id}>
-            <button
-              type="button"
-              aria-pressed={selection.value.link === link.link_id}
-              onClick={() => choose({ link: link.link_id })}
-            >
-              {end(link, 0)} – {end(link, 1)} {link.suspend && <small>{STATUS['suspended']}</small>}
-            </button>
-          </li>
-        ))}
-      </ul>
+      <WindowedList
+        items={[...lab.links.values()]}
+        keyOf={({ link_id: id }) => id}
+        height={ROW}
+        row={(link) => (
+          <button
+            type="button"
+            aria-pressed={selection.value.link === link.link_id}
+            onClick={() => choose({ link: link.link_id })}
+          >
+            {end(link, 0)} – {end(link, 1)} {link.suspend && <small>{STATUS['suspended']}</small>}
+          </button>
+        )}
+      />
       {lab.drawings.size > 0 && (
         <>
           <h2>
             {WORDS.drawings.title} <small>{lab.drawings.size}</small>
           </h2>
-          <ul>
-            {[...lab.drawings.values()].map((drawing) => (
-              <li key={drawing.drawing_id}>
-                <button
-                  type="button"
-                  aria-pressed={selection.value.drawings.includes(drawing.drawing_id)}
-                  onClick={() => {
-                    choose({ drawings: [drawing.drawing_id] });
-                    context.map?.show(drawing.drawing_id);
-                  }}
-                >
-                  {nameOf(drawing.svg)}
-                </button>
-              </li>
-            ))}
-          </ul>
+          <WindowedList
+            items={[...lab.drawings.values()]}
+            keyOf={({ drawing_id: id }) => id}
+            height={ROW}
+            row={(drawing) => (
+              <button
+                type="button"
+                aria-pressed={selection.value.drawings.includes(drawing.drawing_id)}
+                onClick={() => {
+                  choose({ drawings: [drawing.drawing_id] });
+                  context.map?.show(drawing.drawing_id);
+                }}
+              >
+                {nameOf(drawing.svg)}
+              </button>
+            )}
+          />
         </>
       )}
     </nav>

@@ -6,6 +6,7 @@ import { api } from '../model/api.ts';
 import type { Point } from '../model/geometry.ts';
 import type { TemplateObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
+import { focusShownPane } from './narrow.tsx';
 
 /** Pixels that a pressed pointer may tremble and still be a click. */
 const STILL = 4;
@@ -33,7 +34,7 @@ export function Palette({ context }: { context: LabContext }) {
 
   const close = (): void => {
     palette.value = false;
-    context.map?.focus();
+    focusShownPane(context);
   };
 
   return (

@@ -4,6 +4,7 @@ import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { bytesInWords } from '../model/sizes.ts';
 import { SearchField } from '../panels/search-field.tsx';
+import { WindowedList } from '../panels/windowed.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.templates;
@@ -23,9 +24,6 @@ interface Version {
     path: string | null;
   }[];
 }
-
-/** More are not drawn: words narrow it down. */
-const MOST = 60;
 
 export function Appliances({ hosts, made }: { hosts: readonly string[]; made: () => void }) {
   const host = useSignal('local');
@@ -89,25 +87,26 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
         {message.value || problem.value}
       </p>
       <p role="status">{told.value || (value.value ? words.found(found.length) : WORDS.node.loading)}</p>
-      <ul class="appliances">
-        {found.slice(0, MOST).map((group) => (
-          <li key={group[0]!.appliance_id}>
-            <details open={found.length === 1}>
-              <summary>
-                {group[0]!.name}{' '}
-                <small>
-                  {group[0]!.category.replaceAll('_', ' ')}, {group[0]!.emulator}
-                  {group.some(({ complete }) => complete) && `, ${words.complete}`}
-                </small>
-              </summary>
-              {group.map((version) => (
-                <VersionView key={version.version} version={version} make={() => void make(version)} />
-              ))}
-            </details>
-          </li>
-        ))}
-      </ul>
-      {found.length > MOST && <p>{words.more(found.length - MOST)}</p>}
+      <WindowedList
+        class="appliances"
+        items={found}
+        keyOf={([version]) => version!.appliance_id}
+        height={46}
+        row={(group) => (
+          <details open={found.length === 1}>
+            <summary>
+              {group[0]!.name}{' '}
+              <small>
+                {group[0]!.category.replaceAll('_', ' ')}, {group[0]!.emulator}
+                {group.some(({ complete }) => complete) && `, ${words.complete}`}
+              </small>
+            </summary>
+            {group.map((version) => (
+              <VersionView key={version.version} version={version} make={() => void make(version)} />
+            ))}
+          </details>
+        )}
+      />
     </>
   );
 }

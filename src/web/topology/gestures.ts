@@ -3,7 +3,16 @@ import { readShape } from '../model/drawing.ts';
 import type { Box, Point } from '../model/geometry.ts';
 import { NOTHING, type Selection } from '../model/selection.ts';
 import type { DrawingObject } from '../model/types.ts';
-import { connectGrip, type Grip, labelGrip, moveGrip, panGrip, rectangleGrip, resizeGrip } from './grips.ts';
+import {
+  connectGrip,
+  type Grip,
+  labelGrip,
+  moveGrip,
+  panGrip,
+  portLabelGrip,
+  rectangleGrip,
+  resizeGrip,
+} from './grips.ts';
 import type { Handles } from './handles.ts';
 import { Pinch } from './pinch.ts';
 import type { Stage } from './stage.ts';
@@ -145,6 +154,9 @@ export class Gestures {
       const isAlone = before.nodes.length === 1 && before.nodes[0] === found.id;
       if (node && isAlone && target.classList.contains('name')) return () => labelGrip(stage, node);
     }
+    const link = found?.kind === 'link' ? lab.links.get(found.id) : undefined;
+    const name = target.closest<SVGTextElement>('.port');
+    if (link && name) return () => portLabelGrip(stage, link, name.dataset['end'] === '0' ? 0 : 1, name);
     return found && found.kind !== 'link' ? () => moveGrip(stage) : () => panGrip(stage);
   }
 

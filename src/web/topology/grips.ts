@@ -3,8 +3,8 @@
 import type { Shape } from '../model/drawing.ts';
 import { type Box, centreOf, overlap, type Point } from '../model/geometry.ts';
 import { NOTHING, type Selection } from '../model/selection.ts';
-import type { DrawingObject, NodeObject } from '../model/types.ts';
-import type { Stage } from './stage.ts';
+import type { DrawingObject, LinkEnd, LinkObject, NodeObject } from '../model/types.ts';
+import { portKey, type Stage } from './stage.ts';
 import { make, set } from './svg.ts';
 
 export interface Grip {
@@ -132,6 +132,35 @@ export function labelGrip(stage: Stage, node: NodeObject): Grip {
         .then(() => stage.release([id]));
     },
     cancel: () => stage.release([id]),
+  };
+}
+
+/** Moves the name of the port at an end of a link; where it is counts from its node. */
+export function portLabelGrip(stage: Stage, link: LinkObject, end: 0 | 1, text: SVGTextElement): Grip {
+  const { context, camera } = stage;
+  const id = link.link_id;
+  const node = context.lab.nodes.get(link.nodes[end].node_id);
+  const box = text.getBBox();
+  const start = { x: box.x - (node?.x ?? 0), y: box.y - (node?.y ?? 0) };
+  return {
+    move: (_event, _step, whole) => {
+      const [x, y] = [start.x + whole.x / camera.scale, start.y + whole.y / camera.scale];
+      stage.heldPorts.set(portKey(id, end), { x: Math.round(x), y: Math.round(y) });
+      stage.mark('link', id);
+    },
+    end: () => {
+      const place = stage.heldPorts.get(portKey(id, end));
+      if (!place) return;
+      const fields = (now: Readonly<Record<string, unknown>>) => ({
+        nodes: (now['nodes'] as LinkEnd[]).map((each, index) =>
+          index === end ? { ...each, label: { ...each.label, ...place } } : each,
+        ),
+      });
+      void context
+        .attempt(() => context.history.update([{ kind: 'link', id, fields }]))
+        .then(() => stage.releasePort(id, end));
+    },
+    cancel: () => stage.releasePort(id, end),
   };
 }
 

@@ -5,7 +5,7 @@ import { dashesOf, readLinkStyle } from '../model/style.ts';
 import type { LinkEnd, LinkObject, NodeObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
 import { drawMarks } from './link-marks.ts';
-import type { Stage } from './stage.ts';
+import { portKey, type Stage } from './stage.ts';
 import { make, set, setProperties, write } from './svg.ts';
 
 /** Pixels between neighbours of parallel links, in their middles. */
@@ -115,10 +115,26 @@ export class LinkLayer {
     set(elements.hit, { d: path.line });
     for (const index of [0, 1] as const) {
       set(elements.dots[index], { cx: path.dots[index].x, cy: path.dots[index].y });
-      set(elements.ports[index], { x: path.labels[index].x, y: path.labels[index].y });
+      this.#placePort(link, elements.ports[index], index, { node: [one, other][index]!, at: path.labels[index] });
     }
     set(elements.mark, { x: path.middle.x, y: path.middle.y - 6 });
     set(elements.rate, { x: path.middle.x, y: path.middle.y - 6 + BELOW });
+  }
+
+  /** Where somebody put the name of a port, from its node; otherwise `at`, upon the line. */
+  #placePort(
+    link: LinkObject,
+    text: SVGTextElement,
+    index: 0 | 1,
+    { node, at }: { node: NodeObject; at: Point },
+  ): void {
+    const { label } = link.nodes[index];
+    const own = this.#stage.heldPorts.get(portKey(link.link_id, index)) ?? { x: label?.x, y: label?.y };
+    const isPlaced = typeof own.x === 'number' && typeof own.y === 'number';
+    const box = this.#stage.boxOf(node);
+    const corner = this.#atBorder.has(link.link_id) ? box : this.#stage.drawnAt(node.node_id, box);
+    text.classList.toggle('placed', isPlaced);
+    set(text, isPlaced ? { x: corner.x + own.x!, y: corner.y + own.y! } : { x: at.x, y: at.y });
   }
 
   /** What stands beside a port: its name, unless somebody wrote something else there. */
@@ -141,7 +157,10 @@ export class LinkLayer {
       hit: make('path', { class: 'hit' }, group),
       line: make('path', { class: 'line' }, group),
       dots: [make('circle', { class: 'dot', r: 4 }, group), make('circle', { class: 'dot', r: 4 }, group)],
-      ports: [make('text', { class: 'port' }, group), make('text', { class: 'port' }, group)],
+      ports: [
+        make('text', { class: 'port', 'data-end': 0 }, group),
+        make('text', { class: 'port', 'data-end': 1 }, group),
+      ],
       mark: make('text', { class: 'mark', 'text-anchor': 'middle' }, group),
       rate: make('text', { class: 'rate', 'text-anchor': 'middle' }, group),
     };

@@ -15,6 +15,11 @@ export type Kind = 'node' | 'link' | 'drawing';
 /** Drawings of lower layers lie below the links. */
 export const LOWEST_UPON_LINKS = 1;
 
+/** Names the port at an end of a link. */
+export function portKey(link: string, end: 0 | 1): string {
+  return `${link} ${end}`;
+}
+
 /** A drawing as a hand changes it. */
 export interface Reshaped extends Point {
   shape: Shape;
@@ -34,6 +39,8 @@ export class Stage {
   /** Where nodes and drawings are that a hand holds: the server is told when it lets go. */
   readonly held = new Map<string, Point>();
   readonly heldLabels = new Map<string, Point>();
+  /** Places of names of ports, from their nodes, by `portKey`. */
+  readonly heldPorts = new Map<string, Point>();
   readonly reshaped = new Map<string, Reshaped>();
   readonly dirty = new Map<string, Kind>();
   readonly #flush: () => void;
@@ -123,6 +130,12 @@ export class Stage {
   boxOfDrawing(drawing: DrawingObject, shape: Shape | undefined, size: { width: number; height: number }): Box {
     const { x, y } = this.reshaped.get(drawing.drawing_id) ?? this.held.get(drawing.drawing_id) ?? drawing;
     return { x, y, ...(shape ? sizeOf(shape) : size) };
+  }
+
+  /** The name of a port is again where the server says. */
+  releasePort(link: string, end: 0 | 1): void {
+    this.heldPorts.delete(portKey(link, end));
+    this.mark('link', link);
   }
 
   /** Holds what is selected, moved by this from where the server has it. `isFree`: not on the grid. */

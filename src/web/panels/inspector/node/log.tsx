@@ -6,6 +6,7 @@ import { journalOf } from '../../../model/journal.ts';
 import { useLoaded } from '../../../model/loaded.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { STATUS, WORDS } from '../../../words.ts';
+import { WindowedList } from '../../windowed.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { diskUse, pathOfFile } from './node-files.ts';
 
@@ -41,14 +42,18 @@ export function Log({ context, object: node }: TabProps<NodeObject>) {
   return (
     <>
       {journal.value && entries.length === 0 && <p>{words.noEvents}</p>}
-      <ol class="log">
-        {entries.toReversed().map(({ at, message, status }, index) => (
-          <li key={entries.length - index}>
+      <WindowedList
+        class="log"
+        items={entries.map((entry, number) => ({ ...entry, number })).toReversed()}
+        keyOf={({ number }) => String(number)}
+        height={22}
+        row={({ at, message, status }) => (
+          <>
             <time dateTime={at}>{shortTime(at)}</time>{' '}
             {status === null ? message : words.became(STATUS[status] ?? status)}
-          </li>
-        ))}
-      </ol>
+          </>
+        )}
+      />
       {(value.value ?? []).map(({ path, text }) => (
         <section key={path}>
           <h3>{words.lastLines(path)}</h3>

@@ -4,6 +4,7 @@ import { api } from '../../../model/api.ts';
 import { useLoaded } from '../../../model/loaded.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { WindowedBodies } from '../../windowed.tsx';
 import type { TabProps } from '../tabs.tsx';
 
 const words = WORDS.node;
@@ -42,25 +43,29 @@ export function MacTable({ context, object: node }: TabProps<NodeObject>) {
           <small>{words.noAddresses}</small>
         </p>
       ) : (
-        <table class="plain">
+        <table class="plain" aria-rowcount={addresses.length + 1}>
           <thead>
-            <tr>
+            <tr aria-rowindex={1}>
               <th scope="col">{words.macAddress}</th>
               <th scope="col">{words.vlan}</th>
               <th scope="col">{words.port}</th>
               <th scope="col">{words.age}</th>
             </tr>
           </thead>
-          <tbody>
-            {addresses.map(({ vlan, mac_address: address, port_name: port, age }) => (
-              <tr key={`${vlan} ${address}`}>
+          <WindowedBodies
+            items={addresses}
+            keyOf={({ vlan, mac_address: address }) => `${vlan} ${address}`}
+            height={28}
+            columns={4}
+            row={({ vlan, mac_address: address, port_name: port, age }, place) => (
+              <tr {...place}>
                 <td class="code">{address}</td>
                 <td>{vlan}</td>
                 <td>{port}</td>
                 <td>{words.seconds(age)}</td>
               </tr>
-            ))}
-          </tbody>
+            )}
+          />
         </table>
       )}
     </>
