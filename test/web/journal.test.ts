@@ -18,7 +18,7 @@ test('the log of a node begins before the page, and its settings can be undone',
   const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
   await page.getByRole('navigation').getByRole('button', { name: 'PC1 off' }).first().click();
   await page.getByRole('tab', { name: 'Log' }).click();
-  const lines = page.getByRole('tabpanel').locator('.log li');
+  const lines = page.getByRole('tabpanel').locator('.log').getByRole('listitem');
   const said = async (): Promise<string[]> =>
     (await lines.allTextContents()).map((line) => /is (on|off) now/.exec(line)?.[1] ?? line);
   await until(async () => (await said()).length === 2, 'what was before');
