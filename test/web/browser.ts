@@ -32,7 +32,7 @@ export interface VisitOptions {
   scale?: number;
   /**
    * Sent with every request and socket, as browsers do once somebody has typed them. Playwright's `httpCredentials` would hold each request
-   * until the test lets it go: some were never let go, nothing large could be sent, and the browser's cache was not used.
+   * until the test lets it go: nothing large could be sent, and the browser's cache was not used.
    */
   credentials?: Credentials | undefined;
   /** The password is given when the server asks, by `httpCredentials`: downloads, which no page sends, get it only so. */

@@ -1,5 +1,5 @@
 // A server for tests of the page: the executable or the sources, with or without a password, reached as from this or from another host.
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Browser } from 'playwright-core';
@@ -70,6 +70,10 @@ export class Room {
   static async make(t: TestContext): Promise<Room> {
     const namespace = await Namespace.create(t);
     const [outside, within] = await cablePair(t);
+    // An IPv6 address that comes a second later, after the check for duplicates, is another network to Chromium: it breaks off what it loads.
+    if (existsSync('/proc/sys/net/ipv6')) {
+      await namespace.run('sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1', 'net.ipv6.conf.default.disable_ipv6=1');
+    }
     const network = `10.236.${process.pid % 250}`;
     await ip('address', 'add', `${network}.1/30`, 'dev', outside);
     await namespace.adopt(within, `${network}.2/30`);
