@@ -27,6 +27,13 @@ const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
   [/^demo\//, 'a client of the API: it asks for the nodes of its lab'],
   [/^web\/model\/demonstration\.ts$/, 'the same, in the page'],
   [/^web\/model\/image-heads\.ts$/, 'folders of images on computes, by what a file begins with'],
+  [
+    /^client\/labfile\/configurations\.ts$/,
+    'a client of the API: where the configurations of nodes are among their files',
+  ],
+  [/^client\/checks\/ping-answer\.ts$/, 'a client of the API: how pings are typed at the consoles of each type'],
+  [/^client\/containerlab\/convert\.ts$/, 'a client of the API: what the kinds of containerlab become'],
+  [/^controller\/accounts\/rules\.ts$/, 'addresses of routes'],
   [/^web\/words\.ts$/, 'texts of the page'],
   [/^config\/schema\.ts$/, 'default names of programs'],
   [/^controller\/symbols\//, 'names of pictures'],

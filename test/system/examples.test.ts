@@ -56,7 +56,7 @@ test('a class of twenty benches', async (t) => {
 test('a WAN with satellites', async (t) => {
   const { checks } = await run(t, 'satellite');
   const times = checks.map(({ seen }) => Number(/, ([\d.]+) ms on average/.exec(seen)![1]));
-  assert.ok(times[0]! > 500 && times[2]! > 80 && times[3]! > times[1]! + 450, String(times));
+  assert.ok(times[0]! > 500 && times[2]! >= 80 && times[3]! > times[1]! + 450, String(times));
 });
 
 test('an OSPF triangle of FRR containers', async (t) => {

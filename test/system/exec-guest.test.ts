@@ -21,6 +21,8 @@ test('a line is typed at the shell of a QEMU guest, and its answer printed', { s
   });
   await lab.start(guest);
   await labwired.say('node', 'exec', 'G1', '--until', 'guest is ready', '--timeout', '150', '');
+  // What was typed while the guest started is answered now, and stands before the answer to this line.
+  await labwired.say('node', 'exec', 'G1', 'true');
   assert.equal(await labwired.say('node', 'exec', 'G1', 'echo $((6 * 7))'), '42');
   assert.match(await labwired.say('node', 'exec', 'G1', '--', 'ls', '-a', '/'), /(^|\s)\.\.\s/);
   assert.equal(await labwired.say('node', 'exec', 'G1', 'true'), '');

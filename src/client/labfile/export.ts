@@ -1,4 +1,5 @@
 // A lab as a server has it, as the text of a file that makes the same again.
+
 import { Document, isMap, isScalar, type Pair, visit } from 'yaml';
 import { defaultEndLabel } from '../../controller/links/link.ts';
 import { defaultLabel } from '../../controller/nodes/label.ts';
@@ -6,19 +7,11 @@ import { findNodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
 import type { Api } from '../api.ts';
 import { endText } from '../link-ends.ts';
+import { configPath, hasConfiguration, hasPrivateConfiguration, withoutMark } from './configurations.ts';
 import { SCHEMA_FILE, schemaHint } from './json-schema.ts';
 import { isWhole } from './plan-links.ts';
-import { CONFIGURED_TYPES } from './references.ts';
 import type { LabText, LinkText, NodeText } from './schema.ts';
-import {
-  configPath,
-  readNodeFile,
-  type ServerDrawing,
-  type ServerLab,
-  type ServerLink,
-  type ServerNode,
-  withoutMark,
-} from './state.ts';
+import { readNodeFile, type ServerDrawing, type ServerLab, type ServerLink, type ServerNode } from './state.ts';
 import { literal } from './substitution.ts';
 
 /** What a lab has that is made without saying so. */
@@ -100,7 +93,6 @@ async function nodeText(api: Api, { object }: ServerLab, node: ServerNode): Prom
     const content = await readNodeFile(api, object, node, path);
     return content && literal(withoutMark(node, path, content).toString());
   };
-  const hasConfig = CONFIGURED_TYPES.includes(type);
   const files: Record<string, string | undefined> = {};
   for (const path of SETTING_FILES[type] ?? []) files[path] = await file(path);
   const consoleType = node.console_type as ConsoleType | null;
@@ -126,8 +118,8 @@ async function nodeText(api: Api, { object }: ServerLab, node: ServerNode): Prom
       first: node.first_port_name ?? undefined,
     }),
     start: said({ order: node.start_order || undefined, delay: node.start_delay || undefined }),
-    config: hasConfig ? await file(configPath(node, false)) : undefined,
-    private_config: hasConfig && type !== 'vpcs' ? await file(configPath(node, true)) : undefined,
+    config: hasConfiguration(type) ? await file(configPath(node, false)) : undefined,
+    private_config: hasPrivateConfiguration(type) ? await file(configPath(node, true)) : undefined,
     files: said(files),
   }) as NodeText;
 }

@@ -5,19 +5,12 @@ import type { LabObject } from '../objects.ts';
 import type { Session } from '../session.ts';
 import type { Change } from './changes.ts';
 import { differences } from './compare.ts';
+import { configPath, withoutMark } from './configurations.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { planDrawings } from './plan-drawings.ts';
 import { planLinks } from './plan-links.ts';
 import { planNodes, runs } from './plan-nodes.ts';
-import {
-  configPath,
-  findLab,
-  readLabState,
-  readNodeFile,
-  type ServerLab,
-  type ServerNode,
-  withoutMark,
-} from './state.ts';
+import { findLab, readLabState, readNodeFile, type ServerLab, type ServerNode } from './state.ts';
 
 export interface Plan {
   changes: Change[];

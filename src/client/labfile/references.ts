@@ -1,12 +1,10 @@
 // What parts of a file say of each other: names that there must be, and members that go together.
+import { hasConfiguration, hasPrivateConfiguration } from './configurations.ts';
 import { endsOf, isSameEnd } from './ends.ts';
 import type { Mistake } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { suggestion } from './nearest.ts';
 import type { Expected, Ping } from './schema.ts';
-
-/** Types of nodes that have a start-up configuration. */
-export const CONFIGURED_TYPES = ['vpcs', 'dynamips', 'iou'];
 
 type Say = (message: string) => void;
 
@@ -61,11 +59,11 @@ function checkNode(node: WantedNode, say: Say, named: (name: string, say: Say) =
   if (template !== undefined && type !== undefined) say('it has a template and a type; leave one of them out');
   if (template !== undefined && id !== undefined) say('template_id goes with a type; leave it out');
   if (/\{(0|id|name)\}/.test(name)) say('servers number such a name; write the names out, or a range such as PC{1..3}');
-  const configured = type === undefined || CONFIGURED_TYPES.includes(type);
-  if (!configured && (node.config || node.private_config)) {
+  if (type !== undefined && !hasConfiguration(type) && (node.config || node.private_config)) {
     say(`a node of the type ${type} has no start-up configuration; write its files below files`);
+  } else if (type !== undefined && !hasPrivateConfiguration(type) && node.private_config) {
+    say(`a node of the type ${type} has no private configuration; use config`);
   }
-  if (type === 'vpcs' && node.private_config) say('a node of the type vpcs has no private configuration; use config');
   for (const before of start.after ?? []) named(before, say);
   const { ready } = start;
   if (!ready) return;

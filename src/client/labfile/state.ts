@@ -1,5 +1,4 @@
 // A lab as a server has it.
-import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type { DrawingRecord } from '../../controller/drawings/drawing.ts';
 import type { LinkImpairments } from '../../controller/links/impairments.ts';
@@ -75,14 +74,6 @@ function knownPorts(node: ServerNode): Port[] {
   }
 }
 
-/** The path of a file of a node below its directory; a router's name of it has the router's number. */
-export function configPath(node: ServerNode, secret: boolean): string {
-  const kind = secret ? 'private-config' : 'startup-config';
-  if (node.node_type === 'vpcs') return 'startup.vpc';
-  if (node.node_type === 'iou') return `${kind}.cfg`;
-  return `configs/i${node.properties['dynamips_id']}_${kind}.cfg`;
-}
-
 /** Bytes of a file of a node; undefined where there is none. */
 export async function readNodeFile(
   api: Api,
@@ -114,9 +105,3 @@ export async function writeNodeFile(
 }
 
 const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
-
-/** What a configuration says, whatever line of comment a server has put before it. */
-export function withoutMark(node: ServerNode, path: string, content: Buffer): Buffer {
-  const isConfig = node.node_type === 'dynamips' && basename(path).endsWith('-config.cfg');
-  return isConfig && content.subarray(0, 2).toString() === '!\n' ? content.subarray(2) : content;
-}
