@@ -111,9 +111,11 @@ test('through a cut with 200 changes and a kill -9 nothing is missed, made twice
 test('a lab that closes when it is left says so, and can be kept', { skip: WITHOUT_BROWSER }, async (t) => {
   const { daemon, address } = await serve(t);
   const { project_id: id } = await daemon.post('/v2/projects', { name: 'Closes', auto_close: true });
+  await daemon.post(`/v2/projects/${id}/nodes`, { name: 'PC1', node_type: 'vpcs', compute_id: 'local' });
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `${address}labs/${id}`);
   await page.locator('.live[data-connection="live"]').waitFor();
+  await page.locator('[data-node]').waitFor(); // the page may listen before it knows the lab
   await page.getByRole('link', { name: 'Labs' }).first().click();
   await page.getByText('Closes stops in half a minute').waitFor();
   await page.getByRole('button', { name: 'Keep it running' }).click();
