@@ -2,6 +2,7 @@
 import { appendFile } from 'node:fs/promises';
 import { messageOf } from '../failures.ts';
 import { log } from '../host/log.ts';
+import { alwaysQuoted } from '../host/shell-word.ts';
 
 export interface RecordedRequest {
   method: string;
@@ -11,15 +12,10 @@ export interface RecordedRequest {
   body: unknown;
 }
 
-/** A word that a shell takes as it is. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
 /** The line for a request to the server at `base` (`http://127.0.0.1:3080`). */
 export function curlLine(base: string, { method, target, body }: RecordedRequest): string {
-  const data = method === 'GET' || method === 'DELETE' ? '' : ` -d ${quoted(JSON.stringify(body))}`;
-  return `curl -X ${method} ${quoted(base + target)}${data}`;
+  const data = method === 'GET' || method === 'DELETE' ? '' : ` -d ${alwaysQuoted(JSON.stringify(body))}`;
+  return `curl -X ${method} ${alwaysQuoted(base + target)}${data}`;
 }
 
 /** Appends a line for each request to the file, in the order of arrival. */
