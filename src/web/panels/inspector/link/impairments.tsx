@@ -9,8 +9,8 @@ import { WORDS } from '../../../words.ts';
 import type { TabProps } from '../tabs.tsx';
 import { Achieved } from './achieved.tsx';
 import { Filters } from './filters.tsx';
-import { DIRECTIONS, ImpairmentForm, type Member } from './impairment-form.ts';
-import { MemberFields } from './member-fields.tsx';
+import { ImpairmentForm, type Member } from './impairment-form.ts';
+import { ImpairmentFields } from './member-fields.tsx';
 import { Schedule } from './schedule.tsx';
 
 const words = WORDS.impairments;
@@ -56,25 +56,7 @@ function Impairments({ context, object: link, members, presets }: TabProps<LinkO
     <>
       <form class="impairments" onSubmit={(event) => void apply(event)}>
         <Presets form={form} presets={presets} names={names} />
-        <label class="chain">
-          <input
-            type="checkbox"
-            checked={form.chained.value}
-            onChange={({ currentTarget }) => {
-              form.chained.value = currentTarget.checked;
-            }}
-          />{' '}
-          {words.chain}
-        </label>
-        <div class="impairment-row" aria-hidden="true">
-          <span />
-          {DIRECTIONS.map((direction) => (
-            <b key={direction}>{titles[direction]}</b>
-          ))}
-        </div>
-        {members.map((member) => (
-          <MemberFields key={member.name} form={form} member={member} titles={titles} />
-        ))}
+        <ImpairmentFields form={form} titles={titles} />
         <p class="problem" role="alert">
           {form.message}
         </p>

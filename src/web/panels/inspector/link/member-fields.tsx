@@ -1,4 +1,4 @@
-// One kind of impairment: its fields, for both directions beside each other.
+// The fields of impairments, for both directions beside each other.
 import { useComputed } from '@preact/signals';
 import { Control } from '../../../forms/control.tsx';
 import type { Field } from '../../../forms/schema.ts';
@@ -7,15 +7,41 @@ import { DIRECTIONS, type Direction, type ImpairmentForm, keyOf, type Member } f
 
 const words = WORDS.impairments;
 
-interface MemberProps {
-  /** What its labels begin with, where there are several of these forms. */
+interface FieldsProps {
+  /** What labels begin with, where there are several of these forms. */
   of?: string;
   form: ImpairmentForm;
-  member: Member;
   titles: Readonly<Record<Direction, string>>;
 }
 
-export function MemberFields({ of = '', form, member, titles }: MemberProps) {
+/** All kinds of impairments, and whether the directions are changed together. */
+export function ImpairmentFields({ of = '', form, titles }: FieldsProps) {
+  return (
+    <>
+      <label class="chain">
+        <input
+          type="checkbox"
+          checked={form.chained.value}
+          onChange={({ currentTarget }) => {
+            form.chained.value = currentTarget.checked;
+          }}
+        />{' '}
+        {words.chain}
+      </label>
+      <div class="impairment-row" aria-hidden="true">
+        <span />
+        {DIRECTIONS.map((direction) => (
+          <b key={direction}>{titles[direction]}</b>
+        ))}
+      </div>
+      {form.members.map((member) => (
+        <MemberFields key={member.name} of={of} form={form} member={member} titles={titles} />
+      ))}
+    </>
+  );
+}
+
+function MemberFields({ of, form, member, titles }: Required<FieldsProps> & { member: Member }) {
   const used = useComputed(() => form.uses(member));
   return (
     <details open={used.value || ['rate', 'delay', 'loss'].includes(member.name)}>

@@ -3,8 +3,8 @@ import type { Signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { PresetObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
-import { DIRECTIONS, type Direction } from './impairment-form.ts';
-import { MemberFields } from './member-fields.tsx';
+import type { Direction } from './impairment-form.ts';
+import { ImpairmentFields } from './member-fields.tsx';
 import { CLEAR, DEAD, type ScheduleDraft, type StepDraft, VALUES } from './schedule-draft.ts';
 
 const words = WORDS.schedule;
@@ -67,31 +67,7 @@ export function Step({ draft, step, index, presets, titles, names }: StepProps) 
       </button>
       {what === VALUES && (
         <div class="impairments">
-          <label class="chain">
-            <input
-              type="checkbox"
-              checked={step.form.chained.value}
-              onChange={({ currentTarget }) => {
-                step.form.chained.value = currentTarget.checked;
-              }}
-            />{' '}
-            {WORDS.impairments.chain}
-          </label>
-          <div class="impairment-row" aria-hidden="true">
-            <span />
-            {DIRECTIONS.map((direction) => (
-              <b key={direction}>{titles[direction]}</b>
-            ))}
-          </div>
-          {step.form.members.map((member) => (
-            <MemberFields
-              key={member.name}
-              of={`${words.step(index + 1)}, `}
-              form={step.form}
-              member={member}
-              titles={titles}
-            />
-          ))}
+          <ImpairmentFields of={`${words.step(index + 1)}, `} form={step.form} titles={titles} />
         </div>
       )}
     </fieldset>
