@@ -132,10 +132,22 @@ test('a check is looked at again until it passes, and Ctrl+C leaves no capture b
   await labwired.fails(1, /Lab "Checked" is closed: labwired lab start lab\.yaml/, 'test');
   await daemon.post(`${lab.path}/open`);
   await labwired.say('node', 'start', 'PC1');
+  const [link] = await lab.links();
+  const sent = async (): Promise<number> => {
+    const { forward, backward } = await daemon.get(`${lab.path}/links/${link!.link_id}/statistics`);
+    return forward.offered.frames + backward.offered.frames;
+  };
+  const before = await sent();
+  await labwired.run('node', 'exec', 'PC1', 'ping 10.0.0.2 -c 3');
+  const ofOneLook = (await sent()) - before;
+  const atFirst = await sent();
   const late = labwired.run('test', '--json');
+  // More frames than one look sends: a first one has found nobody.
+  await eventually('a second look', async () => (await sent()) - atFirst > ofOneLook, undefined, 60_000);
   await labwired.say('node', 'start', 'PC2');
   const { checks } = JSON.parse((await late).out) as Reported;
   assert.equal(checks[0]!.passed, true);
+  assert.ok(checks[0]!.looks > 1);
 
   write(
     'checks:\n  - frame: {link: PC1, filter: tcp, timeout: 600}\n  - ping: {from: PC1, to: 10.0.0.9, timeout: 600}\n',
