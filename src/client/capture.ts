@@ -8,7 +8,7 @@ import type { LinkCapture } from '../controller/links/schema.ts';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { fileFailure } from '../host/atomic-file.ts';
 import { type Noun, verb } from './command.ts';
-import { mustBeFree } from './files.ts';
+import { mustBeFree, REPLACES } from './files.ts';
 import { wiring } from './link.ts';
 import { endText, findLink } from './link-ends.ts';
 import { secondsOf } from './seconds.ts';
@@ -104,7 +104,7 @@ export const capture: Noun = {
         filter: { value: 'EXPRESSION', summary: 'only frames that it accepts, such as "arp or icmp"' },
         format: { value: 'FORMAT', summary: `${FORMATS.join(', ')} (pcap)` },
         seconds: { value: 'SECONDS', summary: 'ends by itself' },
-        force: { summary: 'replace a file that is there' },
+        force: REPLACES,
       },
       inLab: true,
       run: (session, [wanted], flags) => run(session, wanted!, flags),

@@ -10,6 +10,9 @@ import type { Body } from './api.ts';
 import { meter } from './progress.ts';
 import type { Session } from './session.ts';
 
+/** The flag of commands that write a file. */
+export const REPLACES = { summary: 'replace a file that is there' } as const;
+
 /** @throws Failure for a file that is there, unless it may be replaced */
 export async function mustBeFree(file: string, force: boolean): Promise<void> {
   if (!force && (await exists(file))) {

@@ -4,7 +4,7 @@ import { Failure } from '../failures.ts';
 import { IMAGE_KINDS } from '../store/node-kinds/kinds.ts';
 import { type Noun, verb } from './command.ts';
 import { inBytes } from './figures.ts';
-import { mustBeFree, save } from './files.ts';
+import { mustBeFree, REPLACES, save } from './files.ts';
 import { findNamed } from './find.ts';
 import { sendImage } from './image-upload.ts';
 import type { ImageObject } from './objects.ts';
@@ -85,7 +85,7 @@ export const image: Noun = {
       summary: "an image of the server's host to a file here",
       flags: {
         to: { value: 'FILE', summary: 'instead of NAME; - is standard output' },
-        force: { summary: 'replace a file that is there' },
+        force: REPLACES,
         ...OF_TYPE,
         ...COMPUTE,
       },

@@ -6,7 +6,7 @@ import type * as v from 'valibot';
 import type { ProjectCreate } from '../controller/projects/schema.ts';
 import { Failure } from '../failures.ts';
 import { type Noun, type Verb, verb } from './command.ts';
-import { fileBody, mustBeFree, save } from './files.ts';
+import { fileBody, mustBeFree, REPLACES, save } from './files.ts';
 import type { LabObject } from './objects.ts';
 import type { Session } from './session.ts';
 import { WrongUsage } from './wrong-usage.ts';
@@ -92,7 +92,7 @@ export function exportVerb(name: string): Verb {
       yaml: { summary: 'as text: nodes, links, drawings and configurations; no disks' },
       images: { summary: 'with the images of its nodes' },
       snapshots: { summary: 'with its snapshots' },
-      force: { summary: 'replace a file that is there' },
+      force: REPLACES,
     },
     run: async (session, [wanted], { to, yaml, images, snapshots, force }) => {
       if (yaml && (images || snapshots))
@@ -187,7 +187,7 @@ export const lab: Noun = {
       summary: 'the JSON Schema of labs as text, for editors',
       flags: {
         to: { value: 'FILE', summary: 'instead of standard output' },
-        force: { summary: 'replace a file that is there' },
+        force: REPLACES,
       },
       run: async (session, _words, { to = '-', force }) => {
         const { labSchemaText } = await import('./labfile/json-schema.ts');
@@ -216,7 +216,7 @@ export const lab: Noun = {
       flags: {
         to: { value: 'FILE', summary: 'a file for it; - is standard output, which is usual' },
         netem: { value: 'FILE', summary: 'what containerlab tools netem show --format json has printed' },
-        force: { summary: 'replace a file that is there' },
+        force: REPLACES,
       },
       run: async (session, [file], flags) => {
         const { importContainerlab } = await import('./containerlab/import.ts');

@@ -1,6 +1,6 @@
 // `--set NAME=VALUE` of nodes: what the server's own description of its API says about the names, and what the values mean by it.
 import type { Api } from './api.ts';
-import { suggestion } from './labfile/nearest.ts';
+import { suggestion } from './nearest.ts';
 import { WrongUsage } from './wrong-usage.ts';
 
 /** The part of JSON Schema that the description uses for members of nodes. */

@@ -3,13 +3,13 @@ import { nodeRequest } from '../../controller/templates/node-request.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
 import { findNodeKind } from '../../store/node-kinds/kinds.ts';
+import { suggestion } from '../nearest.ts';
 import { covered, freePlace } from '../node.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
 import { freeId } from './identity.ts';
 import { layOut, type Point } from './layout.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
-import { suggestion } from './nearest.ts';
 import type { ServerLab, ServerNode } from './state.ts';
 
 /** Properties that a node takes while it runs. */

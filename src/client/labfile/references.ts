@@ -1,9 +1,10 @@
 // What parts of a file say of each other: names that there must be, and members that go together.
+
+import { suggestion } from '../nearest.ts';
 import { hasConfiguration, hasPrivateConfiguration } from './configurations.ts';
 import { endsOf, isSameEnd } from './ends.ts';
 import type { Mistake } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
-import { suggestion } from './nearest.ts';
 import type { Expected, Ping } from './schema.ts';
 
 type Say = (message: string) => void;

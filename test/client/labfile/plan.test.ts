@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { covers, differences } from '../../../src/client/labfile/compare.ts';
 import { freeId, idFrom } from '../../../src/client/labfile/identity.ts';
 import { layOut } from '../../../src/client/labfile/layout.ts';
-import { nearest } from '../../../src/client/labfile/nearest.ts';
 import { parseLab } from '../../../src/client/labfile/read.ts';
 import { diffLines, wrapped } from '../../../src/client/labfile/words.ts';
+import { nearest } from '../../../src/client/nearest.ts';
 
 test('only what the file says is compared, in the form that a server keeps', () => {
   assert.equal(covers({ ram: 256 }, { ram: 256, cpus: 1 }), true);
