@@ -26,10 +26,14 @@ type Told = Partial<Record<'node_id' | 'project_id' | 'message', string>> & {
   status?: NodeStatus;
 };
 
+interface Journal {
+  entries: JournalEntry[];
+  /** What was last told of each node. */
+  statuses: Map<string, NodeStatus>;
+}
+
 export class Journals {
-  readonly #labs = new Map<string, JournalEntry[]>();
-  /** What was last told of a node. */
-  readonly #statuses = new Map<string, NodeStatus>();
+  readonly #labs = new Map<string, Journal>();
 
   constructor({ project, controller }: Announcer) {
     project.observe((message) => this.#heard(message));
@@ -40,18 +44,19 @@ export class Journals {
 
   /** The last entries of a lab, the oldest first. */
   of(projectId: string): readonly JournalEntry[] {
-    return this.#labs.get(projectId) ?? [];
+    return this.#labs.get(projectId)?.entries ?? [];
   }
 
   #heard({ action, event, projectId }: Message): void {
     if (projectId === undefined) return;
     const told = event as Told;
     const { node_id: id, node_type: type, status } = told;
-    if (action === 'node.deleted') this.#statuses.delete(id ?? '');
+    if (action === 'node.deleted') this.#labs.get(projectId)?.statuses.delete(id ?? '');
     else if (action.startsWith('node.') && id !== undefined && type !== undefined && status !== undefined) {
       // Nothing is told of a node while its lab opens: it is stopped then, unless it always runs.
-      const before = this.#statuses.get(id) ?? (nodeKind(type).alwaysRuns ? 'started' : 'stopped');
-      this.#statuses.set(id, status);
+      const { statuses } = this.#journal(projectId);
+      const before = statuses.get(id) ?? (nodeKind(type).alwaysRuns ? 'started' : 'stopped');
+      statuses.set(id, status);
       if (action === 'node.updated' && before !== status)
         this.#add(projectId, { level: null, message: null, node_id: id, status });
     } else if (action.startsWith('log.') && told.message !== undefined) {
@@ -60,10 +65,17 @@ export class Journals {
     }
   }
 
+  #journal(projectId: string): Journal {
+    const known = this.#labs.get(projectId);
+    if (known) return known;
+    const journal = { entries: [], statuses: new Map() };
+    this.#labs.set(projectId, journal);
+    return journal;
+  }
+
   #add(projectId: string, entry: Omit<JournalEntry, 'at'>): void {
-    const entries = this.#labs.get(projectId) ?? [];
+    const { entries } = this.#journal(projectId);
     entries.push({ at: new Date().toISOString(), ...entry });
     if (entries.length > MOST) entries.splice(0, entries.length - MOST);
-    this.#labs.set(projectId, entries);
   }
 }
