@@ -31,7 +31,6 @@ interface Options {
 
 export interface Converted {
   lab: LabText;
-  /** Files of this machine that nodes get: by node, and by path below its directory. */
   report: Report;
 }
 
