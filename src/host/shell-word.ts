@@ -2,7 +2,7 @@
 
 /** As a shell takes it, whatever it is. */
 export function alwaysQuoted(word: string): string {
-  return `'${word.replaceAll("'", `'"'"'`)}'`;
+  return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** The same, bare where it can be. */
