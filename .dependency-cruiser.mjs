@@ -46,7 +46,12 @@ const ROUTES = controllerLayers[0].routes;
 const FAILURES = '^src/failures[.]ts$';
 
 /** Where the executable and its threads begin. */
-const ENTRIES = ['^src/(main|starter|supervise)[.]ts$', '^src/.*worker[.]ts$', '^src/web/main[.]tsx$'];
+const ENTRIES = [
+  '^src/(main|starter|supervise)[.]ts$',
+  '^src/.*worker[.]ts$',
+  '^src/web/start[.]ts$',
+  '^src/web/languages/',
+];
 
 /** One rule for each module: not from above, nor from its neighbours; `pathNot` names files that belong to another layer than their folder. */
 function rulesOf(stack, prefix, pathNot) {

@@ -55,6 +55,7 @@ export async function bundleWeb() {
   const address = `/assets/${basename(worker.outputFiles[0].path)}`;
   const page = await bundled({
     entryPoints: [
+      { in: join(root, 'src/web/start.ts'), out: 'start' },
       { in: join(root, 'src/web/main.tsx'), out: 'main' },
       { in: join(root, 'src/web/style.css'), out: 'style' },
     ],
@@ -65,11 +66,12 @@ export async function bundleWeb() {
   const files = new Map(outputFiles.map(({ path, contents }) => [`assets/${basename(path)}`, Buffer.from(contents)]));
   const named = (start, ending) =>
     [...files.keys()].find((name) => name.startsWith(`assets/${start}-`) && name.endsWith(ending));
-  const shell = withImports(named('main', '.js'), page.metafile);
+  const [start, main] = [named('start', '.js'), named('main', '.js')];
+  const shell = [...new Set([start, main].flatMap((name) => withImports(name, page.metafile)))];
   const preloads = shell.slice(1).map((name) => `<link rel="modulepreload" href="/${name}">`);
   const html = readFileSync(join(root, 'src/web/index.html'), 'utf8')
     .replace('%style%', `/${named('style', '.css')}`)
-    .replace('%script%', `/${named('main', '.js')}`)
+    .replace('%script%', `/${start}`)
     .replace('%preloads%', preloads.join(''));
   files.set('index.html', Buffer.from(html));
   const hash = createHash('sha256');

@@ -1,4 +1,4 @@
-// Entry of the page: the screen that the address names, and what lies upon every screen.
+// The screen that the address names, and what lies upon every screen.
 import { signal } from '@preact/signals';
 import { type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';

@@ -1,5 +1,7 @@
-// The texts of the page, in one place, so that other languages can be added. One section for each area.
-export const WORDS = {
+// The texts of the page, in one place. One section for each area. Another language is one file more, see docs/page.md.
+import { chosenWords, inNumbers, plural } from './language.ts';
+
+const ENGLISH = {
   common: {
     search: 'Search',
     open: 'Open',
@@ -20,7 +22,9 @@ export const WORDS = {
     lostFor: (seconds: number) => `for ${seconds} s`,
     lastMessage: (seconds: number) => `Last message of the server ${seconds} s ago`,
     resumed: (changes: number) =>
-      changes === 0 ? '' : changes === 1 ? '1 change while away' : `${changes} changes while away`,
+      changes === 0
+        ? ''
+        : plural(changes, { one: '1 change while away', other: `${inNumbers(changes)} changes while away` }),
     gap: 'The connection was away for long: everything was read again.',
   },
   page: {
@@ -116,7 +120,7 @@ export const WORDS = {
     damaged: 'damaged',
     askRemove: (name: string) => `Delete ${name}? Its nodes and their disks go, too.`,
     typeName: (running: number) =>
-      `${running === 1 ? '1 node runs' : `${running} nodes run`}. Type the name of the lab to delete it:`,
+      `${plural(running, { one: '1 node runs', other: `${inNumbers(running)} nodes run` })}. Type the name of the lab to delete it:`,
     noneHint:
       'Type a name above, drop a .gns3project file anywhere on this page, or begin with two virtual PCs that reach each other:',
     noneFound: 'No lab has such a name.',
@@ -210,14 +214,14 @@ export const WORDS = {
     menu: 'Menu',
     nothingSelected: 'Select a node, a link or a drawing.',
     deleted: (name: string) => `${name} deleted`,
-    changes: (count: number) => `${count} changes`,
+    changes: (count: number) => plural(count, { one: '1 change', other: `${inNumbers(count)} changes` }),
     keys: 'Arrows go to the next node, with Shift they select it, too; Tab to the links of a node. n add a node, l add a link, t add a text, m move, Enter console, the Menu key all else. F6 next pane.',
   },
   tasks: {
     title: 'Tasks',
     list: 'Long work',
-    running: (count: number) => (count === 1 ? '1 task' : `${count} tasks`),
-    failed: (count: number) => (count === 1 ? '1 task failed' : `${count} tasks failed`),
+    running: (count: number) => plural(count, { one: '1 task', other: `${inNumbers(count)} tasks` }),
+    failed: (count: number) => plural(count, { one: '1 task failed', other: `${inNumbers(count)} tasks failed` }),
     none: 'Nothing is under way.',
     clear: 'Clear the ended',
     pause: 'Pause',
@@ -225,7 +229,7 @@ export const WORDS = {
     retry: 'Try again',
     show: 'Show',
     dismiss: 'Dismiss',
-    nodes: (count: number) => (count === 1 ? '1 node' : `${count} nodes`),
+    nodes: (count: number) => plural(count, { one: '1 node', other: `${inNumbers(count)} nodes` }),
     of: (done: string, total: string) => `${done} of ${total}`,
     rate: (bytes: string) => `${bytes}/s`,
     left: (seconds: number) =>
@@ -233,7 +237,7 @@ export const WORDS = {
         ? `${Math.ceil(seconds)} s left`
         : seconds < 3600
           ? `${Math.ceil(seconds / 60)} min left`
-          : `${(seconds / 3600).toFixed(1)} h left`,
+          : `${inNumbers(seconds / 3600, 1)} h left`,
     kinds: {
       open: 'Open',
       import: 'Import',
@@ -324,7 +328,7 @@ export const WORDS = {
   },
   nodes: {
     title: 'Nodes',
-    count: (count: number) => `${count} nodes`,
+    count: (count: number) => plural(count, { one: '1 node', other: `${inNumbers(count)} nodes` }),
     types: {
       vpcs: 'virtual PC',
       ethernet_switch: 'switch',
@@ -354,7 +358,7 @@ export const WORDS = {
     duplicate: 'Duplicate',
     centreLabel: 'Centre the name',
     askRemove: (count: number, names: string) =>
-      `Delete ${count === 1 ? '1 node' : `${count} nodes`}: ${names}? Their disks go, too. This cannot be undone.`,
+      `Delete ${plural(count, { one: '1 node', other: `${inNumbers(count)} nodes` })}: ${names}? Their disks go, too. This cannot be undone.`,
     lockedOnes: (names: string) => `${names}: locked. Unlock first.`,
     noConsole: (name: string, type: string) => `${name}: its console is of type ${type}, which the page does not show.`,
   },
@@ -437,7 +441,7 @@ export const WORDS = {
   forms: {
     save: 'Save',
     discard: 'Discard',
-    changes: (count: number) => `${count} ${count === 1 ? 'change' : 'changes'}`,
+    changes: (count: number) => plural(count, { one: '1 change', other: `${inNumbers(count)} changes` }),
     unset: 'not set',
     foreign: (value: string) => `Somebody else has changed this meanwhile${value === '' ? '.' : ` to ${value}.`}`,
     takeTheirs: 'Take theirs',
@@ -475,7 +479,7 @@ export const WORDS = {
     all: 'all',
     onlyComplete: 'only complete ones',
     again: 'Look again',
-    found: (count: number) => `${count} ${count === 1 ? 'appliance' : 'appliances'}`,
+    found: (count: number) => plural(count, { one: '1 appliance', other: `${inNumbers(count)} appliances` }),
     complete: 'complete',
     there: 'there',
     missing: 'missing',
@@ -505,7 +509,7 @@ export const WORDS = {
   links: {
     notCaptured: 'Nothing captures this link.',
     title: 'Links',
-    count: (count: number) => (count === 1 ? '1 link' : `${count} links`),
+    count: (count: number) => plural(count, { one: '1 link', other: `${inNumbers(count)} links` }),
     described: (one: string, other: string) => `Link ${one} – ${other}`,
     details: 'Details of the link',
     style: 'Line',
@@ -552,12 +556,12 @@ export const WORDS = {
     tree: 'Layers',
     hex: 'Bytes',
     choose: 'Choose a packet.',
-    frames: (count: number) => `${count.toLocaleString('en')} frames`,
-    bytes: (count: number) => `${count.toLocaleString('en')} bytes`,
-    drops: (count: number) => `${count.toLocaleString('en')} dropped`,
-    skipped: (bytes: number) => `${bytes.toLocaleString('en')} bytes skipped`,
-    last: (kept: number, all: number) => `showing the last ${kept.toLocaleString('en')} of ${all.toLocaleString('en')}`,
-    shown: (count: number) => `${count.toLocaleString('en')} fit the filter`,
+    frames: (count: number) => plural(count, { one: '1 frame', other: `${inNumbers(count)} frames` }),
+    bytes: (count: number) => `${inNumbers(count)} bytes`,
+    drops: (count: number) => `${inNumbers(count)} dropped`,
+    skipped: (bytes: number) => `${inNumbers(bytes)} bytes skipped`,
+    last: (kept: number, all: number) => `showing the last ${inNumbers(kept)} of ${inNumbers(all)}`,
+    shown: (count: number) => `${inNumbers(count)} fit the filter`,
     everyLink: 'All links',
     link: 'Link',
     merged: 'All captures',
@@ -579,16 +583,18 @@ export const WORDS = {
       more: 'Show more',
       save: 'Save',
       only: 'Only its packets',
-      side: (from: string, to: string, bytes: number) => `${from} → ${to}: ${bytes.toLocaleString('en')} bytes`,
-      repeated: (count: number) => (count === 1 ? '1 retransmission' : `${count} retransmissions`),
-      early: (count: number) => (count === 1 ? '1 segment out of order' : `${count} segments out of order`),
-      missing: (bytes: number) => `${bytes.toLocaleString('en')} bytes missing`,
+      side: (from: string, to: string, bytes: number) => `${from} → ${to}: ${inNumbers(bytes)} bytes`,
+      repeated: (count: number) =>
+        plural(count, { one: '1 retransmission', other: `${inNumbers(count)} retransmissions` }),
+      early: (count: number) =>
+        plural(count, { one: '1 segment out of order', other: `${inNumbers(count)} segments out of order` }),
+      missing: (bytes: number) => `${inNumbers(bytes)} bytes missing`,
       ends: { open: 'open', closed: 'closed', reset: 'reset' },
-      waiting: (bytes: number) => `${bytes.toLocaleString('en')} bytes wait for others before them.`,
+      waiting: (bytes: number) => `${inNumbers(bytes)} bytes wait for others before them.`,
       dropped: (kept: string, bytes: number) =>
-        `Of a stream ${kept} are kept: ${bytes.toLocaleString('en')} bytes more are not shown.`,
+        `Of a stream ${kept} are kept: ${inNumbers(bytes)} bytes more are not shown.`,
       cut: 'The page has dropped packets of before: the stream may have begun earlier.',
-      gap: (bytes: number) => `${bytes.toLocaleString('en')} bytes are missing in the capture`,
+      gap: (bytes: number) => `${inNumbers(bytes)} bytes are missing in the capture`,
     },
     frame: (number: number, length: number, kept: number) =>
       `Frame ${number}, ${length} bytes${kept < length ? `, ${kept} of them kept` : ''}`,
@@ -609,7 +615,7 @@ export const WORDS = {
     noPreset: 'none',
     subscriber: 'Subscriber',
     source: 'Numbers:',
-    changes: (count: number) => (count === 1 ? '1 change:' : `${count} changes:`),
+    changes: (count: number) => plural(count, { one: '1 change:', other: `${inNumbers(count)} changes:` }),
     apply: 'Apply',
     discard: 'Discard',
     achieved: 'Asked / achieved',
@@ -617,9 +623,8 @@ export const WORDS = {
     reset: 'Reset counters',
     lastMinute: (top: string) => `Rates of the last minute, up to ${top}`,
     delay: (mean: number, p95: number) => `${mean} ms, 95 % below ${p95} ms`,
-    of: (frames: number, offered: number) => `${frames.toLocaleString('en')} of ${offered.toLocaleString('en')}`,
-    heldFrames: (frames: number, bytes: number) =>
-      `${frames.toLocaleString('en')} frames, ${bytes.toLocaleString('en')} bytes`,
+    of: (frames: number, offered: number) => `${inNumbers(frames)} of ${inNumbers(offered)}`,
+    heldFrames: (frames: number, bytes: number) => `${inNumbers(frames)} frames, ${inNumbers(bytes)} bytes`,
     duplicated: 'duplicated',
     reordered: 'reordered',
     corrupted: 'corrupted',
@@ -709,7 +714,7 @@ export const WORDS = {
   },
   drawings: {
     title: 'Drawings',
-    count: (count: number) => `${count} drawings`,
+    count: (count: number) => plural(count, { one: '1 drawing', other: `${inNumbers(count)} drawings` }),
     edit: 'Edit',
     kinds: { rect: 'Rectangle', ellipse: 'Ellipse', line: 'Line', text: 'Text', picture: 'Picture' },
     text: 'Text',
@@ -789,7 +794,20 @@ export const WORDS = {
     wrongPassword: 'That was not the password of this display.',
     password: 'Password of the display',
   },
+  /** What people call the state of a node. */
+  status: { started: 'on', stopped: 'off', suspended: 'suspended' } as Readonly<Record<string, string>>,
 } as const;
 
-/** What people call the state of a node. */
-export const STATUS: Readonly<Record<string, string>> = { started: 'on', stopped: 'off', suspended: 'suspended' };
+/** The same shape with any text: what another language has to have, no less and no more. */
+type Text<T> = T extends string
+  ? string
+  : T extends (...given: infer Given) => string
+    ? (...given: Given) => string
+    : { readonly [Key in keyof T]: Text<T[Key]> };
+
+export type Words = Text<typeof ENGLISH>;
+
+/** In the language that was chosen before the page began, see `start.ts`. */
+export const WORDS: Words = chosenWords(ENGLISH);
+
+export const STATUS = WORDS.status;

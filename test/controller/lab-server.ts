@@ -5,6 +5,7 @@ import { type ConfigSources, loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon.ts';
 import { configureLog } from '../../src/host/log.ts';
 import type { RequestOptions } from '../../src/http/app.ts';
+import { basicHeader } from '../../src/http/authentication.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -74,12 +75,18 @@ export class LabServer {
     const response = await this.#daemon.app.request(path, {
       method,
       body: body === undefined ? null : JSON.stringify(body),
+      ...(this.#settings['password'] && { headers: { Authorization: this.#authorization() } }),
     });
     const text = await response.text();
     return {
       status: response.status,
       json: response.headers.get('content-type') === 'application/json' ? JSON.parse(text) : text,
     };
+  }
+
+  #authorization(): string {
+    const { user = '', password = '' } = this.#settings;
+    return basicHeader({ user, password });
   }
 
   /** A GET whose answer lasts. */

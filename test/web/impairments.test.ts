@@ -6,6 +6,7 @@ import { frameSender } from '../controller/frame-sender.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { hindrances } from './hindrances.ts';
+import { CREDENTIALS, SETTINGS_WITH_PASSWORD } from './served.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
 type Body = any;
@@ -18,7 +19,7 @@ const cell = (page: Page, title: string, direction: number) =>
     .nth(direction);
 
 test('impairments are chosen, applied, seen, scheduled and refused by name', { skip: WITHOUT_BROWSER }, async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in', ...SETTINGS_WITH_PASSWORD });
   const project = await server.project('lines', { auto_close: false });
   const [a, b] = [await server.hub(project, 'A', { x: -150, y: 0 }), await server.hub(project, 'B', { x: 150, y: 0 })];
   const { link_id: id } = await server.link(project, [a, 0], [b, 0]);
@@ -26,7 +27,9 @@ test('impairments are chosen, applied, seen, scheduled and refused by name', { s
   const read = (): Promise<Body> => server.expect(200, 'GET', path);
   const send = await frameSender(t, server, { project, hub: a });
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {
+    credentials: CREDENTIALS,
+  });
   await page
     .getByRole('navigation', { name: 'Nodes and links' })
     .getByRole('button', { name: /^A .* – B / })

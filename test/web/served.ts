@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { basicHeader } from '../../src/http/authentication.ts';
-import { cablePair, ip, Namespace } from '../fabric/namespaces.ts';
+import { cablePair, cannotMakeInterfaces, ip, Namespace } from '../fabric/namespaces.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { type Daemon, type DaemonOptions, startDaemon } from '../system/daemon.ts';
 import { executable, FROM_SOURCE } from '../system/executable.ts';
-import { CHROMIUM, startBrowserBy } from './browser.ts';
+import { CHROMIUM, startBrowser, startBrowserBy } from './browser.ts';
 
 export interface Credentials {
   user: string;
@@ -15,6 +16,16 @@ export interface Credentials {
 }
 
 export const CREDENTIALS: Credentials = { user: 'ada', password: 'counts to ten' };
+
+/** Lines that make a server ask for them. */
+export const CONFIG_WITH_PASSWORD = `[Server]
+auth = true
+user = ${CREDENTIALS.user}
+password = ${CREDENTIALS.password}
+`;
+
+/** The same for a `LabServer`. */
+export const SETTINGS_WITH_PASSWORD = { auth: 'true', ...CREDENTIALS };
 
 export interface ServedOptions {
   /** The executable, unless the sources are asked for, which need no build. */
@@ -38,9 +49,7 @@ export interface Served {
 /** A started server that ends with the test. Its virtual PCs are the built-in ones. */
 export async function serve(t: TestContext, options: ServedOptions = {}): Promise<Served> {
   const { from = 'executable', room, withPassword = room !== undefined, config = '' } = options;
-  const lines = withPassword
-    ? ['[Server]', 'auth = true', `user = ${CREDENTIALS.user}`, `password = ${CREDENTIALS.password}`]
-    : [];
+  const lines = withPassword ? [CONFIG_WITH_PASSWORD] : [];
   const program = from === 'sources' ? FROM_SOURCE : executable();
   const started: DaemonOptions = {
     program: [...(room?.inside ?? []), ...program],
@@ -50,6 +59,17 @@ export async function serve(t: TestContext, options: ServedOptions = {}): Promis
   };
   const daemon = await startDaemon(t, started);
   return { daemon, address: `${daemon.url}/`, credentials: withPassword ? CREDENTIALS : undefined };
+}
+
+/** A server with a password and a browser, where root may have it in a room; elsewhere on loopback, which is a secure context. */
+export async function servedAfar(t: TestContext): Promise<Served & { browser: Browser; isSecure: boolean }> {
+  if (cannotMakeInterfaces) {
+    t.diagnostic(`as from this host: ${cannotMakeInterfaces}`);
+    return { ...(await serve(t, { withPassword: true })), browser: await startBrowser(t), isSecure: true };
+  }
+  const room = await Room.make(t);
+  const served = await serve(t, { room });
+  return { ...served, browser: await room.browser(t, await scratchDirectory(t)), isSecure: false };
 }
 
 /**

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../system/daemon.ts';
 import { Lab } from '../system/lab.ts';
-import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { visit, WITHOUT_BROWSER } from './browser.ts';
 import { hindrancesInAll } from './hindrances.ts';
-import { serve } from './served.ts';
+import { servedAfar } from './served.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
 type Body = any;
@@ -39,9 +39,9 @@ async function goToPane(page: Page, pane: Locator): Promise<void> {
 test('by keyboard alone: two PCs and a hub, linked, started, and one answers the other', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, address, credentials } = await serve(t, { withPassword: true });
-  const browser = await startBrowser(t);
+  const { daemon, address, credentials, browser, isSecure } = await servedAfar(t);
   const { page, complaints } = await visit(browser, address, { credentials });
+  assert.equal(await page.evaluate(() => isSecureContext), isSecure);
   const keys = page.keyboard;
   await page.getByText('There is no lab yet.').waitFor();
   for (let count = 0; count < 20; count += 1) {
@@ -150,9 +150,8 @@ test('by keyboard alone: two PCs and a hub, linked, started, and one answers the
 test('by mouse: templates dragged, links drawn, a rectangle moved with the grid, undone and done again', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, address, credentials } = await serve(t, { withPassword: true });
+  const { daemon, address, credentials, browser } = await servedAfar(t);
   const lab = await Lab.create(daemon, 'By mouse', { snap_to_grid: true, grid_size: 25 });
-  const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `${address}labs/${lab.project.project_id}`, { credentials });
   await page.locator('.live[data-connection="live"]').waitFor();
   const nodes = async (): Promise<Body[]> => daemon.get(`${lab.path}/nodes`);

@@ -1,9 +1,11 @@
 // The hosts that nodes run on: registered, changed, removed; their load, and what each can run.
+
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { hostMembers } from '../forms/document.ts';
 import { FormView } from '../forms/form-view.tsx';
 import { FormModel } from '../forms/model.ts';
+import { timeInWords } from '../language.ts';
 import { api } from '../model/api.ts';
 import { Collection } from '../model/collection.ts';
 import { hindrancesOf } from '../model/hindrances.ts';
@@ -143,7 +145,7 @@ function HostView({ host, since, statistics }: HostViewProps) {
       <h2>
         <span class="state" data-status={connected ? 'started' : 'stopped'} /> {name}{' '}
         <small>
-          {connected ? words.reachable : words.unreachable} {since && words.since(since.toLocaleTimeString())}
+          {connected ? words.reachable : words.unreachable} {since && words.since(timeInWords(since))}
         </small>
       </h2>
       {error && <p class="problem">{error}</p>}

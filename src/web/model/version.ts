@@ -4,9 +4,9 @@ import { signal } from '@preact/signals';
 /** The page is older than the server: it is to be loaded again, by people, as consoles may hold text. */
 export const isOutdated = signal(false);
 
-/** The name of the main script holds the hash of its content, and of all that it may load. */
-function mainScript(html: string): string | undefined {
-  return /\/assets\/main-[\w-]+\.js/.exec(html)?.[0];
+/** The name of the first script holds the hash of its content, and of all that it may load. */
+function firstScript(html: string): string | undefined {
+  return /\/assets\/start-[\w-]+\.js/.exec(html)?.[0];
 }
 
 /** Asks for the page again, and compares; `away` if the server does not answer. To be called when the server was away. */
@@ -17,7 +17,7 @@ export async function compareVersion(): Promise<'same' | 'other' | 'away'> {
     const response = await fetch('/', { cache: 'no-cache' });
     // A proxy answers for a server that is away.
     if (!response.ok) return 'away';
-    const theirs = mainScript(await response.text());
+    const theirs = firstScript(await response.text());
     if (theirs === undefined || own.endsWith(theirs)) return 'same';
     isOutdated.value = true;
     return 'other';

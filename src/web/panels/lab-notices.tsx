@@ -1,6 +1,8 @@
 // What is to be said of a lab as a whole: a refusal, what came while the connection was away, and that somebody closed it.
+
 import { useEffect } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
+import { timeInWords } from '../language.ts';
 import { api } from '../model/api.ts';
 import { WORDS } from '../words.ts';
 import { Link } from './link.tsx';
@@ -19,7 +21,7 @@ export function LabNotices({ context }: { context: LabContext }) {
     }, BRIEF_MS);
     return () => clearTimeout(timer);
   }, [notice, lab]);
-  const time = new Date(lab.endedAt.value).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  const time = timeInWords(new Date(lab.endedAt.value), { hour: '2-digit', minute: '2-digit' });
   return (
     <div class="notices">
       <Message text={lab.message.value} />

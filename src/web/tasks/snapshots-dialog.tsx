@@ -1,6 +1,8 @@
 // The snapshots of a lab: made, restored, deleted.
+
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { dateInWords } from '../language.ts';
 import { api } from '../model/api.ts';
 import { Message } from '../panels/message.tsx';
 import { Dialog } from '../shell/dialog.tsx';
@@ -101,7 +103,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
               {list.value.map((snapshot) => (
                 <tr key={snapshot.snapshot_id}>
                   <th scope="row">{snapshot.name}</th>
-                  <td>{new Date(snapshot.created_at * 1000).toLocaleString()}</td>
+                  <td>{dateInWords(new Date(snapshot.created_at * 1000))}</td>
                   <td>
                     <div class="actions">
                       {(['restore', 'remove'] as const).map((verb) => {

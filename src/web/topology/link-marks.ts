@@ -1,5 +1,7 @@
 // What stands at a link on the map: impairments, capture, filters, suspension and, while traffic is shown, its rate.
+
 import type { LabContext } from '../lab-context.ts';
+import { inNumbers } from '../language.ts';
 import { type LinkCounters, rateText } from '../model/counters.ts';
 import type { Impairments, LinkObject } from '../model/types.ts';
 import { set, write } from './svg.ts';
@@ -31,7 +33,7 @@ export function drawMarks(
 }
 
 function captured(counters: LinkCounters | undefined): string {
-  return counters?.capture ? counters.capture.frames.toLocaleString('en') : '';
+  return counters?.capture ? inNumbers(counters.capture.frames) : '';
 }
 
 function ratesText({ forward, backward }: LinkCounters): string {

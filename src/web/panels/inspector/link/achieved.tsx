@@ -1,6 +1,7 @@
 // What a link does to frames at the moment: asked for, achieved, drops by reason, and the rates of the last minute.
 
 import type { LabContext } from '../../../lab-context.ts';
+import { inNumbers } from '../../../language.ts';
 import { api } from '../../../model/api.ts';
 import { type DirectionCounters, HISTORY_SECONDS, rateText } from '../../../model/counters.ts';
 import type { Impairments, LinkObject } from '../../../model/types.ts';
@@ -85,7 +86,7 @@ interface Line {
   text(counters: DirectionCounters, asked: Impairments): string;
 }
 
-const count = (value: number): string => value.toLocaleString('en');
+const count = (value: number): string => inNumbers(value);
 const beside = (asked: unknown, unit: string, achieved: string): string =>
   asked === undefined ? achieved : `${String(asked)} ${unit} / ${achieved}`;
 

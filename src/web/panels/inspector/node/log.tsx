@@ -1,6 +1,7 @@
 // What has happened to a node, and the end of the logs in its directory.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { dateInWords, timeInWords } from '../../../language.ts';
 import { api } from '../../../model/api.ts';
 import { journalOf } from '../../../model/journal.ts';
 import { useLoaded } from '../../../model/loaded.ts';
@@ -68,5 +69,5 @@ export function Log({ context, object: node }: TabProps<NodeObject>) {
 function shortTime(at: string): string {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();
-  return isToday ? date.toLocaleTimeString() : date.toLocaleString();
+  return isToday ? timeInWords(date) : dateInWords(date);
 }

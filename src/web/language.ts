@@ -1,0 +1,82 @@
+// The language of the page: which one, and how it writes numbers, times and plurals. It is chosen once, before any other part begins.
+/** A file of `languages/`: what it has in place of the English words, see `Words` of `words.ts`. */
+interface Language {
+  words(english: unknown): unknown;
+}
+
+/** The page is written in it. */
+const FIRST = 'en';
+/** Where this browser remembers that somebody wants another one than the browser's own. */
+const SETTING = 'language';
+
+/** By BCP 47, for `lang` and for `Intl`. */
+let tag = FIRST;
+let language: Language | undefined;
+
+/**
+ * Takes the language that `?language=` asks for (and remembers it; `?language=` alone forgets it), or the remembered one, or the first of the
+ * browser's that there is. Whatever is not there leaves English.
+ */
+export async function chooseLanguage(): Promise<void> {
+  const wanted = wantedOne();
+  for (const one of wanted ? [wanted] : navigator.languages) {
+    for (const name of new Set([one, one.split('-')[0]!])) {
+      if (name === FIRST || (await load(name))) {
+        document.documentElement.lang = tag;
+        return;
+      }
+    }
+  }
+}
+
+async function load(name: string): Promise<boolean> {
+  let found: Language;
+  try {
+    // The bundler makes a part of each file in the folder, which is loaded only here. For others it throws at once, without a request.
+    found = (await import(`./languages/${name}.ts`)) as Language;
+  } catch {
+    return false;
+  }
+  language = found;
+  tag = name;
+  return true;
+}
+
+function wantedOne(): string | undefined {
+  const asked = new URLSearchParams(location.search).get(SETTING);
+  try {
+    if (asked) localStorage.setItem(SETTING, asked);
+    else if (asked === '') localStorage.removeItem(SETTING);
+    return asked ?? localStorage.getItem(SETTING) ?? undefined;
+  } catch {
+    // Without a store it is forgotten with the page.
+    return asked ?? undefined;
+  }
+}
+
+/** The words of the language that was chosen. */
+export function chosenWords<Words>(english: Words): Words {
+  return language ? (language.words(english) as Words) : english;
+}
+
+export function inNumbers(value: number, digits = 0): string {
+  return value.toLocaleString(tag, { maximumFractionDigits: digits });
+}
+
+/** The form that goes with a number: English has `one` and `other`, others have more of them. */
+export function plural(count: number, forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }): string {
+  return forms[new Intl.PluralRules(tag).select(count)] ?? forms.other;
+}
+
+export function timeInWords(time: Date, options?: Intl.DateTimeFormatOptions): string {
+  return time.toLocaleTimeString(tag === FIRST ? undefined : tag, options);
+}
+
+export function dateInWords(time: Date): string {
+  return time.toLocaleString(tag === FIRST ? undefined : tag);
+}
+
+/** Compares names as people of this language sort them, numbers in them by their values. */
+export function namesInOrder(): Intl.Collator {
+  return new Intl.Collator(tag === FIRST ? undefined : tag, { numeric: true, sensitivity: 'base' });
+}
