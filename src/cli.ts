@@ -28,7 +28,7 @@ On a running server, this host's or --server URL; labwired lab --help says more 
   labwired image list|upload|download|delete
   labwired template list
   labwired compute list                    labwired events [LAB]
-  labwired top [LAB]
+  labwired top [LAB]                       labwired logs [LAB] [NODE]
   labwired wait STATE [NODE...]            labwired context list|add|use|remove
 
 Labs as text, in files (lab.yaml):
@@ -106,7 +106,8 @@ export const COMMANDS = [
 
 /** The first words of commands that src/client defines: known here, so that the server does not read that. */
 export const CLIENT_NOUNS: readonly string[] = [
-  ...['lab', 'node', 'link', 'capture', 'template', 'compute', 'snapshot', 'image', 'events', 'wait', 'context', 'top'],
+  ...['lab', 'node', 'link', 'capture', 'template', 'compute', 'snapshot', 'image', 'events'],
+  ...['logs', 'wait', 'context', 'top'],
   ...['plan', 'diff', 'apply', 'destroy', 'export', 'test'],
 ];
 

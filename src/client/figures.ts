@@ -17,5 +17,10 @@ export function bytesPerSecond(rate: number): string {
 
 /** `2026-11-23 09:12`, by the clock of this machine; from seconds since 1970. */
 export function inTime(seconds: number): string {
-  return new Date(seconds * 1000).toLocaleString('sv-SE').slice(0, 16);
+  return inSeconds(new Date(seconds * 1000)).slice(0, 16);
+}
+
+/** `2026-11-23 09:12:44`, by the clock of this machine. */
+export function inSeconds(moment: Date): string {
+  return moment.toLocaleString('sv-SE');
 }

@@ -9,6 +9,7 @@ import { events } from './events.ts';
 import { image } from './image.ts';
 import { lab } from './lab.ts';
 import { link } from './link.ts';
+import { logs } from './logs.ts';
 import { node } from './node.ts';
 import { snapshot } from './snapshot.ts';
 import { template } from './template.ts';
@@ -25,6 +26,7 @@ export const NOUNS: readonly Noun[] = [
   snapshot,
   image,
   events,
+  logs,
   wait,
   context,
   top,

@@ -132,6 +132,12 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/projects/{project_id}/stats': { summary: 'Count what is in a project' },
   'GET /v2/projects/{project_id}/journal': {
     summary: 'Read what was told of a lab, its last 500 messages and changes of state (an extension)',
+    query: { node_id: 'Only what is about this node' },
+  },
+  'GET /v2/projects/{project_id}/journal/stream': {
+    summary: 'The same, and then each entry as it is made, a line of JSON each (an extension)',
+    query: { node_id: 'Only what is about this node' },
+    answer: STREAM,
   },
   'POST /v2/projects/{project_id}/open': { summary: 'Open a project' },
   'POST /v2/projects/{project_id}/close': { summary: 'Close a project' },

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { CLIENT_NOUNS, HELP, parseCommand } from '../../src/cli.ts';
 import { commandOf, flagsOf, parseInvocation } from '../../src/client/command.ts';
 import { nounHelp, verbHelp } from '../../src/client/help.ts';
+import { momentOf } from '../../src/client/moment.ts';
 import { freePlace, placeOf } from '../../src/client/node.ts';
 import { NOUNS } from '../../src/client/nouns.ts';
 import { secondsOf } from '../../src/client/seconds.ts';
@@ -69,6 +70,25 @@ test('words that mean nothing are wrong usage, with the fix', () => {
   }
   assert.equal(secondsOf('--timeout', '0.5', 1), 0.5);
   assert.throws(() => placeOf('1;2'), WrongUsage);
+});
+
+test('a moment is so long ago, a time of today, or a date', () => {
+  const now = new Date('2026-11-23T12:00:00');
+  for (const [given, meant] of [
+    ['90s', '2026-11-23T11:58:30'],
+    ['1h30m', '2026-11-23T10:30:00'],
+    ['2d', '2026-11-21T12:00:00'],
+    ['09:12', '2026-11-23T09:12:00'],
+    ['2026-11-01', '2026-11-01T00:00:00'],
+    ['2026-11-01 08:00', '2026-11-01T08:00:00'],
+    ['2026-11-01T08:00:00.120Z', '2026-11-01T08:00:00.120Z'],
+    ['2026-11-01T08:00+02:00', '2026-11-01T06:00:00Z'],
+  ] as const) {
+    assert.equal(momentOf('--since', given, now).toISOString(), new Date(meant).toISOString(), given);
+  }
+  for (const given of ['', 'soon', '10', '10w', '25:00', '2026-13-01', '2026-11-01 8']) {
+    assert.throws(() => momentOf('--since', given, now), WrongUsage, given);
+  }
 });
 
 test('a password on the command line, which everybody can read, is refused; the address is shown without one', async () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAnnouncer } from '../../src/controller/events.ts';
-import { Journals } from '../../src/controller/lab/journals.ts';
+import { journalStream } from '../../src/controller/lab/journal-stream.ts';
+import { isAbout, Journals } from '../../src/controller/lab/journals.ts';
 import { LabServer } from './lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -32,8 +33,11 @@ test('changes of state and messages are kept for those who come later', async (t
     ['started', 'stopped'].map((status) => ({ level: null, message: null, node_id: pc.node_id, status })),
   );
   assert.ok(entries.every(({ at }) => new Date(at).toISOString() === at));
+  const about = (node: Body): Promise<Body[]> => server.expect(200, 'GET', `${path}/journal?node_id=${node.node_id}`);
+  assert.deepEqual([(await about(pc)).length, (await about(hub)).length], [2, 0]);
   await server.expect(204, 'POST', `${path}/close`);
   assert.equal((await read()).length, 2, 'a closed lab has its journal');
+  assert.deepEqual([(await about(pc)).length, (await about(hub)).length], [2, 0]);
   await server.expect(204, 'DELETE', path);
   await server.expect(404, 'GET', `${path}/journal`);
 });
@@ -50,6 +54,51 @@ test('the last 500 lines of each lab are kept, of each as much as fits, until th
     journals.of('b').map(({ level, message }) => [level, message?.length]),
     [['error', 2000]],
   );
+  assert.equal(journals.beginning('a'), 200);
+  assert.deepEqual(
+    journals.after('a', 699).entries.map(({ message }) => message),
+    ['line 700'],
+  );
+  const { entries: late, place } = journals.after('a', 150);
+  assert.deepEqual([late.length, place], [501, 700]);
+  assert.match(late[0]!.message!, /^50 entries came faster than they were read/);
+  assert.deepEqual(journals.after('a', place).entries, []);
   announcer.controller.emit('project.deleted', { project_id: 'a' });
   assert.deepEqual([journals.of('a').length, journals.of('b').length], [0, 1]);
+});
+
+test('an entry is about a node when it tells its state, or calls it by its name and no longer one', () => {
+  const said = (message: string) => ({ at: '', level: 'info' as const, message, node_id: null, status: null });
+  const node = { id: 'a', name: 'PC1' };
+  const words = ['PC1: off', 'PC11 is off', 'the PC1', 'PC1-b', 'PC11 and PC1.', 'R1'];
+  assert.deepEqual(
+    words.filter((word) => isAbout(said(word), node)),
+    ['PC1: off', 'the PC1', 'PC11 and PC1.'],
+  );
+  assert.equal(
+    isAbout({ ...said(''), message: null, node_id: 'a', status: 'started' }, { ...node, name: undefined }),
+    true,
+  );
+});
+
+test('the stream of a journal begins with what is kept, goes on with what is told, and ends with the server', async () => {
+  const announcer = createAnnouncer();
+  const journals = new Journals(announcer);
+  const warn = (message: string, lab: string): void => announcer.project.emit('log.warning', { message }, lab);
+  warn('before', 'a');
+  const wants = ({ message }: { message: string | null }): boolean => message !== 'left out';
+  const body = journalStream({ journals, announcer, projectId: 'a', wants, isThere: () => true });
+  assert.equal(announcer.project.listeners('a'), 0, 'it keeps no lab open');
+  for (const [message, lab] of [
+    ['left out', 'a'],
+    ['elsewhere', 'b'],
+    ['after', 'a'],
+  ] as const)
+    warn(message, lab);
+  announcer.project.close('The server is stopping.');
+  const lines = (await body.text()).split('\n').filter(Boolean);
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).message),
+    ['before', 'after'],
+  );
 });

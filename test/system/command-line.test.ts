@@ -81,7 +81,8 @@ test('frames go to a reader that has seen enough of them, and events as lines of
   events.stdout!.setEncoding('utf8').on('data', (text: string) => {
     told += text;
   });
-  await (await Lab.create(labwired.daemon)).pcsOnHub(2);
+  const { pcs } = await (await Lab.create(labwired.daemon)).pcsOnHub(2);
+  const { node_directory } = pcs[0]!;
   const shell = `"$0" capture PC1 --quiet | tshark -l -r - -c 1 -Y arp -T fields -e arp.opcode`;
   const reader = spawn('bash', ['-c', shell, ...executable()], {
     env: labwired.environment,
@@ -104,8 +105,34 @@ test('frames go to a reader that has seen enough of them, and events as lines of
   endless.kill('SIGINT');
   assert.deepEqual(await once(endless, 'close'), [130, null]);
   assert.match(await labwired.say('node', 'exec', 'PC1', 'show version'), /version/i, 'Ctrl+C has come to the PC');
+  const following = labwired.spawn(['logs', '--follow', '--tail', '1', '--json']);
+  let followed = '';
+  following.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    followed += text;
+  });
+  await eventually('the last entry', () => /"status":"started"\}\n/.test(followed));
   await labwired.say('node', 'stop', 'PC1', 'PC2');
   await labwired.say('wait', 'stopped');
+  const states = () =>
+    followed
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).status);
+  await eventually('what followed', states, (all) => all.join() === 'started,stopped,stopped');
+  following.kill('SIGINT');
+  assert.deepEqual(await once(following, 'close'), [0, null]);
+  const time = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`;
+  const ofPc1 = await labwired.say('logs', 'Lab', 'PC1', '--since', '1h');
+  assert.match(ofPc1, new RegExp(`^${time}  PC1 is started\\n${time}  PC1 is stopped$`));
+  assert.equal((await labwired.say('logs')).split('\n').length, 4);
+  assert.equal(await labwired.say('logs', 'Lab', '--since', '2100-01-01'), '');
+  writeFileSync(join(node_directory, 'own.log'), 'one\ntwo\nthree\n');
+  assert.match(
+    await labwired.say('logs', 'Lab', 'PC1', '--files', '-n', '2'),
+    /stopped\n==> own\.log <==\ntwo\nthree$/,
+  );
+  await labwired.fails(1, /There is no node "PC9"/, 'logs', 'Lab', 'PC9');
+  await labwired.fails(2, /--since "soon": write how long ago/, 'logs', '--since', 'soon');
   await labwired.fails(1, /Not started after 0\.3 s: "PC1" is stopped\./, 'wait', 'started', 'PC1', '--timeout', '0.3');
   await labwired.say('lab', 'close', 'Lab');
   await eventually('the event', () => /"action": ?"project\.closed".*"name": ?"Lab"/.test(told));

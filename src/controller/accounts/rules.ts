@@ -71,6 +71,7 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     `GET ${LAB}`,
     `GET ${LAB}/stats`,
     `GET ${LAB}/journal`,
+    `GET ${LAB}/journal/stream`,
     `GET ${LAB}/sharing`,
     `GET ${LAB}/files/{path:.+}`,
     `GET ${LAB}/notifications`,

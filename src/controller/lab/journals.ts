@@ -26,8 +26,17 @@ type Told = Partial<Record<'node_id' | 'project_id' | 'message', string>> & {
   status?: NodeStatus;
 };
 
+/** Entries behind a place in a journal. */
+export interface LaterEntries {
+  entries: readonly JournalEntry[];
+  /** The place behind them. */
+  place: number;
+}
+
 interface Journal {
   entries: JournalEntry[];
+  /** Those that were there before the first of them. */
+  dropped: number;
   /** What was last told of each node. */
   statuses: Map<string, NodeStatus>;
 }
@@ -45,6 +54,22 @@ export class Journals {
   /** The last entries of a lab, the oldest first. */
   of(projectId: string): readonly JournalEntry[] {
     return this.#labs.get(projectId)?.entries ?? [];
+  }
+
+  /** The entries behind a place; of those that are not kept any more a warning stands for all. */
+  after(projectId: string, place: number): LaterEntries {
+    const { entries, dropped } = this.#labs.get(projectId) ?? { entries: [], dropped: 0 };
+    const lost = dropped - place;
+    if (lost <= 0) return { entries: entries.slice(place - dropped), place: dropped + entries.length };
+    const message = `${lost} entries came faster than they were read, and are not kept any more.`;
+    const at = entries[0]?.at ?? new Date().toISOString();
+    const gap: JournalEntry = { at, level: 'warning', message, node_id: null, status: null };
+    return { entries: [gap, ...entries], place: dropped + entries.length };
+  }
+
+  /** The place of the oldest entry that is kept. */
+  beginning(projectId: string): number {
+    return this.#labs.get(projectId)?.dropped ?? 0;
   }
 
   #heard({ action, event, projectId }: Message): void {
@@ -68,14 +93,29 @@ export class Journals {
   #journal(projectId: string): Journal {
     const known = this.#labs.get(projectId);
     if (known) return known;
-    const journal = { entries: [], statuses: new Map() };
+    const journal = { entries: [], dropped: 0, statuses: new Map() };
     this.#labs.set(projectId, journal);
     return journal;
   }
 
   #add(projectId: string, entry: Omit<JournalEntry, 'at'>): void {
-    const { entries } = this.#journal(projectId);
+    const journal = this.#journal(projectId);
+    const { entries } = journal;
     entries.push({ at: new Date().toISOString(), ...entry });
-    if (entries.length > MOST) entries.splice(0, entries.length - MOST);
+    if (entries.length <= MOST) return;
+    journal.dropped += entries.splice(0, entries.length - MOST).length;
   }
+}
+
+/** Whether an entry is about this node: its state, or a message that calls it by its name. */
+export function isAbout({ node_id, message }: JournalEntry, node: { id: string; name: string | undefined }): boolean {
+  return node_id === node.id || (node.name !== undefined && message !== null && names(message, node.name));
+}
+
+/** Another node's name may begin with this one. */
+function names(text: string, name: string): boolean {
+  const isWord = (character: string | undefined): boolean => character !== undefined && /[\w-]/.test(character);
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))
+    if (!isWord(text[at - 1]) && !isWord(text[at + name.length])) return true;
+  return false;
 }

@@ -8,7 +8,8 @@ import { operationId } from '../../http/operation-id.ts';
 import { type Route, route, socketRoute } from '../../http/route.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Announcer } from '../events.ts';
-import type { Journals } from '../lab/journals.ts';
+import { journalStream } from '../lab/journal-stream.ts';
+import { isAbout, type JournalEntry, type Journals } from '../lab/journals.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from './projects.ts';
@@ -41,6 +42,17 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
     gathers: true,
     left: () => projects.listenerLeft(project),
   });
+
+  /** All entries of a lab's journal, or those about a node. */
+  const wantedEntries = async (id: string, nodeId: string | undefined): Promise<(entry: JournalEntry) => boolean> => {
+    if (nodeId === undefined) return () => true;
+    const project = await projects.settled(id);
+    const nodes = project.isOpen
+      ? [...project.nodes.values()].map(({ id: node_id, name }) => ({ node_id, name }))
+      : ((await projects.stored(project, 'nodes')) as { node_id: string; name: string }[]);
+    const name = nodes.find(({ node_id }) => node_id === nodeId)?.name;
+    return (entry) => isAbout(entry, { id: nodeId, name });
+  };
 
   return [
     route('GET /v2/projects', {}, ({ client: { identity } }) =>
@@ -98,7 +110,22 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
         })),
     ),
 
-    route('GET /v2/projects/{project_id}/journal', {}, ({ params }) => journals.of(projects.get(params.project_id).id)),
+    route('GET /v2/projects/{project_id}/journal', {}, async ({ params, query }) => {
+      const { id } = projects.get(params.project_id);
+      return journals.of(id).filter(await wantedEntries(id, query['node_id']));
+    }),
+
+    route('GET /v2/projects/{project_id}/journal/stream', {}, async ({ params, query }) => {
+      const { id } = projects.get(params.project_id);
+      const wants = await wantedEntries(id, query['node_id']);
+      return journalStream({
+        journals,
+        announcer,
+        projectId: id,
+        wants,
+        isThere: () => projects.find(id) !== undefined,
+      });
+    }),
 
     route('POST /v2/projects/{project_id}/open', { status: 201 }, async ({ params, headers }) => {
       const project = projects.get(params.project_id);

@@ -12,15 +12,6 @@ export interface JournalEntry {
 }
 
 /** What is known of a node, the oldest first. @throws Refusal */
-export async function journalOf(lab: Lab, { node_id: id, name }: NodeObject): Promise<JournalEntry[]> {
-  const all = await api.get<JournalEntry[]>(`${lab.path}/journal`);
-  return all.filter((entry) => entry.node_id === id || (entry.message !== null && names(entry.message, name)));
-}
-
-/** Messages call nodes by their names; another node's name may begin with this one. */
-function names(text: string, name: string): boolean {
-  const isWord = (character: string | undefined): boolean => character !== undefined && /[\w-]/.test(character);
-  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))
-    if (!isWord(text[at - 1]) && !isWord(text[at + name.length])) return true;
-  return false;
+export function journalOf(lab: Lab, { node_id: id }: NodeObject): Promise<JournalEntry[]> {
+  return api.get(`${lab.path}/journal?node_id=${id}`);
 }

@@ -1,0 +1,62 @@
+// The journal of a lab as a stream: what is kept of it, and then each entry as it is made, a line of JSON each.
+import type { Announcer } from '../events.ts';
+import type { JournalEntry, Journals } from './journals.ts';
+
+/** Milliseconds without an entry after which an empty line is sent: whoever has gone is noticed by it. */
+const SILENCE_MS = 5_000;
+
+export interface JournalStreamOptions {
+  journals: Journals;
+  announcer: Announcer;
+  projectId: string;
+  /** Entries that are wanted. */
+  wants: (entry: JournalEntry) => boolean;
+  /** Whether the lab is still there. */
+  isThere: () => boolean;
+}
+
+export function journalStream({ journals, announcer, projectId, wants, isThere }: JournalStreamOptions): Response {
+  const encoder = new TextEncoder();
+  // As a listener of everything: one of the lab would keep it open, and close it when it leaves.
+  const isOfLab = (message: { projectId: string | undefined }): boolean => message.projectId === projectId;
+  const subscription = announcer.project.subscribe(undefined, undefined, false, isOfLab);
+  let place = journals.beginning(projectId);
+  const later = (): string => {
+    const { entries, place: next } = journals.after(projectId, place);
+    place = next;
+    return entries
+      .filter(wants)
+      .map((entry) => `${JSON.stringify(entry)}\n`)
+      .join('');
+  };
+  let isFirst = true;
+  let hasLeft = false;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const send = (text: string): void => controller.enqueue(encoder.encode(text));
+        if (isFirst) {
+          isFirst = false;
+          return send(later() || '\n');
+        }
+        for (;;) {
+          const { kind } = await subscription.take(SILENCE_MS);
+          if (hasLeft) return;
+          const text = later() || (kind === 'silence' ? '\n' : '');
+          if (text !== '') send(text);
+          if (kind === 'end' || !isThere()) {
+            subscription.end();
+            return controller.close();
+          }
+          if (text !== '') return;
+        }
+      },
+      cancel: () => {
+        hasLeft = true;
+        subscription.end();
+      },
+    },
+    { highWaterMark: 1 },
+  );
+  return new Response(body, { headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } });
+}
