@@ -174,8 +174,8 @@ export const lab: Noun = {
       summary: 'says what is wrong in a file that describes a lab as text; asks no server',
       flags: {},
       run: async (session, [file]) => {
-        const { readLab } = await import('./labfile/read.ts');
-        const { name, nodes, links, checks } = await readLab(file!);
+        const { checkLab } = await import('./labfile/read.ts');
+        const { name, nodes, links, checks } = await checkLab(file!);
         const figures = { name, nodes: nodes.length, links: links.length, checks: checks.length };
         const counted = `${nodes.length} nodes, ${links.length} links, ${checks.length} checks`;
         session.tell(`${file}: lab "${name}" is right: ${counted}`, name, figures);

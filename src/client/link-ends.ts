@@ -33,7 +33,7 @@ export function parseEnd(nodes: readonly NodeObject[], text: string): End {
  * The port of this name, short name or `ADAPTER/PORT`. A number alone is a port of the first adapter, or else the first one of the adapter
  * with that number.
  */
-export function portNamed(node: NodeObject, wanted: string): Port | undefined {
+export function portNamed(node: { ports: readonly Port[] }, wanted: string): Port | undefined {
   const named = (...names: readonly string[]) =>
     node.ports.find((one) =>
       [one.short_name, one.name, `${one.adapter_number}/${one.port_number}`].some((name) => names.includes(name)),
@@ -42,7 +42,7 @@ export function portNamed(node: NodeObject, wanted: string): Port | undefined {
 }
 
 /** The ports of a node in a part of a sentence. */
-export function portsInWords({ ports }: NodeObject): string {
+export function portsInWords({ ports }: { ports: readonly Port[] }): string {
   const names = ports.slice(0, 8).map(({ short_name }) => short_name);
   return names.length === 0 ? 'it has none' : `it has ${names.join(', ')}${ports.length > 8 ? ' ...' : ''}`;
 }

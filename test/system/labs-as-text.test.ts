@@ -129,9 +129,47 @@ test('what the file does not have is deleted when somebody says so, and what is 
   );
   file(CLASS.replace('{0..3}', '{6..9}'));
   const port = await client.run('plan');
-  assert.match(port.error, /lab\.yaml:12:5: links "PC3:e0 -- SW 1:8": SW1 has no port "8"; it has e0/);
+  assert.match(port.error, /lab\.yaml:12:5: links "PC3:e0 -- SW 1:8": SW 1 has no port "8"; it has e0/);
   await client.fails(1, /no file or directory|none\.yaml/, 'plan', 'none.yaml');
+
+  asked();
+  for (const [from, to, said] of [
+    [
+      'template: VPCS',
+      'template: VPCS\n    properties: {ram: 1}',
+      /lab\.yaml:7:18: nodes\.PC\{1\.\.4\}\.properties\.ram: /,
+    ],
+    [
+      'template: VPCS',
+      'template: VPCS\n    console: {type: vnc}',
+      /lab\.yaml:7:21: nodes\..*\.console\.type: .*telnet/,
+    ],
+    [
+      'z: 3',
+      'compute: elsewhere',
+      /lab\.yaml:9:42: nodes\.SW 1\.compute: the server knows no host "elsewhere"; there is local/,
+    ],
+    ['Hubä -- SW 1', 'Hubä:e8 -- SW 1', /lab\.yaml:13:11: links "Hubä:e8 -- SW 1": Hubä has no port "e8"; it has e0/],
+  ] as const) {
+    file(CLASS.replace('Büro 1', 'Büro 2').replace(from, to));
+    await client.fails(1, said, 'apply', '--yes');
+  }
+  assert.deepEqual(asked(), [], 'what is wrong is said before anything is made');
   await client.fails(1, /one word too many/, 'plan', 'a', 'b');
+});
+
+test('ports that a node is yet to get are joined in the same go', async (t) => {
+  const { client, file, counts } = await bench(t);
+  const mapping = (ports: number): string =>
+    JSON.stringify(Array.from({ length: ports }, (_, number) => ({ name: `Ethernet${number}`, port_number: number })));
+  const lab = (ports: number, links: string): string =>
+    `name: Growing\nnodes:\n  PC{1..3}: {template: VPCS}\n  H: {type: ethernet_hub, properties: {ports_mapping: ${mapping(ports)}}}\nlinks: [${links}]\n`;
+  file(lab(1, 'PC1 -- PC2'));
+  await client.say('apply');
+  file(lab(3, 'PC1 -- PC2, PC3 -- H:2'));
+  await client.say('apply');
+  assert.deepEqual(await counts(), { nodes: ['H', 'PC1', 'PC2', 'PC3'], links: 2, drawings: 0 });
+  assert.match(await client.say('plan'), /nothing to do/);
 });
 
 test('only the lab of the file is destroyed, and it is found by its id under another name', async (t) => {

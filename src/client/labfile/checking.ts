@@ -20,9 +20,9 @@ function meantForms(issue: Issue): { issue: Issue; path: Path }[] {
   return within.flatMap(meantForms).map((one) => ({ issue: one.issue, path: [...path, ...one.path] }));
 }
 
-/** The schema of the object at the path, so far as it has members with names. */
-function membersAt(path: Path): string[] {
-  let schema: unknown = LabText;
+/** The names of the members at the path, so far as the schema has some. */
+function membersAt(whole: v.GenericSchema, path: Path): string[] {
+  let schema: unknown = whole;
   for (const step of path) {
     schema = inner(schema)
       .map((form) => child(form, step))
@@ -60,11 +60,12 @@ const WORDS: Readonly<Record<string, string>> = {
   null: 'nothing',
 };
 
-function described(issue: Issue, path: Path): string {
-  const place = path.join('.') || 'the file';
+function described(schema: v.GenericSchema, { issue, path }: { issue: Issue; path: Path }, place: string): string {
   if (issue.expected === 'never') {
     const name = String(path.at(-1));
-    return `${place}: there is no "${name}" here; ${suggestion(name, membersAt(path.slice(0, -1)))}`;
+    const names = membersAt(schema, path.slice(0, -1));
+    if (names.length === 0) return `${place}: there is no "${name}" here, nor anything else; leave it out`;
+    return `${place}: there is no "${name}" here; ${suggestion(name, names)}`;
   }
   if (issue.expected === 'Object' || issue.type === 'union') {
     const wanted = issue.expected === 'Object' ? 'members, such as "name: ..."' : 'a text, or members';
@@ -78,20 +79,35 @@ function described(issue: Issue, path: Path): string {
       options.length > 0 ? options : [...(issue.expected ?? '').matchAll(/"([^"]*)"/g)].map(([, one]) => one!);
     return `${place}: there is no "${issue.input}"; ${suggestion(issue.input, names)}`;
   }
+  // A schema that says what it wants in words says it better than its expression does.
+  if (issue.type === 'regex' && !issue.message.startsWith('Invalid'))
+    return `${place}: ${issue.message}, received ${issue.received}`;
   const { path: _path, ...without } = issue;
   return describeIssue(without as Issue, place);
 }
 
-/** Checks a file against the schema; what comes is what was in it. */
-export function checkSource({ value, placeOf }: Source): { text: LabText } | { mistakes: Mistake[] } {
-  const result = v.safeParse(LabText, value);
-  if (result.success) return { text: result.output };
+/** Something wrong at a place of a value; `key` when the name of the member is what is wrong. */
+export interface Wrong {
+  path: Path;
+  of: 'key' | undefined;
+  message: string;
+}
+
+/** All that a schema has against a value, each once; `before` is the way to the value, for the messages. */
+export function wrongIn(schema: v.GenericSchema, value: unknown, before: Path = []): Wrong[] {
+  const { issues = [] } = v.safeParse(schema, value);
   const seen = new Set<string>();
-  const mistakes = result.issues.flatMap(meantForms).flatMap(({ issue, path }) => {
-    const message = described(issue, path);
+  return issues.flatMap(meantForms).flatMap(({ issue, path }) => {
+    const message = described(schema, { issue, path }, [...before, ...path].join('.') || 'the file');
     if (seen.has(message)) return [];
     seen.add(message);
-    return [{ ...placeOf(path, issue.expected === 'never' ? 'key' : undefined), message }];
+    return [{ path, of: issue.expected === 'never' ? 'key' : undefined, message }];
   });
-  return { mistakes };
+}
+
+/** Checks a file against the schema; what comes is what was in it. */
+export function checkSource({ value, placeOf }: Source): { text: LabText } | { mistakes: Mistake[] } {
+  const wrong = wrongIn(LabText, value);
+  if (wrong.length === 0) return { text: v.parse(LabText, value) };
+  return { mistakes: wrong.map(({ path, of, message }) => ({ ...placeOf(path, of), message })) };
 }

@@ -2,13 +2,23 @@
 import type { Variables } from '../../store/vocabulary.ts';
 import type { Place } from './mistakes.ts';
 import type { Check, DrawingText, LabText, LinkText, NodeText, Start } from './schema.ts';
+import type { Path } from './source.ts';
 
 type Filled<T, Text extends keyof T> = Omit<T, Text>;
+
+/** Where something stands that is said of a part of the file. */
+export interface Origin {
+  /** From the whole file. */
+  path: Path;
+  /** Of what is at the end of this way from there. */
+  placeOf(path: Path, of?: 'key'): Place;
+}
 
 export interface WantedNode extends Filled<NodeText, 'config' | 'private_config' | 'files' | 'step' | 'start'> {
   name: string;
   /** In the file. */
   place: Place;
+  origin: Origin;
   config?: Buffer;
   private_config?: Buffer;
   /** By their path below the node's directory. */

@@ -2,9 +2,8 @@
 
 import { normalizedFilters } from '../../controller/links/filters.ts';
 import { linkImpairments } from '../../controller/links/impairments.ts';
-import { Failure } from '../../failures.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
-import { type End, endText, portNamed, portsInWords, portsToJoin } from '../link-ends.ts';
+import { type End, endText, portNamed, portsToJoin } from '../link-ends.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
 import { nodeKey, type WantedEnd, type WantedLab, type WantedLink } from './model.ts';
@@ -17,20 +16,13 @@ const isAt = (end: ServerEnd, node: ServerNode, port: Port | undefined): boolean
   end.node_id === node.node_id &&
   (port === undefined || (end.adapter_number === port.adapter_number && end.port_number === port.port_number));
 
-/** The ends on the server; undefined where a node is not there yet. @throws Failure for a port that there is not */
-function endsOn(lab: WantedLab, link: WantedLink, found: Found): [End, End] | undefined {
+/** The ends on the server; undefined where a node or its port is not there yet. */
+function endsOn(link: WantedLink, found: Found): [End, End] | undefined {
   const end = ({ node: name, port: wanted }: WantedEnd): { node: ServerNode; port: Port | undefined } | undefined => {
     const node = found.get(nodeKey(name));
-    if (!node) return undefined;
-    const port = wanted === undefined ? undefined : portNamed(node, wanted);
-    if (wanted !== undefined && !port) {
-      const { line, column } = link.place;
-      throw new Failure(
-        'not-found',
-        `${lab.file}:${line}:${column}: links "${link.text}": ${node.name} has no port "${wanted}"; ${portsInWords(node)}`,
-      );
-    }
-    return { node, port };
+    if (!node || wanted === undefined) return node && { node, port: undefined };
+    const port = portNamed(node, wanted);
+    return port && { node, port };
   };
   const [one, other] = [end(link.ends[0]), end(link.ends[1])];
   return one && other ? [one, other] : undefined;
@@ -94,9 +86,8 @@ function changeOf(link: WantedLink, is: ServerLink, isTurned: boolean, name: str
 /** A link that is being drawn, or that a program left without its ends, joins nothing: no file has it. */
 export const isWhole = ({ nodes }: ServerLink): boolean => nodes.length === 2;
 
-/** @throws Failure for a port that there is not */
 export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Change[] {
-  const wanted = lab.links.map((link) => ({ link, ends: endsOn(lab, link, found) }));
+  const wanted = lab.links.map((link) => ({ link, ends: endsOn(link, found) }));
   const known = new Map<WantedLink, ServerLink>();
   const left = new Set(state.links.filter(isWhole));
   // Those whose ports are named first: the others take what is left.

@@ -9,7 +9,9 @@ import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
 import { freeId } from './identity.ts';
 import { layOut, type Point } from './layout.ts';
+import { LabFileMistakes } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
+import { type Base, wrongSettings } from './node-settings.ts';
 import type { ServerLab, ServerNode } from './state.ts';
 
 /** Properties that a node takes while it runs. */
@@ -140,14 +142,37 @@ function creationOf(
   };
 }
 
+/** What templates make of nodes may not fit what the file says beside. @throws LabFileMistakes */
+function mustFitTemplates(lab: WantedLab, templates: ReadonlyMap<WantedNode, Template>): void {
+  const mistakes = [...templates].flatMap(([node, template]) =>
+    wrongSettings(template.template_type, node, node.origin.path, baseOf(template)).map(({ path, of, message }) => ({
+      ...node.origin.placeOf(path, of),
+      message,
+    })),
+  );
+  // Copies of a node have the same ones.
+  const once = [...new Map(mistakes.map((one) => [JSON.stringify(one), one])).values()];
+  if (once.length > 0) throw new LabFileMistakes(lab.file, once);
+}
+
+/** What a template makes, wherever it is made. */
+export function baseOf(template: Template): Base {
+  return nodeRequest({ ...template, compute_id: template.compute_id ?? 'local' }, { x: 0, y: 0, compute_id: 'local' });
+}
+
 export interface NodePlan {
   changes: Change[];
   /** What each node of the file is on the server; undefined where it is still to be made. */
   found: Map<string, ServerNode | undefined>;
+  templates: ReadonlyMap<WantedNode, Template>;
 }
 
-/** @throws Failure for a template that there is not */
-export function planNodes(lab: WantedLab, state: ServerLab, templates: readonly Template[]): NodePlan {
+/** @throws Failure for a template that there is not, and for what does not fit it */
+export function planNodes(lab: WantedLab, state: ServerLab, all: readonly Template[]): NodePlan {
+  const templates = new Map(
+    lab.nodes.flatMap((node) => (node.template === undefined ? [] : [[node, templateOf(lab, node, all)] as const])),
+  );
+  mustFitTemplates(lab, templates);
   const byKey = new Map(state.nodes.map((node) => [nodeKey(node.name), node]));
   const found = new Map(lab.nodes.map((node) => [nodeKey(node.name), byKey.get(nodeKey(node.name))]));
   const changes: Change[] = [];
@@ -158,7 +183,7 @@ export function planNodes(lab: WantedLab, state: ServerLab, templates: readonly 
   const fresh: WantedNode[] = [];
   for (const node of lab.nodes) {
     const is = found.get(nodeKey(node.name));
-    const template = node.template === undefined ? undefined : templateOf(lab, node, templates);
+    const template = templates.get(node);
     if (!is) {
       fresh.push(node);
       continue;
@@ -183,11 +208,11 @@ export function planNodes(lab: WantedLab, state: ServerLab, templates: readonly 
   const taken = new Set(state.nodes.map(({ node_id }) => node_id));
   for (const node of fresh) {
     const at = places.get(nodeKey(node.name))!;
-    const template = node.template === undefined ? undefined : templateOf(lab, node, templates);
+    const template = templates.get(node);
     const id = freeId(taken, state.object.project_id, 'node', nodeKey(node.name));
     changes.push(creationOf(node, { template, at, id }));
   }
-  return { changes, found };
+  return { changes, found, templates };
 }
 
 /** Why a node has to be made anew: nothing makes one into the other. */

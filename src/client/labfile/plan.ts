@@ -1,15 +1,19 @@
 // From a file and what a server has to what is to be done. Reads, and changes nothing.
 import type { Template } from '../../controller/templates/schema.ts';
 import type { Api } from '../api.ts';
+import { suggestion } from '../nearest.ts';
 import type { LabObject } from '../objects.ts';
 import type { Session } from '../session.ts';
 import type { Change } from './changes.ts';
 import { differences } from './compare.ts';
 import { configPath, withoutMark } from './configurations.ts';
+import { portMistakes, portsAfterwards } from './link-ports.ts';
+import { LabFileMistakes, type Mistake } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
+import type { Base } from './node-settings.ts';
 import { planDrawings } from './plan-drawings.ts';
 import { planLinks } from './plan-links.ts';
-import { planNodes, runs } from './plan-nodes.ts';
+import { baseOf, type NodePlan, planNodes, runs } from './plan-nodes.ts';
 import { findLab, readLabState, readNodeFile, type ServerLab, type ServerNode } from './state.ts';
 
 export interface Plan {
@@ -47,11 +51,35 @@ export async function planLab(session: Session, wanted: WantedLab): Promise<Plan
     }
   }
   const nodes = planNodes(wanted, state, templates);
+  const ports = portsAfterwards(nodes.found, (node) => madeOf(node, nodes.templates));
+  const mistakes = [...portMistakes(wanted, ports), ...(await computeMistakes(session.api, wanted, nodes.found))];
+  if (mistakes.length > 0) throw new LabFileMistakes(wanted.file, mistakes);
   changes.push(...nodes.changes);
   changes.push(...(await planFiles(session.api, wanted, { lab, found: nodes.found })));
   changes.push(...planLinks(wanted, state, nodes.found));
   changes.push(...planDrawings(wanted, state));
   return { changes, lab, state: lab && state };
+}
+
+/** What a node is made of that is not there yet. */
+function madeOf(node: WantedNode, templates: NodePlan['templates']): { type: string; base?: Base } | undefined {
+  const template = templates.get(node);
+  if (template) return { type: template.template_type, base: baseOf(template) };
+  return node.type && { type: node.type };
+}
+
+/** Nodes that are to be made on a host that the server does not know. */
+async function computeMistakes(api: Api, wanted: WantedLab, found: NodePlan['found']): Promise<Mistake[]> {
+  const named = wanted.nodes.filter(
+    ({ name, compute }) => compute !== undefined && compute !== 'local' && !found.get(nodeKey(name)),
+  );
+  if (named.length === 0) return [];
+  const ids = (await api.get<{ compute_id: string }[]>('/v2/computes')).map(({ compute_id: id }) => id);
+  return named.flatMap(({ name, compute = '', origin }) => {
+    if (ids.includes(compute)) return [];
+    const message = `nodes.${name}.compute: the server knows no host "${compute}"; ${suggestion(compute, ids)}`;
+    return [{ ...origin.placeOf(['compute']), message }];
+  });
 }
 
 function settingsOf({ settings, variables }: WantedLab): Record<string, unknown> {

@@ -2,14 +2,18 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
+import { FILTERS, normalizedFilters } from '../../controller/links/filters.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
 import type { Variables } from '../../store/vocabulary.ts';
+import { nearest } from '../nearest.ts';
 import { checkSource } from './checking.ts';
 import { contentOf } from './contents.ts';
 import { endsOf } from './ends.ts';
+import { portMistakes, portsByFile } from './link-ports.ts';
 import { LabFileMistakes, type Mistake } from './mistakes.ts';
-import { nodeKey, type WantedDrawing, type WantedLab, type WantedLink, type WantedNode } from './model.ts';
+import { nodeKey, type Origin, type WantedDrawing, type WantedLab, type WantedLink, type WantedNode } from './model.ts';
+import { wrongSettings } from './node-settings.ts';
 import { referenceMistakes } from './references.ts';
 import type { Check, LabText, NodeText } from './schema.ts';
 import { type Path, readSource, type Source } from './source.ts';
@@ -30,6 +34,14 @@ export async function readLab(file: string): Promise<WantedLab> {
     throw fileFailure(error, file);
   }
   return parseLab(content, file, file === '-' ? '.' : dirname(resolve(file)));
+}
+
+/** The same, with what a server would say of its links, as far as the file alone tells. @throws LabFileMistakes */
+export async function checkLab(file: string): Promise<WantedLab> {
+  const lab = await readLab(file);
+  const mistakes = portMistakes(lab, portsByFile);
+  if (mistakes.length > 0) throw new LabFileMistakes(lab.file, mistakes);
+  return lab;
 }
 
 /**
@@ -149,7 +161,13 @@ class Reader {
       given === undefined
         ? Promise.resolve(undefined)
         : this.#try([...path, member], () => contentOf(given, this.#directory, values));
-    const node: WantedNode = { ...rest, name, place: this.#source.placeOf(path, 'key'), files: {}, start: rest.start };
+    const origin: Origin = { path, placeOf: (below, of) => this.#source.placeOf([...path, ...below], of) };
+    const place = this.#source.placeOf(path, 'key');
+    const node: WantedNode = { ...rest, name, place, origin, files: {}, start: rest.start };
+    if (node.type !== undefined && node.template === undefined) {
+      const wrong = wrongSettings(node.type, node, path);
+      this.#mistakes.push(...wrong.map((one) => ({ ...origin.placeOf(one.path, one.of), message: one.message })));
+    }
     const kept: Record<string, Buffer> = {};
     for (const [file, given] of Object.entries(files)) {
       const bytes = await this.#try([...path, 'files', file], () => {
@@ -184,6 +202,10 @@ class Reader {
           ends: endsOf(copy, names),
         }));
         if (!link) break;
+        const known = this.#mistakes.length;
+        for (const [filter, value] of Object.entries(link.filters ?? {}))
+          await this.#try([...path, 'filters', filter], () => mustBeFilter(filter, value));
+        if (this.#mistakes.length > known) break;
         links.push(link);
       }
     }
@@ -198,6 +220,23 @@ class Reader {
       if (content) drawings.push({ ...rest, svg: content.toString('utf8'), place: this.#source.placeOf(path) });
     }
     return drawings;
+  }
+}
+
+/** @throws Failure `invalid` for values that the filter does not take, and for a name that is nearly that of one */
+function mustBeFilter(name: string, value: unknown): void {
+  const meant = nearest(
+    name,
+    FILTERS.map(({ type }) => type),
+  );
+  // Servers keep filters that they do not know, for the clients that sent them.
+  if (meant !== undefined && meant !== name)
+    throw new Failure('invalid', `there is no filter "${name}"; did you mean "${meant}"?`);
+  try {
+    normalizedFilters({ [name]: [value].flat() });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new Failure('invalid', error.message.replace(/^filters\.\w+: /, ''));
   }
 }
 

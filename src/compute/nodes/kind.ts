@@ -55,6 +55,12 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
   /** Makes the node; when it throws, nothing of it is left. */
   make(identity: NodeIdentity, body: v.InferOutput<Create>, services: Services): Promise<Kind>;
   change(node: Kind, body: v.InferOutput<Update>): Promise<void>;
+  /**
+   * The properties that a node would have which is made with these, for clients that want to know before. Not given where a node has just
+   * what it is told.
+   * @throws Failure `conflict` that begins with the name of the property that is not taken
+   */
+  foresee?(body: v.InferOutput<Create>): object;
   /** Gives the files of one node to another one that exists; its settings were given when that was created. */
   duplicate?(source: Kind, destination: Kind): Promise<void>;
   /** A start that takes a body; without it a start takes whatever is sent, and looks at nothing of it. */

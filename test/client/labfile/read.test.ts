@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { labSchemaText } from '../../../src/client/labfile/json-schema.ts';
+import { portMistakes, portsByFile } from '../../../src/client/labfile/link-ports.ts';
 import { LabFileMistakes } from '../../../src/client/labfile/mistakes.ts';
 import { parseLab, readLab } from '../../../src/client/labfile/read.ts';
 import { copiesOf, filled, literal } from '../../../src/client/labfile/substitution.ts';
@@ -30,11 +31,12 @@ nodes:
       echo $\${literally}
   R1:
     type: dynamips
-    properties: {ram: "\${ram}"}
+    properties: {platform: c3725, image: c3725.image, ram: "\${ram}"}
     config: {file: r1.cfg}
     start: {order: 2, delay: 5, after: [PC1], ready: {console: "Press RETURN", timeout: 90}}
   Box:
     type: docker
+    properties: {image: busybox}
     files: {etc/hosts: "::1 box"}
 `);
   assert.deepEqual(
@@ -48,7 +50,7 @@ nodes:
     ],
   );
   assert.equal(nodes[1]!.config!.toString(), 'ip 10.0.0.2/24 10.0.0.102\necho ${literally}\n');
-  assert.deepEqual(nodes[3]!.properties, { ram: 256 }, 'a placeholder alone keeps the type of its value');
+  assert.deepEqual(nodes[3]!.properties!['ram'], 256, 'a placeholder alone keeps the type of its value');
   assert.equal(nodes[3]!.config!.toString(), 'hostname ${keep}\n', 'another file is taken as it is');
   assert.deepEqual(nodes[3]!.start, {
     order: 2,
@@ -240,6 +242,99 @@ const MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
     'nodes:\n  P: {type: vpcs}\nchecks:\n  - frame: {link: "P:e0"}',
     /5:5: checks\.0: there is no link "P:e0"/,
   ],
+  [
+    'a property that there is not',
+    'nodes:\n  S:\n    type: qemu\n    properties:\n      rom: 256',
+    /6:7: nodes\.S\.properties\.rom: there is no "rom" here; did you mean "ram"\?/,
+  ],
+  [
+    'a property of another type of node',
+    'nodes:\n  PC1: {type: vpcs, properties: {cpus: 2}}',
+    /3:34: nodes\.PC1\.properties\.cpus: there is no "cpus" here, nor anything else; leave it out/,
+  ],
+  [
+    'a property of another kind',
+    'nodes:\n  S: {type: qemu, properties: {ram: much}}',
+    /3:37: nodes\.S\.properties\.ram: expected number, received "much"/,
+  ],
+  [
+    'a property out of its range',
+    'nodes:\n  S: {type: qemu, properties: {cpus: 0}}',
+    /3:38: nodes\.S\.properties\.cpus: expected >=1, received 0/,
+  ],
+  [
+    'a property that is none of a list',
+    'nodes:\n  S: {type: qemu, properties: {on_close: power_of}}',
+    /3:42: nodes\.S\.properties\.on_close: there is no "power_of"; did you mean "power_off"\?/,
+  ],
+  [
+    'a property that a variable fills in wrongly',
+    'variables: {cores: many}\nnodes:\n  S{1..9}: {type: qemu, properties: {cpus: "${cores}"}}',
+    /4:44: nodes\.S\{1\.\.9\}\.properties\.cpus: expected number, received "many"$/,
+  ],
+  ['a property that a node needs', 'nodes:\n  D: {type: docker}', /3:6: nodes\.D\.properties\.image: is required/],
+  [
+    'a property that the server numbers',
+    'nodes:\n  D: {type: docker, properties: {image: x, console_type: telnet}}',
+    /3:44: nodes\.D\.properties\.console_type: write console: \{type: NAME\} beside properties/,
+  ],
+  [
+    'a console that the type has not',
+    'nodes:\n  PC1: {type: vpcs, console: {type: vnc}}',
+    /3:37: nodes\.PC1\.console\.type: there is no "vnc"; there is telnet, none/,
+  ],
+  [
+    'a member of a port of a switch',
+    'nodes:\n  S:\n    type: ethernet_switch\n    properties:\n      ports_mapping:\n        - {name: e0, port_number: 0, type: acess}',
+    /7:44: nodes\.S\.properties\.ports_mapping\.0\.type: there is no "acess"; did you mean "access"\?/,
+  ],
+  [
+    'a card that there is not',
+    `nodes:\n  R: {type: dynamips, properties: {${'platform: c3725, image: a, ram: 128'}, slot1: NM-1FE-TY}}`,
+    /3:80: nodes\.R\.properties\.slot1: there is no "NM-1FE-TY" for it; did you mean "NM-1FE-TX"\?/,
+  ],
+  [
+    'a card in a slot that does not take it',
+    `nodes:\n  R: {type: dynamips, properties: {${'platform: c7200, image: a, ram: 128'}, slot1: NM-1FE-TX}}`,
+    /3:80: nodes\.R\.properties\.slot1: a c7200 does not take NM-1FE-TX there/,
+  ],
+  [
+    'an adapter that the node has not',
+    'nodes:\n  S:\n    type: qemu\n    properties: {adapters: 2}\n    custom_adapters: [{adapter_number: 2}]',
+    /6:40: nodes\.S\.custom_adapters\.0\.adapter_number: the node has no adapter 2; it has 0 to 1/,
+  ],
+  [
+    'a MAC address of an adapter',
+    'nodes:\n  S: {type: qemu, custom_adapters: [{adapter_number: 0, mac_address: 00-11}]}',
+    /3:70: nodes\.S\.custom_adapters\.0\.mac_address: .*MAC address/,
+  ],
+  [
+    'a format of port names that nobody can expand',
+    'nodes:\n  S: {type: qemu, ports: {format: "eth{2}"}}',
+    /3:35: nodes\.S\.ports\.format: "eth\{2\}" cannot be expanded; use \{0\}/,
+  ],
+  [
+    'a filter out of its range',
+    'nodes:\n  P{1..2}: {type: vpcs}\nlinks:\n  - {link: P1 -- P2, filters: {packet_loss: 101}}',
+    /5:45: links\.0\.filters\.packet_loss: .* must be from 0 to 100/,
+  ],
+  [
+    'a filter that is written wrongly',
+    'nodes:\n  P{1..2}: {type: vpcs}\nlinks:\n  - {link: P1 -- P2, filters: {packet_los: 1}}',
+    /5:44: links\.0\.filters\.packet_los: there is no filter "packet_los"; did you mean "packet_loss"\?/,
+  ],
+  [
+    'a setting that there is not',
+    'settings: {auto_strat: true}',
+    /2:12: settings\.auto_strat: .*did you mean "auto_start"\?/,
+  ],
+  ['a setting of another kind', 'settings: {zoom: big}', /2:18: settings\.zoom: expected number, received "big"/],
+  ['a drawing without a place', 'drawings:\n  - {svg: <svg/>}', /3:5: drawings\.0\.at: is required/],
+  [
+    'seconds that nobody waits',
+    'nodes:\n  P: {type: vpcs}\nchecks:\n  - ping: {from: P, to: 10.0.0.1, timeout: 0}',
+    /5:44: checks\.0\.ping\.timeout: expected >0, received 0/,
+  ],
   ['a tab', 'nodes:\n\tPC1: {type: vpcs}', /3:1: a tab cannot indent a line in YAML; use blanks/],
   ['a bracket that is missing', 'nodes: {PC1: {type: vpcs}\nlinks: []', /lab\.yaml:3:\d+: /],
   ['an id that is none', 'id: 5', /2:5: id: expected/],
@@ -254,6 +349,49 @@ for (const [what, lines, said] of MISTAKES) {
     });
   });
 }
+
+/** What links say of ports, as far as the file alone tells. */
+const PORT_MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
+  [
+    'a port that a PC has not',
+    'nodes:\n  P{1..2}: {type: vpcs}\nlinks:\n  - P1:e1 -- P2:e0',
+    /5:5: links "P1:e1 -- P2:e0": P1 has no port "e1"; it has e0/,
+  ],
+  [
+    'a port beyond those of a switch',
+    'nodes:\n  P: {type: vpcs}\n  S: {type: ethernet_switch}\nlinks: ["P -- S:8"]',
+    /5:9: links "P -- S:8": S has no port "8"; it has e0, .*e7/,
+  ],
+  [
+    'more links than ports',
+    'nodes:\n  P{1..3}: {type: vpcs}\nlinks: [P1 -- P2, P1 -- P3]',
+    /4:19: links "P1 -- P3": this is link 2 of P1; it has e0/,
+  ],
+  [
+    'an adapter that properties do not give',
+    'nodes:\n  P: {type: vpcs}\n  Q: {type: qemu, properties: {adapters: 2}}\nlinks: ["P -- Q:e2"]',
+    /5:9: .*Q has no port "e2"; it has e0, e1$/,
+  ],
+  [
+    'a port of a card that is not in the router',
+    `nodes:\n  P: {type: vpcs}\n  R: {type: dynamips, properties: {${'platform: c3725, image: a, ram: 128'}}}\nlinks: ["P -- R:f1/0"]`,
+    /5:9: .*R has no port "f1\/0"; it has f0\/0, f0\/1$/,
+  ],
+  [
+    'a serial port and an Ethernet one',
+    `nodes:\n  P: {type: vpcs}\n  R: {type: dynamips, properties: {${'platform: c3725, image: a, ram: 128, wic0: WIC-1T'}}}\nlinks: ["P:e0 -- R:s0/0"]`,
+    /5:9: .*e0 is ethernet, s0\/0 is serial; a link joins two of a kind/,
+  ],
+];
+
+test('mistakes of links are said with their place as far as the file tells of ports', async () => {
+  for (const [what, lines, said] of PORT_MISTAKES) {
+    const mistakes = portMistakes(await lab(`name: Lab\n${lines}\n`), portsByFile);
+    assert.match(mistakes.map(({ line, column, message }) => `${line}:${column}: ${message}`).join('\n'), said, what);
+  }
+  const clouds = await lab('name: Lab\nnodes:\n  C: {type: cloud}\n  P: {type: vpcs}\nlinks: ["P -- C:eth7"]\n');
+  assert.deepEqual(portMistakes(clouds, portsByFile), [], 'the ports of a cloud are those of its host');
+});
 
 test('all mistakes are said at once, in the order of the file, and no more than a person reads', async () => {
   const nodes = Array.from({ length: 30 }, (_, index) => `  N${index}: {tipe: vpcs}`).join('\n');

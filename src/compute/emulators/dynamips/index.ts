@@ -6,6 +6,10 @@ import { DynamipsNode, MODULE, PORT_RULES } from './node.ts';
 import { findDynamips } from './program.ts';
 import { idleRoutes } from './routes.ts';
 import { DynamipsCreate, DynamipsUpdate } from './schema.ts';
+import { newSetup, setupProperties } from './settings.ts';
+
+/** A router that is not made. */
+const NOBODY = { nodeId: '', dynamipsId: 0 };
 
 export const dynamips = defineKind({
   type: 'dynamips',
@@ -21,6 +25,7 @@ export const dynamips = defineKind({
 
   make: DynamipsNode.create,
   change: (node: DynamipsNode, body) => node.change(body),
+  foresee: (body) => setupProperties(newSetup(body, NOBODY, { mmap_support: true, sparse_memory_support: true })),
   duplicate: (source, destination) => destination.copyConfigurationsOf(source),
   reload: (node) => node.reload(),
   resume: (node) => node.resume(),

@@ -27,7 +27,7 @@ import type { RouterNode } from './process.ts';
 import { findDynamips } from './program.ts';
 import { RouterRuntime } from './runtime.ts';
 import type { DynamipsCreate, DynamipsUpdate } from './schema.ts';
-import { changedSetup, changeForStopped, newSetup, type RouterSetup } from './settings.ts';
+import { changedSetup, changeForStopped, newSetup, type RouterSetup, setupProperties } from './settings.ts';
 
 export const MODULE = 'dynamips';
 export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
@@ -85,17 +85,12 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
   }
 
   override describe(): object {
-    const { platform, chassis, settings, slots, wics } = this.#setup;
-    const numbered = (name: string, cards: readonly (string | null)[]) =>
-      Object.fromEntries(cards.map((card, index) => [`${name}${index}`, card]));
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, node_directory: this.directory },
-      ...{ dynamips_id: this.#id, platform: platform.name, ...(platform.hasChassis ? { chassis } : {}) },
+      ...{ dynamips_id: this.#id },
       ...{ status: this.status, image: this.#image.shown, image_md5sum: this.#image.md5sum },
       ...{ console: this.console.port, console_type: this.console.type, aux: this.auxiliaryConsole.port },
-      ...settings,
-      ...numbered('slot', slots),
-      ...numbered('wic', wics),
+      ...setupProperties(this.#setup),
     };
   }
 

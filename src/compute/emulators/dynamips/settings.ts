@@ -136,6 +136,18 @@ export function changedSetup(before: RouterSetup, body: DynamipsUpdate, support:
   return { platform, chassis, settings: settings as unknown as Settings, slots, wics };
 }
 
+/** As the API tells it. */
+export function setupProperties({ platform, chassis, settings, slots, wics }: RouterSetup): object {
+  const numbered = (name: string, cards: readonly (string | null)[]): object =>
+    Object.fromEntries(cards.map((card, index) => [`${name}${index}`, card]));
+  return {
+    ...{ platform: platform.name, ...(platform.hasChassis && { chassis }) },
+    ...settings,
+    ...numbered('slot', slots),
+    ...numbered('wic', wics),
+  };
+}
+
 /** The first member in which two setups differ that a router that runs cannot be given; undefined if there is none. */
 export function changeForStopped(before: RouterSetup, after: RouterSetup): string | undefined {
   if (after.chassis !== before.chassis) return 'chassis';

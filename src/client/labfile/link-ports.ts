@@ -1,0 +1,56 @@
+// The ports at the ends of links: whether nodes have them, or will have them when they are what the file says.
+import type { Port } from '../../store/node-kinds/port.ts';
+import { portNamed, portsInWords } from '../link-ends.ts';
+import type { Mistake } from './mistakes.ts';
+import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
+import { type Base, portsAhead } from './node-settings.ts';
+import type { ServerNode } from './state.ts';
+
+/** Of a node as the file wants it; undefined where nobody knows them yet. */
+export type PortsOf = (node: WantedNode) => readonly Port[] | undefined;
+
+/** As far as the file itself says what its nodes are. */
+export const portsByFile: PortsOf = (node) => (node.type === undefined ? undefined : portsAhead(node.type, node));
+
+/** Links at ports that there will not be, or that no server joins. */
+export function portMistakes(lab: WantedLab, portsOf: PortsOf): Mistake[] {
+  const nodes = new Map(lab.nodes.map((node) => [node.name, { node, ports: portsOf(node), links: 0 }]));
+  return lab.links.flatMap((link) => {
+    const messages: string[] = [];
+    const named: (Port | undefined)[] = [];
+    for (const end of link.ends) {
+      const found = nodes.get(end.node);
+      if (!found?.ports) continue;
+      const { node, ports } = found;
+      found.links += 1;
+      const port = end.port === undefined ? undefined : portNamed({ ports }, end.port);
+      named.push(port);
+      if (end.port !== undefined && !port)
+        messages.push(`${node.name} has no port "${end.port}"; ${portsInWords({ ports })}`);
+      else if (found.links > ports.length)
+        messages.push(`this is link ${found.links} of ${node.name}; ${portsInWords({ ports })}`);
+    }
+    const [one, other] = named;
+    if (one && other && one.link_type !== other.link_type) {
+      const words = `${link.ends[0].port} is ${one.link_type}, ${link.ends[1].port} is ${other.link_type}`;
+      messages.push(`${words}; a link joins two of a kind`);
+    }
+    return messages.map((message) => ({ ...link.place, message: `links "${link.text}": ${message}` }));
+  });
+}
+
+/** The ports of the nodes when the file is applied to what the server has. */
+export function portsAfterwards(
+  found: ReadonlyMap<string, ServerNode | undefined>,
+  madeOf: (node: WantedNode) => { type: string; base?: Base } | undefined,
+): PortsOf {
+  return (node) => {
+    const is = found.get(nodeKey(node.name));
+    if (!is) {
+      const made = madeOf(node);
+      return made && portsAhead(made.type, node, made.base);
+    }
+    const isChanged = node.properties ?? node.custom_adapters ?? node.ports;
+    return (isChanged && portsAhead(is.node_type, node, is as Base)) ?? is.ports;
+  };
+}

@@ -1,0 +1,189 @@
+// What a host would have against a node of the file, and the ports that it would have: known before anything is made, by the very schemas
+// that routes take nodes by.
+import * as v from 'valibot';
+import { KINDS } from '../../compute/emulators/registry.ts';
+import type { NodeKind } from '../../compute/nodes/kind.ts';
+import type { NodeRequest } from '../../controller/templates/node-request.ts';
+import { Failure } from '../../failures.ts';
+import type { NodeKindFacts } from '../../store/node-kinds/kind.ts';
+import { findNodeKind, portsOf } from '../../store/node-kinds/kinds.ts';
+import type { Port } from '../../store/node-kinds/port.ts';
+import { suggestion } from '../nearest.ts';
+import { type Wrong, wrongIn } from './checking.ts';
+import type { NodeText } from './schema.ts';
+import type { Path } from './source.ts';
+
+type Properties = Readonly<Record<string, unknown>>;
+type Settings = Pick<NodeText, 'properties' | 'console' | 'custom_adapters' | 'ports'>;
+/** What a template makes, before the file has said anything. */
+export type Base = Partial<
+  Pick<NodeRequest, 'properties' | 'custom_adapters' | 'port_name_format' | 'port_segment_size' | 'first_port_name'>
+>;
+
+const KIND_OF = new Map<string, NodeKind>(KINDS.map((kind) => [kind.type, kind]));
+
+/** What the API takes beside a node's properties, or tells of it, and how a file says that. */
+const BESIDE: Readonly<Record<string, string>> = {
+  name: 'the name of a node stands before its colon',
+  node_id: 'apply gives it; leave it out',
+  project_id: 'it follows from the lab; leave it out',
+  status: 'labwired lab start and stop change it; leave it out',
+  command_line: 'the server tells it; leave it out',
+  node_directory: 'the server tells it; leave it out',
+  container_id: 'the server tells it; leave it out',
+  console: 'write console: {port: NUMBER} beside properties',
+  console_type: 'write console: {type: NAME} beside properties',
+  console_auto_start: 'write console: {auto_start: true} beside properties',
+  custom_adapters: 'write it beside properties',
+  port_name_format: 'write ports: {format: TEXT} beside properties',
+  port_segment_size: 'write ports: {segment_size: NUMBER} beside properties',
+  first_port_name: 'write ports: {first: NAME} beside properties',
+  symbol: 'write it beside properties',
+  startup_script: 'write config: {file: PATH} beside properties',
+  startup_config: 'write config: {file: PATH} beside properties',
+  startup_config_content: 'write config: TEXT beside properties',
+  private_config: 'write private_config: {file: PATH} beside properties',
+  private_config_content: 'write private_config: TEXT beside properties',
+  base_script_file: 'write config: {file: PATH} beside properties',
+};
+
+const entriesOf = (schema: unknown): v.ObjectEntries => (schema as { entries?: v.ObjectEntries }).entries ?? {};
+
+/** The members that a file gives the nodes of a type below `properties`; undefined for a type that nobody here knows. */
+export function propertyEntries(type: string): v.ObjectEntries | undefined {
+  const kind = KIND_OF.get(type);
+  if (!kind) return undefined;
+  const { ownNumbers = [], hostNumber } = findNodeKind(type)!;
+  const all = { ...entriesOf(kind.update), ...entriesOf(kind.create) };
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, schema]) => {
+      if (Object.hasOwn(BESIDE, name)) return [];
+      // Servers number nodes themselves.
+      const isGiven = ownNumbers.includes(name) || hostNumber?.property === name;
+      return [[name, isGiven ? v.optional(schema as v.GenericSchema) : schema]];
+    }),
+  );
+}
+
+/** How a type's console can be reached; undefined where that is not to be chosen. */
+function consoleSchema(kind: NodeKind): v.GenericSchema | undefined {
+  return entriesOf(kind.create)['console_type'] as v.GenericSchema | undefined;
+}
+
+/**
+ * What is wrong with the settings of a node, each with its way from the node.
+ * @param before the way to the node in its file
+ * @param base of a template; without one the file has to say all that a node needs
+ */
+export function wrongSettings(type: string, node: Settings, before: Path, base?: Base): Wrong[] {
+  const kind = KIND_OF.get(type);
+  const entries = propertyEntries(type);
+  if (!kind || !entries) return [];
+  const { properties = {} } = node;
+  const within = [...before, 'properties'];
+  const wrong: Wrong[] = [];
+  const own: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(properties)) {
+    const fix = Object.hasOwn(BESIDE, name) && !Object.hasOwn(entries, name) ? BESIDE[name] : undefined;
+    if (fix === undefined) own[name] = value;
+    else wrong.push({ path: ['properties', name], of: 'key', message: `${[...within, name].join('.')}: ${fix}` });
+  }
+  const whole = v.strictObject(entries);
+  const schema = base ? v.partial(whole) : whole;
+  wrong.push(...wrongIn(schema, own, within).map((one) => ({ ...one, path: ['properties', ...one.path] })));
+  const consoles = consoleSchema(kind);
+  if (consoles && node.console?.type != null) {
+    const way = ['console', 'type'];
+    wrong.push(...wrongIn(consoles, node.console.type, [...before, ...way]).map((one) => ({ ...one, path: way })));
+  }
+  if (wrong.length > 0) return wrong;
+  return [...wrongTogether(kind, own, within, base), ...wrongPorts(type, node, before, base)];
+}
+
+/** What a host has against properties that are right each by itself. */
+function wrongTogether(kind: NodeKind, own: Properties, within: Path, base?: Base): Wrong[] {
+  const wrong = (name: string, message: string): Wrong => ({
+    ...{ path: ['properties', name], of: undefined },
+    message: `${[...within, name].join('.')}: ${message}`,
+  });
+  let foreseen: Properties | undefined;
+  try {
+    foreseen = foreseenOf(kind, { ...base?.properties, ...own });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const [, name = '', message] = /^(\w+): (.*)$/s.exec(error.message) ?? [];
+    return message === undefined ? [] : [wrong(name, message)];
+  }
+  return Object.entries(own).flatMap(([name, value]) => {
+    if (typeof value !== 'string' || value === '' || !foreseen || !(name in foreseen)) return [];
+    if (String(foreseen[name]).toLowerCase() === value.toLowerCase()) return [];
+    return [wrong(name, `there is no "${value}" for it; ${suggestion(value, optionsOf(kind, name))}`)];
+  });
+}
+
+/** @throws Failure that begins with the name of a property */
+function foreseenOf(kind: NodeKind, properties: Properties): Properties | undefined {
+  if (!kind.foresee) return undefined;
+  const known = Object.entries(properties).filter(([name]) => Object.hasOwn(entriesOf(kind.create), name));
+  const body = v.safeParse(kind.create, { name: 'node', ...Object.fromEntries(known) });
+  return body.success ? (kind.foresee(body.output) as Properties) : undefined;
+}
+
+function membersOf({ template: { members, variants } }: NodeKindFacts): v.ObjectEntries {
+  return members ?? Object.values(variants?.members ?? {})[0] ?? {};
+}
+
+/** The values that templates of the kind may have for a member. */
+function optionsOf({ type }: NodeKind, name: string): string[] {
+  const schema = membersOf(findNodeKind(type)!)[name] as { wrapped?: unknown; options?: unknown } | undefined;
+  const { options = [] } = (schema?.wrapped ?? schema ?? {}) as { options?: string[] };
+  return options.filter((one) => one !== '');
+}
+
+function wrongPorts(type: string, node: Settings, before: Path, base?: Base): Wrong[] {
+  let ports: Port[] | undefined;
+  try {
+    ports = portsAhead(type, node, base);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const message = `${[...before, 'ports', 'format'].join('.')}: ${error.message.replace(/^\w+: /, '')}`;
+    return [{ path: ['ports', 'format'], of: undefined, message }];
+  }
+  if (!ports) return [];
+  const adapters = [...new Set(ports.map(({ adapter_number: number }) => number))];
+  return (node.custom_adapters ?? []).flatMap(({ adapter_number: number }, index) => {
+    if (adapters.includes(number)) return [];
+    const path = ['custom_adapters', index, 'adapter_number'];
+    const there = adapters.length === 0 ? 'it has none' : `it has ${adapters[0]} to ${adapters.at(-1)}`;
+    const message = `${[...before, ...path].join('.')}: the node has no adapter ${number}; ${there}, as properties say`;
+    return [{ path, of: undefined, message }];
+  });
+}
+
+/**
+ * The ports that a node would have; undefined where that is not known before it is made.
+ * @throws Failure `conflict` for a format of names that there is not
+ */
+export function portsAhead(type: string, node: Settings, base: Base = {}): Port[] | undefined {
+  const [kind, facts] = [KIND_OF.get(type), findNodeKind(type)];
+  const told: Properties = { ...base.properties, ...node.properties };
+  // The ports of what leads out of the lab are its host's, unless they are told.
+  if (!kind || !facts || (facts.leadsOut && !told['ports_mapping'])) return undefined;
+  let foreseen: Properties | undefined;
+  try {
+    foreseen = foreseenOf(kind, told);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+  if (kind.foresee && !foreseen) return undefined;
+  const usual = v.getDefaults(v.object(facts.template.members ?? {})) as Properties;
+  const { format = base.port_name_format, segment_size: size = base.port_segment_size, first } = node.ports ?? {};
+  return portsOf({
+    node_type: facts.type,
+    properties: { ...usual, ...told, ...foreseen },
+    port_name_format: format ?? facts.portNames?.format ?? 'Ethernet{0}',
+    port_segment_size: size ?? facts.portNames?.segmentSize ?? 0,
+    first_port_name: first ?? base.first_port_name ?? null,
+    custom_adapters: node.custom_adapters ?? base.custom_adapters ?? [],
+  });
+}
