@@ -49,7 +49,7 @@ const FAILURES = '^src/failures[.]ts$';
 const ENTRIES = [
   '^src/(main|starter|supervise)[.]ts$',
   '^src/.*worker[.]ts$',
-  '^src/web/start[.]ts$',
+  '^src/web/(start|begin)[.]ts$',
   '^src/web/languages/',
 ];
 

@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+import { WORDS } from '../src/web/words.ts';
 
 const root = join(import.meta.dirname, '..');
 
 /** Bytes that a browser loads at most, gzipped, by part of a file's name. Whoever needs more says so here. */
 export const LARGEST_GZIP_BYTES = {
+  'start-': 1_000,
   'main-': 20_000,
   'lab-screen-': 40_000,
   'terminal-': 115_000,
@@ -52,36 +54,53 @@ export async function bundleWeb() {
   const worker = await bundled({
     entryPoints: [{ in: join(root, 'src/web/capture/worker.ts'), out: 'capture-worker' }],
   });
-  const address = `/assets/${basename(worker.outputFiles[0].path)}`;
   const page = await bundled({
     entryPoints: [
-      { in: join(root, 'src/web/start.ts'), out: 'start' },
+      { in: join(root, 'src/web/begin.ts'), out: 'begin' },
       { in: join(root, 'src/web/main.tsx'), out: 'main' },
       { in: join(root, 'src/web/style.css'), out: 'style' },
     ],
     splitting: true,
-    define: { CAPTURE_WORKER: JSON.stringify(address) },
+    define: { CAPTURE_WORKER: addressIn(worker, 'capture-worker') },
   });
-  const outputFiles = [...worker.outputFiles, ...page.outputFiles];
+  // By itself, not split: it must need nothing else that could be missing.
+  const start = await bundled({
+    entryPoints: [{ in: join(root, 'src/web/start.ts'), out: 'start' }],
+    define: { BEGIN_SCRIPT: addressIn(page, 'begin') },
+    external: ['/assets/*'],
+  });
+  const outputFiles = [worker, page, start].flatMap((made) => made.outputFiles);
   const files = new Map(outputFiles.map(({ path, contents }) => [`assets/${basename(path)}`, Buffer.from(contents)]));
   const named = (start, ending) =>
     [...files.keys()].find((name) => name.startsWith(`assets/${start}-`) && name.endsWith(ending));
-  const [start, main] = [named('start', '.js'), named('main', '.js')];
-  const shell = [...new Set([start, main].flatMap((name) => withImports(name, page.metafile)))];
-  const preloads = shell.slice(1).map((name) => `<link rel="modulepreload" href="/${name}">`);
-  const html = readFileSync(join(root, 'src/web/index.html'), 'utf8')
-    .replace('%style%', `/${named('style', '.css')}`)
-    .replace('%script%', `/${start}`)
-    .replace('%preloads%', preloads.join(''));
+  const beginnings = [named('begin', '.js'), named('main', '.js')];
+  const shell = [...new Set(beginnings.flatMap((name) => withImports(name, page.metafile)))];
+  const { page: words } = WORDS;
+  const parts = {
+    '%style%': `/${named('style', '.css')}`,
+    '%script%': `/${named('start', '.js')}`,
+    '%preloads%': shell.map((name) => `<link rel="modulepreload" href="/${name}">`).join(''),
+    '%loading%': words.loading,
+    '%again%': words.loadAgain,
+    // An empty address is that of the page itself.
+    '%here%': '',
+  };
+  const html = readFileSync(join(root, 'src/web/index.html'), 'utf8').replace(/%\w+%/g, (name) => parts[name]);
   files.set('index.html', Buffer.from(html));
   const hash = createHash('sha256');
   for (const [name, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) hash.update(name).update(content);
   return {
     files,
-    shell: [...shell, named('style', '.css'), 'index.html'],
-    inputs: [worker, page].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
+    shell: [...shell, named('start', '.js'), named('style', '.css'), 'index.html'],
+    inputs: [worker, page, start].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
     tag: hash.digest('hex').slice(0, 16),
   };
+}
+
+/** As a constant of scripts: the address of the one that was made under this name. */
+function addressIn({ outputFiles }, name) {
+  const { path } = outputFiles.find((file) => basename(file.path).startsWith(`${name}-`));
+  return JSON.stringify(`/assets/${basename(path)}`);
 }
 
 /** A script and all that it imports as soon as it is loaded. */

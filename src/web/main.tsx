@@ -63,4 +63,5 @@ startTasks();
 // Fetched with the first upload, or for those of an earlier page.
 if (new KeptUploads(browserStore()).all().length > 0) void loadPart(() => import('./tasks/image-uploads.ts'));
 bar.value = SCREENS.flatMap(({ path, title }) => (title === undefined ? [] : [{ path, title }]));
+document.getElementById('loading')?.remove();
 render(<Page />, document.getElementById('app')!);

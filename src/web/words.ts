@@ -29,6 +29,9 @@ const ENGLISH = {
   },
   page: {
     screens: 'Screens',
+    /** Also where no script has come: it must be true then, too. */
+    loading: 'The page has not arrived yet: the connection to the server is slow, or was lost.',
+    loadAgain: 'Load it again',
     reading: 'Reading',
     nothingHere: 'There is nothing at this address.',
     partAwaited: 'Connection lost: a part of the page is loaded as soon as the server answers.',
@@ -807,7 +810,7 @@ type Text<T> = T extends string
 
 export type Words = Text<typeof ENGLISH>;
 
-/** In the language that was chosen before the page began, see `start.ts`. */
+/** In the language that was chosen before the page began, see `begin.ts`. */
 export const WORDS: Words = chosenWords(ENGLISH);
 
 export const STATUS = WORDS.status;

@@ -1,7 +1,7 @@
-// Parts of the page that are loaded when they are shown first, where the way to the server is broken, and where the server is another one.
+// The page and its parts where the way to the server is broken while they are loaded, and where the server is another one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LabServer } from '../controller/lab-server.ts';
+import { LabServer, until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { Way } from './way.ts';
 
@@ -38,4 +38,69 @@ test('a part that a server which answers does not have any more belongs to a pag
   await page.getByRole('link', { name: 'Templates' }).click();
   await page.getByText(NEW).waitFor();
   assert.equal(await page.getByText(LOST).count(), 0);
+});
+
+const NOT_YET = 'The page has not arrived yet: the connection to the server is slow, or was lost.';
+
+test('whichever file of the page does not come: it says so, and the page is there as soon as the file comes', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await LabServer.start(t);
+  await server.project('Shown', { auto_close: false });
+  const browser = await startBrowser(t);
+  const address = `http://127.0.0.1:${server.port}/`;
+  const html = await (await server.request('/')).text();
+  const files = [...html.matchAll(/"\/(assets\/[^"]+)"/g)].map(([, name]) => name!);
+  const named = (part: string) => [files.find((name) => name.includes(part))!];
+  const parts = { start: named('start-'), main: named('main-'), shared: named('chunk-'), style: named('style-') };
+  const others = files.filter((name) => !parts.start.includes(name));
+  const tried = Object.entries({ ...parts, others }).map(async ([part, broken]) => {
+    const { page } = await visit(browser, 'about:blank');
+    let isBroken = true;
+    let failures = 0;
+    await page.route(
+      ({ pathname }) => broken.includes(pathname.slice(1)),
+      (route) => {
+        if (!isBroken) return route.continue();
+        failures += 1;
+        // As while the network changes.
+        return route.abort('internetdisconnected');
+      },
+    );
+    await page.goto(address);
+    await page.getByText(NOT_YET).waitFor();
+    assert.equal(await page.getByText('Shown').count(), 0, `without ${part} nothing is half there`);
+    if (part === 'start') {
+      isBroken = false;
+      await page.getByRole('link', { name: 'Load it again' }).click();
+    } else {
+      await until(async () => failures > broken.length, `${part} is asked for again`);
+      assert.ok(await page.getByText(NOT_YET).isVisible());
+      isBroken = false;
+    }
+    await page.getByRole('row').filter({ hasText: 'Shown' }).waitFor();
+    await page.getByText(NOT_YET).waitFor({ state: 'detached' });
+    assert.equal(await page.locator('body').evaluate((body) => getComputedStyle(body).margin), '0px', 'styled');
+  });
+  await Promise.all(tried);
+
+  // The server was upgraded while the page came: the page of the new one is loaded.
+  const { page } = await visit(browser, 'about:blank');
+  const seen: string[] = [];
+  // The script that begins is that of another release, until the page is asked for again.
+  await page.route('**/assets/start-*', async (route) => {
+    if (seen.length > 0) return route.continue();
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, body: (await answer.text()).replaceAll(/begin-\w+/g, 'begin-FORMER0') });
+  });
+  await page.route(address, async (route) => {
+    const kind = route.request().resourceType();
+    if (kind !== 'fetch') return route.continue();
+    seen.push(kind);
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, body: (await answer.text()).replaceAll(/start-\w+/g, 'start-LATER000') });
+  });
+  await page.goto(address);
+  await page.getByRole('row').filter({ hasText: 'Shown' }).waitFor();
+  assert.deepEqual(seen, ['fetch'], 'asked once what the server has now');
 });

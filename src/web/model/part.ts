@@ -1,9 +1,7 @@
 // Parts of the page that are loaded when they are shown first: what is done when one does not come.
 import { signal } from '@preact/signals';
+import { pauseAfter, rested } from './rested.ts';
 import { compareVersion, isOutdated } from './version.ts';
-
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 10_000;
 
 /** How many parts wait for a server that does not answer. */
 export const awaitedParts = signal(0);
@@ -14,7 +12,7 @@ export const awaitedParts = signal(0);
  */
 export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   let answers = 0;
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+  for (let failures = 1; ; failures += 1) {
     try {
       return await load();
     } catch {
@@ -28,20 +26,7 @@ export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
       if (server === 'same') continue;
     }
     awaitedParts.value += 1;
-    await rested(pause);
+    await rested(pauseAfter(failures));
     awaitedParts.value -= 1;
   }
-}
-
-/** After this time, or as soon as the network is back. */
-function rested(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      globalThis.removeEventListener?.('online', done);
-      resolve();
-    };
-    const timer = setTimeout(done, milliseconds);
-    globalThis.addEventListener?.('online', done);
-  });
 }
