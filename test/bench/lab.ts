@@ -2,7 +2,7 @@
 // Repeat with: npm run bench -- --only lab
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Daemon } from '../system/daemon.ts';
+import { Daemon, MANY_PORTS } from '../system/daemon.ts';
 import { Lab, type NodeObject } from '../system/lab.ts';
 import { processesIn } from '../system/processes.ts';
 import { anonymousMegabytes, type Cost, costOf, shareOf, table } from './measure.ts';
@@ -16,14 +16,6 @@ const SAMPLE = 50;
 const HUB_PORTS = 8;
 /** The topology file is written when a lab has been quiet for so long. */
 const QUIET_MS = 1_500;
-
-/** 2,000 started PCs with cables take 2,000 consoles and 10,000 UDP ports; away from those of daemons in use here. */
-const PORTS = {
-  LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: '21001',
-  LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: '31000',
-  LABWIRE_SERVER_UDP_START_PORT_RANGE: '33000',
-  LABWIRE_SERVER_UDP_END_PORT_RANGE: '60000',
-};
 
 /** Figures of one size, by the title of their row. */
 type Figures = Map<string, Cost | string>;
@@ -45,7 +37,7 @@ async function grow(lab: Lab, n: number, figures: Figures = new Map()): Promise<
 
 /** A daemon that has done everything a few hundred times: what the first requests cost is the warming up of the program. */
 async function warmDaemon(vpcs: string): Promise<Daemon> {
-  const daemon = await new Daemon({ config: `[VPCS]\nvpcs_path = ${vpcs}\n`, environment: PORTS }).start();
+  const daemon = await new Daemon({ config: `[VPCS]\nvpcs_path = ${vpcs}\n`, environment: MANY_PORTS }).start();
   const warm = await Lab.create(daemon, 'Warm');
   const pcs = await grow(warm, 200);
   for (const { node_id } of pcs) await daemon.put(`${warm.path}/nodes/${node_id}`, { name: 'Moved', x: 1 });

@@ -2,16 +2,10 @@
 // Repeat with: npm run bench -- --only pcs
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Daemon } from '../system/daemon.ts';
+import { Daemon, MANY_PORTS } from '../system/daemon.ts';
 import { Lab, type NodeObject } from '../system/lab.ts';
 import { anonymousMegabytes, cpuMilliseconds, table } from './measure.ts';
 
-const PORTS = {
-  LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: '21001',
-  LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: '31000',
-  LABWIRE_SERVER_UDP_START_PORT_RANGE: '33000',
-  LABWIRE_SERVER_UDP_END_PORT_RANGE: '60000',
-};
 /** Of a hub as the API makes it. */
 const HUB_PORTS = 8;
 /** Until every PC has looked for a duplicate of its address, and the server has given back what only the work took (src/idle-memory-trimmer.ts). */
@@ -74,7 +68,7 @@ async function start(lab: Lab, pcs: readonly NodeObject[], by: 'controller' | 'c
 }
 
 async function measure(engine: 'built-in' | 'vpcs', count: number): Promise<string[]> {
-  await using daemon = await new Daemon({ environment: { ...PORTS, LABWIRE_VPCS_ENGINE: engine } }).start();
+  await using daemon = await new Daemon({ environment: { ...MANY_PORTS, LABWIRE_VPCS_ENGINE: engine } }).start();
   const atRest = async (): Promise<number> => {
     await sleep(REST_MS);
     return anonymousMegabytes(daemon.pid);

@@ -13,8 +13,9 @@ import { changeLink, keepFromHost } from '../../src/host/links.ts';
 import { findProgram } from '../../src/host/programs.ts';
 import { noQemu, noTaps, SMALL } from '../compute/qemu-support.ts';
 import { cannotMakeInterfaces, ip, removeAfter, uniqueName } from '../fabric/namespaces.ts';
+import { freeTcpPort } from '../free-tcp-port.ts';
 import { copyGuest, guestFile, guestSettings, noGuest, Typist } from '../guest/guest.ts';
-import { Daemon, freePort } from '../system/daemon.ts';
+import { Daemon } from '../system/daemon.ts';
 import { Lab, type NodeObject } from '../system/lab.ts';
 import { cpuMilliseconds, median, table } from './measure.ts';
 
@@ -91,7 +92,7 @@ async function labwire(frames: 'udp' | 'tap'): Promise<Pair> {
 
 /** A guest like those of the server. */
 async function guest(index: 0 | 1, backend: string): Promise<number> {
-  const port = await freePort();
+  const port = await freeTcpPort();
   const { kernel_command_line: line } = guestSettings(ADDRESSES[index]);
   const device = `virtio-net-pci,mac=0c:00:00:00:00:0${index},speed=10000,duplex=full,netdev=n`;
   program(
@@ -119,7 +120,7 @@ async function wired(backends: readonly [string, string], movers: readonly Child
   return { shells: await ready(ports), movers: movers.map(({ pid }) => pid!) };
 }
 
-const freePorts = (count: number): Promise<number[]> => Promise.all(Array.from({ length: count }, freePort));
+const freePorts = (count: number): Promise<number[]> => Promise.all(Array.from({ length: count }, freeTcpPort));
 
 /** A UDP socket of QEMU's, and the other guest's is its peer. */
 async function udpStraight(): Promise<Pair> {

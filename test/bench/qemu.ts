@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { splitWords } from '../../src/compute/emulators/qemu/words.ts';
-import { Daemon } from '../system/daemon.ts';
+import { Daemon, MANY_PORTS } from '../system/daemon.ts';
 import { Lab, type NodeObject } from '../system/lab.ts';
 import { anonymousMegabytes, type Cost, costOf, median, table } from './measure.ts';
 
@@ -24,13 +24,6 @@ const RUNNING = 40;
 const RUNNING_KIB = 40;
 
 const QUIET_MS = 1_500;
-
-const PORTS = {
-  LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: '21001',
-  LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: '31000',
-  LABWIRE_SERVER_UDP_START_PORT_RANGE: '33000',
-  LABWIRE_SERVER_UDP_END_PORT_RANGE: '60000',
-};
 
 const EMULATED = { platform: 'x86_64', ram: 16, options: '-machine accel=tcg', process_priority: 'normal' };
 
@@ -52,7 +45,7 @@ interface Labour {
 }
 
 async function labour(n: number): Promise<Labour> {
-  await using daemon = await new Daemon({ environment: PORTS }).start();
+  await using daemon = await new Daemon({ environment: MANY_PORTS }).start();
   // What the first requests cost is the warming up of the program.
   const warm = await Lab.create(daemon, 'Warm');
   await build(warm, 100);
@@ -100,7 +93,7 @@ async function bareStart(words: readonly string[]): Promise<number> {
 }
 
 async function starts(): Promise<{ own: number; bare: number }> {
-  await using daemon = await new Daemon({ environment: PORTS }).start();
+  await using daemon = await new Daemon({ environment: MANY_PORTS }).start();
   const folder = join(daemon.state, 'images/QEMU');
   mkdirSync(folder, { recursive: true });
   execFileSync('qemu-img', ['create', '-q', '-f', 'qcow2', join(folder, 'disk.qcow2'), '1G']);
@@ -126,7 +119,7 @@ async function starts(): Promise<{ own: number; bare: number }> {
 
 /** The daemon's memory for each machine that runs, in KiB. */
 async function memory(): Promise<number> {
-  await using daemon = await new Daemon({ environment: PORTS }).start();
+  await using daemon = await new Daemon({ environment: MANY_PORTS }).start();
   const lab = await Lab.create(daemon);
   await build(lab, 2 * RUNNING);
   const nodes = await lab.nodes();

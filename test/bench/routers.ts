@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeImage, noDynamips } from '../compute/router-support.ts';
-import { Daemon } from '../system/daemon.ts';
+import { Daemon, MANY_PORTS } from '../system/daemon.ts';
 import { executable, FROM_SOURCE } from '../system/executable.ts';
 import { Lab, type NodeObject } from '../system/lab.ts';
 import { processesIn } from '../system/processes.ts';
@@ -19,13 +19,6 @@ const RUNNING = 8;
 const RAM = 128;
 /** Of the image that they run. */
 const CONTENT_BYTES = 48 * 1024 * 1024;
-
-const PORTS = {
-  LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: '21001',
-  LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: '31000',
-  LABWIRE_SERVER_UDP_START_PORT_RANGE: '33000',
-  LABWIRE_SERVER_UDP_END_PORT_RANGE: '60000',
-};
 
 const program = process.argv.includes('--from-source') ? FROM_SOURCE : executable();
 const scratch = mkdtempSync(join(tmpdir(), 'labwire-bench-'));
@@ -61,7 +54,7 @@ async function labour(): Promise<[number, number, number]> {
   writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${standIn}' well "$@"\n`);
   chmodSync(path, 0o755);
   const config = `[Dynamips]\ndynamips_path = ${path}\n`;
-  await using daemon = await new Daemon({ program, config, environment: PORTS }).start();
+  await using daemon = await new Daemon({ program, config, environment: MANY_PORTS }).start();
   writeFileSync(join(imagesOf(daemon), 'r.image'), Buffer.from('7f454c46010201'.padEnd(128, '0'), 'hex'));
   // What the first requests cost is the warming up of the program.
   const warm = await Lab.create(daemon, 'Warm');
@@ -84,7 +77,7 @@ function shareOfMemory(pid: number): number {
 /** MiB of a router, of so many that run. */
 async function memory(shares: boolean): Promise<number> {
   const config = `[Dynamips]\nghost_ios_support = ${shares}\n`;
-  await using daemon = await new Daemon({ program, config, environment: PORTS }).start();
+  await using daemon = await new Daemon({ program, config, environment: MANY_PORTS }).start();
   const image = await makeImage(imagesOf(daemon), 'c3600', CONTENT_BYTES);
   const lab = await Lab.create(daemon);
   for (let index = 0; index < RUNNING; index += 1) await router(lab, image);

@@ -3,7 +3,8 @@
 import { spawn } from 'node:child_process';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Daemon, freePort } from '../system/daemon.ts';
+import { freeTcpPort } from '../free-tcp-port.ts';
+import { Daemon } from '../system/daemon.ts';
 import { executable } from '../system/executable.ts';
 import { anonymousMegabytes, cpuMilliseconds, median, table } from './measure.ts';
 
@@ -28,7 +29,7 @@ async function firstAnswer(port: number, since: number): Promise<number> {
 }
 
 async function bareRound(): Promise<number> {
-  const port = await freePort();
+  const port = await freeTcpPort();
   const since = performance.now();
   const child = spawn(process.execPath, ['-e', BARE, String(port)], { stdio: 'ignore' });
   const milliseconds = await firstAnswer(port, since);
@@ -38,7 +39,7 @@ async function bareRound(): Promise<number> {
 
 async function ownRound(): Promise<number> {
   await using daemon = new Daemon();
-  daemon.port = await freePort();
+  daemon.port = await freeTcpPort();
   const since = performance.now();
   await daemon.spawn();
   // Awaited here: the daemon ends with this function.

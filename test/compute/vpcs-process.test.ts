@@ -14,7 +14,8 @@ import { STARTUP_SCRIPT } from '../../src/compute/emulators/vpcs/script.ts';
 import { TelnetServer } from '../../src/consoles/telnet-server.ts';
 import type { TerminalExit } from '../../src/consoles/terminal.ts';
 import { childEnvironment, findOurs, processToken, reapOurs } from '../../src/host/processes.ts';
-import { Client, freePort, scratch, until } from '../consoles/harness.ts';
+import { Client, scratch, until } from '../consoles/harness.ts';
+import { freeTcpPort } from '../free-tcp-port.ts';
 import { testSupervisor } from '../supervisor/harness.ts';
 
 const supervisor = testSupervisor();
@@ -62,7 +63,7 @@ async function startPc(
 ): Promise<{ pc: VpcsProcess; port: number; client: Client }> {
   const pc = await makePc(t, options);
   await pc.start();
-  const port = await freePort();
+  const port = await freeTcpPort();
   const server = new TelnetServer({ console: pc.console, host: '127.0.0.1', port });
   await server.start();
   t.after(() => server.stop());

@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Console } from '../../src/consoles/console.ts';
 import { TelnetServer } from '../../src/consoles/telnet-server.ts';
 import { configureLog } from '../../src/host/log.ts';
-import { Client, freePort, until } from './harness.ts';
+import { freeTcpPort } from '../free-tcp-port.ts';
+import { Client, until } from './harness.ts';
 
 const lines: string[] = [];
 configureLog({ write: (line) => lines.push(line) });
@@ -28,7 +29,7 @@ async function serve(t: TestContext, name = 'PC1'): Promise<Fixture> {
     write: (bytes) => input.push(bytes.toString('latin1')) > 0,
     resize: (columns, rows) => sizes.push(`${columns}x${rows}`),
   });
-  const port = await freePort();
+  const port = await freeTcpPort();
   const server = new TelnetServer({ console, host: '127.0.0.1', port });
   await server.start();
   t.after(() => server.stop());

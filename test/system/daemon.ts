@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freeTcpPort } from '../free-tcp-port.ts';
 import { executable } from './executable.ts';
 import { killAllIn } from './processes.ts';
 import { tcpTable } from './tcp-table.ts';
@@ -47,6 +47,14 @@ export interface Question {
   agent?: Agent;
 }
 
+/** The environment of a daemon with thousands of nodes and cables: consoles and UDP ports for all, away from those of daemons in use here. */
+export const MANY_PORTS = {
+  LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: '21001',
+  LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: '31000',
+  LABWIRE_SERVER_UDP_START_PORT_RANGE: '33000',
+  LABWIRE_SERVER_UDP_END_PORT_RANGE: '60000',
+};
+
 let daemons = 0;
 
 /** Home directories of all daemons of this process: what runs with one of them is a daemon's doing. */
@@ -71,16 +79,6 @@ export interface Ending {
   code: number | null;
   signal: NodeJS.Signals | null;
   milliseconds: number;
-}
-
-/** A TCP port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Asks again and again until the answer fits; gives it. */
@@ -130,7 +128,7 @@ export class Daemon implements AsyncDisposable {
   /** Starts the program without waiting for anything; the port stays the same from life to life. */
   async spawn(): Promise<ChildProcess> {
     const { program = executable(), config = '', flags = [], environment = {}, host = '127.0.0.1' } = this.#options;
-    this.port ||= await freePort();
+    this.port ||= await freeTcpPort();
     mkdirSync(this.temporary, { recursive: true });
     if (config !== null) writeFileSync(this.configFile, config);
     const [command, ...words] = program as [string, ...string[]];

@@ -1,5 +1,5 @@
 // A lab of 1,000 nodes and as many links, in which all can be started: PCs in groups of four around hubs, the hubs in a ring.
-import type { Daemon, DaemonOptions } from '../system/daemon.ts';
+import { type Daemon, type DaemonOptions, MANY_PORTS } from '../system/daemon.ts';
 import { Lab } from '../system/lab.ts';
 
 const HUBS = 200;
@@ -10,12 +10,7 @@ export const LINKS = NODES;
 /** A daemon for it: so many console and UDP ports are wanted, away from those of daemons in use here. */
 export const FOR_LARGE_LAB: DaemonOptions = {
   config: '[VPCS]\nengine = built-in\n',
-  environment: {
-    LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: '21001',
-    LABWIRE_SERVER_CONSOLE_END_PORT_RANGE: '31000',
-    LABWIRE_SERVER_UDP_START_PORT_RANGE: '33000',
-    LABWIRE_SERVER_UDP_END_PORT_RANGE: '60000',
-  },
+  environment: MANY_PORTS,
 };
 
 export async function makeLargeLab(daemon: Daemon): Promise<Lab> {
