@@ -5,6 +5,11 @@ function literally(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 
+/** The prompt that a person has described: it stands at the end of a line. @throws SyntaxError */
+export function promptAs(described: string): RegExp {
+  return new RegExp(`(?:${described})\\s*$`);
+}
+
 /**
  * Recognizes the prompt that was shown, and others of the same device, such as `R1(config)#` of the one with `R1#`.
  * Undefined when nothing was shown.
@@ -13,7 +18,13 @@ export function promptLike(shown: string): RegExp | undefined {
   const prompt = shown.trim();
   if (prompt === '') return undefined;
   const [name] = /^[\w.@-]+/.exec(prompt) ?? [];
-  const others = name === undefined ? '' : `|${literally(name)}[^\\n]{0,60}[>#$%]`;
+  // A shell that shows nothing but the directory begins with that.
+  const others =
+    name === undefined
+      ? /^[/~].* [#$]$/.test(prompt)
+        ? '|[/~][^\\n]{0,60} [#$]'
+        : ''
+      : `|${literally(name)}[^\\n]{0,60}[>#$%]`;
   return new RegExp(`^(?:${literally(prompt)}${others})\\s*$`);
 }
 
@@ -26,6 +37,8 @@ export interface ConsoleAnswerOptions {
 export class ConsoleAnswer {
   readonly #options: ConsoleAnswerOptions;
   #echoed = false;
+  /** The end of the line of the echo has come, too. */
+  #begun = false;
   /** The line that is not complete yet, as it came. */
   #open = '';
   /** Complete lines that nobody has taken yet. */
@@ -44,7 +57,13 @@ export class ConsoleAnswer {
       const at = heard.indexOf(line);
       if (at === -1) return;
       this.#echoed = true;
-      this.#open = heard.slice(at + line.length).replace(/^[ \t]*\r?\n/, '');
+      this.#open = heard.slice(at + line.length);
+    }
+    if (!this.#begun) {
+      // The end of the echo's line may come later than the echo.
+      if (/^[ \t]*\r*$/.test(this.#open)) return;
+      this.#begun = true;
+      this.#open = this.#open.replace(/^[ \t]*\r*\n/, '');
     }
     const end = this.#open.lastIndexOf('\n') + 1;
     const complete = plain(this.#open.slice(0, end));
@@ -56,7 +75,7 @@ export class ConsoleAnswer {
 
   /** Whether it ends here, unless more comes. */
   get hasEnded(): boolean {
-    if (!this.#echoed) return false;
+    if (!this.#begun) return false;
     const { prompt, until } = this.#options;
     return until === undefined ? (prompt?.test(lastLine(this.#open)) ?? false) : this.#found;
   }

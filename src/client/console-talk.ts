@@ -6,6 +6,7 @@ import type { WebSocket } from 'ws';
 import { Failure } from '../failures.ts';
 import { ConsoleAnswer, plain, promptLike } from './console-answer.ts';
 import type { Session } from './session.ts';
+import { harmless } from './text-width.ts';
 
 /** What the console remembers has come when it has been silent for so long. */
 const SETTLED_MS = 300;
@@ -15,9 +16,11 @@ const INTERRUPTED_MS = 500;
 /** An end that is found may be the beginning of more. */
 const SURE_MS = 150;
 /** So long without a word is an end, too: less where there is no prompt to wait for. Who says what to wait for waits for that. */
-const SILENCE_MS = { prompted: 10_000, unprompted: 3_000, until: Number.POSITIVE_INFINITY };
+const SILENCE_MS = { prompted: 10_000, unprompted: 3_000, named: Number.POSITIVE_INFINITY };
 /** Characters of what a console says in which something is looked for. */
 const KEPT = 131_072;
+/** Characters of a console's last line that a failure shows. */
+const MOST_SHOWN = 60;
 
 /** What a console says, piece by piece. */
 class Listener {
@@ -74,6 +77,8 @@ export interface Talk {
   line: string;
   /** Where the answer ends; without it at the next prompt. */
   until?: RegExp | undefined;
+  /** The next prompt; without it the console is asked for one. */
+  prompt?: RegExp | undefined;
   /** How long it may take. */
   seconds: number;
   /** Takes the answer, as it comes. */
@@ -103,8 +108,9 @@ export async function talk(session: Session, path: string, options: Talk): Promi
     const listener = new Listener(socket);
     const type = (text: string): void => socket.send(Buffer.from(`${text}\r`));
     await listener.settle();
-    let prompt: RegExp | undefined;
-    if (!until) {
+    let { prompt } = options;
+    const isNamed = prompt !== undefined || until !== undefined;
+    if (!isNamed) {
       type('');
       prompt = promptLike(
         stripVTControlCharacters(await listener.settle())
@@ -114,7 +120,7 @@ export async function talk(session: Session, path: string, options: Talk): Promi
     }
     const answer = new ConsoleAnswer({ line, prompt, until });
     type(line);
-    const silence = SILENCE_MS[until ? 'until' : prompt ? 'prompted' : 'unprompted'];
+    const silence = SILENCE_MS[isNamed ? 'named' : prompt ? 'prompted' : 'unprompted'];
     await hearAnswer(listener, answer, options, silence);
   } catch (error) {
     if (options.interrupts) await interrupt(socket);
@@ -132,13 +138,15 @@ async function hearAnswer(
   silence: number,
 ): Promise<void> {
   const deadline = performance.now() + seconds * 1000;
+  let said = '';
   try {
     for (;;) {
       const left = deadline - performance.now();
       if (left <= 0) {
+        const last = harmless(lastWords(plain(said)).slice(0, MOST_SHOWN));
         throw new Failure(
           'time-out',
-          `The answer has not ended within ${seconds} s: give it more time with --timeout, or say where it ends with --until.`,
+          `The answer has not ended within ${seconds} s${last === '' ? '; the console is silent' : `; its last line is "${last}"`}: give it more time with --timeout, or say where it ends with --prompt or --until.`,
         );
       }
       const enough = answer.hasEnded ? SURE_MS : silence;
@@ -147,6 +155,7 @@ async function hearAnswer(
         if (enough <= left || answer.hasEnded) return;
         continue;
       }
+      said = (said + text).slice(-KEPT);
       answer.receive(text);
       hear(answer.take());
     }

@@ -1,5 +1,6 @@
 // `labwired node exec`: one line at a node's console, and its answer.
 import { messageOf } from '../failures.ts';
+import { promptAs } from './console-answer.ts';
 import { usableConsole } from './console-socket.ts';
 import { talk } from './console-talk.ts';
 import type { NodeObject } from './objects.ts';
@@ -12,15 +13,16 @@ const USUAL_SECONDS = 30;
 export interface ExecOptions {
   line: string;
   until?: string;
+  prompt?: string;
   timeout?: string;
 }
 
 /** @throws WrongUsage */
-function expressionOf(until: string | undefined): RegExp | undefined {
+function expressionOf(flag: string, given: string | undefined, made: (given: string) => RegExp): RegExp | undefined {
   try {
-    return until === undefined ? undefined : new RegExp(until, 'm');
+    return given === undefined ? undefined : made(given);
   } catch (error) {
-    throw new WrongUsage(`--until: ${messageOf(error)}`);
+    throw new WrongUsage(`${flag}: ${messageOf(error)}`);
   }
 }
 
@@ -30,10 +32,12 @@ function expressionOf(until: string | undefined): RegExp | undefined {
  */
 export async function execute(
   session: Session,
-  { line, until: expression, timeout }: ExecOptions,
+  { line, timeout, ...ends }: ExecOptions,
   find: () => Promise<{ node: NodeObject; path: string }>,
 ): Promise<void> {
-  const until = expressionOf(expression);
+  const until = expressionOf('--until', ends.until, (given) => new RegExp(given, 'm'));
+  const prompt = expressionOf('--prompt', ends.prompt, promptAs);
+  if (until && prompt) throw new WrongUsage('--until and --prompt both say where the answer ends: choose one.');
   const seconds = secondsOf('--timeout', timeout, USUAL_SECONDS);
   if (session.json) throw new WrongUsage('--json: what a console says is no object of the API; leave it out.');
   if (/[\r\n]/.test(line)) throw new WrongUsage('exec types one line; give several to several commands.');
@@ -42,5 +46,5 @@ export async function execute(
   const hear = (text: string): void => {
     if (text !== '' && !session.quiet) process.stdout.write(text);
   };
-  await talk(session, path, { line, until, seconds, hear });
+  await talk(session, path, { line, until, prompt, seconds, hear });
 }

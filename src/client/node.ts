@@ -226,6 +226,7 @@ export const node: Noun = {
       summary: "types a line at the node's console and prints the answer",
       flags: {
         until: { value: 'REGEX', summary: 'the answer ends where this is found (at the next prompt)' },
+        prompt: { value: 'REGEX', summary: 'what its prompt looks like, if it is not the one that Return shows' },
         timeout: { value: 'SECONDS', summary: 'how long it may take (30)' },
       },
       inLab: true,

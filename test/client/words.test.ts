@@ -117,5 +117,9 @@ test('the answer of a console is what stands between the echo and the next promp
   assert.deepEqual(answered('x', 'R1#', ['x\r\nR1 is here\r\nR1']).ends, [false], 'a name alone is no prompt');
   assert.equal(answered('cat', '/ # ', ['cat\r\nlast line without an end']).text, 'last line without an end\n');
   assert.deepEqual(answered('boot', '', ['boot\r\nlogin: '], /login: $/), { text: 'login:\n', ends: [true] });
+  const late = { text: '42\n', ends: [false, false, false, true] };
+  assert.deepEqual(answered('x', '/ # ', ['x', '\r', '\r\n42\r\n', '/ # ']), late, 'the end of the echo comes late');
+  assert.equal(answered('cd /bin', '/ # ', ['cd /bin\r\n/bin # ']).text, '', 'a shell in another directory');
+  assert.equal(answered('x', '/ # ', ['x\r\nC# ']).text, 'C#\n', 'which is no directory');
   assert.deepEqual(answered('login', '', ['login'], /login/).ends, [false], 'the echo is no answer');
 });

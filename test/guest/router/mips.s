@@ -1,4 +1,5 @@
-# A router's image of a few lines, for MIPS: it prints a greeting on its console, echoes what is typed, and waits otherwise.
+# A router's image of a few lines, for MIPS: it prints a greeting on its console, echoes what is typed, answers a line with one of its own and
+# a prompt, and waits otherwise.
 # Built with --defsym STATUS=…, DATA=… (addresses of the console's UART) and UART=1 where that has to be mapped first.
     .set noreorder
     .set mips3
@@ -57,7 +58,13 @@ wait:
     nop
 3:  lbu $t1, 0($s2)
     sw $t1, 0x40($s3)
+    li $t2, 13
+    la $t0, answer
+    beq $t1, $t2, 1b
+    nop
     jr $s0
     nop
 greeting:
     .asciz "\r\nA router of the tests is ready.\r\n"
+answer:
+    .asciz "\r\n% This router knows no commands.\r\nR1#"
