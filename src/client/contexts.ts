@@ -1,15 +1,22 @@
-// Contexts: servers by names, as a file of the user keeps them. It never holds a password, only where one is.
-import { mkdir, readFile } from 'node:fs/promises';
+// Contexts: servers by names, as a file of the user keeps them. It never holds a password, only where one is; it may hold a token, which
+// is revoked alone when it gets lost.
+import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as v from 'valibot';
 import { Failure, systemCode } from '../failures.ts';
 import { fileFailure, writeFileAtomically } from '../host/atomic-file.ts';
+import { quoted } from '../host/shell-word.ts';
+import { TOKEN_PREFIX } from '../store/roles.ts';
 import { findNamed } from './find.ts';
+
+/** What others than the owner of a file may do with it. */
+const OTHERS = 0o077;
 
 const Context = v.object({
   name: v.pipe(v.string(), v.nonEmpty()),
   server: v.pipe(v.string(), v.nonEmpty()),
   passwordFile: v.optional(v.string()),
+  token: v.optional(v.pipe(v.string(), v.startsWith(TOKEN_PREFIX))),
   lab: v.optional(v.string()),
 });
 
@@ -21,22 +28,35 @@ export type Contexts = v.InferOutput<typeof Contexts>;
 /** What the file has; nothing when it is not there. @throws Failure for a file that is not understood */
 export async function readContexts(file: string): Promise<Contexts> {
   let text: string;
+  let mode: number;
   try {
-    text = await readFile(file, 'utf8');
+    await using handle = await open(file);
+    ({ mode } = await handle.stat());
+    text = await handle.readFile('utf8');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return { contexts: [] };
     throw fileFailure(error, file);
   }
+  let kept: Contexts;
   try {
-    return v.parse(Contexts, JSON.parse(text));
+    kept = v.parse(Contexts, JSON.parse(text));
   } catch (error) {
     throw new Failure('invalid', `${file} is not a list of contexts as labwired writes it: mend it, or remove it.`, {
       cause: error,
     });
   }
+  if ((mode & OTHERS) !== 0 && kept.contexts.some(({ token }) => token !== undefined)) {
+    throw new Failure('forbidden', `${file} holds a token, and others can read it: chmod 600 ${quoted(file)}`);
+  }
+  return kept;
 }
 
-/** For its owner alone: it says where passwords are. */
+/** A context as it may be shown. */
+export function withoutToken({ token, ...shown }: Context): Omit<Context, 'token'> & { has_token: boolean } {
+  return { ...shown, has_token: token !== undefined };
+}
+
+/** For its owner alone: it says where passwords are, and may hold tokens. */
 export async function writeContexts(file: string, contexts: Contexts): Promise<void> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });

@@ -29,6 +29,7 @@ export interface ChoiceFlags {
 export interface Choice {
   server: string;
   passwordFile?: string | undefined;
+  token?: string | undefined;
   lab?: string | undefined;
 }
 

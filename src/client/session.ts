@@ -42,10 +42,11 @@ export class Session {
   /** @throws WrongUsage, Failure of the password's file */
   static async open(flags: SessionFlags, environment: ClientEnvironment): Promise<Session> {
     const choice = await chooseServer(flags, environment);
-    const { server: url, passwordFile } = choice;
+    const { server: url, passwordFile, token } = choice;
+    const shown = flags['password-file'] === undefined ? "The context's password file" : '--password-file';
     const api = new Api({
       url,
-      password: passwordFile && (await passwordIn(passwordFile, flags['password-file'] === undefined)),
+      password: passwordFile ? await firstLineOf(passwordFile, shown) : token,
       askPassword: process.stdin.isTTY ? askSecret : undefined,
     });
     return new Session(api, choice, flags, environment);
@@ -139,8 +140,9 @@ export function findNode(all: readonly NodeObject[], wanted: string): NodeObject
   return findNamed('node', all, ({ node_id: id, name }) => ({ id, name }), wanted);
 }
 
-async function passwordIn(file: string, ofContext: boolean): Promise<string> {
-  const shown = ofContext ? `The context's password file ${file}` : `--password-file ${file}`;
+/** The first line of a file: a password, or a token. @param source what names it, for messages */
+export async function firstLineOf(file: string, source: string): Promise<string> {
+  const shown = `${source} ${file}`;
   let content: string;
   try {
     content = await readFile(file, 'utf8');

@@ -1,10 +1,11 @@
 // The server's socket in the file system, and contexts: which server a command finds, and who needs no password.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Client, client } from './client.ts';
+import { basicHeader } from '../../src/http/authentication.ts';
+import { Client, client, Terminal } from './client.ts';
 import { startDaemon } from './daemon.ts';
 import { missing } from './lab.ts';
 import { NOBODY } from './unprivileged.ts';
@@ -99,16 +100,18 @@ test('no local socket is made where none is wanted', async (t) => {
   assert.match(String(refused), /socket_path = "here" is not possible: name an absolute path, or off/);
 });
 
-/** Another lab on another server. */
-async function other(t: TestContext): Promise<string> {
+/** Another server, as ann names it, and a token of hers. */
+async function other(t: TestContext): Promise<{ url: string; token: string }> {
   const { daemon } = await client(t, { config: ANN });
-  return daemon.url.replace('//', '//ann@');
+  const headers = { authorization: basicHeader({ user: 'ann', password: 'secret12' }) };
+  const { json } = await daemon.ask('POST', '/v2/account/tokens', { body: { name: 'robot' }, headers });
+  return { url: daemon.url.replace('//', '//ann@'), token: json.token };
 }
 
 test('contexts name servers, and hold no password', async (t) => {
   const labwired = alone(await client(t));
   await labwired.say('lab', 'create', 'here');
-  const url = await other(t);
+  const { url, token } = await other(t);
   writeFileSync(join(labwired.daemon.directory, 'my password'), 'secret12\n');
   await labwired.say('context', 'add', 'Schule 1', '--server', url, '--password-file', 'my password', '--lab', 'there');
   await labwired.say('lab', 'create', 'there', '--context', 'Schule 1');
@@ -127,6 +130,48 @@ test('contexts name servers, and hold no password', async (t) => {
   assert.match(await elsewhere.say('lab', 'list'), /here/, 'a server that is named goes before the one in use');
 
   const kept = join(labwired.daemon.directory, '.config/labwire/contexts.json');
+  const tokenFile = join(labwired.daemon.directory, 'token');
+  writeFileSync(tokenFile, `${token}\n`);
+  const adding = ['context', 'add', 'robot', '--server', url.replace('ann@', '')];
+  const shown = [await labwired.say(...adding, '--token-file', 'token', '--json')];
+  rmSync(tokenFile);
+  assert.equal(JSON.parse(shown[0]!).has_token, true);
+  const robot = ['--context', 'robot'];
+  assert.match(await labwired.say('lab', 'list', ...robot), /there/, 'the token itself is kept');
+  shown.push(await labwired.say('context', 'list', '--json'), await labwired.say('context', 'list'));
+  assert.match(shown[2]!, /\nrobot +http:\/\/127\.0\.0\.1:\d+ +a token$/m);
+  shown.push(await labwired.say('context', 'use', 'robot', '--json'));
+  await labwired.say('context', 'use', 'Schule 1');
+  const asked = new Terminal(t, labwired, 80, [...adding, '--force', '--token']);
+  await asked.shows(/Token for http:\/\/127\.0\.0\.1:\d+: $/);
+  asked.type(`${token}\r`);
+  assert.deepEqual(await asked.ended, [0, null]);
+  shown.push(asked.text);
+  assert.match(await labwired.say('lab', 'list', ...robot), /there/);
+  assert.equal(shown.join('').includes('lwt_'), false, 'it is never shown');
+  chmodSync(kept, 0o644);
+  await labwired.fails(1, /contexts\.json holds a token, and others can read it: chmod 600 /, 'lab', 'list', ...robot);
+  chmodSync(kept, 0o600);
+  writeFileSync(tokenFile, 'secret12\n');
+  await labwired.fails(
+    2,
+    /--token-file token: its first line is no token, which begins with lwt_/,
+    ...adding,
+    '--force',
+    '--token-file',
+    'token',
+  );
+  await labwired.fails(
+    2,
+    /--token and --token-file: choose one/,
+    ...adding,
+    '--force',
+    '--token-file',
+    'token',
+    '--token',
+  );
+  await labwired.say('context', 'remove', 'robot');
+  assert.equal(readFileSync(kept, 'utf8').includes('lwt_'), false, 'and forgotten with its context');
   assert.equal(statSync(kept).mode & 0o777, 0o600);
   assert.doesNotMatch(readFileSync(kept, 'utf8'), /secret12/);
   await labwired.fails(2, /already: replace it with --force/, 'context', 'add', 'Schule 1', '--server', url);
