@@ -1,6 +1,7 @@
-// `labwired node exec` at the consoles of machines, containers and routers: what it prints, and where an answer ends.
+// `labwired node exec` at the consoles of machines, containers and routers: what it prints, and where an answer ends; and what checks see
+// of a machine.
 import assert from 'node:assert/strict';
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { BUSYBOX } from '../compute/docker-engine.ts';
@@ -13,7 +14,9 @@ import { client } from './client.ts';
 import { eventually } from './daemon.ts';
 import { Lab, type NodeObject } from './lab.ts';
 
-test('a line is typed at the shell of a QEMU guest, and its answer printed', { skip: noQemu || noGuest }, async (t) => {
+test('a line is typed at the shell of a QEMU guest, and its answer printed; checks ask it, ping it and see its frames', {
+  skip: noQemu || noGuest,
+}, async (t) => {
   const labwired = await client(t);
   const { daemon } = labwired;
   const images = join(daemon.state, 'images', 'QEMU');
@@ -24,13 +27,38 @@ test('a line is typed at the shell of a QEMU guest, and its answer printed', { s
     ...{ name: 'G1', node_type: 'qemu', compute_id: 'local' },
     properties: { ...SMALL, ...guestSettings('10.0.0.1/24') },
   });
-  await lab.start(guest);
+  const pc = await lab.pc('PC1', { properties: { startup_script: 'ip 10.0.0.2/24\n' } });
+  await lab.link(pc, guest);
+  await Promise.all([lab.start(guest), lab.start(pc)]);
   await labwired.say('node', 'exec', 'G1', '--until', 'guest is ready', '--timeout', '150', '');
   // What was typed while the guest started is answered now, and stands before the answer to this line.
   await labwired.say('node', 'exec', 'G1', 'true');
   assert.equal(await labwired.say('node', 'exec', 'G1', 'echo $((6 * 7))'), '42');
   assert.match(await labwired.say('node', 'exec', 'G1', '--', 'ls', '-a', '/'), /(^|\s)\.\.\s/);
   assert.equal(await labwired.say('node', 'exec', 'G1', 'true'), '');
+
+  const checks = [
+    'ping: {from: G1, to: 10.0.0.2, count: 2, round_trip: {max: 30000}}',
+    'ping: {from: PC1, to: G1}',
+    'ping: {from: G1, to: PC1}',
+    '{name: nobody, ping: {from: G1, to: 10.0.0.9, count: 1, timeout: 1}}',
+    'console: {node: G1, expect: guest is ready}',
+    'console: {node: G1, send: cat /proc/cmdline, expect: {regex: "guest_ip=[0-9./]+"}}',
+    'frame: {link: "G1:e0", filter: icmp and src host 10.0.0.1}',
+  ];
+  const text = `name: Lab\nnodes: {G1: {type: qemu}, PC1: {type: vpcs}}\nlinks: ["PC1:e0 -- G1:e0"]\nchecks:\n  - ${checks.join('\n  - ')}\n`;
+  await writeFile(join(daemon.directory, 'lab.yaml'), text);
+  const { out, error } = await labwired.run('test', '--json');
+  const seen = (JSON.parse(out) as { checks: { passed: boolean; seen: string }[] }).checks;
+  assert.deepEqual(
+    seen.map(({ passed }) => passed),
+    [true, true, true, false, true, true, true],
+    `${error}${out}`,
+  );
+  assert.match(seen[0]!.seen, /^2 of 2 answered, [\d.]+ ms on average/);
+  assert.match(seen[3]!.seen, /^0 of 1 answered/);
+  assert.match(seen[5]!.seen, /guest_ip=10\.0\.0\.1\/24/);
+  assert.match(seen[6]!.seen, /ICMP +10\.0\.0\.1 > 10\.0\.0\.2/);
 });
 
 test('a line is typed at the consoles of a container and of routers, and its answer printed', async (t) => {

@@ -101,6 +101,34 @@ test('pings, consoles and frames are looked at, and what was seen is said', asyn
     cases.map(({ failure }) => failure !== undefined),
     [true, true, true, true, false],
   );
+
+  const alone = (text: string): void => writeFileSync(join(daemon.directory, 'checks.yaml'), text);
+  const one = 'checks:\n  - console: {node: PC1, send: show ip, expect: 10.0.0.1/24}\n';
+  alone(one);
+  assert.match(await labwired.say('test', 'checks.yaml'), /\n1 check passed/, 'of the lab that is open');
+  await labwired.fails(
+    1,
+    /Lab "Checked" keeps no checks: .*labwired test FILE --lab "Checked" --keep/,
+    'test',
+    'Checked',
+  );
+  await labwired.fails(1, /There is no file "Chekced"\. .*"Chekced"/, 'test', 'Chekced');
+  alone(one.replace('node: PC1', 'node: PC8'));
+  await labwired.fails(
+    1,
+    /checks\.yaml:2:5: checks\.0: there is no node "PC8"; did you mean "PC1"\?/,
+    'test',
+    'checks.yaml',
+  );
+  alone(one.replace('console:', 'consle:'));
+  await labwired.fails(1, /checks\.yaml:2:5: checks\.0\.consle: .*did you mean "console"\?/, 'test', 'checks.yaml');
+  await labwired.run('test', 'lab.yaml', '--keep');
+  const kept = JSON.parse((await labwired.run('test', 'Checked', '--json')).out) as Reported;
+  assert.deepEqual(
+    kept.checks.map(({ name, passed }) => [name, passed]),
+    checks.map(({ name, passed }) => [name, passed]),
+    'those of the file, without the file',
+  );
 });
 
 /** The cases of a JUnit report, read by a parser of XML that takes nothing wrong. */

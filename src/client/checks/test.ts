@@ -7,9 +7,6 @@ import type { Session } from '../session.ts';
 import { WrongUsage } from '../wrong-usage.ts';
 import type { CheckResult } from './run.ts';
 
-/** The file that is meant when none is named. */
-const USUAL_FILE = 'lab.yaml';
-
 function tell(session: Session, { name, passed, seen, seconds }: CheckResult): void {
   if (session.json || session.quiet) return;
   session.tell(`${passed ? 'passed' : 'FAILED'}  ${name}: ${seen} (${seconds.toFixed(1)} s)`, name);
@@ -17,35 +14,32 @@ function tell(session: Session, { name, passed, seen, seconds }: CheckResult): v
 
 async function run(
   session: Session,
-  file: string,
-  { junit, lab: named }: { junit?: string; lab?: string },
+  word: string | undefined,
+  { junit, lab: named, keep }: { junit?: string; lab?: string; keep?: true },
 ): Promise<void> {
-  const [{ readLab }, { labOfFile }, { runChecks }, { Scene }, { junitReport }] = await Promise.all([
-    import('../labfile/read.ts'),
-    import('./which-lab.ts'),
+  const [{ askedChecks, keepChecks }, { runChecks }, { Scene }, { junitReport }] = await Promise.all([
+    import('./asked.ts'),
     import('./run.ts'),
     import('./scene.ts'),
     import('./junit.ts'),
   ]);
-  const wanted = await readLab(file);
-  const { checks } = wanted;
-  if (checks.length === 0) throw new WrongUsage(`${wanted.file} has no checks: write them below checks.`);
-  const lab = await labOfFile(session, wanted, named);
+  const asked = await askedChecks(session, word, named);
+  const { lab, checks, file, started } = asked;
+  if (checks.length === 0) throw new WrongUsage(`${file} has no checks: write them below checks.`);
   if (lab.status !== 'opened') {
-    throw new Failure('conflict', `Lab "${lab.name}" is closed: labwired lab start ${wanted.file}`);
+    throw new Failure('conflict', `Lab "${lab.name}" is closed: labwired lab start ${started}`);
   }
+  if (keep) await keepChecks(session, asked);
   const begun = new Date();
   const results = await runChecks(new Scene(session, lab), checks, (result) => tell(session, result));
   const seconds = (Date.now() - begun.getTime()) / 1000;
   const failed = results.filter(({ passed }) => !passed).length;
   if (junit !== undefined) {
-    const suite = { lab: lab.name, file: wanted.file, begun, seconds };
+    const suite = { lab: lab.name, file, begun, seconds };
     await save(session, Readable.from([junitReport(suite, results)]), junit);
   }
   if (session.json) {
-    session.print(
-      JSON.stringify({ lab: lab.name, file: wanted.file, passed: failed === 0, seconds, checks: results }, null, 2),
-    );
+    session.print(JSON.stringify({ lab: lab.name, file, passed: failed === 0, seconds, checks: results }, null, 2));
   }
   const count = results.length === 1 ? '1 check' : `${results.length} checks`;
   if (failed > 0) throw new Failure('conflict', `${failed} of ${count} failed, after ${seconds.toFixed(1)} s.`);
@@ -58,13 +52,17 @@ export const test: Noun = {
   verbs: [
     verb({
       name: '',
-      words: ['[FILE]'],
-      summary: "runs the checks of a lab's file (lab.yaml)",
+      words: ['[FILE|LAB]'],
+      summary: "runs the checks of a lab's file (lab.yaml), of a file of checks alone, or those that a lab keeps",
       flags: {
         junit: { value: 'FILE', summary: 'the results as JUnit XML, for CI systems' },
-        lab: { ...LAB_FLAG.lab, summary: 'another lab than the one of the file, such as a copy' },
+        lab: {
+          ...LAB_FLAG.lab,
+          summary: 'another lab than the one of the file, such as a copy, or one without a file',
+        },
+        keep: { summary: 'the lab keeps these checks, for labwired test LAB' },
       },
-      run: (session, [file = USUAL_FILE], flags) => run(session, file, flags),
+      run: (session, [word], flags) => run(session, word, flags),
     }),
   ],
 };

@@ -2,20 +2,29 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
+import * as v from 'valibot';
 import { FILTERS, normalizedFilters } from '../../controller/links/filters.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
 import type { Variables } from '../../store/vocabulary.ts';
 import { nearest } from '../nearest.ts';
-import { checkSource } from './checking.ts';
+import { checkSource, wrongIn } from './checking.ts';
 import { contentOf } from './contents.ts';
 import { endsOf } from './ends.ts';
 import { portMistakes, portsByFile } from './link-ports.ts';
 import { LabFileMistakes, type Mistake } from './mistakes.ts';
-import { nodeKey, type Origin, type WantedDrawing, type WantedLab, type WantedLink, type WantedNode } from './model.ts';
+import {
+  nodeKey,
+  type Origin,
+  type WantedCheck,
+  type WantedDrawing,
+  type WantedLab,
+  type WantedLink,
+  type WantedNode,
+} from './model.ts';
 import { wrongSettings } from './node-settings.ts';
-import { referenceMistakes } from './references.ts';
-import type { Check, LabText, NodeText } from './schema.ts';
+import { checkMistakes, referenceMistakes } from './references.ts';
+import { type Check, ChecksText, type LabText, type NodeText } from './schema.ts';
 import { type Path, readSource, type Source } from './source.ts';
 import { copiesOf, filled, filledText, type Values } from './substitution.ts';
 
@@ -27,13 +36,47 @@ const USUAL_STEP = [120, 0] as const;
  * @throws LabFileMistakes with all that is wrong in it; Failure when it cannot be read
  */
 export async function readLab(file: string): Promise<WantedLab> {
-  let content: string;
+  return parseLab(await textOfFile(file), file, directoryOf(file));
+}
+
+/** @throws Failure when it cannot be read */
+export async function textOfFile(file: string): Promise<string> {
   try {
-    content = file === '-' ? await textOf(process.stdin) : await readFile(file, 'utf8');
+    return file === '-' ? await textOf(process.stdin) : await readFile(file, 'utf8');
   } catch (error) {
     throw fileFailure(error, file);
   }
-  return parseLab(content, file, file === '-' ? '.' : dirname(resolve(file)));
+}
+
+/** Where the files are that a file names. */
+export const directoryOf = (file: string): string => (file === '-' ? '.' : dirname(resolve(file)));
+
+const shownName = (file: string): string => (file === '-' ? 'standard input' : file);
+
+/** What of a file is about checks; `isAlone` when it has nothing else, and so tells of no lab. @throws LabFileMistakes where it is no YAML */
+export function checksWithin(content: string, file: string): { isAlone: boolean; variables: unknown; checks: unknown } {
+  const { value } = readSource(shownName(file), content);
+  const members = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  const { variables, checks, ...others } = members;
+  return { isAlone: checks !== undefined && Object.keys(others).length === 0, variables, checks };
+}
+
+/**
+ * The checks of a file that has nothing else.
+ * @param names of the nodes of the lab that is to be checked
+ * @throws LabFileMistakes
+ */
+export async function parseChecks(content: string, file: string, names: readonly string[]): Promise<WantedCheck[]> {
+  const shown = shownName(file);
+  const source = readSource(shown, content);
+  const wrong = wrongIn(ChecksText, source.value);
+  const mistakes = wrong.map(({ path, of, message }): Mistake => ({ ...source.placeOf(path, of), message }));
+  if (mistakes.length > 0) throw new LabFileMistakes(shown, mistakes);
+  const text = { name: shown, ...v.parse(ChecksText, source.value) };
+  const { checks } = await new Reader(source, text, directoryOf(file), mistakes).lab(shown);
+  if (mistakes.length === 0) mistakes.push(...checkMistakes(checks, names));
+  if (mistakes.length > 0) throw new LabFileMistakes(shown, mistakes);
+  return checks;
 }
 
 /** The same, with what a server would say of its links, as far as the file alone tells. @throws LabFileMistakes */
@@ -50,7 +93,7 @@ export async function checkLab(file: string): Promise<WantedLab> {
  * @throws LabFileMistakes
  */
 export async function parseLab(content: string, file: string, directory = '.'): Promise<WantedLab> {
-  const shown = file === '-' ? 'standard input' : file;
+  const shown = shownName(file);
   const source = readSource(shown, content);
   const checked = checkSource(source);
   if ('mistakes' in checked) throw new LabFileMistakes(shown, checked.mistakes);

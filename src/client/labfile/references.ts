@@ -4,7 +4,7 @@ import { suggestion } from '../nearest.ts';
 import { hasConfiguration, hasPrivateConfiguration } from './configurations.ts';
 import { endsOf, isSameEnd } from './ends.ts';
 import type { Mistake } from './mistakes.ts';
-import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
+import { nodeKey, type WantedCheck, type WantedLab, type WantedNode } from './model.ts';
 import type { Expected, Ping } from './schema.ts';
 
 type Say = (message: string) => void;
@@ -40,18 +40,37 @@ export function referenceMistakes(lab: WantedLab): Mistake[] {
         );
     }
   }
-  for (const [index, { place, ping, console, frame }] of lab.checks.entries()) {
-    const say = at(place, `checks.${index}`);
-    const given = [ping, console, frame].filter((one) => one !== undefined).length;
-    if (given !== 1) say('a check has exactly one of ping, console and frame');
+  mistakes.push(...checkMistakes(lab.checks, names, (text, say) => checkFrameLink(text, lab, names, say)));
+  return mistakes;
+}
+
+/**
+ * What does not go together in checks.
+ * @param names of the nodes that there are
+ * @param frameLink says what is wrong with a link that is named, where the links are known
+ */
+export function checkMistakes(
+  checks: readonly WantedCheck[],
+  names: readonly string[],
+  frameLink: (text: string, say: Say) => void = () => {},
+): Mistake[] {
+  const known = new Set(names.map(nodeKey));
+  const named = (name: string, say: Say): void => {
+    if (!known.has(nodeKey(name))) say(`there is no node "${name}"; ${suggestion(name, names)}`);
+  };
+  return checks.flatMap(({ place, ping, console, frame }, index) => {
+    const messages: string[] = [];
+    const say: Say = (message) => void messages.push(message);
+    if ([ping, console, frame].filter((one) => one !== undefined).length !== 1)
+      say('a check has exactly one of ping, console and frame');
     if (ping) checkPing(ping, say, named);
     if (console) {
       named(console.node, say);
       checkExpected(console.expect, say);
     }
-    if (frame) checkFrameLink(frame.link, lab, names, say);
-  }
-  return mistakes;
+    if (frame) frameLink(frame.link, say);
+    return messages.map((message) => ({ ...place, message: `checks.${index}: ${message}` }));
+  });
 }
 
 function checkNode(node: WantedNode, say: Say, named: (name: string, say: Say) => void): void {

@@ -192,3 +192,6 @@ export const LabText = v.strictObject({
   checks: v.optional(said(v.array(Check), 'What labwired test looks at')),
 });
 export type LabText = v.InferOutput<typeof LabText>;
+
+/** A file of checks alone, of a lab that has no file. */
+export const ChecksText = v.pick(LabText, ['variables', 'checks']);

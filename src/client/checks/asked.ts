@@ -1,0 +1,98 @@
+// The checks that are meant, and of which lab: those of its file, of a file of checks alone, or those that the lab keeps.
+import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
+import { stringify } from 'yaml';
+import { Failure } from '../../failures.ts';
+import { exists } from '../../host/exists.ts';
+import type { WantedCheck } from '../labfile/model.ts';
+import { checksWithin, directoryOf, parseChecks, parseLab, textOfFile } from '../labfile/read.ts';
+import { labPath } from '../labfile/state.ts';
+import type { LabObject } from '../objects.ts';
+import type { Session } from '../session.ts';
+import { WrongUsage } from '../wrong-usage.ts';
+import { labOfFile } from './which-lab.ts';
+
+/** The file that is meant when none is named. */
+const USUAL_FILE = 'lab.yaml';
+/** The file of a lab, among those of its directory, that keeps its checks. */
+const KEPT_FILE = 'checks.yaml';
+
+export interface Asked {
+  lab: LabObject;
+  checks: WantedCheck[];
+  /** The file, for messages and reports. */
+  file: string;
+  /** The checks as a file has them that has nothing else. */
+  text: string;
+  /** What `labwired lab start` takes. */
+  started: string;
+}
+
+/**
+ * @param word a file, or the name of a lab that keeps its checks
+ * @param named another lab than the one of the file
+ * @throws Failure that says where checks can be
+ */
+export async function askedChecks(session: Session, word: string | undefined, named?: string): Promise<Asked> {
+  const file = word ?? USUAL_FILE;
+  const isFile = file === '-' || (await exists(file)) || (word !== undefined && /\.ya?ml$/.test(word));
+  if (!isFile) {
+    if (word !== undefined && named !== undefined)
+      throw new WrongUsage(`There is no file "${word}" whose checks could be made of lab "${named}".`);
+    return keptChecks(session, await labCalled(session, word ?? named));
+  }
+  const content = await textOfFile(file);
+  const { isAlone, ...within } = checksWithin(content, file);
+  if (isAlone) {
+    const lab = named === undefined ? await session.lab() : await session.labNamed(named);
+    return checksOf(session, lab, content, file);
+  }
+  const wanted = await parseLab(content, file, directoryOf(file));
+  if (wanted.checks.length === 0) throw new WrongUsage(`${wanted.file} has no checks: write them below checks.`);
+  const lab = await labOfFile(session, wanted, named);
+  return { lab, checks: wanted.checks, file: wanted.file, text: stringify(within), started: wanted.file };
+}
+
+async function labCalled(session: Session, name: string | undefined): Promise<LabObject> {
+  if (name === undefined)
+    throw new Failure(
+      'not-found',
+      `There is no ${USUAL_FILE} here: name a file with checks, or a lab that keeps some (labwired test LAB).`,
+    );
+  try {
+    return await session.labNamed(name);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'not-found') throw error;
+    throw new Failure('not-found', `There is no file "${name}". ${error.message}`);
+  }
+}
+
+/** Of a text that tells of no lab: its names are those of this one. */
+async function checksOf(session: Session, lab: LabObject, text: string, file: string): Promise<Asked> {
+  const names = (await session.nodes(lab)).map(({ name }) => name);
+  return { lab, checks: await parseChecks(text, file, names), file, text, started: `"${lab.name}"` };
+}
+
+const keptPath = (lab: LabObject): string => `${labPath(lab)}/files/${KEPT_FILE}`;
+
+async function keptChecks(session: Session, lab: LabObject): Promise<Asked> {
+  let text: string;
+  try {
+    text = await textOf(await session.api.stream(keptPath(lab)));
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'not-found') throw error;
+    throw new Failure(
+      'not-found',
+      `Lab "${lab.name}" keeps no checks: write them below checks: in a file, then labwired test FILE --lab "${lab.name}" --keep`,
+    );
+  }
+  return checksOf(session, lab, text, `${KEPT_FILE} of lab ${lab.name}`);
+}
+
+/** For `labwired test LAB`: the lab takes them along, also into archives and copies. */
+export async function keepChecks(session: Session, { lab, text }: Asked): Promise<void> {
+  const bytes = Buffer.from(text);
+  await session.api.upload(keptPath(lab), {
+    ...{ content: Readable.from([bytes]), type: 'application/octet-stream', length: bytes.length },
+  });
+}
