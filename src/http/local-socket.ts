@@ -1,7 +1,9 @@
 // The server's socket in the file system: one server at a path, and what a killed one left there is replaced.
 import { randomUUID } from 'node:crypto';
+import { lstatSync, unlinkSync } from 'node:fs';
 import { chmod, link, lstat, rename, unlink } from 'node:fs/promises';
 import { connect, type Server } from 'node:net';
+import { dirname, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 
 /** Longest path of a socket (unix(7)). */
@@ -40,24 +42,53 @@ async function isListening(path: string): Promise<boolean> {
  * @throws Failure `conflict` when another program listens there, or what is there is no socket, or the path cannot be used
  */
 export async function listenAt(server: Server, path: string): Promise<void> {
-  if (Buffer.byteLength(path) > PATH_BYTES) {
+  // Nobody finds it before it listens and has its mode: so two servers that start at once never take each other's for a stale one.
+  const aside = asideOf(path);
+  if (Math.max(Buffer.byteLength(path), Buffer.byteLength(aside)) > PATH_BYTES) {
     throw new Failure(
       'conflict',
       `${path} is longer than the ${PATH_BYTES} bytes that a socket's path can have: name another with socket_path`,
     );
   }
   try {
-    await listen(server, path).catch(async (error: unknown) => {
-      if (systemCode(error) !== 'EADDRINUSE') throw error;
-      await removeStale(path);
-      await listen(server, path);
+    await listen(server, aside);
+    const { ino } = await lstat(aside);
+    await chmod(aside, MODE);
+    await publish(aside, path);
+    server.once('close', () => {
+      if (lstatSync(path, { throwIfNoEntry: false })?.ino === ino) unlinkSync(path);
     });
-    await chmod(path, MODE);
   } catch (error) {
+    server.close();
     if (error instanceof Failure) throw error;
     throw new Failure('conflict', `${path} cannot be used (${messageOf(error)}): name another with socket_path`);
   }
 }
+
+/** A name beside this one that nobody else has. */
+const asideOf = (path: string): string => join(dirname(path), `.${randomUUID().slice(0, 8)}`);
+
+/** Gives the socket its name; one at which nobody listens makes way. */
+async function publish(aside: string, path: string): Promise<void> {
+  const isFree = (): Promise<boolean> =>
+    link(aside, path).then(
+      () => true,
+      (error: unknown) => {
+        if (systemCode(error) === 'EEXIST') return false;
+        throw error;
+      },
+    );
+  try {
+    if (await isFree()) return;
+    await removeStale(path);
+    if (!(await isFree())) throw taken(path);
+  } finally {
+    await unlink(aside);
+  }
+}
+
+const taken = (path: string): Failure =>
+  new Failure('conflict', `another program listens at ${path}: stop it, or name another with socket_path`);
 
 async function listen(server: Server, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -72,22 +103,26 @@ async function listen(server: Server, path: string): Promise<void> {
 
 /** Removes a socket at which nobody listens. */
 async function removeStale(path: string): Promise<void> {
-  const taken = new Failure(
-    'conflict',
-    `another program listens at ${path}: stop it, or name another with socket_path`,
-  );
-  if (!(await lstat(path)).isSocket()) {
+  const found = await lstat(path).catch(unlessGone);
+  if (found === undefined) return;
+  if (!found.isSocket()) {
     throw new Failure('conflict', `${path} is there and is no socket: remove it, or name another with socket_path`);
   }
-  if (await isListening(path)) throw taken;
+  if (await isListening(path)) throw taken(path);
   // Another server may have found the same and be quicker: what is removed is looked at once more under a name that nobody knows.
-  const aside = `${path}.${randomUUID().slice(0, 8)}`;
-  await rename(path, aside);
+  const aside = asideOf(path);
+  const moved = await rename(path, aside).then(() => true, unlessGone);
+  if (!moved) return;
   try {
     if (!(await isListening(aside))) return;
     await link(aside, path).catch(() => {});
-    throw taken;
+    throw taken(path);
   } finally {
     await unlink(aside);
   }
+}
+
+/** Another server has removed it meanwhile. */
+function unlessGone(error: unknown): undefined {
+  if (systemCode(error) !== 'ENOENT') throw error;
 }
