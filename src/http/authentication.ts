@@ -4,7 +4,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { log } from '../host/log.ts';
 import { isPasswordHash, verifyPassword } from '../host/password-hash.ts';
 import { hashOfToken, lesserRole, normalName, type Role, TOKEN_PREFIX } from '../store/roles.ts';
-import { Guesses, sourceOf } from './guesses.ts';
+import { type Guess, Guesses, sourceOf } from './guesses.ts';
 import type { Identity } from './identity.ts';
 
 export interface Credentials {
@@ -149,16 +149,16 @@ export class Authentication {
     const found = index.byName.get(normalName(given.user));
     const digest = this.#digest(basicHeader(given));
     if (found && this.#known.get(digest) === found.identity.tag) return { kind: 'right', identity: found.identity };
-    const source = sourceOf(address);
-    const wait = this.#guesses.wait(source);
+    const guess = { source: sourceOf(address), account: this.#digest(normalName(given.user)), password: digest };
+    const wait = this.#guesses.wait(guess);
     if (wait > 0) return { kind: 'later', wait };
-    const checking = `${source} ${digest}`;
+    const checking = `${guess.source} ${digest}`;
     // The same guess, sent twice at once, is checked and counted once.
     const under = this.#checking.get(checking);
     if (under) return under;
     if (this.#checking.size >= MOST_WAITING) return { kind: 'later', wait: BUSY_WAIT_MS };
     const checked = this.#turn
-      .then(() => this.#check({ source, address, digest }, given, index))
+      .then(() => this.#check({ guess, address }, given, index))
       .finally(() => {
         this.#checking.delete(checking);
       });
@@ -177,24 +177,25 @@ export class Authentication {
 
   /** Those that came at the same time and were checked before may have been wrong: only now is it known whether this one has to wait. */
   async #check(
-    { source, address, digest }: { source: string; address: string; digest: string },
+    { guess, address }: { guess: Guess; address: string },
     given: Credentials,
     { byName, slow }: Index,
   ): Promise<Decision> {
+    const digest = guess.password;
     const found = byName.get(normalName(given.user));
     if (found && this.#known.get(digest) === found.identity.tag) return { kind: 'right', identity: found.identity };
-    const wait = this.#guesses.wait(source);
+    const wait = this.#guesses.wait(guess);
     if (wait > 0) return { kind: 'later', wait };
     if (await this.#isRight(given, found?.account, slow)) {
       const { identity } = found!;
-      this.#guesses.right(source);
+      this.#guesses.right(guess);
       this.#known.delete(digest);
       this.#known.set(digest, identity.tag);
       const [oldest] = this.#known.keys();
       if (this.#known.size > MOST_KNOWN) this.#known.delete(oldest!);
       return { kind: 'right', identity };
     }
-    const wrong = this.#guesses.wrong(source);
+    const wrong = this.#guesses.wrong(guess);
     if (Math.log2(wrong) % 1 === 0) log.warn('wrong user or password', { address, times: wrong });
     return { kind: 'wrong' };
   }
@@ -229,7 +230,7 @@ export class Authentication {
       if (owner === undefined) return [];
       const tag = this.#digest(JSON.stringify([owner.tag, token.id, token.hash, token.role]));
       const role = token.role === null ? owner.role : lesserRole(owner.role, token.role);
-      const identity: Identity = { ...owner, role, tag, token: { id: token.id, name: token.name } };
+      const identity: Identity = { ...owner, role, tag, token: { id: token.id, name: token.name, ofRole: owner.role } };
       const expires = token.expires === null ? Number.POSITIVE_INFINITY : Date.parse(token.expires);
       return [{ hash: token.hash, identity, expires }];
     });
@@ -265,7 +266,7 @@ export function unauthorized(): Response {
 /** The answer to a guess that comes too early. */
 export function tooManyGuesses(wait: number): Response {
   const seconds = Math.ceil(wait / 1000);
-  return new Response(`429: Too many wrong passwords from this address. Try again in ${seconds} s.`, {
+  return new Response(`429: Too many wrong passwords. Try again in ${seconds} s.`, {
     status: 429,
     headers: { 'Retry-After': String(seconds), 'Content-Type': 'text/plain; charset=utf-8' },
   });

@@ -12,7 +12,8 @@ export interface Identity {
   alone: boolean;
   /** Stands for account, password, role and token as they are now. */
   tag: string;
-  token?: { id: string; name: string };
+  /** By which token it came; what its account may do without one. */
+  token?: { id: string; name: string; ofRole: Role };
 }
 
 /** How a request was let through. */

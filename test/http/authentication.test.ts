@@ -73,15 +73,56 @@ test('who guesses waits longer and longer, while others, and who was let in befo
   assert.equal((await guess('at once', '192.0.2.1')).kind, 'wrong');
 });
 
+test('of a class behind one address nobody waits for who mistypes, and nobody guesses at all accounts at once', async () => {
+  let now = 0;
+  const names = Array.from({ length: 30 }, (_, index) => `student ${index}`);
+  const accounts = names.map((name, index) => ({
+    id: `${index}`,
+    name,
+    role: 'user' as const,
+    password: `pw ${index}`,
+  }));
+  const known: KnownAccounts = { asked: true, accounts, tokens: [] };
+  const authentication = new Authentication(() => known, new Guesses(() => now));
+  const tell = (user: string, password: string, address = '192.0.2.1') =>
+    authentication.decide(basicHeader({ user, password }), address);
+  for (let index = 0; index < 5; index++) assert.equal((await tell('student 0', `guess ${index}`)).kind, 'wrong');
+  assert.equal((await tell('student 0', 'pw 0')).kind, 'later', 'this one waits');
+  assert.equal((await tell('student 1', 'pw 1')).kind, 'right', 'the others do not');
+  for (const name of names.slice(2)) for (const slip of ['a', 'b', 'c']) await tell(name, slip);
+  assert.equal((await tell('student 2', 'pw 2')).kind, 'right', 'a whole class mistypes');
+
+  // A program with an old password says one thing again and again, and costs the class nothing.
+  for (let index = 0; index < 200; index++) {
+    now += 60_000;
+    assert.equal((await tell('student 3', 'old')).kind, 'wrong');
+  }
+  assert.equal((await tell('student 4', 'pw 4')).kind, 'right');
+
+  // Guesses at as many names as there are, known or not, come to an end; to be right with one's own name gives no more of them.
+  let looked = 0;
+  for (; (await tell(`name ${looked}`, 'password')).kind === 'wrong'; looked++)
+    if (looked === 50) assert.equal((await tell('student 5', 'pw 5')).kind, 'right');
+  assert.equal(looked, 100);
+  assert.deepEqual(await tell('student 6', 'pw 6'), { kind: 'later', wait: 30_000 });
+  assert.equal((await tell('student 4', 'pw 4')).kind, 'right', 'who was let in before goes on');
+  assert.equal((await tell('student 6', 'pw 6', '192.0.2.2')).kind, 'right', 'as do other addresses');
+  now += 30_000;
+  assert.equal((await tell('student 6', 'pw 6')).kind, 'right');
+  assert.equal((await tell('name', 'password')).kind, 'wrong');
+  assert.equal((await tell('another name', 'password')).kind, 'later');
+});
+
 test('a host with many IPv6 addresses is one guesser, and ten thousand guessers take bounded memory', () => {
   assert.equal(sourceOf('2001:db8:0:7::1'), sourceOf('2001:db8::7:aaaa:bbbb:cccc:1'));
   assert.notEqual(sourceOf('2001:db8:0:7::1'), sourceOf('2001:db8:0:8::1'));
   assert.equal(sourceOf('::ffff:192.0.2.1'), '192.0.2.1');
   assert.equal(sourceOf('fe80::1%eth0'), 'fe80::/64');
   const guesses = new Guesses(() => 0);
-  for (let index = 0; index < 10_000; index++) guesses.wrong(`10.0.${index >> 8}.${index & 255}`);
-  for (let index = 0; index < 5; index++) guesses.wrong('10.0.0.0');
-  assert.equal(guesses.wrong('10.0.0.0'), 6, 'the oldest were forgotten, not the newest');
+  const wrong = (source: string) => guesses.wrong({ source, account: 'ann', password: 'x' });
+  for (let index = 0; index < 10_000; index++) wrong(`10.0.${index >> 8}.${index & 255}`);
+  for (let index = 0; index < 5; index++) wrong('10.0.0.0');
+  assert.equal(wrong('10.0.0.0'), 6, 'the oldest were forgotten, not the newest');
 });
 
 test('a hash tells nothing twice, and a damaged or absurdly costly one lets nobody in', async () => {
