@@ -1,7 +1,7 @@
 // `labwired audit`: the last lines of the audit trail.
 import type { Config } from './config/schema.ts';
+import { becomeOwner } from './owner.ts';
 import { AuditFile, type AuditLine } from './store/audit.ts';
-import { becomeOwner } from './user.ts';
 
 const LINES = 10_000;
 

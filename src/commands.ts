@@ -114,8 +114,9 @@ async function run(words: readonly string[]): Promise<void> {
     }
     case 'password': {
       const { setPassword } = await import('./password.ts');
-      const said = await setPassword(configure(command, processEnvironment()).config, command);
-      process.stdout.write(said);
+      const environment = processEnvironment();
+      const { config } = configure(command, environment);
+      process.stdout.write(await setPassword(config, command, environment.sudoUser));
       return;
     }
     case 'user': {

@@ -1,8 +1,10 @@
 // `labwired password`: another password for the account of a state directory.
+import { callerName, noteCommand } from './command-audit.ts';
 import type { Config } from './config/schema.ts';
 import { Failure } from './failures.ts';
 import { askSecret } from './host/ask-secret.ts';
 import { makeDirectory } from './host/directories.ts';
+import { becomeOwner } from './owner.ts';
 import { AccountFile, randomPassword } from './store/account.ts';
 
 export interface PasswordCommand {
@@ -25,8 +27,15 @@ async function newPassword(): Promise<string> {
   return password;
 }
 
-/** Sets user and password; a running server takes them at once. Answers what to print. */
-export async function setPassword({ Server, state }: Config, { user, generate }: PasswordCommand): Promise<string> {
+/**
+ * Sets user and password; a running server takes them at once. Answers what to print.
+ * @param sudoUser who has become root by sudo
+ */
+export async function setPassword(
+  { Server, state }: Config,
+  { user, generate }: PasswordCommand,
+  sudoUser?: string,
+): Promise<string> {
   if (user !== undefined && !/^[^:\s]+$/.test(user)) {
     throw new Failure('invalid', `--user ${JSON.stringify(user)}: leave out blanks and ":".`);
   }
@@ -37,7 +46,10 @@ export async function setPassword({ Server, state }: Config, { user, generate }:
     );
   }
   const password = generate ? randomPassword() : await newPassword();
+  const caller = callerName(sudoUser);
   await makeDirectory(state, state);
+  await becomeOwner(state);
   const account = await new AccountFile(state).change(user, password);
+  await noteCommand(state, { caller, command: 'password', objects: { account: account.user } });
   return generate ? `user ${account.user}, password ${password}\n` : `The password of ${account.user} was changed.\n`;
 }

@@ -1,9 +1,11 @@
 // `labwired recover`: a damaged state directory, put in order as far as that goes.
 import type { Config } from './config/schema.ts';
+import { becomeOwner } from './owner.ts';
 import { removeDamagedRecords, salvageDatabase } from './store/salvage.ts';
 
 /** Answers what to print. */
 export async function recover({ state, Server: { projects_path: projects } }: Config): Promise<string> {
+  await becomeOwner(state);
   const salvage = await salvageDatabase(state);
   if (salvage === undefined) {
     const removed = await removeDamagedRecords(state);

@@ -1,17 +1,16 @@
 // `labwired user`: the accounts of a host that several people share. Works on the state directory, whether the server runs or not; one
 // that runs knows a change with its next request.
-import { stat } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { accountsOf } from './access.ts';
+import { callerName, noteCommand } from './command-audit.ts';
 import type { Config } from './config/schema.ts';
 import { Failure } from './failures.ts';
 import { askSecret } from './host/ask-secret.ts';
 import { fileFailure } from './host/atomic-file.ts';
 import { makeDirectory } from './host/directories.ts';
 import { readRegularFile } from './host/regular-file.ts';
+import { becomeOwner } from './owner.ts';
 import { randomPassword } from './store/account.ts';
 import type { AccountsFile } from './store/accounts.ts';
-import { AuditFile } from './store/audit.ts';
 import { ROLES, type Role } from './store/roles.ts';
 
 export interface UserCommand {
@@ -31,7 +30,7 @@ interface Host {
   file: AccountsFile;
   /** Name of the account of the configuration, or of `account.json`. */
   name: string | undefined;
-  audit: AuditFile;
+  state: string;
   /** The system's user who runs this. */
   caller: string;
 }
@@ -48,11 +47,11 @@ export async function userCommand(config: Config, command: UserCommand, sudoUser
     throw new Failure('invalid', `Say what to do: ${USAGE}`);
   // The file may be readable for root alone: before the rights go.
   const fromFile = command.passwordFile === undefined ? undefined : await passwordIn(command.passwordFile);
-  const caller = sudoUser ?? callerName();
+  const caller = callerName(sudoUser);
   await makeDirectory(state, state);
   await becomeOwner(state);
   const { file, hostName } = accountsOf(config);
-  const host = { file, name: await hostName(), audit: new AuditFile(state), caller };
+  const host = { file, name: await hostName(), state, caller };
   return act(host, name ?? '', { ...command, fromFile });
 }
 
@@ -139,34 +138,6 @@ async function passwordIn(path: string): Promise<string> {
   }
 }
 
-/** Root works as the user whose state directory it is: what it writes has to be that one's. @throws Failure for others */
-export async function becomeOwner(state: string): Promise<void> {
-  const { uid, gid } = await stat(state);
-  const own = process.geteuid?.() ?? uid;
-  if (own === uid) return;
-  if (own !== 0) throw new Failure('forbidden', `${state} belongs to another user: run this as that one, or as root.`);
-  process.setgroups?.([gid]);
-  process.setgid?.(gid);
-  process.setuid?.(uid);
-}
-
-async function note(host: Host, verb: string, account: string, role?: Role): Promise<void> {
-  host.audit.note({
-    time: new Date().toISOString(),
-    account: host.caller,
-    address: 'this host',
-    action: `labwired user ${verb}`,
-    objects: { account, ...(role && { role }) },
-    status: 0,
-  });
-  await host.audit.settled();
-}
-
-/** The system's user who runs this; in containers it often has no name. */
-function callerName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `user ${process.geteuid?.()}`;
-  }
+async function note({ state, caller }: Host, verb: string, account: string, role?: Role): Promise<void> {
+  await noteCommand(state, { caller, command: `user ${verb}`, objects: { account, ...(role && { role }) } });
 }

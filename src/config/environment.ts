@@ -26,7 +26,7 @@ export interface ProcessEnvironment {
 
 export function processEnvironment(): ProcessEnvironment {
   const environment = process.env;
-  const sources = { environment, workingDirectory: process.cwd(), home: environment['HOME'] || homedir() };
+  const sources = { environment, workingDirectory: workingDirectory(), home: environment['HOME'] || homedir() };
   return {
     sources,
     notify: {
@@ -45,4 +45,13 @@ export function processEnvironment(): ProcessEnvironment {
       sockets: usualSockets(sources),
     },
   };
+}
+
+/** In a directory that was removed commands work, too. */
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '/';
+  }
 }

@@ -1,12 +1,14 @@
 // The audit trail: a line of JSON for each change, in a file of bounded size with one predecessor. Several programs may append to it.
-import { appendFile, readFile, rename, stat } from 'node:fs/promises';
+import { renameSync, statSync } from 'node:fs';
+import { appendFile, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../failures.ts';
+import { messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
 
 /** Bytes after which a new file is begun; the one before is kept, the one before that is not. */
-const LARGEST_BYTES = 8 * 1024 * 1024;
+export const LARGEST_BYTES = 8 * 1024 * 1024;
 const MODE = 0o600;
+const NEWLINE = 10;
 /** Lines that may wait for the disk. */
 const MOST_WAITING = 10_000;
 
@@ -38,6 +40,8 @@ export class AuditFile {
   #writing: Promise<void> | undefined;
   /** Lines that the disk did not take. */
   #lost = 0;
+  /** Whether the file may end in the middle of a line: another program was killed, or the disk was full. */
+  #mayBeTorn = true;
 
   constructor(stateDirectory: string, largest = LARGEST_BYTES) {
     this.path = join(stateDirectory, 'audit.log');
@@ -83,9 +87,11 @@ export class AuditFile {
       const lines = this.#waiting.splice(0);
       const told = this.#lost > 0 ? `${JSON.stringify({ time: new Date().toISOString(), lost: this.#lost })}\n` : '';
       try {
-        const { size } = await stat(this.path).catch(() => ({ size: 0 }));
-        if (size > this.#largest) await rename(this.path, `${this.path}.1`);
-        await appendFile(this.path, told + lines.join(''), { mode: MODE });
+        this.#beginAnew();
+        const end = this.#mayBeTorn && (await isTorn(this.path)) ? '\n' : '';
+        this.#mayBeTorn = true;
+        await appendFile(this.path, end + told + lines.join(''), { mode: MODE });
+        this.#mayBeTorn = false;
         this.#lost = 0;
       } catch (error) {
         if (this.#lost === 0)
@@ -94,5 +100,27 @@ export class AuditFile {
       }
     }
     this.#writing = undefined;
+  }
+
+  /** In one turn: a program that does the same must not find the new file and put it over the one of before. */
+  #beginAnew(): void {
+    if ((statSync(this.path, { throwIfNoEntry: false })?.size ?? 0) > this.#largest)
+      renameSync(this.path, `${this.path}.1`);
+  }
+}
+
+/** Whether the last line has no end: what is appended would be no line either. */
+async function isTorn(path: string): Promise<boolean> {
+  const file = await open(path, 'r').catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (file === undefined) return false;
+  try {
+    const { size } = await file.stat();
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+    return size > 0 && buffer[0] !== NEWLINE;
+  } finally {
+    await file.close();
   }
 }

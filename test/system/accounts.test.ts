@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
 import { type Daemon, eventually, startDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
+import { NOBODY } from './unprivileged.ts';
 
 const BUILT_IN = '[VPCS]\nengine = built-in\n';
 
@@ -128,6 +129,26 @@ test('the first account ends what was open to everybody, and removing one ends a
       ['add', name.normalize('NFC')],
       ['remove', name.normalize('NFC')],
     ].map(([verb, who]) => [`labwired user ${verb}`, who]),
+  );
+});
+
+test('what root writes into the state directory of another user is that one’s', {
+  skip: process.getuid?.() === 0 ? false : 'only root can become another user',
+}, async (t) => {
+  const daemon = await startDaemon(t, { config: BUILT_IN });
+  add(daemon, 'ada', 'admin');
+  await daemon.end('SIGTERM');
+  chmodSync(daemon.directory, 0o755);
+  assert.equal(spawnSync('chown', ['-R', String(NOBODY), daemon.state]).status, 0);
+  for (const words of [['user', 'add', 'bob', '--generate'], ['password', '--generate'], ['audit'], ['recover']]) {
+    const { status, stderr } = user(daemon, words);
+    assert.equal(status, 0, `${words.join(' ')}: ${stderr}`);
+  }
+  const files = readdirSync(daemon.state, { recursive: true, encoding: 'utf8' });
+  assert.ok(['account.json', 'accounts.json', 'audit.log'].every((name) => files.includes(name)));
+  assert.deepEqual(
+    files.filter((name) => lstatSync(join(daemon.state, name)).uid !== NOBODY),
+    [],
   );
 });
 

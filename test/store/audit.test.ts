@@ -1,0 +1,100 @@
+// The file of the audit trail: of bounded size, on a full disk, and after a program was killed while it wrote.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { configureLog } from '../../src/host/log.ts';
+import { AuditFile, type AuditLine } from '../../src/store/audit.ts';
+import { scratchDirectory, scratchFileSystem } from './scratch.ts';
+
+configureLog({ write: () => {} });
+
+const line = (action: string): AuditLine => ({
+  ...{ time: new Date().toISOString(), account: 'ada', address: '127.0.0.1', action, objects: {}, status: 200 },
+});
+
+test('a file that is full makes way for a new one, and two together hold what was last', async (t) => {
+  const state = await scratchDirectory(t);
+  const audit = new AuditFile(state, 4096);
+  for (let index = 0; index < 200; index++) {
+    audit.note(line(`action ${index}`));
+    await audit.settled();
+  }
+  assert.equal(statSync(audit.path).mode & 0o777, 0o600);
+  for (const path of [audit.path, `${audit.path}.1`]) assert.ok(statSync(path).size < 4096 + 200, path);
+  const kept = (await audit.last(200)).map(({ action }) => action);
+  assert.ok(kept.length > 30);
+  assert.deepEqual(
+    kept,
+    Array.from({ length: kept.length }, (_, index) => `action ${200 - kept.length + index}`),
+  );
+});
+
+test('a line of which a part was written spoils no other', async (t) => {
+  const state = await scratchDirectory(t);
+  const audit = new AuditFile(state);
+  audit.note(line('whole'));
+  await audit.settled();
+  appendFileSync(audit.path, JSON.stringify(line('torn')).slice(0, 40));
+  const next = new AuditFile(state);
+  next.note(line('next'));
+  assert.deepEqual(
+    (await next.last(10)).map(({ action }) => action),
+    ['whole', 'next'],
+  );
+});
+
+const WRITER = `
+  import { AuditFile } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/audit.ts'))};
+  const audit = new AuditFile(process.argv[1], 65536);
+  for (let index = 0; ; index++) {
+    audit.note({ time: '', account: 'ada', address: '', action: 'a'.repeat(index % 3000), objects: {}, status: 200 });
+    if (index % 50 === 0) await audit.settled();
+  }`;
+
+test('a program that is killed while it writes leaves a file that can be read and written', async (t) => {
+  const state = await scratchDirectory(t);
+  const audit = new AuditFile(state);
+  for (let round = 0; round < 3; round++) {
+    rmSync(audit.path, { force: true });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', WRITER, state], { stdio: 'inherit' });
+    t.after(() => child.kill('SIGKILL'));
+    while (!existsSync(audit.path) || statSync(audit.path).size < 10_000) await sleep(5);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const after = new AuditFile(state);
+    after.note(line('after it'));
+    const lines = await after.last(10_000);
+    assert.ok(lines.length > 3);
+    assert.equal(lines.at(-1)!.action, 'after it');
+    // Only the last line of the killed program may be a part of one.
+    const texts = readFileSync(audit.path, 'utf8').trimEnd().split('\n');
+    const isWhole = (text: string): boolean => text.endsWith('}') && text.startsWith('{"time"');
+    assert.ok(texts.every((text, index) => isWhole(text) || index === texts.length - 2));
+  }
+});
+
+test('a full disk refuses no line for ever: what was lost is counted, and said as soon as there is room', async (t) => {
+  const state = await scratchFileSystem(t, '64k');
+  if (state === undefined) return;
+  const filler = join(state, 'filler');
+  const audit = new AuditFile(state);
+  audit.note(line('before'));
+  await audit.settled();
+  assert.throws(() => writeFileSync(filler, Buffer.alloc(128 * 1024)), /ENOSPC/);
+  // The last page of the file takes some of them.
+  for (let index = 0; index < 100; index++) {
+    audit.note(line(`lost ${index}`));
+    await audit.settled();
+  }
+  rmSync(filler);
+  audit.note(line('after'));
+  const lines = (await audit.last(200)) as (AuditLine & { lost?: number })[];
+  assert.deepEqual([lines[0]?.action, lines.at(-1)?.action], ['before', 'after']);
+  const taken = lines.filter(({ action }) => action?.startsWith('lost')).length;
+  assert.equal(lines.at(-2)?.lost, 100 - taken);
+  assert.ok(taken < 100);
+});
