@@ -155,6 +155,14 @@ export class Controller {
       nodes: this.#nodes,
       computes: this.#computes,
       traces,
+      found: async (id) => {
+        // Where it cannot be read who has an account there are some.
+        const isShared = await options.accounts.file.read().then(
+          ({ accounts }) => accounts.length > 0,
+          () => true,
+        );
+        if (isShared) await sharing.found(id);
+      },
     });
     const { version, local, projects_path: projectsPath, images_path: imagesPath } = config.Server;
     const projects = this.#projects;

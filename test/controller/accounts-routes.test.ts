@@ -1,6 +1,8 @@
 // Every route and what it asks of an account: none without a rule, and none that tells or changes what is not shared.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { needOf, RULES } from '../../src/controller/accounts/rules.ts';
@@ -9,21 +11,25 @@ import { configureLog } from '../../src/host/log.ts';
 import { basicHeader } from '../../src/http/authentication.ts';
 import type { Route } from '../../src/http/route.ts';
 import { AccountsFile } from '../../src/store/accounts.ts';
+import type { AuditLine } from '../../src/store/audit.ts';
 import { scratchDirectory } from '../store/scratch.ts';
+import { eventually } from '../system/daemon.ts';
 
 configureLog({ write: () => {} });
 
 const PASSWORD = 'a good password';
+/** These answer a question, or let a browser come in again. */
+const CHANGES_NOTHING: ReadonlySet<string> = new Set(['POST /v2/tickets', 'POST /v2/version']);
 
-async function serve(t: TestContext): Promise<{ daemon: Daemon; file: AccountsFile }> {
+async function serve(t: TestContext): Promise<{ daemon: Daemon; file: AccountsFile; state: string }> {
   const state = await scratchDirectory(t);
-  const flags = Object.entries({ port: '0' }).map(([key, value]) => ({
+  const flags = Object.entries({ port: '0', local: 'True' }).map(([key, value]) => ({
     ...{ section: 'Server' as const, key, value, flag: key },
   }));
   const { config } = loadConfig({ flags, environment: {}, workingDirectory: state, home: state, state });
   const daemon = await startDaemon(config, () => {});
   t.after(() => daemon.stop());
-  return { daemon, file: new AccountsFile(state) };
+  return { daemon, file: new AccountsFile(state), state };
 }
 
 function asker({ app }: Daemon, user: string) {
@@ -90,15 +96,30 @@ test('no route tells or changes anything of a lab that is not shared, and an obs
 
   for (const name of ['eve', 'olga'] as const) {
     const ask = asker(daemon, name);
+    const asked: string[] = [];
     for (const route of daemon.app.routes) {
       const need = needOf(route);
       if (route.kind === 'socket' && need === 'read') continue;
-      const { status, text } = await ask(route.method, pathOf(route, id), route.method === 'GET' ? undefined : {});
+      const path = pathOf(route, id);
+      const { status, text } = await ask(route.method, path, route.method === 'GET' ? undefined : {});
+      if (route.method !== 'GET') asked.push(`${route.method} ${route.pattern}`);
       const what = `${name}: ${route.method} ${route.pattern}: ${status} ${text.slice(0, 200)}`;
       assert.doesNotMatch(text, /Thesis of Bob|Secret node/, what);
-      if (need === 'admin') assert.equal(status, 403, what);
+      assert.ok(path.includes(id) || !text.includes(id), what);
+      if (need === 'admin' || need === 'figures') assert.equal(status, 403, what);
       if (need === 'watch' || need === 'change' || need === 'type') assert.equal(status, 404, what);
       if (need === 'use' && name === 'olga') assert.equal(status, 403, what);
+    }
+    const lines = JSON.parse((await asker(daemon, 'ada')('GET', '/v2/audit?last=10000')).text) as AuditLine[];
+    const own = lines.filter(({ account }) => account === name);
+    assert.deepEqual(
+      own.map(({ action }) => action),
+      asked.filter((action) => !CHANGES_NOTHING.has(action)),
+      'one line for each that would change something, also when it was refused',
+    );
+    for (const { time, status, address } of own) {
+      assert.ok(Date.parse(time) > 0 && status >= 200, `${time} ${status}`);
+      assert.equal(typeof address, 'string');
     }
     const unknown = randomUUID();
     const there = await ask('GET', `/v2/projects/${id}`);
@@ -118,4 +139,62 @@ test('no route tells or changes anything of a lab that is not shared, and an obs
     }
   }
   assert.equal((await asker(daemon, 'ada')('GET', `/v2/projects/${id}/nodes`)).text, before);
+
+  // What one request leaves out stays as the other has it, whichever is first.
+  for (let round = 0; round < 10; round++) {
+    const sharing = `/v2/projects/${id}/sharing`;
+    await bob('PUT', sharing, { everybody: 'none', accounts: {} });
+    await Promise.all([
+      bob('PUT', sharing, { everybody: 'watch' }),
+      bob('PUT', sharing, { accounts: { eve: 'change' } }),
+    ]);
+    const { everybody, accounts } = JSON.parse((await bob('GET', sharing)).text);
+    assert.deepEqual({ everybody, accounts }, { everybody: 'watch', accounts: { eve: 'change' } }, `round ${round}`);
+  }
+});
+
+test('a lab that is loaded is whose who loads it, one that is found is nobody’s, and figures are for an admin’s programs', async (t) => {
+  const { daemon, file, state } = await serve(t);
+  await file.add({ name: 'ada', role: 'admin', password: PASSWORD }, []);
+  await file.add({ name: 'bob', role: 'user', password: PASSWORD }, []);
+  const [ada, bob] = [asker(daemon, 'ada'), asker(daemon, 'bob')];
+  const made = JSON.parse((await ada('POST', '/v2/projects', { name: 'First', auto_close: false })).text);
+  await ada('POST', `/v2/projects/${made.project_id}/close`);
+  const original = await readFile(join(made.path, made.filename), 'utf8');
+  const copy = async (directory: string): Promise<string> => {
+    const id = randomUUID();
+    await mkdir(directory, { recursive: true });
+    const text = original.replaceAll(made.project_id, id).replaceAll('"First"', `"${id}"`);
+    await writeFile(join(directory, 'Copy.gns3'), text);
+    return id;
+  };
+  const loaded = await copy(join(state, 'elsewhere'));
+  const answer = await ada('POST', '/v2/projects/load', { path: join(state, 'elsewhere/Copy.gns3') });
+  assert.equal(answer.status, 201, answer.text);
+  const found = await copy(join(dirname(made.path), 'Found'));
+  assert.equal((await ada('POST', '/v2/reload')).status, 200);
+  await eventually(
+    'the lab on the disk',
+    async () => (await ada('GET', '/v2/projects')).text,
+    (text) => text.includes(found),
+  );
+  const sharing = async (id: string): Promise<object> => {
+    const { owner, everybody } = JSON.parse((await ada('GET', `/v2/projects/${id}/sharing`)).text);
+    return { owner, everybody };
+  };
+  assert.deepEqual(await sharing(loaded), { owner: 'ada', everybody: 'none' });
+  assert.deepEqual(await sharing(found), { owner: null, everybody: 'none' });
+  for (const id of [loaded, found]) assert.equal((await bob('GET', `/v2/projects/${id}`)).status, 404);
+  assert.equal((await ada('PUT', `/v2/projects/${found}/sharing`, { owner: 'bob' })).status, 200);
+  assert.equal((await bob('GET', `/v2/projects/${found}`)).status, 200);
+
+  const token = async (ask: typeof ada): Promise<{ authorization: string }> => {
+    const { text } = await ask('POST', '/v2/account/tokens', { name: 'prometheus', role: 'observer' });
+    return { authorization: `Bearer ${JSON.parse(text).token}` };
+  };
+  const [ofAda, ofBob] = [await token(ada), await token(bob)];
+  const status = async (path: string, headers: Record<string, string>) =>
+    (await daemon.app.request(path, { headers })).status;
+  assert.deepEqual([await status('/metrics', ofAda), await status('/metrics', ofBob)], [200, 403]);
+  assert.equal(await status('/v2/audit', ofAda), 403, 'nothing else is');
 });

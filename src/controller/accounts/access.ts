@@ -41,7 +41,8 @@ export class Access implements AccessControl {
     if (role === 'admin') return { watches: false };
     const need = needOf(route) ?? 'admin';
     const params = request.params as Record<string, string | undefined>;
-    if (need === 'admin') throw refusal(identity, 'admin');
+    if (need === 'admin' || (need === 'figures' && identity.token?.ofRole !== 'admin'))
+      throw refusal(identity, 'admin');
     if (
       need === 'pass' &&
       !(EMULATORS.test(params['emulator'] ?? '') && HARMLESS_QUESTIONS.test(params['action'] ?? ''))

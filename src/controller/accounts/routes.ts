@@ -161,23 +161,25 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
 
     route('PUT /v2/projects/{project_id}/sharing', { body: SharingUpdate }, async ({ client, params, body }) => {
       const identity = loggedIn(client);
-      const project = projects.get(params.project_id);
-      const before = sharing.get(project.id);
-      if (!mayShare(identity, before))
-        throw new Failure('forbidden', 'Only the owner of a lab and admins may share it.');
       const ids = new Map([...(await names())].map(([id, name]) => [name, id]));
       const idOf = (name: string, member: string): string => {
         const id = ids.get(normalName(name));
         if (id === undefined) throw new Failure('invalid', `${member}: there is no account ${JSON.stringify(name)}.`);
         return id;
       };
-      const { owner, everybody = before.everybody, accounts } = body;
-      const shared = accounts && Object.entries(accounts).map(([name, access]) => [idOf(name, 'accounts'), access]);
-      await sharing.put(project.id, {
-        owner: owner === undefined ? before.owner : owner === null ? null : idOf(owner, 'owner'),
-        everybody,
-        accounts: shared ? (Object.fromEntries(shared) as LabSharing['accounts']) : before.accounts,
+      const { owner, everybody, accounts } = body;
+      await sharing.change(params.project_id, (before) => {
+        projects.get(params.project_id);
+        if (!mayShare(identity, before))
+          throw new Failure('forbidden', 'Only the owner of a lab and admins may share it.');
+        const shared = accounts && Object.entries(accounts).map(([name, access]) => [idOf(name, 'accounts'), access]);
+        return {
+          owner: owner === undefined ? before.owner : owner === null ? null : idOf(owner, 'owner'),
+          everybody: everybody ?? before.everybody,
+          accounts: shared ? (Object.fromEntries(shared) as LabSharing['accounts']) : before.accounts,
+        };
       });
+      const project = projects.get(params.project_id);
       projects.announce('project.updated', project);
       await admissions.check();
       return sharingJson(project.id, identity);

@@ -8,9 +8,10 @@ import type { Route } from '../../http/route.ts';
  * - `change`: who may change it
  * - `type`: who may watch it; what those send who may not change it is dropped
  * - `pass`: users, for the few questions to emulators that say nothing of labs; else admins
+ * - `figures`: admins, and programs with whatever token of an admin
  * - `admin`: admins
  */
-export type Need = 'read' | 'use' | 'watch' | 'change' | 'type' | 'pass' | 'admin';
+export type Need = 'read' | 'use' | 'watch' | 'change' | 'type' | 'pass' | 'figures' | 'admin';
 
 const LAB = '/v2/projects/{project_id}';
 const NODE = `${LAB}/nodes/{node_id}`;
@@ -30,7 +31,6 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     'GET /static/web-ui/{path:.+}',
     'GET /assets/licences.txt',
     'GET /assets/{name}',
-    'GET /metrics',
     'GET /v2/openapi.json',
     'POST /v2/tickets',
     'GET /v2/version',
@@ -137,6 +137,8 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     // A display cannot be watched without its mouse and keys.
     `GET ${NODE}/console/vnc`,
   ],
+  // They have the identifiers of all labs and nodes.
+  figures: ['GET /metrics'],
   admin: [
     'POST /v2/shutdown',
     'POST /v2/debug',

@@ -22,6 +22,8 @@ const LabSharing = v.object({
 export type LabSharing = v.InferOutput<typeof LabSharing>;
 
 const EVERYBODYS: LabSharing = { owner: null, everybody: 'change', accounts: {} };
+/** Admins see it, and may give it to somebody. */
+const NOBODYS: LabSharing = { owner: null, everybody: 'none', accounts: {} };
 
 const greater = (one: Access, other: Access): Access => (ACCESSES.indexOf(one) > ACCESSES.indexOf(other) ? one : other);
 
@@ -41,6 +43,8 @@ export class Sharing {
   readonly #labs = new Map<string, LabSharing>();
   /** Labs of one identifier come one after the other. */
   readonly #arrivals = new KeyedLock();
+  /** Changes of one lab's sharing begin with what the one before has left. */
+  readonly #changes = new KeyedLock();
 
   constructor(documents: Documents) {
     this.#documents = documents;
@@ -50,7 +54,7 @@ export class Sharing {
     for (const { id, body } of await this.#documents.list('sharing')) {
       const parsed = v.safeParse(LabSharing, body);
       // What cannot be read is not everybody's: admins see it and share it again.
-      this.#labs.set(id, parsed.success ? parsed.output : { owner: null, everybody: 'none', accounts: {} });
+      this.#labs.set(id, parsed.success ? parsed.output : NOBODYS);
       if (!parsed.success)
         log.warn('it cannot be read with whom a lab is shared; admins alone see it', { project: id });
     }
@@ -96,7 +100,7 @@ export class Sharing {
         if (!this.sees(identity, projectId))
           throw new Failure('conflict', 'project_id: this identifier is taken; leave it out, or choose another.');
       } else if (!identity.alone) {
-        await this.put(projectId, { owner: identity.id, everybody: 'none', accounts: {} });
+        await this.change(projectId, () => ({ owner: identity.id, everybody: 'none', accounts: {} }));
         undo.defer(() => this.forget(projectId));
       }
       const made = await make();
@@ -105,15 +109,26 @@ export class Sharing {
     });
   }
 
-  async put(projectId: string, sharing: LabSharing): Promise<void> {
-    await this.#documents.put('sharing', projectId, sharing);
-    this.#labs.set(projectId, sharing);
+  /** A lab that somebody has put on the disk of a host with several accounts: whose it is only admins can know. */
+  async found(projectId: string): Promise<void> {
+    if (!this.#labs.has(projectId)) await this.change(projectId, () => NOBODYS);
+  }
+
+  /** @param work makes what is to be out of what is; what it throws changes nothing */
+  async change(projectId: string, work: (before: LabSharing) => LabSharing): Promise<void> {
+    await this.#changes.run(projectId, async () => {
+      const sharing = work(this.get(projectId));
+      await this.#documents.put('sharing', projectId, sharing);
+      this.#labs.set(projectId, sharing);
+    });
   }
 
   /** After the end of a lab. */
   async forget(projectId: string): Promise<void> {
-    if (!this.#labs.has(projectId)) return;
-    await this.#documents.delete('sharing', projectId);
-    this.#labs.delete(projectId);
+    await this.#changes.run(projectId, async () => {
+      if (!this.#labs.has(projectId)) return;
+      await this.#documents.delete('sharing', projectId);
+      this.#labs.delete(projectId);
+    });
   }
 }

@@ -31,6 +31,8 @@ import type { ProjectCreate, ProjectUpdate } from './schema.ts';
 export interface ProjectsOptions extends Omit<OpeningParts, 'version'> {
   config: Config;
   writer: LabWriter;
+  /** Told of each project that nobody knew and that is found on the disk, before anybody else hears of it. */
+  found: (projectId: string) => Promise<void>;
 }
 
 export class Projects extends Catalogue {
@@ -260,8 +262,14 @@ export class Projects extends Catalogue {
     for (const other of this.list().filter((one) => one.foreign && one.record.path === path)) this.remove(other);
   }
 
-  /** Registers a topology file of this machine, or takes the project that is known under its id, and opens it. */
-  async load(file: string): Promise<Project> {
+  /**
+   * Registers a topology file of this machine, or takes the project that is known under its id, and opens it.
+   * @param making makes the project of this identifier
+   */
+  async load(
+    file: string,
+    making: (id: string, isThere: () => boolean, make: () => Promise<Project>) => Promise<Project>,
+  ): Promise<Project> {
     const path = resolve(file);
     const isKnown = this.list().some(({ record: { path: folder, filename } }) => join(folder, filename) === path);
     const { topology } = await readTopologyFile(path, { version: this.#version, strict: !isKnown });
@@ -271,14 +279,16 @@ export class Projects extends Catalogue {
       path: dirname(path),
       filename: basename(path),
     };
-    const project = await this.arriving(record.project_id, async () => {
-      const known = this.find(record.project_id);
-      if (known) return known;
-      await using held = new AsyncDisposableStack();
-      await this.keepPlace(record, held);
-      await refuseShared(record.path, this.others());
-      return this.adopt(record);
-    });
-    return this.open(project);
+    const id = record.project_id;
+    const adopt = (): Promise<Project> =>
+      this.arriving(id, async () => {
+        const known = this.find(id);
+        if (known) return known;
+        await using held = new AsyncDisposableStack();
+        await this.keepPlace(record, held);
+        await refuseShared(record.path, this.others());
+        return this.adopt(record);
+      });
+    return this.open(await making(id, () => this.find(id) !== undefined, adopt));
   }
 }

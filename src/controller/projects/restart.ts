@@ -16,6 +16,8 @@ export interface RestartOptions extends Omit<OpeningParts, 'version'> {
   config: Config;
   catalogue: Catalogue;
   life: ProjectLife;
+  /** Told of each project that nobody knew. */
+  found: (projectId: string) => Promise<void>;
 }
 
 export class Restart {
@@ -90,7 +92,9 @@ export class Restart {
   /** The database says of labs that were `leftOpen` what their files are to say: those are recorded when they are open. */
   async scan(leftOpen: ReadonlySet<string> = new Set()): Promise<void> {
     const { store, config } = this.#options;
-    const found = await scanProjects(config.Server.projects_path, config.Server.version, await store.projects.list());
+    const stored = await store.projects.list();
+    const found = await scanProjects(config.Server.projects_path, config.Server.version, stored);
+    const formerly = new Set([...leftOpen, ...stored.map(({ project_id: id }) => id)]);
     const ids = new Set(found.map(({ record }) => record.project_id));
     for (const project of this.#catalogue.list().filter(({ id, damaged }) => damaged !== undefined && !ids.has(id))) {
       this.#catalogue.remove(project);
@@ -98,6 +102,7 @@ export class Restart {
     for (const { record, damaged, foreign = false } of found) {
       const known = this.#catalogue.find(record.project_id);
       if (known && known.state !== 'closed') continue;
+      if (!known && !formerly.has(record.project_id)) await this.#options.found(record.project_id);
       const project = known ?? this.#catalogue.register(new Project(record, this.#options.traces));
       project.damaged = damaged;
       project.foreign = foreign;

@@ -70,10 +70,11 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       return (await sharing.making(id, identity, isThere, () => projects.create(body, id))).json();
     }),
 
-    route('POST /v2/projects/load', { body: ProjectLoad, status: 201 }, async ({ body }) => {
+    route('POST /v2/projects/load', { body: ProjectLoad, status: 201 }, async ({ body, client }) => {
       if (!local)
         throw new Failure('forbidden', 'path: only a server in local mode (--local) takes paths of its own disk.');
-      return (await projects.load(body.path)).json();
+      const load = projects.load(body.path, (id, isThere, make) => sharing.making(id, client.identity, isThere, make));
+      return (await load).json();
     }),
 
     route('GET /v2/projects/{project_id}', {}, ({ params }) => projects.get(params.project_id).json()),
