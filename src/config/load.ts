@@ -145,7 +145,7 @@ function stateDirectory(sources: Pick<ConfigSources, 'environment' | 'home' | 'w
 /** The name of the local socket in its directory. */
 const SOCKET = 'labwired.sock';
 /** Where the socket of the service is, as its unit has it. */
-const SERVICE_SOCKET = `/run/labwire/${SOCKET}`;
+export const SERVICE_SOCKET = `/run/labwire/${SOCKET}`;
 
 /** Empty: none is wanted. Without a path of its own it is in the directory that systemd makes for this, or in the state directory. */
 function socketPath(given: string, state: string, runtime: string | undefined): string {

@@ -25,7 +25,7 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x01021997, '9P'],
 ]);
 
-function userName(uid: number): string {
+export function userName(uid: number): string {
   const line = textOf('/etc/passwd')
     ?.split('\n')
     .find((entry) => entry.split(':')[2] === String(uid));

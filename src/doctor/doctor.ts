@@ -6,7 +6,7 @@ import { type ConfigSources, type LoadedConfig, loadConfig } from '../config/loa
 import { Failure } from '../failures.ts';
 import { missing } from '../host/verdict.ts';
 import { version } from '../host/version.ts';
-import { account } from './access.ts';
+import { account, accounts, auditTrail, localSocket } from './access.ts';
 import { type Check, type Finding, runChecks } from './check.ts';
 import { configuration } from './configuration.ts';
 import { directories, logFile, stateDirectory } from './directories.ts';
@@ -28,8 +28,8 @@ function checkOf({ subject, see, examine }: HostCheck): Check {
 /** All there is to look at, in the order of the report. */
 export const CHECKS: readonly Check[] = [
   ...[kernel, user, configuration],
-  ...[listenAddress, account, certificate, consoleAccess, consolePorts, cablePorts],
-  ...[stateDirectory, database, supervisor, ...directories, logFile],
+  ...[listenAddress, account, accounts, localSocket, certificate, consoleAccess, consolePorts, cablePorts],
+  ...[stateDirectory, database, auditTrail, supervisor, ...directories, logFile],
   ...KINDS.flatMap(({ doctor = [] }) => doctor).map(checkOf),
   ...[libpcap, addons],
   ...[terminalDevice, terminals, openFiles, processes, fileWatches, memory, socketBuffers],

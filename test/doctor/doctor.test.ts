@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,8 @@ import { runDoctor } from '../../src/doctor/doctor.ts';
 import { fixReport, textReport } from '../../src/doctor/report.ts';
 import { commands, missing, ok, warning } from '../../src/host/verdict.ts';
 import { AccountFile } from '../../src/store/account.ts';
+import { AccountsFile } from '../../src/store/accounts.ts';
+import { AuditFile } from '../../src/store/audit.ts';
 import { Store } from '../../src/store/store.ts';
 import { noQemu, noTaps } from '../compute/qemu-support.ts';
 import { cannotUnshare } from '../host/missing.ts';
@@ -286,6 +288,65 @@ test('the account, its first password and who may read them are told', async (t)
   await writeFile(file.path, '{"user"');
   const damaged = (await ask({ home, environment })).of('account');
   assert.deepEqual([damaged?.state, /^mv /.test(damaged?.fix ?? '')], ['missing', true]);
+});
+
+test('accounts, the audit trail and the local socket are told, with what keeps the server from them', async (t) => {
+  const home = await scratch(t);
+  const state = join(home, 'state');
+  await mkdir(state, { mode: 0o700 });
+  const none = await ask({ home });
+  assert.deepEqual([none.of('accounts'), none.of('audit trail')], [undefined, undefined]);
+  assert.match(none.of('local socket')?.detail ?? '', /labwired\.sock, made when the server starts$/);
+  const file = new AccountsFile(state);
+  await file.add({ name: 'ada', role: 'admin', password: 'long enough' }, []);
+  const audit = new AuditFile(state);
+  audit.note({ time: '', account: 'ada', address: '', action: 'x', objects: {}, status: 0 });
+  await audit.settled();
+  const there = await ask({ home });
+  assert.match(there.of('accounts')?.detail ?? '', /^1, of them 1 admins, and 0 tokens, in /);
+  assert.match(there.of('audit trail')?.detail ?? '', /audit\.log, 0\.0 MiB of at most 16, [\d,]+ MiB free$/);
+
+  for (const [path, subject] of [
+    [file.path, 'accounts'],
+    [audit.path, 'audit trail'],
+  ] as const) {
+    await chmod(path, 0o644);
+    assert.equal((await ask({ home })).of(subject)?.fix, `chmod 600 ${path}`);
+    await chmod(path, 0o600);
+    if (process.getuid?.() !== 0) continue;
+    await chown(path, 65_534, 65_534);
+    assert.equal((await ask({ home })).of(subject)?.fix, `chown --reference=${state} ${path}`);
+    await chown(path, 0, 0);
+  }
+  const text = await readFile(file.path, 'utf8');
+  await writeFile(file.path, text.slice(0, 40));
+  const damaged = (await ask({ home })).of('accounts');
+  assert.equal(damaged?.state, 'missing');
+  assert.match(damaged.detail, /accounts\.json cannot be used .*put back a copy/);
+  await writeFile(file.path, text);
+  await rm(audit.path);
+  await mkdir(audit.path);
+  assert.match((await ask({ home })).of('audit trail')?.detail ?? '', /is no file: what people change is not/);
+
+  const path = join(state, 'labwired.sock');
+  const socket = async () => (await ask({ home })).of('local socket');
+  await writeFile(path, '');
+  assert.match((await socket())?.fix ?? '', /remove it, or name another/);
+  await rm(path);
+  const server = createServer().listen(`${path}.old`);
+  await once(server, 'listening');
+  await rename(`${path}.old`, path);
+  await chmod(path, 0o666);
+  assert.equal((await socket())?.fix, `chmod 600 ${path}`);
+  await chmod(path, 0o600);
+  assert.match((await socket())?.detail ?? '', /labwired\.sock, owner \S+$/);
+  server.close();
+  await once(server, 'close');
+  assert.match((await socket())?.detail ?? '', /left by a server that was killed/);
+  assert.match(
+    (await ask({ home, environment: { LABWIRE_SERVER_SOCKET_PATH: 'off' } })).of('local socket')?.detail ?? '',
+    /^none: socket_path = off$/,
+  );
 });
 
 test('a database that is damaged, of a later release, or open to others is told, and left as it is', async (t) => {
