@@ -85,13 +85,14 @@ export class Booted {
 
   /** Puts a file of this host into it. */
   async copyIn(file: string, path: string): Promise<void> {
-    const child = spawn(
-      'nsenter',
-      ['--target', `${this.#pid}`, '--all', '--root', '--wd=/', 'sh', '-c', 'cat >"$0"', path],
-      {
-        stdio: ['pipe', 'ignore', 'inherit'],
-      },
-    );
+    await this.feed(file, 'sh', '-c', 'cat >"$0"', path);
+  }
+
+  /** Runs a program within that reads a file of this host as its standard input. */
+  async feed(file: string, ...words: string[]): Promise<void> {
+    const child = spawn('nsenter', ['--target', `${this.#pid}`, '--all', '--root', '--wd=/', ...words], {
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
     await Promise.all([pipeline(createReadStream(file), child.stdin), once(child, 'exit')]);
     assert.equal(child.exitCode, 0);
   }
