@@ -363,6 +363,70 @@ test('clients of before come in with the one account of the configuration, which
   assert.equal((await ann('GET', '/v2/projects')).status, 200);
 });
 
+test('accounts of a controller work with nodes on a compute that has one account', async (t) => {
+  const compute = await startDaemon(t, {
+    config: `${BUILT_IN}[Server]\nauth = True\nuser = ann\npassword = p:ss wörd\n`,
+  });
+  const daemon = await startDaemon(t, { config: BUILT_IN });
+  for (const [name, role] of Object.entries({ ada: 'admin', bob: 'user', olga: 'observer' })) add(daemon, name, role);
+  const [ada, bob, olga] = ['ada', 'bob', 'olga'].map((name) => as(daemon, basic(name))) as [
+    ReturnType<typeof as>,
+    ReturnType<typeof as>,
+    ReturnType<typeof as>,
+  ];
+  const other = { compute_id: 'other', name: 'Other', protocol: 'http', host: '127.0.0.1', port: compute.port };
+  assert.equal((await bob('POST', '/v2/computes', other)).status, 403);
+  const account = { user: 'ann', password: 'p:ss wörd' };
+  assert.equal((await made(ada('POST', '/v2/computes', { ...other, ...account }))).connected, true);
+
+  const { project_id: id } = await made(bob('POST', '/v2/projects', { name: 'Across', auto_close: false }));
+  const lab = `/v2/projects/${id}`;
+  const pc = async (name: string, last: number): Promise<string> => {
+    const properties = { startup_script: `ip 10.0.0.${last}/24\n` };
+    const node = { name, node_type: 'vpcs', compute_id: 'other', properties };
+    const { node_id } = await made(bob('POST', `${lab}/nodes`, node));
+    return `${lab}/nodes/${node_id}`;
+  };
+  const [here, there] = [await pc('Here', 1), await pc('There', 2)];
+  const nodes = [here, there].map((path) => ({ node_id: path.split('/').at(-1), adapter_number: 0, port_number: 0 }));
+  const { link_id } = await made(bob('POST', `${lab}/links`, { nodes }));
+  const link = `${lab}/links/${link_id}`;
+  await made(bob('POST', `${lab}/nodes/start`));
+  await made(bob('PUT', `${lab}/sharing`, { accounts: { olga: 'watch' } }));
+
+  const typing = await opened(daemon, `${there}/console/ws`, basic('bob'));
+  const watching = await opened(daemon, `${there}/console/ws`, basic('olga'));
+  watching.socket.send(Buffer.from('echo typed by olga\r'));
+  typing.socket.send(Buffer.from('\rping 10.0.0.1 -c 2\r'));
+  await eventually('the ping', () => watching.text().includes('10.0.0.1 icmp_seq=2 ttl='));
+  assert.doesNotMatch(typing.text(), /typed by olga/);
+  for (const { socket } of [typing, watching]) socket.terminate();
+
+  // Every verb of a node and its link.
+  await made(bob('POST', `${link}/start_capture`, { capture_file_name: 'across.pcap' }));
+  await made(bob('POST', `${link}/stop_capture`));
+  await made(bob('PUT', link, { filters: { packet_loss: [100] } }));
+  for (const verb of ['console/reset', 'reload', 'suspend', 'start', 'stop']) {
+    assert.equal((await olga('POST', `${there}/${verb}`)).status, 403, verb);
+    await made(bob('POST', `${there}/${verb}`));
+  }
+  assert.equal((await made(olga('GET', there))).status, 'stopped');
+  assert.equal((await made(bob('PUT', there, { name: 'Renamed' }))).name, 'Renamed');
+  const twin = await made(bob('POST', `${there}/duplicate`, { x: 10, y: 10, z: 1 }));
+  assert.equal(twin.compute_id, 'other');
+  const onCompute = () => made(as(compute, basic('ann', 'p:ss wörd'))('GET', '/v2/compute/projects'));
+  assert.equal((await onCompute()).length, 1);
+  await made(bob('POST', `${lab}/nodes/stop`));
+  const { snapshot_id } = await made(bob('POST', `${lab}/snapshots`, { name: 'before' }));
+  await made(bob('DELETE', `${lab}/nodes/${twin.node_id}`));
+  await made(bob('POST', `${lab}/snapshots/${snapshot_id}/restore`));
+  assert.equal((await made(bob('GET', `${lab}/nodes`))).length, 3);
+  await made(bob('POST', `${lab}/close`));
+  await made(bob('POST', `${lab}/open`));
+  await made(bob('DELETE', lab));
+  assert.deepEqual(await onCompute(), []);
+});
+
 test('a disk that takes no audit line refuses no change, and two programs that add accounts lose none', async (t) => {
   const daemon = await startDaemon(t, { config: BUILT_IN });
   add(daemon, 'ada', 'admin');
