@@ -19,14 +19,19 @@ export interface Screen extends AsyncDisposable {
   readonly left: Promise<void>;
 }
 
-/** Takes over the terminal until it is disposed of, or the command ends otherwise. @param redraw called after the size has changed */
-export function fullScreen(session: Session, redraw: () => void): Screen {
+/**
+ * Takes over the terminal until it is disposed of, or the command ends otherwise.
+ * @param redraw called after the size has changed
+ * @param pressed called for each key that does not leave
+ */
+export function fullScreen(session: Session, redraw: () => void, pressed: (key: string) => void): Screen {
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY) throw new Failure('conflict', 'A screen wants a terminal.');
   const { promise: left, resolve } = Promise.withResolvers<void>();
   const typed = (keys: Buffer): void => {
     const text = keys.toString();
     if (text === ESCAPE || [...text].some((key) => ['q', 'Q', CTRL_C, CTRL_D].includes(key))) resolve();
+    else for (const key of text) pressed(key);
   };
   const restore = session.ending.defer(() => {
     stdin.off('data', typed);

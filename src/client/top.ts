@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failures.ts';
 import { type Noun, verb } from './command.ts';
-import { bytesPerSecond } from './figures.ts';
+import { bytesPerSecond, inBytes } from './figures.ts';
 import { fullScreen } from './full-screen.ts';
 import { endText } from './link-ends.ts';
+import { type LoadFigures, type NodeLoad, NodeLoads } from './node-loads.ts';
 import type { LabObject, LinkObject, NodeObject } from './objects.ts';
 import { secondsOf } from './seconds.ts';
 import type { Session } from './session.ts';
@@ -25,14 +26,23 @@ const LEAST_ASKING_MS = 2_000;
 interface HostLoad {
   compute_id: string;
   compute_name: string;
-  statistics: { cpu_usage_percent: number; memory_usage_percent: number };
+  statistics: { cpu_usage_percent: number; memory_usage_percent: number; nodes?: NodeLoad[] };
 }
+
+/** What nodes can be sorted by, with the keys that ask for it. */
+const SORTS = { cpu: 'c', memory: 'm', traffic: 't', name: 'n' } as const;
+type Sort = keyof typeof SORTS;
+const isSort = (word: string): word is Sort => word in SORTS;
+const USUAL_SORT = 'traffic';
+/** With fewer columns the status is left out, and both directions are added up. */
+const WIDE = 64;
 
 /** All that is shown; `--json` shows it as it is. */
 export interface Picture {
   lab: LabObject;
   computes: { compute_id: string; name: string; cpu_usage_percent: number; memory_usage_percent: number }[];
-  nodes: (Pick<NodeObject, 'node_id' | 'name' | 'node_type' | 'status'> & { sent: Rate; received: Rate })[];
+  nodes: (Pick<NodeObject, 'node_id' | 'name' | 'node_type' | 'status'> &
+    LoadFigures & { sent: Rate; received: Rate })[];
   links: (LinkFlows & { nodes: LinkObject['nodes']; ends: string[] })[];
 }
 
@@ -44,16 +54,24 @@ interface Facts {
   hosts: HostLoad[];
 }
 
-async function ask(session: Session, lab: LabObject): Promise<Facts> {
+async function ask(session: Session, lab: LabObject, { loads }: Measured): Promise<Facts> {
   const [nodes, links, hosts] = await Promise.all([
     session.nodes(lab),
     session.api.get<LinkObject[]>(`/v2/projects/${lab.project_id}/links`),
-    session.api.get<HostLoad[]>('/v2/statistics'),
+    session.api.get<HostLoad[]>(`/v2/statistics?nodes=${lab.project_id}`),
   ]);
+  const told = hosts.flatMap(({ statistics }) => statistics.nodes ?? []);
+  loads.take(told, performance.now());
   return { lab, nodes, links, hosts };
 }
 
-function pictureOf({ lab, nodes, links, hosts }: Facts, traffic: Traffic): Picture {
+/** What is measured from one message or answer to the next. */
+interface Measured {
+  traffic: Traffic;
+  loads: NodeLoads;
+}
+
+function pictureOf({ lab, nodes, links, hosts }: Facts, { traffic, loads }: Measured): Picture {
   const flows = traffic.flows(performance.now());
   const used = new Set(nodes.map(({ compute_id }) => compute_id));
   return {
@@ -65,6 +83,7 @@ function pictureOf({ lab, nodes, links, hosts }: Facts, traffic: Traffic): Pictu
       })),
     nodes: nodes.map(({ node_id, name, node_type, status }) => ({
       ...{ node_id, name, node_type, status },
+      ...loads.of(node_id),
       ...ofNode(flows, node_id),
     })),
     links: flows.flatMap((flow) => {
@@ -88,24 +107,48 @@ function linkRows({ links }: Picture): string[][] {
   });
 }
 
-function nodeRows({ nodes }: Picture): string[][] {
-  const busy = ({ sent, received }: Picture['nodes'][number]): number =>
-    sent.bytes_per_second + received.bytes_per_second;
-  return nodes
-    .toSorted((one, other) => busy(other) - busy(one))
-    .map(({ name, status, sent, received }) => [name, status, bytes(sent), bytes(received)]);
+type NodePicture = Picture['nodes'][number];
+
+const traffic = ({ sent, received }: NodePicture): number => sent.bytes_per_second + received.bytes_per_second;
+
+/** The first one comes first; nodes of which nothing is known come last. */
+const ORDERS: Readonly<Record<Sort, (one: NodePicture, other: NodePicture) => number>> = {
+  cpu: (one, other) => (other.cpu_usage_percent ?? -1) - (one.cpu_usage_percent ?? -1),
+  memory: (one, other) => (other.memory_bytes ?? -1) - (one.memory_bytes ?? -1),
+  traffic: (one, other) => traffic(other) - traffic(one),
+  name: (one, other) => one.name.localeCompare(other.name, 'en', { numeric: true }),
+};
+
+function nodeTable({ nodes }: Picture, sort: Sort, width = Number.POSITIVE_INFINITY): string[] {
+  const cells = (node: NodePicture): string[] => {
+    const { name, status, cpu_usage_percent: cpu, memory_bytes: memory, sent, received } = node;
+    const load = [cpu === null ? '' : `${cpu.toFixed(cpu < 10 ? 1 : 0)} %`, memory === null ? '' : inBytes(memory)];
+    if (width >= WIDE) return [name, status, ...load, bytes(sent), bytes(received)];
+    return [name, ...load, bytes({ ...sent, bytes_per_second: traffic(node) })];
+  };
+  const headings =
+    width >= WIDE ? ['NODE', 'STATUS', 'CPU', 'MEMORY', 'SENT', 'RECEIVED'] : ['NODE', 'CPU', 'MEMORY', 'TRAFFIC'];
+  return tableLines(headings, nodes.toSorted(ORDERS[sort]).map(cells), width);
 }
 
-/** The lines of a picture. @param rows of the terminal, undefined for all */
-export function pictureLines(picture: Picture, width: number | undefined, rows?: number): string[] {
+interface Shown {
+  sort: Sort;
+  /** Of the terminal; undefined without one. */
+  width: number | undefined;
+  /** Of the terminal; undefined for all. */
+  rows?: number;
+}
+
+export function pictureLines(picture: Picture, { sort, width, rows }: Shown): string[] {
   const { lab, nodes, computes } = picture;
   const running = nodes.filter(({ status }) => status === 'started').length;
   const hosts = computes.map(
     (one) => `${one.name}: CPU ${one.cpu_usage_percent} %, memory ${one.memory_usage_percent} %`,
   );
-  const head = [`${lab.name}: ${running} of ${nodes.length} nodes run`, ...hosts].map(harmless);
+  const keys = rows === undefined ? [] : [`By ${sort}; ${Object.values(SORTS).join(' ')} sort, q leaves`];
+  const head = [`${lab.name}: ${running} of ${nodes.length} nodes run`, ...hosts, ...keys].map(harmless);
   const tables = [
-    tableLines(['NODE', 'STATUS', 'SENT', 'RECEIVED'], nodeRows(picture), width),
+    nodeTable(picture, sort, width),
     tableLines(['LINK', 'FRAMES/S', 'RATE', 'DROPPED'], linkRows(picture), width),
   ] as const;
   if (rows === undefined) return [...head, ...tables.flatMap((lines) => ['', ...lines])];
@@ -125,16 +168,18 @@ function cut(lines: readonly string[], most: number): readonly string[] {
 async function run(
   session: Session,
   wanted: string | undefined,
-  flags: { once?: true; interval?: string },
+  flags: { once?: true; interval?: string; sort?: string },
 ): Promise<void> {
   const seconds = secondsOf('--interval', flags.interval, USUAL_SECONDS);
   if (seconds < SECONDS.least || seconds > SECONDS.most) {
     throw new WrongUsage(`--interval "${flags.interval}": write seconds, from ${SECONDS.least} to ${SECONDS.most}.`);
   }
+  const { sort = USUAL_SORT } = flags;
+  if (!isSort(sort)) throw new WrongUsage(`--sort "${sort}": choose ${Object.keys(SORTS).join(', ')}.`);
   if (session.quiet) throw new WrongUsage('--quiet: these figures have no identifiers; leave it out.');
   const lab = wanted === undefined ? await session.lab() : await session.labNamed(wanted);
   const milliseconds = Math.round(seconds * 1000);
-  const traffic = new Traffic(milliseconds);
+  const measured = { traffic: new Traffic(milliseconds), loads: new NodeLoads() };
   const socket = await session.api.socket(
     `/v2/projects/${lab.project_id}/links/statistics/ws?interval=${milliseconds}`,
   );
@@ -142,7 +187,7 @@ async function run(
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   socket.on('message', (data: Buffer) => {
     const { links } = JSON.parse(String(data)) as { links: LinkCounters[] };
-    traffic.take(links, performance.now());
+    measured.traffic.take(links, performance.now());
     begin();
   });
   socket.on('close', (_code, why) => end(why.toString() || 'The server has closed the connection.'));
@@ -150,8 +195,8 @@ async function run(
   try {
     const isSnapshot = flags.once || session.json || !process.stdout.isTTY || !process.stdin.isTTY;
     const reason = await (isSnapshot
-      ? snapshot(session, lab, traffic, { begun, ended, milliseconds })
-      : live(session, lab, traffic, { ended, milliseconds }));
+      ? snapshot(session, lab, measured, { begun, ended, milliseconds, sort })
+      : live(session, lab, measured, { ended, milliseconds, sort }));
     if (reason !== undefined) throw new Failure('unavailable', reason);
   } finally {
     socket.terminate();
@@ -161,21 +206,23 @@ async function run(
 interface Course {
   ended: Promise<string>;
   milliseconds: number;
+  sort: Sort;
 }
 
 /** One picture, after one interval. Answers why there is none. */
 async function snapshot(
   session: Session,
   lab: LabObject,
-  traffic: Traffic,
-  { begun, ended, milliseconds }: Course & { begun: Promise<void> },
+  measured: Measured,
+  { begun, ended, milliseconds, sort }: Course & { begun: Promise<void> },
 ): Promise<string | undefined> {
-  const measured = begun.then(() => sleep(milliseconds * SLACK));
-  const reason = await Promise.race([measured.then(() => undefined), ended]);
+  await ask(session, lab, measured);
+  const interval = begun.then(() => sleep(milliseconds * SLACK));
+  const reason = await Promise.race([interval.then(() => undefined), ended]);
   if (reason !== undefined) return reason;
-  const picture = pictureOf(await ask(session, lab), traffic);
+  const picture = pictureOf(await ask(session, lab, measured), measured);
   if (session.json) session.print(JSON.stringify(picture, null, 2));
-  else for (const line of pictureLines(picture, session.width)) session.print(line);
+  else for (const line of pictureLines(picture, { sort, width: session.width })) session.print(line);
   return undefined;
 }
 
@@ -183,22 +230,28 @@ async function snapshot(
 async function live(
   session: Session,
   lab: LabObject,
-  traffic: Traffic,
-  { ended, milliseconds }: Course,
+  measured: Measured,
+  { ended, milliseconds, ...course }: Course,
 ): Promise<string | undefined> {
   session.ending.isUsual = true;
+  let { sort } = course;
   let facts: Facts | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
   const draw = (): void => {
     if (!facts) return;
-    screen.draw(pictureLines(pictureOf(facts, traffic), process.stdout.columns, process.stdout.rows));
+    const { columns: width, rows } = process.stdout;
+    screen.draw(pictureLines(pictureOf(facts, measured), { sort, width, rows }));
   };
-  await using screen = fullScreen(session, draw);
+  const pressed = (key: string): void => {
+    sort = (Object.keys(SORTS) as Sort[]).find((one) => SORTS[one] === key) ?? sort;
+    draw();
+  };
+  await using screen = fullScreen(session, draw, pressed);
   const over = Promise.race([ended, screen.left.then(() => '')]);
   for (;;) {
     if (performance.now() - askedAt >= LEAST_ASKING_MS) {
       askedAt = performance.now();
-      const asked = ask(session, lab);
+      const asked = ask(session, lab, measured);
       asked.catch(() => {}); // it may fail after a person has left
       const next = await Promise.race([asked, over]);
       if (typeof next === 'string') return next || undefined;
@@ -220,6 +273,7 @@ export const top: Noun = {
       summary: 'nodes, traffic of links and drops, again and again; q leaves it. Without a terminal: once',
       flags: {
         interval: { value: 'SECONDS', summary: `how often (${USUAL_SECONDS})` },
+        sort: { value: 'KEY', summary: `the order of nodes: ${Object.keys(SORTS).join(', ')} (${USUAL_SORT})` },
         once: { summary: 'one picture, measured over one interval' },
       },
       inLab: true,

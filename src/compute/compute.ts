@@ -23,6 +23,8 @@ import { NatNetwork } from './nat-network/network.ts';
 import { networkRoutes } from './network/routes.ts';
 import { Captures } from './nodes/captures.ts';
 import { diskMetric } from './nodes/disk-metric.ts';
+import type { Node } from './nodes/node.ts';
+import { loadMetrics, loadOfNodes } from './nodes/node-load.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import { SurvivingPrograms } from './nodes/surviving-programs.ts';
 import { SwitchedOn } from './nodes/switched-on.ts';
@@ -82,12 +84,11 @@ export class Compute {
     const projects = new Projects(this.#services);
     this.#projects = projects;
     const modules = new Map<string, string | undefined>(KINDS.map(({ type, module }) => [type, module]));
+    const allNodes = (): Node[] => projects.list().flatMap((project) => [...project.nodes()]);
     this.metrics = [
       ...computeMetrics({ fabric, supervisor }),
-      diskMetric(
-        () => projects.list().flatMap((project) => [...project.nodes()]),
-        ({ type }) => modules.get(type),
-      ),
+      ...loadMetrics(allNodes),
+      diskMetric(allNodes, ({ type }) => modules.get(type)),
     ];
     const load = new LoadMeter();
     this.routes = [
@@ -103,6 +104,13 @@ export class Compute {
         config,
         events: this.events,
         load,
+        loadOfProject: (id) =>
+          loadOfNodes(
+            projects
+              .list()
+              .find((project) => project.id === id)
+              ?.nodes() ?? [],
+          ),
         operations,
         debugReport: () => debugReport(config, projects, ports, load),
       }),

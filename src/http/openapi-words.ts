@@ -6,6 +6,7 @@ import type { RouteWords } from './route.ts';
 
 const EMPTY = '';
 const STREAM = 'application/json';
+const LOAD_OF_NODES = { nodes: 'A project: what its nodes take is told, too (an extension)' };
 const WINDOW = {
   cols: 'Columns of the window (an extension): with cols and rows text messages are control messages, and input is binary',
   rows: 'Rows of the window (an extension)',
@@ -16,7 +17,7 @@ const LAST = { last: 'Begin, behind the header, about so many bytes before the e
 export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/version': { summary: 'Release that this server speaks' },
   'POST /v2/version': { summary: 'Check that a client is of the same release' },
-  'GET /v2/statistics': { summary: 'Load of all computes', errors: [409] },
+  'GET /v2/statistics': { summary: 'Load of all computes', errors: [404, 409], query: LOAD_OF_NODES },
   'POST /v2/shutdown': { summary: 'Stop the server (local mode only)', answer: EMPTY },
   'POST /v2/reload': { summary: 'Look for projects on the disk again' },
   'POST /v2/debug': { summary: 'Write a report for people who help with problems (local mode only)', answer: EMPTY },
@@ -295,7 +296,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
 
   'GET /v2/compute/version': { summary: 'Release that this compute speaks' },
   'GET /v2/compute/capabilities': { summary: 'What this compute can run' },
-  'GET /v2/compute/statistics': { summary: 'Load of this host' },
+  'GET /v2/compute/statistics': { summary: 'Load of this host', query: LOAD_OF_NODES },
   'GET /v2/compute/debug': { summary: 'Report for people who help with problems', answer: 'text/plain' },
   'GET /v2/compute/notifications/ws': { summary: 'Notification stream of a compute, for controllers' },
   'GET /v2/compute/network/interfaces': { summary: 'List network interfaces of this host' },

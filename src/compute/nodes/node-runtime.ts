@@ -19,6 +19,8 @@ export interface NodeRuntime extends EventEmitter<{ end: [ExitInfo] }> {
   readonly console: Console | undefined;
   /** The second console, of kinds that have one. */
   readonly auxiliaryConsole?: Console | undefined;
+  /** Of its process, if it has one of its own. */
+  readonly pid?: number | undefined;
   /** It stands still, as its user has asked for. */
   readonly isSuspended?: boolean;
   /** How it ended, once it has: `end` may have been announced before anybody listened. */

@@ -1,5 +1,6 @@
 // What every kind of node has in common. A kind's folder adds what is special about it.
 import { Failure } from '../../failures.ts';
+import type { ProcessLoad } from '../../host/process-load.ts';
 import type { Services } from '../services.ts';
 import type { NodeProject } from './owner.ts';
 import type { NodePort } from './port.ts';
@@ -53,6 +54,11 @@ export abstract class Node {
   /** What it has on the disks beside its directory, in bytes: `size` as long as it is, `bytes` as it takes. */
   async filesElsewhere(): Promise<{ path: string; size: number; bytes: number }[]> {
     return [];
+  }
+
+  /** What the process that it runs takes of this host; undefined when it runs none of its own. */
+  load(): ProcessLoad | undefined {
+    return undefined;
   }
 
   /** Its project has other variables now; most nodes are not configured with them. */

@@ -5,6 +5,7 @@ import { Failure, messageOf } from '../../failures.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../host/directories.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
+import { loadOf, type ProcessLoad } from '../../host/process-load.ts';
 import type { Connected } from '../../http/route.ts';
 import type { Services } from '../services.ts';
 import { AdapterPorts } from './adapter-ports.ts';
@@ -144,6 +145,11 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
 
   connectDisplay(): Promise<Connected> {
     return this.console.connectDisplay();
+  }
+
+  override load(): ProcessLoad | undefined {
+    const pid = this.runtime?.pid;
+    return pid === undefined ? undefined : loadOf(pid);
   }
 
   /** What runs, if anything does. */

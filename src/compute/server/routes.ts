@@ -8,6 +8,7 @@ import type { LoadMeter } from '../../host/statistics.ts';
 import { socketStream } from '../../http/event-streams.ts';
 import { type Route, route, socketRoute } from '../../http/route.ts';
 import type { ComputeEvents } from '../events.ts';
+import type { NodeLoad } from '../nodes/node-load.ts';
 
 /** Milliseconds of silence after which a controller is sent a ping. */
 const SILENCE_MS = 1000;
@@ -16,6 +17,8 @@ export interface ServerParts {
   config: Config;
   events: EventBus<ComputeEvents>;
   load: LoadMeter;
+  /** What the nodes of a project take of this host. */
+  loadOfProject(id: string): Promise<NodeLoad[]>;
   operations: Operations;
   /** Types of the nodes that this build runs. */
   nodeTypes: readonly string[];
@@ -29,6 +32,7 @@ export function serverRoutes({
   config,
   events,
   load,
+  loadOfProject,
   operations,
   nodeTypes,
   hindrances,
@@ -47,7 +51,11 @@ export function serverRoutes({
       hindrances,
     ),
 
-    route('GET /v2/compute/statistics', {}, () => load.statistics(directory)),
+    // Beyond the release: of a project whose nodes are asked for, what each of them takes.
+    route('GET /v2/compute/statistics', {}, async ({ query: { nodes } }) => ({
+      ...(await load.statistics(directory)),
+      ...(nodes === undefined ? {} : { nodes: await loadOfProject(nodes) }),
+    })),
 
     route(
       'GET /v2/compute/debug',

@@ -219,12 +219,16 @@ export class Computes {
     this.#announce('compute.deleted', compute);
   }
 
-  /** Load of every compute that is connected; one that refuses is left out. */
-  async statistics(): Promise<object[]> {
+  /**
+   * Load of every compute that is connected; one that refuses is left out.
+   * @param ofNodes a project, of whose nodes the load is told, too; computes of the release do not know it
+   */
+  async statistics(ofNodes?: string): Promise<object[]> {
+    const path = `/statistics${ofNodes === undefined ? '' : `?nodes=${encodeURIComponent(ofNodes)}`}`;
     const entries = await Promise.all(
       this.list().map(async (compute) => {
         try {
-          const statistics = await compute.get('/statistics', { connect: false });
+          const statistics = await compute.get(path, { connect: false });
           return { compute_id: compute.id, compute_name: compute.name, statistics };
         } catch (error) {
           log.warn('a compute does not tell its load', { compute: compute.id, error: messageOf(error) });

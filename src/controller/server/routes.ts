@@ -5,7 +5,7 @@ import { log } from '../../host/log.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/event-streams.ts';
 import type { RequestClient } from '../../http/route.ts';
 import { type Route, route, socketRoute } from '../../http/route.ts';
-import type { Sharing } from '../accounts/sharing.ts';
+import { noProject, type Sharing } from '../accounts/sharing.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Announcer } from '../events.ts';
 
@@ -61,7 +61,10 @@ export function serverRoutes({
       );
     }),
 
-    route('GET /v2/statistics', {}, () => computes.statistics()),
+    route('GET /v2/statistics', {}, ({ query: { nodes }, client: { identity } }) => {
+      if (nodes !== undefined && !sharing.sees(identity, nodes)) throw noProject(nodes);
+      return computes.statistics(nodes);
+    }),
 
     route('POST /v2/shutdown', { status: 201 }, () => {
       if (!local)

@@ -1,6 +1,7 @@
 // A Docker container as a node: its image and settings, its life, and its rights.
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, messageOf } from '../../../failures.ts';
+import { loadOfGroup, type ProcessLoad } from '../../../host/process-load.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { LivePort } from '../../nodes/live-port.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
@@ -100,6 +101,12 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
       await this.#running().resume();
       this.status = 'started';
     });
+  }
+
+  /** Of all that runs in the container. */
+  override load(): ProcessLoad | undefined {
+    const { pid } = this.runtime ?? {};
+    return pid === undefined ? undefined : (loadOfGroup(pid) ?? super.load());
   }
 
   override reload(): Promise<void> {

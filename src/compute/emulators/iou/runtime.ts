@@ -71,6 +71,10 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
     this.console = console;
   }
 
+  get pid(): number | undefined {
+    return this.#terminal.pid;
+  }
+
   get ended(): ExitInfo | undefined {
     return this.#ended;
   }

@@ -40,6 +40,10 @@ export class ProgramRuntime extends EventEmitter<{ end: [ExitInfo] }> implements
     });
   }
 
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
   get ended(): ExitInfo | undefined {
     return this.#ended;
   }
