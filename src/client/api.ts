@@ -34,6 +34,13 @@ export interface Body {
   length?: number;
 }
 
+/** What goes with a request. */
+interface Sent {
+  body?: Body | undefined;
+  headers?: Readonly<Record<string, string>>;
+  signal?: AbortSignal | undefined;
+}
+
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export class Api {
@@ -83,17 +90,17 @@ export class Api {
   async request(method: Method, path: string, body?: object): Promise<unknown> {
     const sent = body && { content: JSON.stringify(body), type: 'application/json' };
     const signal = method === 'GET' ? AbortSignal.timeout(READ_MS) : undefined;
-    return this.#parsed(await this.#answer(method, path, sent, signal));
+    return this.#parsed(await this.#answer(method, path, { body: sent, signal }));
   }
 
   /** The bytes of an answer, which may go on for ever; destroying it ends the request. */
-  stream(path: string): Promise<IncomingMessage> {
-    return this.#answer('GET', path);
+  stream(path: string, headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
+    return this.#answer('GET', path, { headers });
   }
 
   /** Sends a file. The request cannot be made twice: the server is asked for something else before, so that it knows the password. */
   async upload(path: string, body: Body): Promise<unknown> {
-    return this.#parsed(await this.#answer('POST', path, body));
+    return this.#parsed(await this.#answer('POST', path, { body }));
   }
 
   /** An open WebSocket, on which nobody listens yet: it is paused. */
@@ -144,24 +151,25 @@ export class Api {
   }
 
   /** @throws Failure unless the server has done what it was asked for */
-  async #answer(method: Method, path: string, body?: Body, signal?: AbortSignal): Promise<IncomingMessage> {
-    const response = await this.#send(method, path, body, signal);
+  async #answer(method: Method, path: string, options: Sent = {}): Promise<IncomingMessage> {
+    const response = await this.#send(method, path, options);
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
-    const canAsk = status === 401 && this.#password === undefined && typeof body?.content !== 'object';
+    const canAsk = status === 401 && this.#password === undefined && typeof options.body?.content !== 'object';
     if (!canAsk || !this.#askPassword) throw await this.#refusal(response);
     response.resume();
     this.#password = await this.#askPassword(`Password of ${this.#user} at ${this.address}: `);
-    return this.#answer(method, path, body, signal);
+    return this.#answer(method, path, options);
   }
 
-  #send(method: Method, path: string, body?: Body, signal?: AbortSignal): Promise<IncomingMessage> {
+  #send(method: Method, path: string, { body, headers, signal }: Sent): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const length = typeof body?.content === 'string' ? Buffer.byteLength(body.content) : body?.length;
     const request = (this.#base.startsWith('https:') ? httpsRequest : httpRequest)(this.#base + path, {
       method,
       ...(this.#socketPath && { socketPath: this.#socketPath }),
       headers: {
+        ...headers,
         ...this.#headers(),
         ...(body && { 'Content-Type': body.type }),
         ...(length !== undefined && { 'Content-Length': length }),

@@ -1,11 +1,11 @@
 // `labwired image`: disks and programs that nodes start from.
 import { basename } from 'node:path';
-import { Failure } from '../failures.ts';
 import { IMAGE_KINDS } from '../store/node-kinds/kinds.ts';
 import { type Noun, verb } from './command.ts';
 import { inBytes } from './figures.ts';
 import { mustBeFree, REPLACES, save } from './files.ts';
 import { findNamed } from './find.ts';
+import { receiveImage } from './image-download.ts';
 import { sendImage } from './image-upload.ts';
 import type { ImageObject } from './objects.ts';
 import type { Session } from './session.ts';
@@ -42,12 +42,13 @@ async function imageNamed(
   session: Session,
   wanted: string,
   { type, compute }: { type?: string; compute?: string },
-): Promise<{ filename: string; path: string }> {
+): Promise<ImageObject & { path: string }> {
   const known = type === undefined ? undefined : typeOf(type);
   const all = (await images(session, compute)).filter(({ emulator }) => known === undefined || emulator === known);
   const named = ({ filename, emulator }: ImageObject) => ({ id: `${emulator} ${filename}`, name: filename });
-  const { filename, emulator } = findNamed('image', all, named, wanted);
-  return { filename, path: `${pathOf(compute)}/${emulator}/images/${encodeURIComponent(filename)}` };
+  const found = findNamed('image', all, named, wanted);
+  const { filename, emulator } = found;
+  return { ...found, path: `${pathOf(compute)}/${emulator}/images/${encodeURIComponent(filename)}` };
 }
 
 export const image: Noun = {
@@ -82,7 +83,7 @@ export const image: Noun = {
     verb({
       name: 'download',
       words: ['NAME'],
-      summary: "an image of the server's host to a file here",
+      summary: 'an image of a host to a file here. What was interrupted goes on',
       flags: {
         to: { value: 'FILE', summary: 'instead of NAME; - is standard output' },
         force: REPLACES,
@@ -90,18 +91,11 @@ export const image: Noun = {
         ...COMPUTE,
       },
       run: async (session, [wanted], { to, force, ...flags }) => {
-        if (flags.compute !== undefined && flags.compute !== 'local') {
-          throw new Failure(
-            'conflict',
-            'An image comes from the host of the server alone: name that host with --server.',
-          );
-        }
-        const { filename, path } = await imageNamed(session, wanted!, flags);
+        const { filename, path, md5sum: md5, filesize: size } = await imageNamed(session, wanted!, flags);
         const file = to ?? basename(filename);
         if (file !== '-') await mustBeFree(file, force === true);
-        // What the controller passes on of its computes are answers of a bounded size.
-        const own = path.replace(pathOf('local'), '/v2/compute');
-        await save(session, await session.api.stream(own), file);
+        if (file === '-' || !md5) await save(session, await session.api.stream(path), file);
+        else await receiveImage(session, { path, file, md5, size });
         if (file !== '-') session.tell(`Image "${filename}" is in ${file}`, file, { file });
       },
     }),

@@ -57,5 +57,6 @@ export interface ImageObject {
   emulator: string;
   filename: string;
   filesize: number;
+  md5sum: string | null;
   used_by: unknown[];
 }

@@ -99,6 +99,10 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     summary: 'List images of a compute with the nodes and templates that use them (an extension)',
     errors: [409],
   },
+  'GET /v2/computes/{compute_id}/{emulator}/images/{filename:.+}': {
+    summary: 'Download an image of a compute, or with Range a part of it (an extension)',
+    errors: [404, 408, 409],
+  },
   'DELETE /v2/computes/{compute_id}/{emulator}/images/{filename:.+}': {
     summary: 'Delete an image that no node and no template uses (an extension)',
     errors: [403, 409],

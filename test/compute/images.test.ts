@@ -56,6 +56,19 @@ test('an image comes back as it was uploaded, runs as a program, and is listed w
   assert.equal(headers.get('content-length'), '8');
   assert.equal(headers.get('last-modified'), (await stat(at('IOU/x.bin'))).mtime.toUTCString());
   assert.equal(headers.get('content-type'), 'application/octet-stream');
+  for (const [range, part, answer] of [
+    ['bytes=2-', IOU_64.subarray(2), 'bytes 2-7/8'],
+    ['bytes=0-0', IOU_64.subarray(0, 1), 'bytes 0-0/8'],
+    ['bytes=6-99', IOU_64.subarray(6), 'bytes 6-7/8'],
+    ['bytes=8-', IOU_64, null],
+    ['bytes=5-4', IOU_64, null],
+    ['bytes=-3', IOU_64, null],
+    ['lines=1-2', IOU_64, null],
+  ] as const) {
+    const response = await lab.app.request('/v2/compute/iou/images/x.bin', { headers: { Range: range } });
+    assert.deepEqual([response.status, response.headers.get('content-range')], [answer ? 206 : 200, answer], range);
+    assert.deepEqual(Buffer.from(await response.arrayBuffer()), part, range);
+  }
   assert.deepEqual(await lab.expect(200, 'GET', '/iou/images'), [
     { filename: 'x.bin', path: 'x.bin', md5sum: md5(IOU_64), filesize: 8 },
   ]);

@@ -1,13 +1,14 @@
 // Images and labs by command, and Ctrl+C in the middle of what takes long: nothing half done, the terminal as it was, 130.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { openSync, readdirSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Client, client, Terminal } from './client.ts';
-import { eventually } from './daemon.ts';
+import { eventually, startDaemon } from './daemon.ts';
 import { Lab } from './lab.ts';
 
 const MIB = 2 ** 20;
@@ -28,7 +29,7 @@ const bytesOfUploads = async ({ daemon }: Client): Promise<number> => {
 
 test('an upload that is interrupted goes on where it stopped; images come back as they went, and are deleted', async (t) => {
   const labwired = await client(t);
-  const file = bigDisk(labwired, 'disk ü.img', 512);
+  const file = bigDisk(labwired, 'disk ü.img', 256);
   const upload = ['image', 'upload', file, '--type', 'qemu'];
   const terminal = new Terminal(t, labwired, 40, upload);
   await eventually(
@@ -45,18 +46,37 @@ test('an upload that is interrupted goes on where it stopped; images come back a
   const { code, error, out } = await labwired.run(...upload);
   assert.deepEqual([code, out], [0, 'Image "disk ü.img" is on the server.\n'], error);
   assert.match(error, /^Going on behind [\d.]+ MiB that are there already\.\n$/, 'no bar without a terminal');
-  assert.match(await labwired.say('image', 'list'), /\ndisk ü\.img +qemu +512\.0 MiB/);
+  assert.match(await labwired.say('image', 'list'), /\ndisk ü\.img +qemu +256\.0 MiB/);
 
-  const downloading = labwired.spawn(['image', 'download', 'disk ü.img', '--to', 'copy.img']);
+  // It comes from another host, by way of the server.
+  const compute = await startDaemon(t);
+  const where = ['--compute', 'elsewhere'];
+  const { directory } = labwired.daemon;
+  await labwired.daemon.post('/v2/computes', {
+    ...{ compute_id: 'elsewhere', protocol: 'http', host: '127.0.0.1', port: compute.port },
+  });
+  await labwired.say(...upload, ...where);
+  const download = ['image', 'download', 'disk ü.img', '--to', 'copy.img', ...where];
+  const part = `copy.img.${createHash('md5').update(readFileSync(file)).digest('hex').slice(0, 8)}.part`;
+  const copies = () => readdirSync(directory).filter((name) => name.startsWith('copy'));
+  const downloading = labwired.spawn(download);
   const ended = silentEnd(downloading);
-  const parts = () =>
-    readdirSync(labwired.daemon.directory).filter((name) => !['disk ü.img'].includes(name) && /img/.test(name));
-  await eventually('the beginning of the copy', () => parts().length > 0);
+  await eventually('some of the copy', () => copies().some((name) => statSync(join(directory, name)).size > MIB));
   downloading.kill('SIGINT');
-  assert.deepEqual(await ended, [130, '']);
-  assert.deepEqual(parts(), [], 'no half file is left');
-  await labwired.say('image', 'download', 'disk ü.img', '--to', 'copy.img');
-  assert.ok(readFileSync(join(labwired.daemon.directory, 'copy.img')).equals(readFileSync(file)));
+  const [interrupted, told] = await ended;
+  assert.equal(interrupted, 130);
+  assert.match(told, /^Interrupted; the same command goes on there, behind [\d.]+ MiB\.\n$/);
+  assert.deepEqual(copies(), [part]);
+  const there = statSync(join(directory, part)).size;
+  assert.ok(there < 256 * MIB, `${there} bytes`);
+  const rest = await labwired.run(...download);
+  assert.deepEqual([rest.code, rest.out], [0, 'Image "disk ü.img" is in copy.img\n'], rest.error);
+  assert.match(rest.error, /^Going on behind [\d.]+ MiB that are here already\.\n$/);
+  assert.deepEqual(copies(), ['copy.img']);
+  assert.ok(readFileSync(join(directory, 'copy.img')).equals(readFileSync(file)));
+  writeFileSync(join(directory, part), 'something else');
+  await labwired.fails(1, /the image has changed on its way: give the command again/, ...download, '--force', '-q');
+  assert.deepEqual(copies(), ['copy.img'], 'and then it begins anew');
   await labwired.fails(1, /copy\.img is there already/, 'image', 'download', 'disk ü.img', '--to', 'copy.img');
   await labwired.fails(1, /There is no image "x"; there is "disk ü.img"/, 'image', 'delete', 'x');
   await labwired.say('image', 'delete', 'disk ü.img');

@@ -65,10 +65,10 @@ export function imageRoutes({ images, operations, user }: ImageRouteParts): Rout
         return undefined;
       }),
 
-      route(`GET ${image}`, { raw: true }, async ({ params }) => {
+      route(`GET ${image}`, { raw: true }, async ({ params, headers }) => {
         const place = await images.find(kind, params.filename);
         if (place === undefined) throw missing(kind, params.filename);
-        return downloadFile(place.root, place.path);
+        return downloadFile(place.root, place.path, headers.get('range'));
       }),
     ];
   });

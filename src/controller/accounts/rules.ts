@@ -158,6 +158,7 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     'DELETE /v2/computes/{compute_id}',
     'GET /v2/computes/{compute_id}/ports',
     'POST /v2/computes/{compute_id}/auto_idlepc',
+    'GET /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
     'DELETE /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
     'DELETE /v2/computes/{compute_id}/{emulator}/uploads/{upload_id}',
     'POST /v2/computes/{compute_id}/{emulator}/{action:.+}',

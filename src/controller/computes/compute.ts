@@ -49,6 +49,7 @@ export interface CallOptions {
 
 export interface PassOptions {
   body?: ReadableStream<Uint8Array> | null;
+  headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
   /** Milliseconds without progress: from the last part of the body that went out to the head of the answer. As in CallOptions. */
   limit?: number;
@@ -186,14 +187,14 @@ export class Compute {
   async pass(
     method: string,
     path: string,
-    { body, signal, limit = DEFAULT_LIMIT_MS }: PassOptions = {},
+    { body, headers: asked, signal, limit = DEFAULT_LIMIT_MS }: PassOptions = {},
   ): Promise<Response> {
     const call = `${method} ${path}`;
     return within(limit, call, async (late, progress) => {
       await this.#ready(true);
       const answer = await this.#connection.transport.request(BASE + path, {
         method,
-        headers: { 'Content-Type': body ? 'application/octet-stream' : 'application/json' },
+        headers: { ...asked, 'Content-Type': body ? 'application/octet-stream' : 'application/json' },
         ...both(signal, late),
         ...(body ? { body: watched(body, progress) } : {}),
       });

@@ -162,10 +162,13 @@ function isClosed(error: Error): boolean {
   return ['ECONNRESET', 'EPIPE'].includes(systemCode(error) ?? '');
 }
 
-/** Status, type, length and body of an answer; the body arrives at the pace at which it is read. */
+/** Headers of an answer that are passed on. */
+const PASSED_ON = ['content-type', 'content-length', 'content-range', 'last-modified'] as const;
+
+/** Status, headers and body of an answer; the body arrives at the pace at which it is read. */
 function responseOf(answer: IncomingMessage, status: number): Response {
   const headers = new Headers();
-  for (const name of ['content-type', 'content-length'] as const) {
+  for (const name of PASSED_ON) {
     const value = answer.headers[name];
     if (value !== undefined) headers.set(name, value);
   }

@@ -8,7 +8,7 @@ import type { Sharing } from '../accounts/sharing.ts';
 import type { IdlePcSearches } from '../projects/idle-pc.ts';
 import { type ImageUser, type ImageUsers, inWords } from '../projects/image-users.ts';
 import { originOf } from './address.ts';
-import { answerJson, mustBeList } from './answers.ts';
+import { answerJson, mustBeList, refusalOf } from './answers.ts';
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
 import { PASSED_ON_LIMIT_MS } from './limits.ts';
@@ -105,6 +105,25 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
       const key = (entry: Record<string, unknown>): string => String(entry['filename'] ?? entry['image'] ?? '');
       return list.sort((a, b) => (key(a) < key(b) ? -1 : 1));
     }),
+
+    // As it comes, however large it is; the other answers that are passed on are JSON, and bounded.
+    route(
+      'GET /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
+      { raw: true },
+      async ({ params: { compute_id: id, emulator, filename }, headers: asked, signal }) => {
+        const path = pathTo(emulator, `images/${filename}`);
+        const range = asked.get('range');
+        const options = { signal, limit: PASSED_ON_LIMIT_MS, ...(range !== null && { headers: { Range: range } }) };
+        const answer = await computes.get(id).pass('GET', path, options);
+        if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${path}`);
+        const headers = new Headers({ 'Content-Type': 'application/octet-stream' });
+        for (const name of ['content-length', 'content-range', 'last-modified']) {
+          const value = answer.headers.get(name);
+          if (value !== null) headers.set(name, value);
+        }
+        return new Response(answer.body, { status: answer.status, headers });
+      },
+    ),
 
     route('GET /v2/computes/{compute_id}/{emulator}/{action:.+}', {}, async ({ params, signal }) => {
       const path = pathTo(params.emulator, params.action);
