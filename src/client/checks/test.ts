@@ -53,7 +53,7 @@ export const test: Noun = {
     verb({
       name: '',
       words: ['[FILE|LAB]'],
-      summary: "runs the checks of a lab's file (lab.yaml), of a file of checks alone, or those that a lab keeps",
+      summary: "runs the checks of a lab's file (lab.yaml), of a file of checks, or those that a lab keeps",
       flags: {
         junit: { value: 'FILE', summary: 'the results as JUnit XML, for CI systems' },
         lab: {
