@@ -1,13 +1,19 @@
-// What a lab of 1,000 nodes and 1,000 links costs in the browser: bytes, the first picture, memory, and presented frames while hands
-// move things, beside those of an empty page in the same run. Repeat with: npm run bench -- --only page
+// What the page costs in the browser, beside an empty page in the same run: the first visit; a lab of 1,000 nodes and 1,000 links (the first
+// picture, memory, presented frames while hands move things); what two people see of each other; captures.
+// Repeat with: npm run bench -- --only page
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { CDPSession, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
-import { Daemon } from '../system/daemon.ts';
+import { Daemon, MANY_PORTS } from '../system/daemon.ts';
+import type { Lab } from '../system/lab.ts';
 import { CHROMIUM } from '../web/browser.ts';
-import { FOR_LARGE_LAB, makeLargeLab } from '../web/large-lab.ts';
+import { makeLargeLab } from '../web/large-lab.ts';
 import { quantile, table } from './measure.ts';
+import { captures } from './page-captures.ts';
+import { twoBrowsers } from './page-pair.ts';
+import { firstVisit } from './page-visit.ts';
 
 const SIZE = { width: 1600, height: 900 };
 const STEPS = 100;
@@ -86,7 +92,26 @@ async function emptyFrames(page: Page, cdp: CDPSession): Promise<number[]> {
   return framesOf(cdp, () => drag(cdp, 200, 200, 4, 2));
 }
 
-const daemon = await new Daemon(FOR_LARGE_LAB).start();
+/** Starts all of the lab; answers the milliseconds from the last event that tells of it, as a listener hears it, to the last change of the map. */
+async function allStarted(page: Page, { daemon, path }: Lab): Promise<number> {
+  const socket = new WebSocket(`${daemon.url.replace('http', 'ws')}${path}/notifications/ws`);
+  let heard = 0;
+  socket.onmessage = ({ data }) => {
+    if (String(data).includes('"started"')) heard = performance.timeOrigin + performance.now();
+  };
+  await once(socket, 'open');
+  await page.evaluate(() => {
+    const note = (): void => void Object.assign(globalThis, { changedAt: performance.timeOrigin + performance.now() });
+    new MutationObserver(note).observe(document.body, { attributeFilter: ['data-status'], subtree: true });
+  });
+  await page.getByRole('button', { name: 'Start all' }).click();
+  await page.waitForFunction(() => !document.querySelector('[data-node]:not([data-status="started"])'));
+  const changed = await page.evaluate(() => (globalThis as unknown as { changedAt: number }).changedAt);
+  socket.close();
+  return changed - heard;
+}
+
+const daemon = await new Daemon({ config: '[VPCS]\nengine = built-in\n', environment: MANY_PORTS }).start();
 const browser = await chromium.launch({
   ...(CHROMIUM === undefined ? {} : { executablePath: CHROMIUM }),
   args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
@@ -105,20 +130,24 @@ try {
     `${table([['part', 'bytes, gzipped'], ...[...sizes].map(([part, bytes]) => [part, String(bytes)])])}\n\n`,
   );
 
+  process.stdout.write(`${await firstVisit(browser, daemon)}\n\n`);
   const lab = await makeLargeLab(daemon);
   const page = await browser.newPage({ viewport: SIZE });
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('Performance.enable');
   const empty = await emptyFrames(page, cdp);
+  await page.goto(`${daemon.url}/`);
+  const open = page.getByRole('link', { name: lab.project.name, exact: true });
+  await open.waitFor();
   const before = performance.now();
-  await page.goto(`${daemon.url}/labs/${lab.project.project_id}`);
+  await open.click();
   await page.locator('.topology.far').waitFor();
   const drawn = performance.now() - before;
   await page.waitForTimeout(2_000);
   const { metrics } = await cdp.send('Performance.getMetrics');
   const heap = (metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0) / 2 ** 20;
   process.stdout.write(
-    `Drawn ${drawn.toFixed(0)} ms after the address was asked for; heap ${heap.toFixed(0)} MiB.\n\n`,
+    `Drawn ${drawn.toFixed(0)} ms after the click in the list of labs; heap ${heap.toFixed(0)} MiB.\n\n`,
   );
 
   const box = (await page.locator('[data-node] image').nth(500).boundingBox())!;
@@ -143,7 +172,12 @@ try {
   const count = await page.locator('.node.selected').count();
   const chosen = (await page.locator('.node.selected image').first().boundingBox())!;
   row(`drag ${count} nodes`, await framesOf(cdp, () => drag(cdp, chosen.x + 3, chosen.y + 3, 2, 1)));
-  process.stdout.write(`${table(rows)}\n`);
+  process.stdout.write(`${table(rows)}\n\n`);
+  await page.keyboard.press('Escape');
+  const behind = await allStarted(page, lab);
+  process.stdout.write(`All started: the map has the last state ${behind.toFixed(0)} ms after its event.\n\n`);
+  await page.close();
+  for (const scenario of [twoBrowsers, captures]) process.stdout.write(`${await scenario(browser, daemon)}\n\n`);
 } finally {
   await browser.close();
   await daemon[Symbol.asyncDispose]();

@@ -1,16 +1,18 @@
 // Scenario: snapshots, copies and archives of a lab with large files, with what can go wrong told where it is asked for.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { scratchDirectory } from '../store/scratch.ts';
 import { type Daemon, eventually } from '../system/daemon.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { HEAP_GROWTH, heapOf, MIBIBYTE } from './heap.ts';
 import { hindrances, hindrancesInAll } from './hindrances.ts';
 import { serve } from './served.ts';
 import { SlowWay } from './slow-way.ts';
 
-const MIBIBYTE = 1024 * 1024;
 /** Of the large file in the lab; 1024 is what people have. */
 const SIZE_MIB = Number(process.env['LABWIRE_ARCHIVE_MIB'] ?? 32);
 
@@ -29,7 +31,7 @@ async function contentOf(daemon: Daemon, id: string): Promise<Content> {
 }
 
 /** A lab of two hubs, joined, a virtual PC, and a large file. */
-async function largeLab(daemon: Daemon): Promise<{ id: string; path: string; pc: string }> {
+async function largeLab(daemon: Daemon): Promise<{ id: string; disk: string; pc: string }> {
   const { project_id: id, path } = await daemon.post('/v2/projects', { name: 'Office', auto_close: false });
   const url = `/v2/projects/${id}`;
   const made = [];
@@ -44,19 +46,33 @@ async function largeLab(daemon: Daemon): Promise<{ id: string; path: string; pc:
   await daemon.post(`${url}/links`, { nodes });
   const folder = join(path, 'project-files', 'large');
   await mkdir(folder, { recursive: true });
-  await using file = await open(join(folder, 'disk.img'), 'w');
-  for (let written = 0; written < SIZE_MIB; written++) await file.write(Buffer.alloc(MIBIBYTE, written));
-  return { id, path, pc: made[2].node_id };
+  const disk = join(folder, 'disk.img');
+  await using file = await open(disk, 'w');
+  // Mostly holes, which take no room on the disk; archives have them in full.
+  await file.truncate(SIZE_MIB * MIBIBYTE);
+  for (let at = 0; at < SIZE_MIB; at += 1) await file.write(`${at}`, at * MIBIBYTE);
+  return { id, disk, pc: made[2].node_id };
+}
+
+async function checksumOf(path: string): Promise<string> {
+  const checksum = createHash('md5');
+  for await (const piece of createReadStream(path)) checksum.update(piece as Buffer);
+  return checksum.digest('hex');
+}
+
+function assertLittleMore(t: TestContext, what: string, bytes: number): void {
+  t.diagnostic(`heap of the page: ${(bytes / MIBIBYTE).toFixed(1)} MiB more after ${what} of ${SIZE_MIB} MiB`);
+  assert.ok(bytes < HEAP_GROWTH, `${bytes} bytes more after ${what}`);
 }
 
 test('a snapshot is made, restored and deleted in the page, and a name that is taken is told beside it', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, address, credentials } = await serve(t, { withPassword: true });
-  const { id } = await largeLab(daemon);
-  const before = await contentOf(daemon, id);
+  const { daemon, address } = await serve(t);
+  const { id, disk } = await largeLab(daemon);
+  const [before, checksum] = [await contentOf(daemon, id), await checksumOf(disk)];
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `${address}labs/${id}`, { credentials });
+  const { page, complaints } = await visit(browser, `${address}labs/${id}`);
   await page.getByRole('button', { name: 'Snapshots' }).click();
   const window = page.getByRole('dialog', { name: 'Snapshots of Office' });
   await window.getByText('There is no snapshot yet.').waitFor();
@@ -71,6 +87,7 @@ test('a snapshot is made, restored and deleted in the page, and a name that is t
   assert.deepEqual(await hindrancesInAll(page), []);
 
   await daemon.post(`/v2/projects/${id}/nodes`, { name: 'Late', node_type: 'ethernet_hub', compute_id: 'local' });
+  await writeFile(disk, 'overwritten');
   await window.getByRole('button', { name: 'Restore before' }).click();
   assert.equal((await contentOf(daemon, id)).nodes.length, 4);
   await window.getByRole('button', { name: 'Restore', exact: true }).click();
@@ -80,6 +97,7 @@ test('a snapshot is made, restored and deleted in the page, and a name that is t
     ({ nodes }) => nodes.length === 3,
   );
   assert.deepEqual(await contentOf(daemon, id), before);
+  assert.equal(await checksumOf(disk), checksum);
   await window.getByRole('button', { name: 'Delete before' }).click();
   await window.getByRole('button', { name: 'Delete', exact: true }).click();
   await window.getByText('There is no snapshot yet.').waitFor();
@@ -95,15 +113,17 @@ test('a snapshot is made, restored and deleted in the page, and a name that is t
 test('a lab is copied, exported and imported with progress; a running node, a damaged archive and a cancel are told', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, credentials } = await serve(t, { withPassword: true });
-  const { id, pc } = await largeLab(daemon);
+  const { daemon } = await serve(t);
+  const { id, disk, pc } = await largeLab(daemon);
   const before = await contentOf(daemon, id);
   const way = await SlowWay.to(t, daemon.port);
   const directory = await scratchDirectory(t);
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, `http://127.0.0.1:${way.port}/`, { credentials, isAsked: true });
-
+  const { page } = await visit(browser, `http://127.0.0.1:${way.port}/`);
   const office = page.getByRole('row', { name: /^Office/ });
+  await office.waitFor();
+  const heapBefore = await heapOf(page);
+
   // What runs hinders the archive: said in the window that asked for it.
   await daemon.post(`/v2/projects/${id}/nodes/${pc}/start`);
   await office.getByRole('button', { name: 'Export' }).click();
@@ -114,14 +134,25 @@ test('a lab is copied, exported and imported with progress; a running node, a da
   assert.deepEqual(await hindrances(page), []);
   await daemon.post(`/v2/projects/${id}/nodes/${pc}/stop`);
 
+  // Downloads get the password only where the browser was asked for it.
+  const asked = await visit(browser, `http://127.0.0.1:${way.port}/`, { isAsked: true });
+  await asked.page
+    .getByRole('row', { name: /^Office/ })
+    .getByRole('button', { name: 'Export' })
+    .click();
+  await asked.page.getByRole('dialog').getByLabel('Compression').selectOption('none');
+  const exporterBefore = await heapOf(asked.page);
   const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    window.getByRole('button', { name: 'Download' }).click(),
+    asked.page.waitForEvent('download'),
+    asked.page.getByRole('dialog').getByRole('button', { name: 'Download' }).click(),
   ]);
   assert.equal(download.suggestedFilename(), 'Office.gns3project');
   const archive = join(directory, 'Office.gns3project');
   await download.saveAs(archive);
   assert.ok((await stat(archive)).size > SIZE_MIB * MIBIBYTE);
+  assertLittleMore(t, 'the download', (await heapOf(asked.page)) - exporterBefore);
+  await asked.page.close();
+  await window.getByRole('button', { name: 'Cancel' }).click();
 
   // The copy: closed, and with the same content.
   await office.getByRole('button', { name: 'Duplicate' }).click();
@@ -155,6 +186,9 @@ test('a lab is copied, exported and imported with progress; a running node, a da
 
   await daemon.post(`/v2/projects/${imported}/open`);
   assert.deepEqual(await contentOf(daemon, imported), before);
+  const { path } = await daemon.get(`/v2/projects/${imported}`);
+  assert.equal(await checksumOf(join(path, 'project-files', 'large', 'disk.img')), await checksumOf(disk));
+  assertLittleMore(t, 'the upload', (await heapOf(page)) - heapBefore);
 
   // One that is cancelled leaves nothing.
   const labs: Body[] = await daemon.get('/v2/projects');

@@ -34,7 +34,7 @@ const isBroken = (page: Page) => page.evaluate(() => (globalThis as { broken?: n
 test('texts and pictures that are code are shown, wherever they stand, and do nothing', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, address, credentials } = await serve(t, { withPassword: true });
+  const { daemon, address } = await serve(t);
   await daemon.ask('POST', '/v2/symbols/evil.svg/raw', { body: EVIL_SVG });
   // A slash cannot be in the name of a lab.
   const names = TEXTS.map((text) => text.replaceAll('/', '|'));
@@ -44,7 +44,7 @@ test('texts and pictures that are code are shown, wherever they stand, and do no
   for (const [index, text] of TEXTS.entries()) {
     await daemon.post(`${path}/nodes`, {
       ...{
-        name: `Hub${index}`,
+        name: index === 0 ? 'Hub0' : names[index],
         node_type: 'ethernet_hub',
         compute_id: 'local',
         symbol: 'evil.svg',
@@ -62,11 +62,21 @@ test('texts and pictures that are code are shown, wherever they stand, and do no
     await daemon.post('/v2/templates', { template_type: 'vpcs', name: text, compute_id: 'local', symbol: 'evil.svg' });
   }
   await daemon.post(`${path}/drawings`, { svg: EVIL_SVG, x: 0, y: 150 });
-  await daemon.ask('POST', `${path}/files/${encodeURIComponent('<img src=x onerror=window.broken=1>.txt')}`, {
-    body: 'x',
+  // As the name of a node and of a file.
+  const pc = await daemon.post(`${path}/nodes`, {
+    name: names[0],
+    node_type: 'vpcs',
+    compute_id: 'local',
+    x: 0,
+    y: 90,
   });
+  const file = `${TEXTS[0]}.txt`;
+  const written = await daemon.ask('POST', `${path}/nodes/${pc.node_id}/files/${encodeURIComponent(file)}`, {
+    body: '<script>window.broken=1</script>',
+  });
+  assert.equal(written.status, 201, written.text);
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, address, { credentials });
+  const { page, complaints } = await visit(browser, address);
   for (const name of names) await page.getByRole('link', { name, exact: true }).waitFor();
   await page.goto(`${address}labs/${project_id}`);
   await page.locator('.drawing image').waitFor({ state: 'attached' });
@@ -79,6 +89,13 @@ test('texts and pictures that are code are shown, wherever they stand, and do no
   await page.keyboard.press('Escape');
   await page.getByRole('navigation').getByRole('button', { name: 'Hub0 on', exact: true }).click();
   await page.getByRole('complementary').getByText('Hub0').first().waitFor();
+  await page
+    .getByRole('navigation')
+    .getByRole('button', { name: `${pc.name} off`, exact: true })
+    .click();
+  await page.getByRole('complementary').getByRole('heading', { name: pc.name }).waitFor();
+  await page.getByRole('tab', { name: 'Files' }).click();
+  await page.getByRole('tabpanel').getByText(file).first().waitFor();
   assert.equal(await isBroken(page), 0);
   assert.deepEqual(complaints, []);
   // Opened by itself, a picture is no page of this server either: it runs nothing, and asks nobody.
@@ -101,7 +118,7 @@ async function click(page: Page, text: string): Promise<void> {
 test('what a console prints opens nothing, copies nothing, and renames nothing; a link is asked for with its whole address', {
   skip: WITHOUT_BROWSER || missing('vpcs'),
 }, async (t) => {
-  const { daemon, address, credentials } = await serve(t, { withPassword: true, config: 'engine = vpcs' });
+  const { daemon, address } = await serve(t, { config: 'engine = vpcs' });
   const { project_id } = await daemon.post('/v2/projects', { name: 'Escapes', auto_close: false });
   const path = `/v2/projects/${project_id}`;
   const { node_id } = await daemon.post(`${path}/nodes`, { name: 'PC1', node_type: 'vpcs', compute_id: 'local' });
@@ -117,9 +134,7 @@ test('what a console prints opens nothing, copies nothing, and renames nothing; 
   const written = await daemon.ask('POST', `${path}/nodes/${node_id}/files/output`, { body: output.join('') });
   assert.equal(written.status, 201, written.text);
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `${address}labs/${project_id}/nodes/${node_id}/console`, {
-    credentials,
-  });
+  const { page, complaints } = await visit(browser, `${address}labs/${project_id}/nodes/${node_id}/console`);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const screen = page.locator('.console .xterm-rows');
   await screen
@@ -156,14 +171,14 @@ async function foreignPage(t: TestContext, body: string): Promise<string> {
 test('a page on another port of the host reaches nothing but the pictures of symbols, and cannot frame the page', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, address, credentials } = await serve(t, { withPassword: true });
+  const { daemon, address } = await serve(t);
   const symbol = `${address}v2/symbols/${encodeURIComponent(':/symbols/classic/router.svg')}/raw`;
   const foreign = await foreignPage(
     t,
     `<iframe name="framed" src="${address}"></iframe><img id="symbol" src="${symbol}"><img id="other" src="${address}v2/projects"><form method="post" enctype="text/plain" action="${address}v2/projects" target="framed"><input name='{"name":"forged","x":"' value='"}'></form>`,
   );
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, address, { credentials });
+  const { page } = await visit(browser, address);
   await page.locator('.live[data-connection="live"]').waitFor();
   await page.goto(foreign);
   await eventually('the picture of the symbol', () =>
@@ -194,7 +209,7 @@ test('a page on another port of the host reaches nothing but the pictures of sym
 });
 
 test('a wrong password leads to a page that says so, and then to waiting', { skip: WITHOUT_BROWSER }, async (t) => {
-  const { address } = await serve(t, { withPassword: true });
+  const { address } = await serve(t);
   const browser = await startBrowser(t);
   const stranger = { user: 'ada', password: 'guessed' };
   const { page } = await visit(browser, address, { credentials: stranger, isAsked: true });
@@ -210,7 +225,7 @@ test('a wrong password leads to a page that says so, and then to waiting', { ski
 test('where a browser sends no password with WebSockets the page asks for tickets', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, credentials } = await serve(t, { withPassword: true });
+  const { daemon } = await serve(t);
   const { project_id } = await daemon.post('/v2/projects', { name: 'Tickets', auto_close: false });
   const path = `/v2/projects/${project_id}`;
   const { node_id } = await daemon.post(`${path}/nodes`, { name: 'PC1', node_type: 'vpcs', compute_id: 'local' });
@@ -227,7 +242,7 @@ test('where a browser sends no password with WebSockets the page asks for ticket
     const isOpening = /^upgrade: websocket/im.test(text);
     return isOpening ? Buffer.from(text.replace(/^authorization: .*\r\n/im, ''), 'latin1') : piece;
   };
-  const { page } = await visit(browser, `${address}/nodes/${node_id}/console`, { credentials });
+  const { page } = await visit(browser, `${address}/nodes/${node_id}/console`);
   await page.getByText('live', { exact: true }).waitFor();
   await page
     .locator('.console .xterm-rows')
@@ -244,4 +259,28 @@ test('where a browser sends no password with WebSockets the page asks for ticket
     .click();
   await page.getByRole('tab', { name: 'Impairments' }).click();
   await page.getByRole('region', { name: 'Asked / achieved' }).waitFor();
+
+  // A ticket is good for one opening of the one address that it was made for.
+  const outcomes = await page.evaluate(
+    async ([own, other]) => {
+      const make = async (): Promise<string> => {
+        const headers = { 'Content-Type': 'application/json' };
+        const answer = await fetch('/v2/tickets', { method: 'POST', headers, body: JSON.stringify({ path: own }) });
+        return ((await answer.json()) as { ticket: string }).ticket;
+      };
+      const open = (at: string | undefined, ticket: string): Promise<string> =>
+        new Promise((resolve) => {
+          const socket = new WebSocket(`${location.origin.replace('http', 'ws')}${at}?ticket=${ticket}`);
+          socket.onerror = () => resolve('refused');
+          socket.onopen = () => {
+            socket.close();
+            resolve('open');
+          };
+        });
+      const ticket = await make();
+      return [await open(own, ticket), await open(own, ticket), await open(other, await make())];
+    },
+    [`${path}/notifications/ws`, '/v2/notifications/ws'],
+  );
+  assert.deepEqual(outcomes, ['open', 'refused', 'refused']);
 });

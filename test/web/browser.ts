@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { after, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/authentication.ts';
-import type { Credentials } from './served.ts';
+import { CREDENTIALS, type Credentials } from './credentials.ts';
 import { tellUnanswered, watchRequests } from './unanswered.ts';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -31,10 +31,11 @@ export interface VisitOptions {
   viewport?: { width: number; height: number };
   scale?: number;
   /**
-   * Sent with every request and socket, as browsers do once somebody has typed them. Playwright's `httpCredentials` would hold each request
-   * until the test lets it go: nothing large could be sent, and the browser's cache was not used.
+   * Those of the tests' servers without this; null: none. They are sent with every request and socket, as browsers do once somebody has typed
+   * them. Playwright's `httpCredentials` would hold each request until the test lets it go: nothing large could be sent, and the browser's
+   * cache was not used.
    */
-  credentials?: Credentials | undefined;
+  credentials?: Credentials | null;
   /** The password is given when the server asks, by `httpCredentials`: downloads, which no page sends, get it only so. */
   isAsked?: boolean;
 }
@@ -77,7 +78,7 @@ function launch(path: string | undefined): Promise<Browser> {
 
 /** A page of its own, without the cookies and stores of others. */
 export async function visit(browser: Browser, address: string, options: VisitOptions = {}): Promise<Visit> {
-  const { viewport = { width: 1280, height: 800 }, scale = 1, credentials, isAsked = false } = options;
+  const { viewport = { width: 1280, height: 800 }, scale = 1, credentials = CREDENTIALS, isAsked = false } = options;
   const context = await browser.newContext({
     viewport,
     deviceScaleFactor: scale,

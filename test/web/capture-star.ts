@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { frameSender } from '../controller/frame-sender.ts';
-import { LabServer } from '../controller/lab-server.ts';
+import type { LabServer } from '../controller/lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
 export type Body = any;
@@ -15,8 +15,7 @@ export interface Star {
 }
 
 /** A hub with others around it: what is sent into it passes all links. */
-export async function star(t: TestContext, count: number): Promise<Star> {
-  const server = await LabServer.start(t);
+export async function star(t: TestContext, server: LabServer, count: number): Promise<Star> {
   const project = await server.project('star', { auto_close: false });
   const many = Array.from({ length: count + 1 }, (_, index) => ({ name: `Ethernet${index}`, port_number: index }));
   const hub = await server.hub(project, 'Middle', { x: 0, y: 0, properties: { ports_mapping: many } });

@@ -9,9 +9,10 @@ import { CORPUS } from '../web-units/corpus.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { type Body, cells, pane, rows, star } from './capture-star.ts';
 import { hindrances } from './hindrances.ts';
+import { serveInside } from './served.ts';
 
 test('eight captures run at once, and the page and the API go on answering', { skip: WITHOUT_BROWSER }, async (t) => {
-  const { server, project, links, send } = await star(t, 8);
+  const { server, project, links, send } = await star(t, await serveInside(t), 8);
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
   const list = page.getByRole('navigation');
@@ -40,12 +41,12 @@ test('eight captures run at once, and the page and the API go on answering', { s
 test('list, filter, layers and bytes are right; the download is the file; the end is told', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { server, project, links, send } = await star(t, 1);
+  const { server, project, links, send } = await star(t, await serveInside(t), 1);
   const link = `/v2/projects/${project.project_id}/links/${links[0].link_id}`;
   const browser = await startBrowser(t);
   // Alone in its window, which begins the capture.
   const address = `http://127.0.0.1:${server.port}/labs/${project.project_id}/links/${links[0].link_id}/capture`;
-  const { page, complaints } = await visit(browser, address);
+  const { page, complaints } = await visit(browser, address, { isAsked: true });
   await page.setViewportSize({ width: 1400, height: 1600 });
   await pane(page).getByText('0 frames').waitFor();
   const samples = CORPUS.filter((sample) => sample.link === 1);
@@ -102,10 +103,12 @@ test('list, filter, layers and bytes are right; the download is the file; the en
 test('a capture is asked for with its filter and its ring, and each of its files can be had', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { server, project, links, send } = await star(t, 1);
+  const { server, project, links, send } = await star(t, await serveInside(t), 1);
   const link = `/v2/projects/${project.project_id}/links/${links[0].link_id}`;
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {
+    isAsked: true,
+  });
   await page
     .getByRole('navigation', { name: 'Nodes and links' })
     .getByRole('button', { name: /^Middle .* – H1 / })
@@ -160,7 +163,7 @@ test('a capture is asked for with its filter and its ring, and each of its files
 });
 
 test('a flood leaves the page alive, and what was dropped is told', { skip: WITHOUT_BROWSER }, async (t) => {
-  const { server, project, links, send } = await star(t, 1);
+  const { server, project, links, send } = await star(t, await serveInside(t), 1);
   const link = `/v2/projects/${project.project_id}/links/${links[0].link_id}`;
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(
@@ -170,11 +173,11 @@ test('a flood leaves the page alive, and what was dropped is told', { skip: WITH
   await pane(page).getByText('0 frames').waitFor();
   const frame = Buffer.concat([CORPUS[0]!.bytes, Buffer.alloc(1300)]);
   const flood = Array.from({ length: 1000 }, () => frame);
-  for (let round = 0; round < 40; round++) await send(flood);
   const counted = async (): Promise<Body> => {
     const { ends } = await server.expect(200, 'GET', `${link}/statistics`);
     return ends.map(({ statistics }: Body) => statistics.capture).find(Boolean);
   };
+  for (let round = 0; round < 40; round++) await send(flood);
   // The last of them may be on their way to the file.
   let capture = await counted();
   await until(async () => {

@@ -1,12 +1,16 @@
 // Consoles in the page, as people who live in them use them: many, side by side, under load, cut off, without a secure context.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { WebSocket } from 'ws';
+import { basicHeader } from '../../src/http/authentication.ts';
 import { cannotMakeInterfaces } from '../fabric/namespaces.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { CREDENTIALS } from './credentials.ts';
 import { hindrances } from './hindrances.ts';
 import { Room, type Served, serve } from './served.ts';
 
@@ -34,6 +38,15 @@ async function startedPcs({ daemon, address }: Served, count: number): Promise<L
   }
   await daemon.post(`${path}/nodes/start`, {});
   return { path, place: `${address}labs/${project_id}`, nodes };
+}
+
+/** Opens a WebSocket and reads nothing of what it brings. */
+async function stall(t: TestContext, { daemon }: Served, path: string): Promise<void> {
+  const headers = { Authorization: basicHeader(CREDENTIALS) };
+  const socket = new WebSocket(`${daemon.url.replace('http', 'ws')}${path}`, { headers });
+  t.after(() => socket.terminate());
+  await once(socket, 'open');
+  socket.pause();
 }
 
 async function openConsole(page: Page, name: string): Promise<void> {
@@ -70,7 +83,7 @@ test('where no secure context is: copy, paste, paste 200 lines slowly, find, sav
   const served = await serve(t, { room });
   const { place, nodes } = await startedPcs(served, 20);
   const browser = await room.browser(t, await scratchDirectory(t));
-  const { page, complaints } = await visit(browser, place, served);
+  const { page, complaints } = await visit(browser, place);
   assert.equal(await page.evaluate(() => isSecureContext), false);
 
   await openConsole(page, 'PC1');
@@ -165,15 +178,17 @@ test('where no secure context is: copy, paste, paste 200 lines slowly, find, sav
 test('10 MB of output: the page answers, Ctrl+C stops it, others go on; after a cut the console is there again', {
   skip: WITHOUT_BROWSER || missing('vpcs'),
 }, async (t) => {
-  const served = await serve(t, { withPassword: true, config: 'engine = vpcs\n[Server]\nnodes_on_stop = keep' });
-  const { place } = await startedPcs(served, 2);
+  const served = await serve(t, { config: 'engine = vpcs\n[Server]\nnodes_on_stop = keep' });
+  const { place, path, nodes } = await startedPcs(served, 2);
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, place, served);
+  const { page, complaints } = await visit(browser, place);
   await openConsole(page, 'PC2');
   await screen(page).getByText(PROMPT).first().waitFor();
   await openConsole(page, 'PC1');
   await screen(page).getByText(PROMPT).first().waitFor();
 
+  // Somebody who has opened the same console and reads nothing of it hinders nobody.
+  await stall(t, served, `${path}/nodes/${nodes[0]}/console/ws`);
   await page.keyboard.type('! echo before-all; head -c 7500000 /dev/urandom | base64; echo after-$((1+1)) all\r');
   await screen(page)
     .getByText(/^[A-Za-z0-9+/]{76}/)
@@ -198,8 +213,9 @@ test('10 MB of output: the page answers, Ctrl+C stops it, others go on; after a 
   assert.ok((await saved(page)).includes('after-2 all'));
   await page.locator('.pane:not([hidden]) .xterm-helper-textarea').focus();
 
-  await page.keyboard.type('! echo begin; sleep 600\r');
-  await screen(page).getByText('begin', { exact: true }).waitFor();
+  // Output without an end, 400 kB a second, is stopped in its midst.
+  await page.keyboard.type('! while true; do yes endless | head -c 20000; sleep 0.05; done\r');
+  await screen(page).getByText('endless', { exact: true }).nth(3).waitFor();
   await page.keyboard.press('Control+c');
   await page.keyboard.type('! echo in time\r');
   await screen(page).getByText('in time', { exact: true }).waitFor();

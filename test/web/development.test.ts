@@ -19,7 +19,7 @@ test('pages load themselves again when a source of the page changes, and stay wh
   await Promise.all(['node_modules', 'native'].map((name) => symlink(join(project, name), join(copy, name))));
   const daemon = await startDaemon(t, { program: [process.execPath, join(copy, 'bin/development.mjs')] });
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `${daemon.url}/help`);
+  const { page, complaints } = await visit(browser, `${daemon.url}/help`, { credentials: null });
   await page.getByRole('heading', { name: 'First steps' }).waitFor();
   const words = join(copy, 'src/web/words.ts');
   const before = await readFile(words, 'utf8');

@@ -26,7 +26,7 @@ function lit(page: Page): Promise<number> {
 test('the display of a machine shows its BIOS, takes keys, and comes again after a cut', {
   skip: WITHOUT_BROWSER || noQemu,
 }, async (t) => {
-  const { daemon, address, credentials } = await serve(t, { withPassword: true });
+  const { daemon, address } = await serve(t);
   const images = join(daemon.state, 'images', 'QEMU');
   await mkdir(images, { recursive: true });
   await bootSector(images, 'typewriter.img', ...TYPEWRITER);
@@ -38,7 +38,7 @@ test('the display of a machine shows its BIOS, takes keys, and comes again after
   });
   await daemon.post(`${path}/nodes/${node_id}/start`, {});
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `${address}labs/${project_id}`, { credentials });
+  const { page, complaints } = await visit(browser, `${address}labs/${project_id}`);
   await page.getByRole('navigation').getByRole('button', { name: 'Machine on', exact: true }).click();
   await page.getByRole('main', { name: 'Topology' }).press('c');
   await page.getByRole('img', { name: 'Display of Machine' }).waitFor();
@@ -80,7 +80,7 @@ test('the display of a machine shows its BIOS, takes keys, and comes again after
 test('a display with a password asks for it, says that another one is wrong, and shows its picture', {
   skip: WITHOUT_BROWSER || noQemu,
 }, async (t) => {
-  const { daemon, address, credentials } = await serve(t, { withPassword: true });
+  const { daemon, address } = await serve(t);
   const { project_id } = await daemon.post('/v2/projects', { name: 'Displays', auto_close: false });
   const path = `/v2/projects/${project_id}`;
   const { node_id } = await daemon.post(`${path}/nodes`, {
@@ -89,7 +89,7 @@ test('a display with a password asks for it, says that another one is wrong, and
   });
   await daemon.post(`${path}/nodes/${node_id}/start`, {});
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, `${address}labs/${project_id}`, { credentials });
+  const { page } = await visit(browser, `${address}labs/${project_id}`);
   await page.getByRole('navigation').getByRole('button', { name: 'Machine on', exact: true }).click();
   await page.getByRole('main', { name: 'Topology' }).press('c');
   const password = page.getByLabel('Password of the display');

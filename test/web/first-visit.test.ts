@@ -3,23 +3,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cannotMakeInterfaces } from '../fabric/namespaces.ts';
 import { scratchDirectory } from '../store/scratch.ts';
-import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { startBrowser, type Visit, visit, WITHOUT_BROWSER } from './browser.ts';
 import { hindrancesInAll } from './hindrances.ts';
 import { Room, serve } from './served.ts';
 
 /** Bytes of scripts and styles that the first screen may take on the wire. */
 const LARGEST_SHELL = 70_000;
 
-test('without any network the labs are listed, nothing else is asked for, and nothing hinders anybody', {
-  skip: WITHOUT_BROWSER || cannotMakeInterfaces,
-}, async (t) => {
-  const room = await Room.make(t);
-  const { daemon, address, credentials } = await serve(t, { room });
-  await daemon.post('/v2/projects', { name: 'There already', auto_close: false });
-  const browser = await room.browser(t, await scratchDirectory(t));
-  const { page, complaints } = await visit(browser, address, { credentials });
+async function assertFirstVisit({ page, complaints }: Visit): Promise<void> {
   await page.getByRole('link', { name: 'There already' }).waitFor();
-  assert.equal(await page.evaluate(() => isSecureContext), false);
   await page.locator('.live[data-connection="live"]').waitFor();
   const bytes = await page.evaluate(() =>
     performance
@@ -30,14 +22,27 @@ test('without any network the labs are listed, nothing else is asked for, and no
   assert.ok(bytes > 10_000 && bytes < LARGEST_SHELL, `${bytes} bytes`);
   assert.deepEqual(await hindrancesInAll(page), []);
   assert.deepEqual(complaints, []);
+}
+
+test('without any network the labs are listed, nothing else is asked for, and nothing hinders anybody', {
+  skip: WITHOUT_BROWSER || cannotMakeInterfaces,
+}, async (t) => {
+  const room = await Room.make(t);
+  const { daemon, address } = await serve(t, { room });
+  await daemon.post('/v2/projects', { name: 'There already', auto_close: false });
+  const browser = await room.browser(t, await scratchDirectory(t));
+  const visited = await visit(browser, address);
+  assert.equal(await visited.page.evaluate(() => isSecureContext), false);
+  await assertFirstVisit(visited);
 });
 
 test('a server that asks for a password lets nobody in without it', { skip: WITHOUT_BROWSER }, async (t) => {
-  const { address, credentials } = await serve(t, { withPassword: true });
+  const { daemon, address } = await serve(t);
+  await daemon.post('/v2/projects', { name: 'There already', auto_close: false });
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, address, { credentials });
-  await page.locator('.live[data-connection="live"]').waitFor();
-  assert.deepEqual(complaints, []);
+  const visited = await visit(browser, address);
+  assert.equal(await visited.page.evaluate(() => isSecureContext), true);
+  await assertFirstVisit(visited);
   const seen = await visit(browser, address, { credentials: { user: 'ada', password: 'guessed' } }).then(
     ({ page: refused }) => refused.locator('#app').count(),
     // Without a page in the answer the browser has nothing to show.

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { LabServer, until } from '../controller/lab-server.ts';
+import { until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { serveInside } from './served.ts';
 
 interface Counted {
   changed: string[];
@@ -30,7 +31,7 @@ function ends(page: Page, id: string): Promise<number[][]> {
 test('two linked nodes in a hand move with their link, the link to a third one follows, and nothing else is touched', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t);
+  const server = await serveInside(t);
   const project = await server.project('held', { auto_close: false });
   const [a, b, c] = [
     await server.hub(project, 'A', { x: -200, y: -100 }),

@@ -4,19 +4,17 @@ import { createHash, randomBytes } from 'node:crypto';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { CDPSession, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { HEAP_GROWTH, heapOf, MIBIBYTE } from './heap.ts';
 import { hindrances, hindrancesInAll } from './hindrances.ts';
 import { serve } from './served.ts';
 import { SlowWay } from './slow-way.ts';
 
-const MIBIBYTE = 1024 * 1024;
 /** Of the large image; 2048 is what people have. */
 const SIZE_MIB = Number(process.env['LABWIRE_IMAGE_MIB'] ?? 32);
-/** Bytes by which the heap of the page may grow, whatever the size. */
-const HEAP_GROWTH = 20 * MIBIBYTE;
 
 /** A file of random bytes; answers its checksum. */
 async function randomFile(path: string, mibibytes: number): Promise<string> {
@@ -28,11 +26,6 @@ async function randomFile(path: string, mibibytes: number): Promise<string> {
     await file.writeFile(piece);
   }
   return checksum.digest('hex');
-}
-
-async function heapOf(session: CDPSession): Promise<number> {
-  await session.send('HeapProfiler.collectGarbage');
-  return (await session.send('Runtime.getHeapUsage')).usedSize;
 }
 
 /** Writes down what the bar of a task shows, each time that it changes. */
@@ -51,18 +44,17 @@ async function watchBar(page: Page, name: string): Promise<() => Promise<number[
 test('a large image arrives whole over a slow way that is cut, and can be paused, while another lab is worked on', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, credentials } = await serve(t, { withPassword: true });
+  const { daemon } = await serve(t);
   await daemon.post('/v2/projects', { name: 'Other lab', auto_close: false });
   const way = await SlowWay.to(t, daemon.port);
   const directory = await scratchDirectory(t);
   const file = join(directory, 'large.qcow2');
   const md5sum = await randomFile(file, SIZE_MIB);
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `http://127.0.0.1:${way.port}/images`, { credentials });
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${way.port}/images`);
   await page.getByText('There are no images here yet.').waitFor();
   assert.deepEqual(await hindrances(page), []);
-  const session = await page.context().newCDPSession(page);
-  const heapBefore = await heapOf(session);
+  const heapBefore = await heapOf(page);
 
   way.rate = (SIZE_MIB * MIBIBYTE) / 60;
   await page.locator('input[type=file]').setInputFiles(file);
@@ -101,7 +93,7 @@ test('a large image arrives whole over a slow way that is cut, and can be paused
   way.mend();
   way.rate = Number.POSITIVE_INFINITY;
   await page.getByText(`done, MD5 ${md5sum}`).waitFor();
-  const growth = (await heapOf(session)) - heapBefore;
+  const growth = (await heapOf(page)) - heapBefore;
   t.diagnostic(`heap of the page: ${(growth / MIBIBYTE).toFixed(1)} MiB more after ${SIZE_MIB} MiB`);
   assert.ok(growth < HEAP_GROWTH, `${growth} bytes`);
   const positions = await seen();
@@ -131,13 +123,13 @@ test('an upload that is cancelled, or for which the disk has no room, leaves not
 }, async (t) => {
   const disk = await scratchFileSystem(t, '8m');
   if (disk === undefined) return;
-  const { daemon, credentials } = await serve(t, { withPassword: true, config: `[Server]\nimages_path = ${disk}` });
+  const { daemon } = await serve(t, { config: `[Server]\nimages_path = ${disk}` });
   const way = await SlowWay.to(t, daemon.port);
   const directory = await scratchDirectory(t);
   const [small, large] = [join(directory, 'small.qcow2'), join(directory, 'large.qcow2')];
   await Promise.all([randomFile(small, 4), randomFile(large, 16)]);
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, `http://127.0.0.1:${way.port}/images`, { credentials });
+  const { page } = await visit(browser, `http://127.0.0.1:${way.port}/images`);
   const files = async (): Promise<string[]> => readdir(join(disk, 'QEMU')).catch(() => []);
   way.rate = MIBIBYTE;
   await page.locator('input[type=file]').setInputFiles(small);

@@ -1,13 +1,14 @@
 // The log of a node: it has what happened before the page was opened, and goes on; and settings of a node can be taken back.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LabServer, until } from '../controller/lab-server.ts';
+import { until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { serveInside } from './served.ts';
 
 test('the log of a node begins before the page, and its settings can be undone', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
   const project = await server.project('log', { auto_close: false });
   const path = `/v2/projects/${project.project_id}/nodes`;
   const pc = await server.expect(201, 'POST', path, { name: 'PC1', node_type: 'vpcs', compute_id: 'local' });

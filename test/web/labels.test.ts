@@ -1,14 +1,15 @@
 // How a label looks, chosen beside the map and shown on it; and the address of a console that is a web page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LabServer, until } from '../controller/lab-server.ts';
+import { until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { hindrances } from './hindrances.ts';
+import { serveInside } from './served.ts';
 
 test('the look of a label is chosen, drawn and undone; a console that is a web page is a link', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t);
+  const server = await serveInside(t);
   const project = await server.project('labels', { auto_close: false });
   const hub = await server.hub(project, 'Hub', { x: 0, y: 0 });
   const nodes = `/v2/projects/${project.project_id}/nodes`;

@@ -54,7 +54,7 @@ function widest(page: Page): Promise<string> {
 test('in a language of longer words no English word stays on the screens, and nothing is wider than a telephone', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, address } = await serve(t, {});
+  const { daemon, address } = await serve(t);
   const { project_id } = await daemon.post('/v2/projects', { name: 'L1', auto_close: false });
   const path = `/v2/projects/${project_id}`;
   const make = async (name: string, x: number): Promise<object> => {

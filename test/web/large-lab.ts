@@ -1,17 +1,11 @@
-// A lab of 1,000 nodes and as many links, in which all can be started: PCs in groups of four around hubs, the hubs in a ring.
-import { type Daemon, type DaemonOptions, MANY_PORTS } from '../system/daemon.ts';
+// A lab of 1,000 nodes and as many links, for a daemon with `MANY_PORTS`, so that all can be started: PCs in groups of four around hubs, the hubs in a ring.
+import type { Daemon } from '../system/daemon.ts';
 import { Lab } from '../system/lab.ts';
 
 const HUBS = 200;
 const PCS_AT_A_HUB = 4;
 export const NODES = HUBS * (1 + PCS_AT_A_HUB);
 export const LINKS = NODES;
-
-/** A daemon for it: so many console and UDP ports are wanted, away from those of daemons in use here. */
-export const FOR_LARGE_LAB: DaemonOptions = {
-  config: '[VPCS]\nengine = built-in\n',
-  environment: MANY_PORTS,
-};
 
 export async function makeLargeLab(daemon: Daemon): Promise<Lab> {
   const lab = await Lab.create(daemon, 'Large');

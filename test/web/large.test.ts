@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { eventually, startDaemon } from '../system/daemon.ts';
+import { eventually, MANY_PORTS } from '../system/daemon.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-import { FOR_LARGE_LAB, LINKS, makeLargeLab, NODES } from './large-lab.ts';
+import { LINKS, makeLargeLab, NODES } from './large-lab.ts';
+import { serve } from './served.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
 type Body = any;
@@ -26,10 +27,10 @@ function drawn(page: Page): Promise<Drawn> {
 }
 
 test('1,000 nodes and 1,000 links are drawn, moved and started', { skip: WITHOUT_BROWSER }, async (t) => {
-  const daemon = await startDaemon(t, FOR_LARGE_LAB);
+  const { daemon, address } = await serve(t, { environment: MANY_PORTS });
   const lab = await makeLargeLab(daemon);
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `${daemon.url}/labs/${lab.project.project_id}`);
+  const { page, complaints } = await visit(browser, `${address}labs/${lab.project.project_id}`);
   const counts = (): Promise<number[]> =>
     page.evaluate(() => ['[data-node]', '[data-link]'].map((what) => document.querySelectorAll(what).length));
   await eventually('all of it', async () => String(await counts()) === String([NODES, LINKS]));

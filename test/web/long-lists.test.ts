@@ -1,9 +1,10 @@
 // Lists with hundreds of rows: only those in sight are in the document, and keys, readers, search and focus find all the same what is there.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LabServer, until } from '../controller/lab-server.ts';
+import { until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { hindrances } from './hindrances.ts';
+import { serveInside } from './served.ts';
 
 const NODES = 300;
 
@@ -11,7 +12,7 @@ for (const width of [1280, 320]) {
   test(`${NODES} nodes in a window ${width} pixels wide: the list has those in sight`, {
     skip: WITHOUT_BROWSER,
   }, async (t) => {
-    const server = await LabServer.start(t);
+    const server = await serveInside(t);
     const project = await server.project('long', { auto_close: false });
     for (let at = 1; at <= NODES; at += 1) {
       await server.hub(project, `N${at}`, { x: (at % 20) * 100, y: Math.floor(at / 20) * 100 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { until } from '../controller/lab-server.ts';
+import { LabServer, until } from '../controller/lab-server.ts';
 import { CORPUS } from '../web-units/corpus.ts';
 import { SYN, segment } from '../web-units/tcp-stream.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
@@ -23,11 +23,13 @@ async function openAll(page: Page): Promise<void> {
 test('eight captures are one list by time, with their links; another joins; a stream is followed', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { server, project, links, send } = await star(t, 8);
+  const { server, project, links, send } = await star(t, await LabServer.start(t), 8);
   const lab = `/v2/projects/${project.project_id}`;
   for (const { link_id: id } of links.slice(0, 7)) await server.expect(201, 'POST', `${lab}/links/${id}/start_capture`);
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {
+    credentials: null,
+  });
   await page.setViewportSize({ width: 1500, height: 1600 });
   await openAll(page);
   const figures = pane(page).locator('.capture-figures');
@@ -104,11 +106,13 @@ test('eight captures are one list by time, with their links; another joins; a st
 test('a flood through eight captures in one list leaves the page alive, and the last of it is shown', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { server, project, links, send } = await star(t, 8);
+  const { server, project, links, send } = await star(t, await LabServer.start(t), 8);
   const lab = `/v2/projects/${project.project_id}`;
   for (const { link_id: id } of links) await server.expect(201, 'POST', `${lab}/links/${id}/start_capture`);
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {
+    credentials: null,
+  });
   await openAll(page);
   const figures = pane(page).locator('.capture-figures');
   await figures.getByText('8 links').waitFor();

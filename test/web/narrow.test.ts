@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { CDPSession, Page } from 'playwright-core';
-import { LabServer, until } from '../controller/lab-server.ts';
+import { type LabServer, until } from '../controller/lab-server.ts';
 import { startBrowser, type VisitOptions, visit, WITHOUT_BROWSER } from './browser.ts';
 import { hindrances } from './hindrances.ts';
+import { serveInside } from './served.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
 type Body = any;
@@ -19,7 +20,7 @@ interface Shown {
 
 /** Two hubs that are linked, 200 pixels apart. */
 async function shown(t: TestContext, options: VisitOptions = {}): Promise<Shown> {
-  const server = await LabServer.start(t);
+  const server = await serveInside(t);
   const project = await server.project('small', { auto_close: false });
   const [a, b] = [await server.hub(project, 'A', { x: -130, y: 0 }), await server.hub(project, 'B', { x: 70, y: 0 })];
   await server.link(project, [a, 0], [b, 0]);

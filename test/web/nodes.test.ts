@@ -4,9 +4,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { LabServer } from '../controller/lab-server.ts';
+import { basicHeader } from '../../src/http/authentication.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { CREDENTIALS } from './credentials.ts';
 import { hindrances } from './hindrances.ts';
+import { serveInside } from './served.ts';
 
 function pick(page: Page, name: string): Promise<void> {
   return page
@@ -30,7 +32,7 @@ async function save(page: Page): Promise<void> {
 test('nodes of every type that this host can make are renamed and set by their forms', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
   const project = await server.project('types');
   const path = `/v2/projects/${project.project_id}/nodes`;
   /** A setting of each type: how it is called, what is typed, what the API has then. */
@@ -58,7 +60,13 @@ test('nodes of every type that this host can make are renamed and set by their f
     ['iou', [0x7f, 0x45, 0x4c, 0x46, 1, 1, 1]],
   ] as const) {
     const address = `http://127.0.0.1:${server.port}/v2/compute/${emulator}/images/none.bin`;
-    await fetch(address, { method: 'POST', body: new Uint8Array([...head, ...Array.from({ length: 57 }, () => 0)]) });
+    const body = new Uint8Array([...head, ...Array.from({ length: 57 }, () => 0)]);
+    const { status } = await fetch(address, {
+      method: 'POST',
+      headers: { Authorization: basicHeader(CREDENTIALS) },
+      body,
+    });
+    assert.equal(status, 204);
   }
   const made: string[] = [];
   const refused: string[] = [];
@@ -99,7 +107,7 @@ test('nodes of every type that this host can make are renamed and set by their f
 test('a bad value is marked at its field, by the page or by the server, and stays until it fits', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t);
+  const server = await serveInside(t);
   const project = await server.project('bad values');
   const path = `/v2/projects/${project.project_id}/nodes`;
   const create = (name: string): Promise<{ node_id: string }> =>
@@ -153,7 +161,7 @@ test('a bad value is marked at its field, by the page or by the server, and stay
 test('two browsers edit one node: neither loses what it typed, and each is told of the other', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
   const project = await server.project('two');
   const node = await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, {
     ...{ name: 'PC1', node_type: 'vpcs', compute_id: 'local' },
@@ -181,14 +189,16 @@ test('two browsers edit one node: neither loses what it typed, and each is told 
 test('a file that is edited in place is on the disk, and what somebody else wrote into it is not lost', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
   const project = await server.project('files');
   const node = await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, {
     ...{ name: 'PC1', node_type: 'vpcs', compute_id: 'local', properties: { startup_script: 'set pcname A\n' } },
   });
   const file = join(node.node_directory, 'startup.vpc');
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {
+    isAsked: true,
+  });
   await pick(page, 'PC1');
   await tab(page, 'Files');
   await page.getByRole('button', { name: 'Edit startup.vpc' }).click();
@@ -233,7 +243,7 @@ test('a file that is edited in place is on the disk, and what somebody else wrot
 test('a switch shows the addresses that it learns, and forgets them; several nodes are set at once', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
   const project = await server.project('learned');
   const path = `/v2/projects/${project.project_id}`;
   const create = (name: string, node_type: string): Promise<{ node_id: string }> =>

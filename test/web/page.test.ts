@@ -8,7 +8,7 @@ import { hindrances, hindrancesInAll } from './hindrances.ts';
 test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_BROWSER }, async (t) => {
   const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/`);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/`, { credentials: null });
   await page.getByText('There is no lab yet.').waitFor();
   assert.deepEqual(await hindrances(page), []);
 
@@ -78,7 +78,9 @@ test('what others change is shown, and what a hand moves is kept', { skip: WITHO
   const path = `/v2/projects/${project.project_id}`;
   const hub = await server.hub(project, 'Hub', { x: 0, y: 0 });
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {
+    credentials: null,
+  });
   const picture = page.locator(`[data-node="${hub.node_id}"]`);
   await picture.waitFor();
   await page.locator('.live[data-connection="live"]').waitFor();
@@ -132,7 +134,9 @@ test('a server that goes away is said to be away, and the page goes on where it 
   const project = await server.project('comes back', { auto_close: false });
   const hub = await server.hub(project, 'Before');
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {
+    credentials: null,
+  });
   await page.locator('.live[data-connection="live"]').waitFor();
   await page.getByText('Before').first().waitFor();
   await server.stop();
@@ -156,7 +160,9 @@ test('names and drawings that are code are shown and do nothing', {
     svg: '<svg width="50" height="50"><script>window.broken=1</script><image href="http://192.0.2.1/p.png" width="9" height="9"/><foreignObject><body onload="window.broken=1"/></foreignObject></svg>',
   });
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {
+    credentials: null,
+  });
   await page.locator('.drawing image').waitFor({ state: 'attached' });
   assert.equal(await page.evaluate(() => (globalThis as { broken?: number }).broken), undefined);
   await page.goto(`http://127.0.0.1:${server.port}/`);

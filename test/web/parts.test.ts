@@ -14,7 +14,7 @@ test('a part that cannot be loaded without a connection says so, and comes when 
   const server = await LabServer.start(t);
   const way = new Way(() => server.port);
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, `http://127.0.0.1:${await way.open(t)}/`);
+  const { page } = await visit(browser, `http://127.0.0.1:${await way.open(t)}/`, { credentials: null });
   await page.locator('.live[data-connection="live"]').waitFor();
   way.cut();
   await page.getByRole('link', { name: 'Templates' }).click();
@@ -31,7 +31,7 @@ test('a part that a server which answers does not have any more belongs to a pag
 }, async (t) => {
   const server = await LabServer.start(t);
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/`);
+  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/`, { credentials: null });
   await page.locator('.live[data-connection="live"]').waitFor();
   // As after an upgrade, whose parts have other names.
   await page.route(/templates-screen/, (route) => route.fulfill({ status: 404 }));

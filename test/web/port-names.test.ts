@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { LabServer, until } from '../controller/lab-server.ts';
+import { until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { serveInside } from './served.ts';
 
 /** Where the name of the port is, from its node's upper left corner, in pixels of the lab. */
 function placeOf(page: Page, link: string, node: string): Promise<[number, number, boolean]> {
@@ -24,7 +25,7 @@ function placeOf(page: Page, link: string, node: string): Promise<[number, numbe
 test('the name of a port is dragged, seen by somebody else where it was put, and put back by undo', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t);
+  const server = await serveInside(t);
   const project = await server.project('ports', { auto_close: false });
   const lab = `/v2/projects/${project.project_id}`;
   const [a, b] = [await server.hub(project, 'A', { x: -200, y: 0 }), await server.hub(project, 'B', { x: 150, y: 0 })];
@@ -81,7 +82,7 @@ test('the name of a port is dragged, seen by somebody else where it was put, and
 test('Escape closes a drawer, from within and from the map, and what is selected stays', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t);
+  const server = await serveInside(t);
   const project = await server.project('drawers', { auto_close: false });
   await server.hub(project, 'A', { x: 0, y: 0 });
   const browser = await startBrowser(t);

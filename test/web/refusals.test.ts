@@ -1,14 +1,14 @@
 // What the server refuses is said where it was asked for, in its own words, and what was typed stays.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LabServer } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { hindrances } from './hindrances.ts';
+import { serveInside } from './served.ts';
 
 test('a taken name, a full disk, a server in trouble: the form keeps what was typed and says why', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t);
+  const server = await serveInside(t);
   await server.project('Taken', { auto_close: false });
   const mine = await server.project('CCNA/Mine', { auto_close: false });
   const address = `http://127.0.0.1:${server.port}`;
@@ -52,7 +52,7 @@ test('a taken name, a full disk, a server in trouble: the form keeps what was ty
 });
 
 test('what runs is deleted only when its name is typed', { skip: WITHOUT_BROWSER }, async (t) => {
-  const server = await LabServer.start(t);
+  const server = await serveInside(t);
   const project = await server.project('Runs (a lot)', { auto_close: false });
   await server.hub(project, 'Hub');
   const browser = await startBrowser(t);

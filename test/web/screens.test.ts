@@ -8,7 +8,7 @@ import { serve } from './served.ts';
 const ID = '11111111-2222-4333-8444-555555555555';
 
 test('addresses of the page are served with its policy, others are not; those of the release lead to the same labs', async (t) => {
-  const { daemon } = await serve(t);
+  const { daemon } = await serve(t, { withPassword: false });
   const pages = [
     '/',
     `/labs/${ID}`,
@@ -46,10 +46,10 @@ test('addresses of the page are served with its policy, others are not; those of
 test('the command field finds what can be done and what there is; the keys are shown; the demonstration is built', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, address } = await serve(t);
+  const { daemon, address } = await serve(t, { withPassword: false });
   await daemon.post('/v2/projects', { name: 'Elsewhere', auto_close: false });
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `${address}help`);
+  const { page, complaints } = await visit(browser, `${address}help`, { credentials: null });
   await page.getByRole('heading', { name: 'First steps' }).waitFor();
   assert.deepEqual(await hindrancesInAll(page), []);
   await page.getByRole('button', { name: 'Build the demonstration lab' }).click();

@@ -1,71 +1,62 @@
-// A server for tests of the page: the executable or the sources, with or without a password, reached as from this or from another host.
+// A server for tests of the page: the executable, the sources or one in this process, with a password as a rule, reached as from this or
+// from another host.
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { basicHeader } from '../../src/http/authentication.ts';
+import { LabServer } from '../controller/lab-server.ts';
 import { cablePair, cannotMakeInterfaces, ip, Namespace } from '../fabric/namespaces.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { type Daemon, type DaemonOptions, startDaemon } from '../system/daemon.ts';
 import { executable, FROM_SOURCE } from '../system/executable.ts';
 import { CHROMIUM, startBrowser, startBrowserBy } from './browser.ts';
-
-export interface Credentials {
-  user: string;
-  password: string;
-}
-
-export const CREDENTIALS: Credentials = { user: 'ada', password: 'counts to ten' };
-
-/** Lines that make a server ask for them. */
-export const CONFIG_WITH_PASSWORD = `[Server]
-auth = true
-user = ${CREDENTIALS.user}
-password = ${CREDENTIALS.password}
-`;
-
-/** The same for a `LabServer`. */
-export const SETTINGS_WITH_PASSWORD = { auth: 'true', ...CREDENTIALS };
+import { CONFIG_WITH_PASSWORD, CREDENTIALS, SETTINGS_WITH_PASSWORD } from './credentials.ts';
 
 export interface ServedOptions {
   /** The executable, unless the sources are asked for, which need no build. */
   from?: 'executable' | 'sources';
-  /** The server asks for `CREDENTIALS`. One that is reached from a room always does. */
+  /** The server asks for `CREDENTIALS`, unless this is false. */
   withPassword?: boolean;
   /** Where it runs; without one on loopback, which browsers take for a secure context. */
   room?: Room;
   /** More lines of the configuration, sections and keys. */
   config?: string;
+  environment?: Readonly<Record<string, string>>;
 }
 
 export interface Served {
   daemon: Daemon;
   /** Of the page, with a slash at the end. */
   address: string;
-  /** For `visit`. */
-  credentials: Credentials | undefined;
 }
 
 /** A started server that ends with the test. Its virtual PCs are the built-in ones. */
 export async function serve(t: TestContext, options: ServedOptions = {}): Promise<Served> {
-  const { from = 'executable', room, withPassword = room !== undefined, config = '' } = options;
+  const { from = 'executable', room, withPassword = true, config = '', environment = {} } = options;
   const lines = withPassword ? [CONFIG_WITH_PASSWORD] : [];
   const program = from === 'sources' ? FROM_SOURCE : executable();
   const started: DaemonOptions = {
     program: [...(room?.inside ?? []), ...program],
     config: [...lines, '[VPCS]', 'engine = built-in', config].join('\n'),
+    environment,
     ...(room && { host: room.address }),
     ...(withPassword && { headers: { Authorization: basicHeader(CREDENTIALS) } }),
   };
   const daemon = await startDaemon(t, started);
-  return { daemon, address: `${daemon.url}/`, credentials: withPassword ? CREDENTIALS : undefined };
+  return { daemon, address: `${daemon.url}/` };
+}
+
+/** A server in this process with a password, which is started sooner than a program. */
+export function serveInside(t: TestContext, settings: Record<string, string> = {}): Promise<LabServer> {
+  return LabServer.start(t, { ...SETTINGS_WITH_PASSWORD, ...settings });
 }
 
 /** A server with a password and a browser, where root may have it in a room; elsewhere on loopback, which is a secure context. */
 export async function servedAfar(t: TestContext): Promise<Served & { browser: Browser; isSecure: boolean }> {
   if (cannotMakeInterfaces) {
     t.diagnostic(`as from this host: ${cannotMakeInterfaces}`);
-    return { ...(await serve(t, { withPassword: true })), browser: await startBrowser(t), isSecure: true };
+    return { ...(await serve(t)), browser: await startBrowser(t), isSecure: true };
   }
   const room = await Room.make(t);
   const served = await serve(t, { room });

@@ -11,7 +11,7 @@ const EVE = { user: 'eve', password: 'password of eve' };
 test('a lab is shared for watching by its owner; who watches sees it, and is told why a change is refused', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, address } = await serve(t, { withPassword: true });
+  const { daemon, address } = await serve(t);
   const file = new AccountsFile(daemon.state);
   for (const { user: name, password } of [BOB, EVE]) await file.add({ name, role: 'user', password }, ['ada']);
   const browser = await startBrowser(t);

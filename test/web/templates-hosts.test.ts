@@ -4,11 +4,12 @@ import { test } from 'node:test';
 import { LabServer } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { hindrances } from './hindrances.ts';
+import { serveInside } from './served.ts';
 
 test('a template that is made in the form gives a node; it is changed, copied and deleted', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/templates`);
   await page.getByRole('row', { name: /^VPCS/ }).waitFor();
@@ -79,7 +80,7 @@ test('a template that is made in the form gives a node; it is changed, copied an
 test('the catalogue says what an appliance lacks, and a container becomes a template by one click', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t);
+  const server = await serveInside(t);
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/templates`);
   await page.getByRole('button', { name: 'Appliances' }).click();
@@ -118,7 +119,7 @@ test('the catalogue says what an appliance lacks, and a container becomes a temp
 });
 
 test('a host is added, found unreachable with the reason, mended and removed', { skip: WITHOUT_BROWSER }, async (t) => {
-  const server = await LabServer.start(t);
+  const server = await serveInside(t);
   const other = await LabServer.start(t);
   const browser = await startBrowser(t);
   const { page } = await visit(browser, `http://127.0.0.1:${server.port}/hosts`);

@@ -39,8 +39,8 @@ async function goToPane(page: Page, pane: Locator): Promise<void> {
 test('by keyboard alone: two PCs and a hub, linked, started, and one answers the other', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, address, credentials, browser, isSecure } = await servedAfar(t);
-  const { page, complaints } = await visit(browser, address, { credentials });
+  const { daemon, address, browser, isSecure } = await servedAfar(t);
+  const { page, complaints } = await visit(browser, address);
   assert.equal(await page.evaluate(() => isSecureContext), isSecure);
   const keys = page.keyboard;
   await page.getByText('There is no lab yet.').waitFor();
@@ -141,8 +141,21 @@ test('by keyboard alone: two PCs and a hub, linked, started, and one answers the
     .locator('.console:not([hidden]) .xterm-rows')
     .getByText(/84 bytes from 10\.0\.0\.1 icmp_seq=2/)
     .waitFor();
-  await goToPane(page, page.getByRole('complementary'));
-  await goToPane(page, page.getByRole('navigation'));
+  // Once around: every pane is reached and left, and shows that it has the focus.
+  const panes = page.locator('[data-pane]:visible');
+  const reached = new Set<string>();
+  for (let count = (await panes.count()) + 1; count > 0; count -= 1) {
+    await keys.press('F6');
+    await assertFocusSeen(page, 'in each pane');
+    reached.add(
+      await page.evaluate(() => {
+        const pane = document.activeElement?.closest('[data-pane]');
+        return `${pane?.tagName} ${pane?.getAttribute('aria-label')}`;
+      }),
+    );
+  }
+  assert.equal(reached.size, await panes.count(), [...reached].join());
+  assert.deepEqual(await hindrancesInAll(page), []);
   assert.equal((await daemon.get(`/v2/projects/${id}/links`)).length, 2);
   assert.deepEqual(complaints, []);
 });
@@ -150,9 +163,9 @@ test('by keyboard alone: two PCs and a hub, linked, started, and one answers the
 test('by mouse: templates dragged, links drawn, a rectangle moved with the grid, undone and done again', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, address, credentials, browser } = await servedAfar(t);
+  const { daemon, address, browser } = await servedAfar(t);
   const lab = await Lab.create(daemon, 'By mouse', { snap_to_grid: true, grid_size: 25 });
-  const { page, complaints } = await visit(browser, `${address}labs/${lab.project.project_id}`, { credentials });
+  const { page, complaints } = await visit(browser, `${address}labs/${lab.project.project_id}`);
   await page.locator('.live[data-connection="live"]').waitFor();
   const nodes = async (): Promise<Body[]> => daemon.get(`${lab.path}/nodes`);
   const links = async (): Promise<Body[]> => daemon.get(`${lab.path}/links`);
@@ -228,6 +241,30 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
   await eventually('their former places', isBack);
   await page.getByRole('button', { name: 'Redo' }).click();
   await eventually('the move again', moved);
+  // What is drawn is what the API has.
+  await eventually(
+    'nodes drawn where they are',
+    async () => {
+      const drawn = await page
+        .locator('[data-node]')
+        .evaluateAll((all) => all.map((each) => `${each.getAttribute('data-node')} ${each.getAttribute('transform')}`));
+      return [drawn.sort(), (await nodes()).map(({ node_id: id, x, y }) => `${id} translate(${x} ${y})`).sort()];
+    },
+    ([drawn, had]) => String(drawn) === String(had),
+  );
+  assert.deepEqual(
+    (await page.locator('[data-link]').evaluateAll((all) => all.map((each) => each.getAttribute('data-link')))).sort(),
+    (await links()).map(({ link_id: id }) => id).sort(),
+  );
+  // The last link is undone and made again, too.
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually('their former places once more', isBack);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually('one link less', async () => (await links()).length === 1);
+  await page.getByRole('button', { name: 'Redo' }).click();
+  await eventually('the link again', async () => (await links()).length === 2);
+  await page.getByRole('button', { name: 'Redo' }).click();
+  await eventually('the move for the third time', moved);
   // Somebody else moves one: nothing is taken back then, and it is said why.
   await daemon.put(`${lab.path}/nodes/${before[0].node_id}`, { x: -300 });
   const after = await nodes();

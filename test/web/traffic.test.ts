@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { frameSender } from '../controller/frame-sender.ts';
-import { LabServer, until } from '../controller/lab-server.ts';
+import { until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { serveInside } from './served.ts';
 
 test('u shows rates, widths and drops on the map, and links say what they are asked to do', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
   const project = await server.project('traffic', { auto_close: false });
   const [a, b] = [await server.hub(project, 'A', { x: -150, y: 0 }), await server.hub(project, 'B', { x: 150, y: 0 })];
   const { link_id: id } = await server.link(project, [a, 0], [b, 0]);

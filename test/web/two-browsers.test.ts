@@ -1,13 +1,25 @@
 // Two people in one lab.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { eventually } from '../system/daemon.ts';
 import { startBrowser, type Visit, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serve } from './served.ts';
+
+/** Takes a node by its picture and moves it by so much, without letting go; answers where the pointer is. */
+async function drag(page: Page, node: string, by: { x: number; y: number }): Promise<{ x: number; y: number }> {
+  const box = (await page.locator(`[data-node="${node}"] image`).first().boundingBox())!;
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + by.x, y + by.y, { steps: 4 });
+  return { x: x + by.x, y: y + by.y };
+}
 
 test('each sees what the other does; what one drags and the other deletes is gone with a sentence', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon, address, credentials } = await serve(t, { withPassword: true });
+  const { daemon, address } = await serve(t);
   const { project_id: id } = await daemon.post('/v2/projects', { name: 'Together', auto_close: false });
   const path = `/v2/projects/${id}`;
   const add = async (name: string, x: number): Promise<string> =>
@@ -15,7 +27,7 @@ test('each sees what the other does; what one drags and the other deletes is gon
   const [one, two] = [await add('PC1', -150), await add('PC2', 150)];
   const browser = await startBrowser(t);
   const open = async (): Promise<Visit> => {
-    const seen = await visit(browser, `${address}labs/${id}`, { credentials });
+    const seen = await visit(browser, `${address}labs/${id}`);
     await seen.page.locator('.live[data-connection="live"]').waitFor();
     await seen.page.locator(`[data-node="${one}"]`).waitFor();
     return seen;
@@ -27,12 +39,33 @@ test('each sees what the other does; what one drags and the other deletes is gon
   for (const name of ['PC1 on', 'PC2 on']) {
     await bob.page.getByRole('navigation').getByRole('button', { name }).first().waitFor();
   }
-  const link = await daemon.post(`${path}/links`, {
-    nodes: [one, two].map((node_id) => ({ node_id, adapter_number: 0, port_number: 0 })),
+  const list = (page: Page) => page.getByRole('navigation', { name: 'Nodes and links' });
+  await list(ada.page).getByRole('button', { name: 'PC1 on' }).first().click();
+  await ada.page.getByRole('button', { name: 'Add link' }).click();
+  await list(ada.page).getByRole('button', { name: 'PC2 on' }).first().click();
+  await ada.page.getByRole('group', { name: 'Add link' }).getByRole('button', { name: 'e0' }).click();
+  for (const { page } of [ada, bob])
+    await list(page)
+      .getByRole('button', { name: /^PC1 e0 – PC2 e0/ })
+      .waitFor();
+  await ada.page.getByRole('button', { name: 'Cancel' }).click();
+
+  // What a link is asked to do, and where a node stands.
+  await list(ada.page)
+    .getByRole('button', { name: /^PC1 e0 – PC2 e0/ })
+    .click();
+  await ada.page.getByRole('tab', { name: 'Impairments' }).click();
+  await ada.page.getByLabel('Delay, delay, PC1 → PC2').fill('7');
+  await ada.page.keyboard.press('Enter');
+  await bob.page.locator('[data-link] .mark').filter({ hasText: '7 ms' }).waitFor({ state: 'attached' });
+  await drag(ada.page, one, { x: 30, y: 60 });
+  await ada.page.mouse.up();
+  const placeOf = (page: Page): Promise<string | null> =>
+    page.locator(`[data-node="${one}"]`).getAttribute('transform');
+  await eventually('the place that the other sees', async () => {
+    const { x, y } = await daemon.get(`${path}/nodes/${one}`);
+    return y > 0 && (await placeOf(bob.page)) === `translate(${x} ${y})`;
   });
-  for (const { page } of [ada, bob]) {
-    await page.locator(`[data-link="${link.link_id}"]`).first().waitFor({ state: 'attached' });
-  }
 
   // The same console in both.
   for (const { page } of [ada, bob]) {
@@ -50,14 +83,13 @@ test('each sees what the other does; what one drags and the other deletes is gon
 
   // Bob holds PC2 when Ada deletes it.
   const picture = bob.page.locator(`[data-node="${two}"]`);
-  const box = (await picture.locator('image').first().boundingBox())!;
-  await bob.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-  await bob.page.mouse.down();
-  await bob.page.mouse.move(box.x + box.width / 2 + 40, box.y + box.height / 2 + 40, { steps: 4 });
-  await daemon.delete(`${path}/nodes/${two}`);
+  const held = await drag(bob.page, two, { x: 40, y: 40 });
+  await list(ada.page).getByRole('button', { name: 'PC2 on' }).first().click();
+  ada.page.once('dialog', (question) => void question.accept());
+  await ada.page.getByRole('main', { name: 'Topology' }).press('Delete');
   await ada.page.locator(`[data-node="${two}"]`).waitFor({ state: 'detached' });
   await picture.waitFor({ state: 'detached' });
-  await bob.page.mouse.move(box.x + box.width / 2 + 60, box.y + box.height / 2 + 60, { steps: 3 });
+  await bob.page.mouse.move(held.x + 20, held.y + 20, { steps: 3 });
   await bob.page.mouse.up();
   assert.equal(await picture.count(), 0);
   await bob.page

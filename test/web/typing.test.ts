@@ -15,7 +15,9 @@ test('what is typed in a field stays when somebody else changes something, until
   const drawing = await server.expect(201, 'POST', `${lab}/drawings`, { svg, x: 10, y: 20, z: 2 });
   const drawn = `${lab}/drawings/${drawing.drawing_id}`;
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {
+    credentials: null,
+  });
   const lists = page.getByRole('navigation', { name: 'Nodes and links' });
   const details = page.getByRole('complementary', { name: 'Details' });
 

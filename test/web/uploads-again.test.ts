@@ -16,7 +16,7 @@ const BYTES = 16 << 20;
 test('an upload goes on after the page was loaded anew, with the same file and with no other', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon } = await serve(t);
+  const { daemon } = await serve(t, { withPassword: false });
   const way = await SlowWay.to(t, daemon.port);
   const directory = await scratchDirectory(t);
   const place = async (name: string): Promise<string> => {
@@ -30,7 +30,7 @@ test('an upload goes on after the page was loaded anew, with the same file and w
   await writeFile(touched, content);
   await utimes(touched, new Date(1e12), new Date(1e12));
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `http://127.0.0.1:${way.port}/images`);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${way.port}/images`, { credentials: null });
   await page.getByText('There are no images here yet.').waitFor();
   way.rate = BYTES / 20;
   await page.locator('input[type=file]').setInputFiles(file);
@@ -76,12 +76,12 @@ test('an upload goes on after the page was loaded anew, with the same file and w
 test('an upload of an earlier page can be cancelled, and one that the server has given up is forgotten', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon } = await serve(t);
+  const { daemon } = await serve(t, { withPassword: false });
   const way = await SlowWay.to(t, daemon.port);
   const file = join(await scratchDirectory(t), 'image.qcow2');
   await writeFile(file, randomBytes(BYTES));
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, `http://127.0.0.1:${way.port}/images`);
+  const { page } = await visit(browser, `http://127.0.0.1:${way.port}/images`, { credentials: null });
   page.on('dialog', (dialog) => void dialog.accept().catch(() => {}));
   const uploads = () =>
     daemon
