@@ -53,6 +53,7 @@ export class Api {
   readonly #user: string;
   #password: string | undefined;
   readonly #askPassword: ApiOptions['askPassword'];
+  #isLabwire: Promise<boolean> | undefined;
 
   /** @throws Failure `invalid` when the address cannot be one */
   constructor({ url, password, askPassword }: ApiOptions) {
@@ -101,6 +102,18 @@ export class Api {
   /** Sends a file. The request cannot be made twice: the server is asked for something else before, so that it knows the password. */
   async upload(path: string, body: Body): Promise<unknown> {
     return this.#parsed(await this.#answer('POST', path, { body }));
+  }
+
+  /** Whether the server has what the release does not have. @throws Failure unless it answers */
+  isLabwire(): Promise<boolean> {
+    this.#isLabwire ??= this.get('/v2/operations').then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof Failure && ['not-found', 'conflict'].includes(error.code)) return false;
+        throw error;
+      },
+    );
+    return this.#isLabwire;
   }
 
   /** An open WebSocket, on which nobody listens yet: it is paused. */

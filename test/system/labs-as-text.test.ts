@@ -9,6 +9,7 @@ import { findProgram } from '../../src/host/programs.ts';
 import { BUILT_IN, type Client, client as newClient, Terminal } from './client.ts';
 import { eventually } from './daemon.ts';
 import type { NodeObject } from './lab.ts';
+import { releaseServer } from './release-server.ts';
 import { pidOf } from './survivors.ts';
 
 const CLASS = `
@@ -303,6 +304,37 @@ test('a lab that is closed is opened by apply, and a server that is not there is
   assert.match(await client.say('plan'), /nothing to do/);
   rmSync(join(client.daemon.directory, 'none'), { force: true });
   await client.fails(1, /cannot be reached: nothing listens there/, 'apply', '--server', 'http://127.0.0.1:9');
+});
+
+test('a server of the release is asked for nothing that it does not have, and what only Labwire has is said before', async (t) => {
+  const { client, file, asked, counts } = await bench(t);
+  const { url, refused } = await releaseServer(t, client.daemon);
+  client.environment['LABWIRE_SERVER'] = url;
+  const plain = CLASS.replace('    impairments: {preset: adsl}\n', '    impairments: {}\n');
+  file(plain);
+  await client.say('apply');
+  assert.deepEqual(await counts(), WHOLE);
+  await client.say('apply');
+  const text = await client.say('export', 'Büro 1', '--yaml');
+  await client.say('destroy', '-y');
+  file(text);
+  await client.say('apply');
+  assert.match(await client.say('plan'), /nothing to do/);
+  assert.deepEqual(refused, []);
+  asked();
+  file(CLASS);
+  await client.fails(
+    1,
+    /lab\.yaml:13:11: links "Hubä -- SW 1": impairments are Labwire's own; use filters \(http.* no Labwire\)/,
+    'apply',
+  );
+  file(plain.replace('z: 3', 'start: {order: 2}'));
+  await client.fails(1, /lab\.yaml:9:48: nodes\.SW 1\.start\.order: it is Labwire's own; use start\.after/, 'apply');
+  file(`${plain}checks:\n  - frame: {link: Hubä, filter: icmp, timeout: 1}\n`);
+  const { out } = await client.run('test');
+  assert.match(out, /FAILED {2}frame on Hubä: icmp: http.* is no Labwire, .*: leave the filter out/);
+  assert.deepEqual(asked(), [], 'nothing was tried');
+  assert.deepEqual([...new Set(refused)], ['GET /v2/operations'], 'which is how a Labwire is known');
 });
 
 test('a plan fits a terminal of 40 columns, and a person is asked before something goes', async (t) => {

@@ -24,6 +24,12 @@ export async function lookForFrame(scene: Scene, { link: text, filter }: Wanted,
       `the link "${text}" is captured already: end that capture, as a link has one at a time`,
     );
   }
+  if (filter !== undefined && !(await session.api.isLabwire())) {
+    throw new Failure(
+      'conflict',
+      `${session.api.address} is no Labwire, and captures all frames or none: leave the filter out`,
+    );
+  }
   const place = `${scene.path}/links/${link.link_id}`;
   await session.api.post(`${place}/start_capture`, filter === undefined ? {} : { filter });
   const capture = session.ending.defer(() => session.api.post(`${place}/stop_capture`));

@@ -51,6 +51,12 @@ function settingsOf(link: WantedLink, isTurned: boolean): Record<string, unknown
   };
 }
 
+/** Whether it wants impairments, which only Labwire has. */
+export function impairsLink({ impairments }: WantedLink): boolean {
+  if (!impairments) return false;
+  return Object.values(linkImpairments(impairments)).some((direction) => Object.keys(direction ?? {}).length > 0);
+}
+
 const NAMES: Readonly<Record<string, string>> = { suspend: 'suspended', link_style: 'style' };
 
 /** Without what a file says exactly: of these all counts, and not only what the file has. */
@@ -119,7 +125,9 @@ export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Chang
       return { node_id: node.node_id, adapter_number, port_number, ...(link.labels && { label: link.labels[index] }) };
     });
     kept.push({ link_id: '', capturing: false, suspend: false, filters: {}, nodes } as ServerLink);
-    changes.push({ action: 'create', kind: 'link', name, place, body: { nodes, ...settingsOf(link, false) } });
+    const { impairments, ...settings } = settingsOf(link, false);
+    const body = { nodes, ...settings, ...(impairsLink(link) && { impairments }) };
+    changes.push({ action: 'create', kind: 'link', name, place, body });
   }
   return changes;
 }

@@ -12,7 +12,7 @@ import { LabFileMistakes, type Mistake } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import type { Base } from './node-settings.ts';
 import { planDrawings } from './plan-drawings.ts';
-import { planLinks } from './plan-links.ts';
+import { impairsLink, planLinks } from './plan-links.ts';
 import { baseOf, type NodePlan, planNodes, runs } from './plan-nodes.ts';
 import { findLab, readLabState, readNodeFile, type ServerLab, type ServerNode } from './state.ts';
 
@@ -52,7 +52,11 @@ export async function planLab(session: Session, wanted: WantedLab): Promise<Plan
   }
   const nodes = planNodes(wanted, state, templates);
   const ports = portsAfterwards(nodes.found, (node) => madeOf(node, nodes.templates));
-  const mistakes = [...portMistakes(wanted, ports), ...(await computeMistakes(session.api, wanted, nodes.found))];
+  const mistakes = [
+    ...portMistakes(wanted, ports),
+    ...(await computeMistakes(session.api, wanted, nodes.found)),
+    ...(await releaseMistakes(session.api, wanted)),
+  ];
   if (mistakes.length > 0) throw new LabFileMistakes(wanted.file, mistakes);
   changes.push(...nodes.changes);
   changes.push(...(await planFiles(session.api, wanted, { lab, found: nodes.found })));
@@ -80,6 +84,22 @@ async function computeMistakes(api: Api, wanted: WantedLab, found: NodePlan['fou
     const message = `nodes.${name}.compute: the server knows no host "${compute}"; ${suggestion(compute, ids)}`;
     return [{ ...origin.placeOf(['compute']), message }];
   });
+}
+
+/** What a server of the release would refuse. */
+async function releaseMistakes(api: Api, wanted: WantedLab): Promise<Mistake[]> {
+  const needed: Mistake[] = wanted.links
+    .filter(impairsLink)
+    .map(({ place, text }) => ({ ...place, message: `links "${text}": impairments are Labwire's own; use filters` }));
+  for (const { name, origin, start } of wanted.nodes) {
+    for (const member of ['order', 'delay'] as const) {
+      if (!start[member]) continue;
+      const message = `nodes.${name}.start.${member}: it is Labwire's own; use start.after, which labwired lab start FILE sees to`;
+      needed.push({ ...origin.placeOf(['start', member]), message });
+    }
+  }
+  if (needed.length === 0 || (await api.isLabwire())) return [];
+  return needed.map(({ message, ...place }) => ({ ...place, message: `${message} (${api.address} is no Labwire)` }));
 }
 
 function settingsOf({ settings, variables }: WantedLab): Record<string, unknown> {
