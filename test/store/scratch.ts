@@ -1,5 +1,7 @@
 // Places for tests that need a disk of their own.
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +31,18 @@ export async function scratchFileSystem(t: TestContext, size: string): Promise<s
     await rm(directory, { recursive: true });
   });
   return directory;
+}
+
+/** Writes a file until its file system is full to the last page. */
+export function fill(path: string): void {
+  const file = openSync(path, 'w');
+  try {
+    for (;;) writeSync(file, Buffer.alloc(4096));
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+  } finally {
+    closeSync(file);
+  }
 }
 
 export function remountReadOnly(directory: string): void {

@@ -1,10 +1,10 @@
 // Project directories that others write to, that are damaged, read-only or full: no lab is lost for it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { remountReadOnly, scratchFileSystem } from '../store/scratch.ts';
+import { fill, remountReadOnly, scratchFileSystem } from '../store/scratch.ts';
 import { type Daemon, eventually, startDaemon } from './daemon.ts';
 import { Lab, type ProjectObject } from './lab.ts';
 import { Listener } from './notifications.ts';
@@ -20,18 +20,6 @@ function edit(lab: Lab, from: string, to: string): void {
 
 function remountReadWrite(directory: string): void {
   execFileSync('mount', ['-o', 'remount,rw', directory]);
-}
-
-/** Writes a file until its file system is full to the last page. */
-function fill(path: string): void {
-  const file = openSync(path, 'w');
-  try {
-    for (;;) writeSync(file, Buffer.alloc(4096));
-  } catch (error) {
-    assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
-  } finally {
-    closeSync(file);
-  }
 }
 
 function project(daemon: Daemon, name: string): Promise<ProjectObject | undefined> {

@@ -6,6 +6,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { findProgram } from '../../src/host/programs.ts';
+import { fill, scratchFileSystem } from '../store/scratch.ts';
 import { BUILT_IN, type Client, client as newClient, Terminal } from './client.ts';
 import { eventually } from './daemon.ts';
 import type { NodeObject } from './lab.ts';
@@ -281,6 +282,39 @@ test('an apply that is killed or interrupted anywhere is made whole by the next 
     assert.match(await client.say('plan'), /nothing to do/);
     await client.say('destroy', '--yes');
   }
+});
+
+test('an apply during which the server dies, or finds its disk full, says so, and the next one makes the lab whole', async (t) => {
+  const projects = await scratchFileSystem(t, '1m');
+  if (projects === undefined) return;
+  const { client, file, counts } = await bench(t, `${BUILT_IN}[Server]\nprojects_path = ${projects}\n`);
+  const { daemon } = client;
+  file(STAR);
+  const begin = daemon.log.length;
+  const broken = client.run('apply');
+  const made = (): number => daemon.log.slice(begin).match(/request method=POST path=\S*\/nodes /g)?.length ?? 0;
+  await eventually('some nodes', made, (count) => count >= 4);
+  await daemon.kill();
+  const { code, error } = await broken;
+  assert.equal(code, 1);
+  assert.match(error, /^labwired: http.* cannot be reached: .*\n$/);
+  await daemon.start();
+  client.environment['LABWIRE_SERVER'] = daemon.url;
+  await client.say('apply', '-q');
+  assert.deepEqual(await counts(), STAR_WHOLE, 'after the death of the server');
+  assert.match(await client.say('plan'), /nothing to do/);
+
+  const ballast = join(projects, 'ballast');
+  fill(ballast);
+  const long = `ip 10.0.0.99/24\n${'#'.repeat(200_000)}\n`;
+  writeFileSync(join(daemon.directory, 'long.vpc'), long);
+  file(STAR.replace('  Hub{1..2}', '  Last: {template: VPCS, config: {file: long.vpc}}\n  Hub{1..2}'));
+  await client.fails(1, /lab\.yaml:\d+:\d+: (node Last|file Last: startup\.vpc): .*no space/i, 'apply', '-q');
+  rmSync(ballast);
+  await client.say('apply', '-q');
+  const whole = { ...STAR_WHOLE, nodes: [...STAR_WHOLE.nodes, 'Last'].sort() };
+  assert.deepEqual(await counts(), whole, 'after the disk was full');
+  assert.match(await client.say('plan'), /nothing to do/);
 });
 
 test('two applies at once make one lab', async (t) => {
