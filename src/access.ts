@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Config } from './config/schema.ts';
 import { Failure } from './failures.ts';
 import { log } from './host/log.ts';
-import { ensureSelfSigned } from './host/self-signed.ts';
 import { type Credentials, type KnownAccounts, oneAccount } from './http/authentication.ts';
 import { ownNames } from './http/guard.ts';
 import type { TlsFiles } from './http/server.ts';
@@ -69,6 +68,7 @@ export async function certificateOf({ Server, state }: Config): Promise<TlsFiles
   const { ssl, certfile, certkey } = Server;
   if (!ssl) return undefined;
   if (certfile !== '') return { certificate: certfile, key: certkey };
+  const { ensureSelfSigned } = await import('./host/self-signed.ts');
   return await ensureSelfSigned(join(state, 'tls'), ownHostNames(Server.host));
 }
 

@@ -1,13 +1,16 @@
 // Understands the command line and runs the command.
 import { writeFileSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
 import { type Command, HELP, parseCommand } from './cli.ts';
 import { type ProcessEnvironment, processEnvironment } from './config/environment.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
+import type { Daemon } from './daemon.ts';
 import { Failure, messageOf } from './failures.ts';
 import { useAddonDirectory } from './host/addons.ts';
 import { withholdRights } from './host/inherited-rights.ts';
 import { explainInodes } from './host/inodes.ts';
 import { configureLog, log, logToFile } from './host/log.ts';
+import type { Notifier } from './host/notify.ts';
 import { version } from './host/version.ts';
 
 /** Exit code for a command line that is not understood. */
@@ -33,30 +36,39 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   for (const flag of command.ignored) log.warn(`--${flag} is left to systemd and journald; it is ignored`);
   if (environment.addonDirectory) useAddonDirectory(environment.addonDirectory);
   withholdRights();
-  const { begin } = await import('./beginnings.ts');
-  const beginnings = begin(config); // go on while the rest of the program is read
-  const { createNotifier } = await import('./host/notify.ts');
-  const { startDaemon } = await import('./daemon.ts');
-  const notifier = createNotifier(environment.notify);
+  const explained = async (error: unknown): Promise<never> => {
+    throw await explainInodes(error, config.state);
+  };
+  const { openFront } = await import('./front.ts');
+  const front = await openFront(config).catch(explained);
+  const starting = Promise.withResolvers<{ daemon: Daemon; notifier: Notifier }>();
   let stopping = false;
   const stop = async (reason: string, { keepNodes = false, exitCode = 0 } = {}): Promise<void> => {
     if (stopping) return;
     stopping = true;
     log.info('stopping', { reason, nodes: keepNodes ? 'go on' : 'end' });
-    notifier.stopping();
     // What does not end by itself must not keep the daemon: processes left behind are found and ended at the next start.
     setTimeout(() => process.exit(1), 4_500).unref();
+    const { daemon, notifier } = await starting.promise;
+    notifier.stopping();
     await (keepNodes ? daemon.leave() : daemon.stop());
     notifier.close();
     process.exit(exitCode);
   };
-  const shutdown = () => void setTimeout(() => void stop('a client asked for it'), 50);
-  const daemon = await startDaemon(config, shutdown, beginnings).catch(async (error: unknown) => {
-    throw await explainInodes(error, config.state);
-  });
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
   process.on('SIGTERM', () => void stop('SIGTERM', { keepNodes: config.Server.nodes_on_stop === 'keep' }));
   process.on('SIGUSR2', () => void stop('SIGUSR2', { keepNodes: true, exitCode: START_AGAIN }));
+  const shutdown = () => void setTimeout(() => void stop('a client asked for it'), 50);
+  await turn(); // a question that has come is answered
+  const { begin } = await import('./beginnings.ts');
+  const beginnings = begin(config); // go on while the rest of the program is read
+  await turn();
+  const { createNotifier } = await import('./host/notify.ts');
+  const { startDaemon } = await import('./daemon.ts');
+  const daemon = await startDaemon({ config, front, beginnings, shutdown }).catch(explained);
+  const notifier = createNotifier(environment.notify);
+  starting.resolve({ daemon, notifier });
+  if (stopping) return;
   process.on('unhandledRejection', (error) =>
     log.error('unhandled rejection', { error: String(error instanceof Error ? error.stack : error) }),
   );

@@ -1,24 +1,17 @@
 // The composition root: config -> store -> fabric -> compute -> controller -> http -> ready; and back again in the other order.
 import type { AddressInfo } from 'node:net';
-import { accountsOf, certificateOf, ensureAccount } from './access.ts';
-import { type Beginnings, begin } from './beginnings.ts';
+import { ensureAccount } from './access.ts';
+import { abandon, type Beginnings } from './beginnings.ts';
 import { Compute } from './compute/compute.ts';
 import type { Config } from './config/schema.ts';
 import { Controller } from './controller/controller.ts';
 import { eventMetrics } from './events/metrics.ts';
+import type { Front } from './front.ts';
 import { KeyedLock } from './host/keyed-lock.ts';
 import { log } from './host/log.ts';
-import { Admissions } from './http/admissions.ts';
 import { App } from './http/app.ts';
-import { Authentication } from './http/authentication.ts';
-import { DOCUMENTED_ORIGINS, gate } from './http/gate.ts';
-import { ownNames } from './http/guard.ts';
-import { Observation } from './http/observation.ts';
 import { openApiRoute } from './http/openapi.ts';
-import { TrustedProxies } from './http/proxies.ts';
-import { recorder } from './http/recording.ts';
-import { HttpServer } from './http/server.ts';
-import { Tickets, ticketRoute } from './http/tickets.ts';
+import { ticketRoute } from './http/tickets.ts';
 import { IdleMemoryTrimmer } from './idle-memory-trimmer.ts';
 import { LoopDelay, metricsRoute } from './metrics.ts';
 import { pageRoutes } from './pages/routes.ts';
@@ -38,38 +31,29 @@ export interface Daemon {
   leave(): Promise<void>;
 }
 
-/**
- * Starts the server; what was started before a failure is stopped again. `shutdown` is called when a client asks for the end.
- * Fabric and store may be on their way already.
- */
-export async function startDaemon(
-  config: Config,
-  shutdown: () => void,
-  { fabric: { fabric, moving }, store: opening }: Beginnings = begin(config),
-): Promise<Daemon> {
+export interface DaemonParts {
+  config: Config;
+  front: Front;
+  beginnings: Beginnings;
+  /** Called when a client asks for the end. */
+  shutdown: () => void;
+}
+
+/** Starts the server behind its front. What was started before a failure is stopped again, and so are front and beginnings. */
+export async function startDaemon({ config, front, beginnings, shutdown }: DaemonParts): Promise<Daemon> {
   await using undo = new AsyncDisposableStack();
-  undo.defer(() =>
-    moving.then(
-      () => fabric.stop(),
-      () => {},
-    ),
-  ); // what has not started needs no stop
-  undo.defer(() =>
-    opening.then(
-      (store) => store.close(),
-      () => {},
-    ),
-  );
-  const { host, port } = config.Server;
+  undo.defer(() => front.server.stop(0)); // requests that still wait get no answer
+  undo.defer(() => abandon(beginnings));
   const started = (part: string): void => log.debug(`started ${part}`, { milliseconds: Math.round(performance.now()) });
   started('program');
-  const store = await opening;
+  const { fabric, moving } = beginnings.fabric;
+  const store = await beginnings.store;
   started('store');
   const otherProjects = async (): Promise<{ id: string; path: string }[]> =>
     (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
   const { instance, documents } = store;
   const compute = new Compute({ config, fabric, instance, documents, otherProjects });
-  const accounts = accountsOf(config);
+  const { accounts, authentication, admissions, observation, tickets, guards, server } = front;
   const ensuring = ensureAccount(config, accounts);
   ensuring.catch(() => {}); // told below
   await compute.start();
@@ -80,8 +64,6 @@ export async function startDaemon(
   // A node of the compute is locked whichever way a request comes: from the controller, or from the network.
   const lock = new KeyedLock();
   await ensuring;
-  const authentication = new Authentication(accounts.known);
-  const admissions = new Admissions(authentication);
   const audit = new AuditFile(config.state);
   const { file, hostName } = accounts;
   const controller = new Controller({
@@ -91,7 +73,6 @@ export async function startDaemon(
   });
   authentication.tokenUsed = (id) => controller.tokenUses.used(id);
   const routes = [...controller.routes, ...compute.routes];
-  const observation = new Observation();
   const memoryTrimmer = new IdleMemoryTrimmer(fabric);
   const loopDelay = new LoopDelay();
   const metrics = metricsRoute([
@@ -105,35 +86,16 @@ export async function startDaemon(
       compute: compute.events,
     }),
   ]);
-  const tickets = new Tickets();
   const described = [...routes, ticketRoute(tickets, (path) => app.hasSocket(path))];
   const pages = [metrics, openApiRoute(described, config.Server), ...pageRoutes(config.Server.version)];
-  const guards = gate({
-    rules: {
-      hosts: [...ownNames(), ...config.Server.allowed_hosts],
-      origins: [...DOCUMENTED_ORIGINS, ...config.Server.allowed_origins],
-    },
-    authentication,
-    tickets,
-    proxies: new TrustedProxies(config.Server.trusted_proxies),
-  });
   const app: App = new App([...described, ...pages], {
     middleware: [memoryTrimmer.middleware, observation.middleware, ...guards],
     lock,
     access: controller.access,
     admissions,
-    record: config.Server.record
-      ? recorder(config.Server.record, `${config.Server.protocol}://${host}:${port}`)
-      : undefined,
+    record: front.record,
   });
-  const server = new HttpServer(app, {
-    host,
-    port,
-    tls: await certificateOf(config),
-    socket: config.Server.socket_path,
-    admissions,
-  });
-  await controller.start(port);
+  await controller.start(config.Server.port);
   undo.defer(() => controller.stop({ keepNodes }));
   started('controller');
   await moving; // not before: its thread reads its script meanwhile
@@ -142,10 +104,11 @@ export async function startDaemon(
   started('fabric');
   loopDelay.start();
   undo.defer(() => loopDelay.stop());
-  // From the first request on, labs that were left open are on their way.
+  // From the first request for it on, labs that were left open are on their way.
   compute.expectConsoles(await consolesOfOpenLabs(store));
   const reopened = controller.reopenAll();
-  const address = await server.start();
+  if (config.Server.socket_path) await server.startLocally(config.Server.socket_path);
+  front.app.arrived(app);
   undo.defer(() => server.stop());
   started('server');
   memoryTrimmer.start();
@@ -154,7 +117,7 @@ export async function startDaemon(
   controller.openAutomatic().catch((error: unknown) => log.error(String(error)));
   const running = undo.move();
   return {
-    address,
+    address: front.address,
     app,
     stop() {
       keepNodes = false;

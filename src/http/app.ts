@@ -91,21 +91,22 @@ export class App {
   readonly #record: AppOptions['record'];
   readonly #access: AccessControl | undefined;
   readonly #admissions: Admissions | undefined;
+  /** Matches of the middleware, which every request has. */
+  readonly #before: number;
 
   constructor(
     routes: readonly Route[],
     { middleware = [], lock = new KeyedLock(), record, access, admissions }: AppOptions = {},
   ) {
     this.routes = routes;
+    this.#before = middleware.length;
     this.#lock = lock;
     this.#record = record;
     this.#access = access;
     this.#admissions = admissions;
     this.hono = new Hono<{ Bindings: AppEnvironment }>({ getPath: pathOf, router: new TrieRouter() });
     for (const handler of middleware) this.hono.use(handler);
-    const allowed = (path: string): string[] =>
-      // Whatever the path is, the middleware matches; a route is what matches beyond it.
-      METHODS.filter((method) => this.hono.router.match(method, path)[0].length > middleware.length);
+    const allowed = (path: string): string[] => METHODS.filter((method) => this.has(method, path));
     for (const route of routes) {
       if (route.kind === 'socket') this.#sockets.add(route.method, honoPath(route.pattern), route);
       this.hono.on(route.method, honoPath(route.pattern), (context) =>
@@ -117,6 +118,17 @@ export class App {
       return methods.length > 0 ? methodNotAllowed(methods) : unknownPath();
     });
     this.hono.onError((error, context) => renderFailure(error, undefined, context.env.requestId));
+  }
+
+  /** An application that is whole answers every request itself (arriving-app.ts). */
+  able(): this {
+    return this;
+  }
+
+  /** Whether there is a route for such a request. */
+  has(method: string, target: string): boolean {
+    // Whatever the path is, the middleware matches; a route is what matches beyond it.
+    return this.hono.router.match(method, pathOfTarget(target))[0].length > this.#before;
   }
 
   /** Whether `target`, path and query as they stood on the wire, is that of a WebSocket route. */

@@ -9,7 +9,8 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
 import type { Admissions } from './admissions.ts';
-import type { App, AppEnvironment } from './app.ts';
+import type { AppEnvironment } from './app.ts';
+import type { Answering } from './arriving-app.ts';
 import { Connections, guardSocket } from './connections.ts';
 import { notePeer } from './local-peers.ts';
 import { listenAt } from './local-socket.ts';
@@ -25,8 +26,6 @@ export interface ListenOptions {
   host: string;
   port: number;
   tls?: TlsFiles | undefined;
-  /** Path of the local socket, which never speaks TLS; empty for none. */
-  socket?: string;
   /** Looks after WebSockets: those of an account that is gone are closed. */
   admissions?: Admissions | undefined;
 }
@@ -57,12 +56,12 @@ class WireMessage extends IncomingMessage {
 
 export class HttpServer {
   readonly #options: ListenOptions;
-  readonly #app: App;
+  readonly #app: Answering;
   readonly #connections = new Connections();
   readonly #upgrades: Upgrades;
   readonly #servers: Server[] = [];
 
-  constructor(app: App, options: ListenOptions) {
+  constructor(app: Answering, options: ListenOptions) {
     this.#app = app;
     this.#options = options;
     this.#upgrades = new Upgrades(app, options.admissions);
@@ -73,19 +72,18 @@ export class HttpServer {
    * @throws Failure `conflict` when the address is taken or not ours
    */
   async start(): Promise<AddressInfo> {
-    const { host, port, tls, socket } = this.#options;
+    const { host, port, tls } = this.#options;
     const server = this.#listener(tls);
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(listenFailure(error, host, port)));
       server.listen(port, host, resolve);
     });
     this.#servers.push(server);
-    if (socket) await this.#listenLocally(socket);
     return server.address() as AddressInfo;
   }
 
-  /** A server without its local socket is of use, too. */
-  async #listenLocally(path: string): Promise<void> {
+  /** Listens at a path, too, and never speaks TLS there. A server without its local socket is of use all the same. */
+  async startLocally(path: string): Promise<void> {
     const server = this.#listener(undefined);
     server.prependListener('connection', notePeer);
     try {
@@ -111,7 +109,8 @@ export class HttpServer {
         if (incoming.method === 'GET' && announcesBody(incoming)) {
           env.body = () => Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
         }
-        const response = await this.#app.hono.fetch(request, env);
+        const app = await this.#app.able(incoming.method ?? '', incoming.target);
+        const response = await app.hono.fetch(request, env);
         // The adaptor discards what is left of a body that was refused, so that the next request on this connection is heard;
         // the stream through which the body was read would stop it.
         if (!incoming.readableEnded) incoming.removeAllListeners('data');
@@ -135,10 +134,11 @@ export class HttpServer {
 
   /** Takes no more requests, closes WebSockets (1001), and waits at most `patience` milliseconds for answers under way. */
   async stop(patience = 2_000): Promise<void> {
-    if (this.#servers.length === 0) return;
+    const servers = this.#servers.splice(0);
+    if (servers.length === 0) return;
     this.#upgrades.close();
     setTimeout(() => this.#connections.destroy(), patience).unref();
-    const closed = this.#servers.map(
+    const closed = servers.map(
       (server) =>
         new Promise<void>((resolve) => {
           server.close(() => resolve());

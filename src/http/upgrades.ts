@@ -5,7 +5,8 @@ import type { Duplex } from 'node:stream';
 import { type VerifyClientCallbackAsync, type WebSocket, WebSocketServer } from 'ws';
 import { log } from '../host/log.ts';
 import type { Admissions } from './admissions.ts';
-import type { App, AppEnvironment } from './app.ts';
+import type { AppEnvironment } from './app.ts';
+import type { Answering } from './arriving-app.ts';
 import { hostName } from './guard.ts';
 import type { Connected } from './route.ts';
 import { type MessageSocket, type SocketData, SocketInbox } from './sockets.ts';
@@ -51,7 +52,7 @@ function tokens(header: string | undefined): string[] {
 }
 
 export class Upgrades {
-  readonly #app: App;
+  readonly #app: Answering;
   readonly #sockets: WebSocketServer;
   readonly #decisions = new WeakMap<IncomingMessage, Decision>();
   /** Answers under way, by connection. */
@@ -60,7 +61,7 @@ export class Upgrades {
   #pings: NodeJS.Timeout | undefined;
 
   /** @param admissions looks after the sockets */
-  constructor(app: App, admissions?: Admissions) {
+  constructor(app: Answering, admissions?: Admissions) {
     this.#app = app;
     this.#admissions = admissions;
     const verifyClient: VerifyClientCallbackAsync = ({ req }, answer) => void this.#ask(req as UpgradeRequest, answer);
@@ -130,7 +131,8 @@ export class Upgrades {
     };
     try {
       const sent = new Request('http://localhost/', { headers: headersOf(request) });
-      const response = await this.#app.hono.fetch(sent, environment);
+      const app = await this.#app.able('GET', request.target);
+      const response = await app.hono.fetch(sent, environment);
       if (connected === undefined) {
         return answer(false, response.status, await response.text(), refusalHeaders(response.headers));
       }

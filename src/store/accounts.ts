@@ -8,7 +8,6 @@ import * as v from 'valibot';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/atomic-file.ts';
 import { hashPassword, isPasswordHash } from '../host/password-hash.ts';
-import { connect, settle } from './database.ts';
 import { hashOfToken, normalName, ROLES, type Role, TOKEN_PREFIX } from './roles.ts';
 
 /** Fewer characters of a password are guessed. */
@@ -192,6 +191,7 @@ export class AccountsFile {
   }
 
   async #exclusively(work: (content: AccountsContent) => AccountsContent): Promise<void> {
+    const { connect, settle } = await import('./database.ts'); // for changes alone: a start reads no more than it needs
     const connection = await connect(this.#lock, PATIENCE_MS).catch((thrown: unknown) => {
       throw new Failure('conflict', `${this.#lock} cannot be used (${messageOf(thrown)}).`, { cause: thrown });
     });

@@ -6,12 +6,13 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { needOf, RULES } from '../../src/controller/accounts/rules.ts';
-import { type Daemon, startDaemon } from '../../src/daemon.ts';
+import type { Daemon } from '../../src/daemon.ts';
 import { configureLog } from '../../src/host/log.ts';
 import { basicHeader } from '../../src/http/authentication.ts';
 import type { Route } from '../../src/http/route.ts';
 import { AccountsFile } from '../../src/store/accounts.ts';
 import type { AuditLine } from '../../src/store/audit.ts';
+import { daemonHere } from '../daemon-here.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
 
@@ -27,7 +28,7 @@ async function serve(t: TestContext): Promise<{ daemon: Daemon; file: AccountsFi
     ...{ section: 'Server' as const, key, value, flag: key },
   }));
   const { config } = loadConfig({ flags, environment: {}, workingDirectory: state, home: state, state });
-  const daemon = await startDaemon(config, () => {});
+  const daemon = await daemonHere(config);
   t.after(() => daemon.stop());
   return { daemon, file: new AccountsFile(state), state };
 }

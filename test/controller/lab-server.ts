@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type ConfigSources, loadConfig } from '../../src/config/load.ts';
-import { type Daemon, startDaemon } from '../../src/daemon.ts';
+import type { Daemon } from '../../src/daemon.ts';
 import { configureLog } from '../../src/host/log.ts';
 import type { RequestOptions } from '../../src/http/app.ts';
 import { basicHeader } from '../../src/http/authentication.ts';
+import { daemonHere } from '../daemon-here.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -56,7 +57,7 @@ export class LabServer {
       return { section, key, value, flag: key };
     });
     const sources = { flags, environment: {}, workingDirectory: this.state, home: this.state, state: this.state };
-    this.#daemon = await startDaemon(loadConfig(sources).config, () => {});
+    this.#daemon = await daemonHere(loadConfig(sources).config);
   }
 
   async stop(): Promise<void> {

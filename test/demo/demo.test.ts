@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
-import { startDaemon } from '../../src/daemon.ts';
 import { runDemo } from '../../src/demo/demo.ts';
+import { daemonHere } from '../daemon-here.ts';
 
 /** Starts a daemon with these keys of [Server] and [VPCS]; gives its address. */
 async function daemon(t: TestContext, keys: Record<string, string> = {}): Promise<string> {
@@ -24,7 +24,7 @@ async function daemon(t: TestContext, keys: Record<string, string> = {}): Promis
     ...keys,
   };
   const { config } = loadConfig({ flags: [], environment, workingDirectory: state, home: state, state });
-  const { address, stop } = await startDaemon(config, () => {});
+  const { address, stop } = await daemonHere(config);
   t.after(stop);
   return `http://127.0.0.1:${address.port}`;
 }

@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
-import { startDaemon } from '../../src/daemon.ts';
 import { type Check, type Finding, type Patient, runChecks } from '../../src/doctor/check.ts';
 import { runDoctor } from '../../src/doctor/doctor.ts';
 import { fixReport, textReport } from '../../src/doctor/report.ts';
@@ -19,6 +18,7 @@ import { AccountsFile } from '../../src/store/accounts.ts';
 import { AuditFile } from '../../src/store/audit.ts';
 import { Store } from '../../src/store/store.ts';
 import { noQemu, noTaps } from '../compute/qemu-support.ts';
+import { daemonHere } from '../daemon-here.ts';
 import { cannotUnshare } from '../host/missing.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
@@ -184,7 +184,7 @@ test('a port that another program has is told apart from the one of the running 
   const state = join(home, 'state');
   const environment = { LABWIRE_SERVER_PORT: '0' };
   const { config } = loadConfig({ flags: [], environment, workingDirectory: home, home, state });
-  const { address, stop } = await startDaemon(config, () => {});
+  const { address, stop } = await daemonHere(config);
   t.after(stop);
   const own = await ask({ home, environment: { LABWIRE_SERVER_PORT: String(address.port) } });
   assert.equal(own.of('listen address')?.state, 'ok');

@@ -1,7 +1,7 @@
 // Signals: which of them end the daemon in order, with and without its nodes, and what a watchdog's leaves.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startDaemon } from './daemon.ts';
+import { eventually, ownDaemon, startDaemon } from './daemon.ts';
 import { Lab, missing } from './lab.ts';
 import { processesIn } from './processes.ts';
 import { openAgain, pidsOf, ping } from './survivors.ts';
@@ -23,6 +23,14 @@ test('SIGINT, SIGQUIT and SIGHUP end the daemon in order and its nodes with it, 
     await daemon.post(`${lab.path}/open`);
     await lab.start(pcs[0]!);
   }
+});
+
+test('a signal that comes with the first answer, before all of the server is there, ends it in order', async (t) => {
+  const daemon = ownDaemon(t);
+  await daemon.spawn();
+  await eventually('the first answer', () => daemon.ask('GET', '/v2/version').catch(() => undefined));
+  const { code, signal } = await daemon.end('SIGTERM');
+  assert.deepEqual({ code, signal }, { code: 0, signal: null }, daemon.log);
 });
 
 test('a second signal while the daemon stops changes nothing', { skip }, async (t) => {

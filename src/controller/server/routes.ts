@@ -8,6 +8,7 @@ import { type Route, route, socketRoute } from '../../http/route.ts';
 import { noProject, type Sharing } from '../accounts/sharing.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Announcer } from '../events.ts';
+import { versionRoute } from './version-route.ts';
 
 const Version = v.strictObject({ version: v.string(), local: v.optional(v.boolean()) });
 
@@ -51,7 +52,7 @@ export function serverRoutes({
     );
 
   return [
-    route('GET /v2/version', {}, () => ({ version, local })),
+    versionRoute(version, local),
 
     route('POST /v2/version', { body: Version }, ({ body }) => {
       if (body.version === version) return { version };
