@@ -25,6 +25,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/notifications': { summary: 'Notification stream of the controller, a line per event', answer: STREAM },
   'GET /v2/notifications/ws': { summary: 'Notification stream of the controller' },
   'GET /v2/project-figures': { summary: 'Nodes of each open project, and how many run (an extension)' },
+  'GET /v2/project-changes': { summary: 'When each project was changed last (an extension)' },
   'GET /v2/operations': {
     summary: 'List long work under way on this server and its computes (an extension)',
     query: { project_id: 'Only that of this project' },

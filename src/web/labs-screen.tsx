@@ -28,6 +28,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
       search: search.value,
       order: order.value,
       figures: labs.figures.value,
+      changes: labs.changes.value,
       closed: closed.value,
     }),
   );
@@ -101,7 +102,9 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
               <span class="hidden">{words.nameOfNew}</span>
               <input name="name" required placeholder={words.nameOfNew} autocomplete="off" />
             </label>
-            <button type="submit">{words.make}</button>
+            <button type="submit" class="main">
+              {words.make}
+            </button>
           </form>
           <label class="button">
             {words.import}
@@ -136,7 +139,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
           <div class="first">
             <p>{words.none}</p>
             <p>{words.noneHint}</p>
-            <button type="button" disabled={busy.value !== ''} onClick={() => void demonstrate()}>
+            <button type="button" class="main" disabled={busy.value !== ''} onClick={() => void demonstrate()}>
               {words.demonstration}
             </button>
           </div>

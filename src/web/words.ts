@@ -130,6 +130,18 @@ const ENGLISH = {
     demonstration: 'Build the demonstration lab',
     running: 'Nodes running',
     ofNodes: (running: number, all: number) => `${running} of ${all}`,
+    ofRunning: (running: number, all: number) => (all === 0 ? 'none yet' : `${running} of ${all} running`),
+    changed: 'Changed',
+    /** How long ago a moment was, both in milliseconds since 1970; the date of what is long ago. */
+    ago: (moment: number, now: number) => {
+      const minutes = Math.floor((now - moment) / 60_000);
+      if (minutes < 1) return 'just now';
+      if (minutes < 60) return `${minutes} min ago`;
+      if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ago`;
+      const days = Math.floor(minutes / (24 * 60));
+      if (days < 30) return days === 1 ? 'a day ago' : `${days} days ago`;
+      return new Date(moment).toLocaleDateString();
+    },
     autoStart: 'starts its nodes',
     autoOpen: 'opens with the server',
     autoClose: 'closes when left',
@@ -206,6 +218,8 @@ const ENGLISH = {
     lock: 'Lock',
     unlock: 'Unlock',
     locked: 'locked',
+    drawing:
+      'Drag upon the map to draw, with Shift as wide as high. A click or Enter makes one of the usual size. Escape ends.',
     moving: 'Arrows move by 10 pixels, with Shift by 100. Enter keeps, Escape puts back.',
     empty: 'This lab is empty. Press n, or Add node.',
     closed: 'This lab is closed.',
@@ -215,7 +229,17 @@ const ENGLISH = {
     details: 'Details',
     lists: 'Nodes and links',
     menu: 'Menu',
-    nothingSelected: 'Select a node, a link or a drawing.',
+    nothingSelected: 'Select a node, a link or a drawing to see its details here.',
+    thisLab: 'This lab',
+    captured: (count: number) => `${count} captured`,
+    /** What is done most often, and by what. */
+    hints: [
+      ['Add a node', 'n'],
+      ['Link two nodes', 'l'],
+      ['Open a console', 'double click'],
+      ['Everything else', 'right click'],
+      ['Any command by its name', 'Ctrl+K'],
+    ] as readonly (readonly [string, string])[],
     deleted: (name: string) => `${name} deleted`,
     changes: (count: number) => plural(count, { one: '1 change', other: `${inNumbers(count)} changes` }),
     keys: 'Arrows go to the next node, with Shift they select it, too; Tab to the links of a node. n add a node, l add a link, t add a text, m move, Enter console, the Menu key all else. F6 next pane.',
@@ -748,6 +772,7 @@ const ENGLISH = {
     redo: 'Redo',
     overtaken: (name: string) => `Not undone: somebody else has changed ${name} since.`,
     gone: (name: string) => `Not undone: ${name} is not there any more.`,
+    used: (name: string) => `Not undone: ${name} was started or linked since. Delete it if it is not wanted.`,
     things: { node: 'the node', link: 'the link', drawing: 'the drawing', schedule: 'the schedule' },
   },
   dock: {

@@ -188,6 +188,7 @@ test('a lab is its maker’s until it is shared; a console is watched without a 
   // Not shared: as if it were not there, by whatever way.
   assert.deepEqual((await eve('GET', '/v2/projects')).json, []);
   assert.deepEqual((await eve('GET', '/v2/project-figures')).json, []);
+  assert.deepEqual((await eve('GET', '/v2/project-changes')).json, []);
   assert.deepEqual((await eve('GET', `/v2/operations?project_id=${id}`)).json, []);
   for (const path of ['', '/export', '/snapshots', `/nodes/${pc}`, '/files/Thesis.gns3', '/captures', '/sharing'])
     assert.equal((await eve('GET', lab + path)).status, 404, path);

@@ -4,12 +4,19 @@ import { test } from 'node:test';
 import { matching } from '../../src/web/model/commands.ts';
 import { labRows, type RowsOptions, splitName } from '../../src/web/model/lab-rows.ts';
 import type { ProjectObject } from '../../src/web/model/types.ts';
+import { WORDS } from '../../src/web/words.ts';
 
 const project = (name: string, more: Partial<ProjectObject> = {}): ProjectObject =>
   ({ project_id: name, name, status: 'closed', ...more }) as ProjectObject;
 
 const LABS = ['Zoo', 'CCNA/Lab 10', 'CCNA/Lab 2', 'alone', 'CCNP/BGP'].map((name) => project(name));
-const PLAIN: RowsOptions = { search: '', order: { key: 'name', isDown: false }, figures: new Map(), closed: new Set() };
+const PLAIN: RowsOptions = {
+  search: '',
+  order: { key: 'name', isDown: false },
+  figures: new Map(),
+  changes: new Map(),
+  closed: new Set(),
+};
 
 test('labs without a folder come first, folders after them, numbers in names count as numbers', () => {
   const texts = labRows(LABS, PLAIN).map((row) => (row.kind === 'folder' ? `${row.name} ${row.labs}` : row.name));
@@ -42,6 +49,28 @@ test('by state, damaged labs come first; by running nodes downwards, the busiest
   };
   assert.deepEqual(names('state', false), ['c', 'a', 'd', 'b']);
   assert.deepEqual(names('nodes', true)[0], 'd');
+});
+
+test('by their last change, the latest comes first, and what is not known last; how long ago is in words', () => {
+  const changes = new Map([
+    ['b', 9_000],
+    ['c', 20_000],
+  ]);
+  const names = (isDown: boolean): string[] =>
+    labRows([project('a'), project('b'), project('c')], { ...PLAIN, changes, order: { key: 'changed', isDown } }).map(
+      ({ name }) => name,
+    );
+  assert.deepEqual(
+    [names(false), names(true)],
+    [
+      ['c', 'b', 'a'],
+      ['a', 'b', 'c'],
+    ],
+  );
+  const { ago } = WORDS.labs;
+  const minute = 60_000;
+  const said = [0, 5 * minute, 61 * minute, 25 * 60 * minute, 72 * 60 * minute].map((past) => ago(1e12 - past, 1e12));
+  assert.deepEqual(said, ['just now', '5 min ago', '1 h ago', 'a day ago', '3 days ago']);
 });
 
 test('a slash at an end of a name makes no folder', () => {

@@ -22,7 +22,9 @@ test('a lab is shared for watching by its owner; who watches sees it, and is tol
   await own.waitForURL(/\/labs\//);
   await own.goto(address);
   const row = own.getByRole('row').filter({ hasText: 'Thesis' });
-  await row.waitFor();
+  await row.getByText('just now').waitFor();
+  await own.getByRole('button', { name: 'Changed' }).click();
+  await own.getByRole('columnheader', { name: 'Changed' }).and(own.locator('[aria-sort="ascending"]')).waitFor();
 
   const { page: other } = await visit(browser, address, { credentials: EVE });
   await other.getByText('There is no lab yet.').waitFor();

@@ -57,6 +57,7 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     'GET /v2/impairments/presets',
     'GET /v2/projects',
     'GET /v2/project-figures',
+    'GET /v2/project-changes',
     'GET /v2/gns3vm',
     'GET /v2/gns3vm/engines',
     'GET /v2/symbols',

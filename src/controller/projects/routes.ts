@@ -13,6 +13,7 @@ import { isAbout, type JournalEntry, type Journals } from '../lab/journals.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from './projects.ts';
+import { changedAt } from './scan.ts';
 import { ProjectCreate, ProjectLoad, ProjectUpdate } from './schema.ts';
 
 /** Milliseconds of silence after which a stream sends a ping. */
@@ -110,6 +111,12 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
           running: [...nodes.values()].filter(({ status }) => status === 'started').length,
         })),
     ),
+
+    route('GET /v2/project-changes', {}, async ({ client: { identity } }) => {
+      const seen = projects.list().filter(({ id }) => sharing.sees(identity, id));
+      const changes = seen.map(async ({ id, record }) => ({ project_id: id, changed_at: await changedAt(record) }));
+      return Promise.all(changes);
+    }),
 
     route('GET /v2/projects/{project_id}/journal', {}, async ({ params, query }) => {
       const { id } = projects.get(params.project_id);

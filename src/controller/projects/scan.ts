@@ -1,6 +1,6 @@
 // Which projects there are: the .gns3 files below the projects directory, and what the database knows of projects elsewhere.
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
@@ -123,6 +123,12 @@ function nameBasedId(path: string): string {
 }
 
 /** Whether a project that the database knows still has its file. */
+/** When the file of a project was written last; null if it cannot be looked at. */
+export async function changedAt({ path, filename }: ProjectRecord): Promise<string | null> {
+  const status = await stat(join(path, filename)).catch(() => null);
+  return status?.mtime.toISOString() ?? null;
+}
+
 export async function hasFile({ path, filename }: ProjectRecord): Promise<boolean> {
   return hasTopologyFile(join(path, filename)).catch(() => false);
 }

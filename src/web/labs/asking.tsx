@@ -44,7 +44,7 @@ export function Asking({ title, verb, close, submit, children }: AskingProps) {
         {children}
         <Message text={message.value} />
         <div class="actions">
-          <button type="submit" disabled={isBusy.value}>
+          <button type="submit" class="main" disabled={isBusy.value}>
             {verb}
           </button>
           <button type="button" onClick={done}>

@@ -24,12 +24,13 @@ const COLUMNS: readonly [key: SortKey, title: string][] = [
   ['name', WORDS.common.name],
   ['state', WORDS.common.state],
   ['nodes', words.running],
+  ['changed', words.changed],
 ];
 
 export function LabsTable({ rows, order, closed, attempt, ask }: LabsTableProps) {
   const { key: sorted, isDown } = order.value;
   return (
-    <table aria-rowcount={rows.length + 1}>
+    <table class="card" aria-rowcount={rows.length + 1}>
       <thead>
         <tr aria-rowindex={1}>
           {COLUMNS.map(([key, title]) => (
@@ -52,7 +53,7 @@ export function LabsTable({ rows, order, closed, attempt, ask }: LabsTableProps)
         items={rows}
         keyOf={(row) => (row.kind === 'folder' ? `folder ${row.name}` : row.project.project_id)}
         height={44}
-        columns={4}
+        columns={5}
         row={(row, place) =>
           row.kind === 'folder' ? (
             <Folder row={row} closed={closed} place={place} />
@@ -79,7 +80,7 @@ function Folder({ row: { name, labs, isOpen }, closed, place }: FolderProps) {
   };
   return (
     <tr class="folder" {...place}>
-      <th scope="rowgroup" colSpan={4}>
+      <th scope="rowgroup" colSpan={5}>
         <button type="button" class="quiet" aria-expanded={isOpen} onClick={toggle}>
           <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> {name} <small>{labs}</small>
         </button>
@@ -95,7 +96,7 @@ interface RowProps {
   place: RowPlace;
 }
 
-function Row({ row: { project, name, figures }, attempt, ask, place }: RowProps) {
+function Row({ row: { project, name, figures, changed }, attempt, ask, place }: RowProps) {
   const path = `/projects/${project.project_id}`;
   const isOpen = project.status === 'opened';
   const hasNodes = isOpen && figures !== undefined;
@@ -108,7 +109,11 @@ function Row({ row: { project, name, figures }, attempt, ask, place }: RowProps)
           ),
     );
   const button = (text: string, kind: LabQuestion['kind']) => (
-    <button type="button" onClick={() => ask({ kind, project, running: figures?.running ?? 0 })}>
+    <button
+      type="button"
+      class={kind === 'remove' ? 'danger' : undefined}
+      onClick={() => ask({ kind, project, running: figures?.running ?? 0 })}
+    >
       {text}
     </button>
   );
@@ -131,6 +136,13 @@ function Row({ row: { project, name, figures }, attempt, ask, place }: RowProps)
         {!project.damaged && project.auto_close && <small class="tag">{words.autoClose}</small>}
       </td>
       <td data-title={words.running}>{hasNodes ? words.ofNodes(figures.running, figures.nodes) : ''}</td>
+      <td data-title={words.changed}>
+        {changed !== undefined && (
+          <time dateTime={new Date(changed).toISOString()} title={new Date(changed).toLocaleString()}>
+            {words.ago(changed, Date.now())}
+          </time>
+        )}
+      </td>
       <td>
         <div class="actions">
           {!project.damaged && (

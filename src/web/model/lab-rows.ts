@@ -3,7 +3,7 @@ import { namesInOrder } from '../language.ts';
 import type { LabFigures } from './labs.ts';
 import type { ProjectObject } from './types.ts';
 
-export type SortKey = 'name' | 'state' | 'nodes';
+export type SortKey = 'name' | 'state' | 'nodes' | 'changed';
 
 export interface Order {
   key: SortKey;
@@ -16,6 +16,8 @@ export interface LabRow {
   /** The name without its folder. */
   name: string;
   figures: LabFigures | undefined;
+  /** Milliseconds since 1970, of its last change; undefined while that is not known. */
+  changed: number | undefined;
 }
 
 export interface FolderRow {
@@ -29,6 +31,7 @@ export interface RowsOptions {
   search: string;
   order: Order;
   figures: ReadonlyMap<string, LabFigures>;
+  changes: ReadonlyMap<string, number>;
   /** Folders whose labs are not shown. While something is searched for all are. */
   closed: ReadonlySet<string>;
 }
@@ -54,7 +57,10 @@ function compare(one: LabRow, other: LabRow, { key, isDown }: Order): number {
       ? stateRank(one.project) - stateRank(other.project)
       : key === 'nodes'
         ? (one.figures?.running ?? -1) - (other.figures?.running ?? -1)
-        : 0;
+        : key === 'changed'
+          ? // The latest first, as one looks for what one has worked on.
+            (other.changed ?? 0) - (one.changed ?? 0)
+          : 0;
   return (
     sign * (byKey || (key === 'name' ? collator.compare(one.name, other.name) : 0)) ||
     collator.compare(one.name, other.name)
@@ -63,7 +69,7 @@ function compare(one: LabRow, other: LabRow, { key, isDown }: Order): number {
 
 /** Labs without a folder first, then each folder with its labs. */
 export function labRows(projects: Iterable<ProjectObject>, options: RowsOptions): (LabRow | FolderRow)[] {
-  const { search, order, figures, closed } = options;
+  const { search, order, figures, changes, closed } = options;
   const words = search.trim().toLowerCase().split(/\s+/);
   // Labs without a folder have the name '' here, which no folder has.
   const folders = new Map<string, LabRow[]>();
@@ -73,7 +79,8 @@ export function labRows(projects: Iterable<ProjectObject>, options: RowsOptions)
     if (!words.every((word) => text.includes(word))) continue;
     const { folder = '', rest } = splitName(name);
     const rows = folders.get(folder) ?? [];
-    rows.push({ kind: 'lab', project, name: rest, figures: figures.get(project_id) });
+    const changed = changes.get(project_id);
+    rows.push({ kind: 'lab', project, name: rest, figures: figures.get(project_id), changed });
     folders.set(folder, rows);
   }
   const names = [...folders.keys()].sort(collator.compare);

@@ -11,12 +11,17 @@ export interface LabFigures {
   running: number;
 }
 
+/** Milliseconds after which it is looked again when labs were changed, and after a change of the list at the latest. */
+const CHANGES_MS = 30_000;
+
 /** Nodes start and stop without a word to those who only see the list. */
 const FIGURES_MS = 5_000;
 
 export class Labs {
   readonly list = signal<ReadonlyMap<string, ProjectObject> | undefined>(undefined);
   readonly figures = signal<ReadonlyMap<string, LabFigures>>(new Map());
+  /** When labs were changed last, in milliseconds since 1970, by their ids. */
+  readonly changes = signal<ReadonlyMap<string, number>>(new Map());
   readonly message = signal('');
   readonly events = new Events({
     path: '/notifications/ws',
@@ -30,17 +35,20 @@ export class Labs {
   /** Events that came while the list was read; applied after it. */
   #waiting: Message[] | undefined;
   #readings = 0;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #timers: ReturnType<typeof setInterval>[] = [];
 
   start(): void {
     this.events.start();
-    this.#timer = setInterval(() => {
-      if (document.visibilityState === 'visible' && this.events.connection.value === 'live') void this.readFigures();
-    }, FIGURES_MS);
+    const every = (milliseconds: number, read: () => Promise<void>): void => {
+      const isSeen = (): boolean => document.visibilityState === 'visible' && this.events.connection.value === 'live';
+      this.#timers.push(setInterval(() => isSeen() && void read(), milliseconds));
+    };
+    every(FIGURES_MS, () => this.readFigures());
+    every(CHANGES_MS, () => this.readChanges());
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     this.events.stop();
   }
 
@@ -62,7 +70,18 @@ export class Labs {
         for (const message of waiting) this.#apply(message);
       }
     }
-    await this.readFigures();
+    await Promise.all([this.readFigures(), this.readChanges()]);
+  }
+
+  async readChanges(): Promise<void> {
+    try {
+      const changes = await api.get<{ project_id: string; changed_at: string | null }[]>('/project-changes');
+      this.changes.value = new Map(
+        changes.flatMap(({ project_id: id, changed_at: at }) => (at === null ? [] : [[id, Date.parse(at)]])),
+      );
+    } catch {
+      // As with the figures.
+    }
   }
 
   async readFigures(): Promise<void> {
@@ -86,6 +105,9 @@ export class Labs {
     if (action === 'project.deleted') list.delete(project.project_id);
     else list.set(project.project_id, project);
     this.list.value = list;
+    if (action === 'project.created' || action === 'project.updated' || action === 'project.closed') {
+      void this.readChanges();
+    }
     if (action === 'project.opened' || action === 'project.closed') void this.readFigures();
   }
 }
