@@ -201,3 +201,58 @@ test('settings of a node go back, and those that others have changed meanwhile s
   await assert.rejects(history.undo(), /somebody else has changed Other/);
   assert.equal(await count(), 7);
 });
+
+test('copies of nodes with their drawings are one step, which is taken back only while nobody has used them', async (t) => {
+  const { server, project, path, history, known, call, read } = await setUp(t);
+  const pc: Body = await call('POST', `${path}/nodes`, {
+    name: 'PC',
+    node_type: 'vpcs',
+    compute_id: 'local',
+    x: 0,
+    y: 0,
+  });
+  const hub = await server.hub(project, 'Hub', { x: 50, y: 0 });
+  const copies = [pc, hub].map(({ node_id: source, x, y }) => ({ source, body: { x: x + 200, y } }));
+  const drawing = { x: 7, y: 8, z: 0, rotation: 0, svg: '<svg height="1" width="1"></svg>' };
+  const all = async (kind: string): Promise<Body[]> => call('GET', `${path}/${kind}s`);
+  const made = await history.copy(copies, [drawing]);
+  assert.deepEqual([made.nodes.length, made.drawings.length, history.undoable.value], [2, 1, 1]);
+  assert.deepEqual([(await read('node', made.nodes[0]!)).x, (await read('node', made.nodes[1]!)).x], [200, 250]);
+  await history.undo();
+  assert.deepEqual([(await all('node')).length, (await all('drawing')).length], [2, 0]);
+  await history.redo();
+  assert.deepEqual([(await all('node')).length, (await all('drawing')).length], [4, 1]);
+  // Later steps know the copies by their new ids.
+  const [copy] = (await all('node')).filter(({ name, node_id: id }) => id !== pc.node_id && /^PC/.test(name));
+  await history.update([{ kind: 'node', id: copy.node_id, fields: { x: 321 } }]);
+  await history.undo();
+  // A copy that was started may hold somebody's work: stopped again it stays all the same.
+  for (const verb of ['start', 'stop']) await call('POST', `${path}/nodes/${copy.node_id}/${verb}`);
+  known.set(copy.node_id, copy);
+  await assert.rejects(history.undo(), /was started or linked since/);
+  assert.equal((await all('node')).length, 4);
+  // One that somebody has linked stays, too.
+  const [again] = (await history.copy([copies[1]!], [])).nodes;
+  await server.link(project, [{ node_id: again }, 0], [hub, 0]);
+  await assert.rejects(history.undo(), /was started or linked since/);
+  assert.equal((await all('node')).length, 5);
+  assert.equal(history.undoable.value, 0);
+});
+
+test('a setting of several nodes goes back for those that took it, as one step', async (t) => {
+  const { server, project, path, history, known, call, read } = await setUp(t);
+  const hubs = [await server.hub(project, 'One'), await server.hub(project, 'Two')];
+  for (const node of hubs) known.set(node.node_id, node);
+  await call('DELETE', `${path}/nodes/${hubs[1].node_id}`);
+  const results = await history.updateEach(
+    hubs.map(({ node_id: id }) => ({ kind: 'node' as const, id, fields: { start_order: 4 } })),
+  );
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected'],
+  );
+  assert.equal((await read('node', hubs[0].node_id)).start_order, 4);
+  await history.undo();
+  // An order of 0 is not told.
+  assert.equal((await read('node', hubs[0].node_id)).start_order ?? 0, 0);
+});

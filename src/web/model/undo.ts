@@ -27,9 +27,25 @@ export interface Update {
 }
 
 type Made = 'link' | 'drawing';
+/** A node that was made of another one, `source`, by asking for `body`; or is to be made so again. */
+interface CopyPart {
+  type: 'copied' | 'uncopied';
+  kind: 'node';
+  id: string;
+  source: string;
+  body: Fields;
+  object: Fields;
+}
 type Part =
   | { type: 'changed'; kind: Kind; id: string; before: Fields; after: Fields }
-  | { type: 'made' | 'removed'; kind: Made; id: string; object: Fields };
+  | { type: 'made' | 'removed'; kind: Made; id: string; object: Fields }
+  | CopyPart;
+
+/** A node that is to be copied, and what is asked for with it. */
+export interface Copy {
+  source: string;
+  body: Fields;
+}
 type Step = readonly Part[];
 
 /** What a thing is made of again after it was removed, and what must be as it was for its making to be taken back. */
@@ -37,6 +53,10 @@ const SUBSTANCE: Readonly<Record<Made, readonly string[]>> = {
   link: ['nodes', 'filters', 'suspend', 'link_style', 'impairments'],
   drawing: ['x', 'y', 'z', 'rotation', 'locked', 'svg'],
 };
+/** What must be as it was for the copy of a node to be taken back. */
+const OF_COPY = ['name', 'x', 'y', 'z', 'label', 'symbol', 'locked', 'status', 'properties'];
+/** What the server leaves out of its answers while it is nothing: the opposite request says it. */
+const UNTOLD: Fields = { start_order: 0, start_delay: 0 };
 const MOST_STEPS = 200;
 
 /** Somebody else has changed what was to be taken back. */
@@ -65,7 +85,15 @@ export class History {
    * Changes several things as one step; answers their fields as the server has them then. What succeeded can be undone even if another part
    * failed. @throws Refusal
    */
-  update(updates: readonly Update[]): Promise<Fields[]> {
+  async update(updates: readonly Update[]): Promise<Fields[]> {
+    return (await this.updateEach(updates)).map((result) => {
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    });
+  }
+
+  /** The same; answers of each whether it succeeded, and otherwise why not. */
+  updateEach(updates: readonly Update[]): Promise<PromiseSettledResult<Fields>[]> {
     return this.#next(async () => {
       const step: Part[] = [];
       const results = await Promise.allSettled(
@@ -80,10 +108,7 @@ export class History {
         }),
       );
       this.#record(step);
-      return results.map((result) => {
-        if (result.status === 'rejected') throw result.reason;
-        return result.value;
-      });
+      return results;
     });
   }
 
@@ -104,6 +129,33 @@ export class History {
       this.#record([{ type: 'made', kind, id: idOf(kind, made), object: pick(made, SUBSTANCE[kind]) }]);
       return made as T;
     });
+  }
+
+  /**
+   * Copies nodes, and makes drawings beside them, as one step. A copy is taken back only while it is as it was made: with a disk on
+   * which somebody has worked since it stays. @throws Refusal
+   */
+  copy(nodes: readonly Copy[], drawings: readonly Fields[]): Promise<{ nodes: string[]; drawings: string[] }> {
+    return this.#next(async () => {
+      const step: Part[] = [];
+      try {
+        for (const { source, body } of nodes) step.push(await this.#copied(source, body));
+        for (const drawing of drawings) {
+          const made = await this.#requests.post<Fields>(`${this.#project}/drawings`, drawing);
+          const object = pick(made, SUBSTANCE.drawing);
+          step.push({ type: 'made', kind: 'drawing', id: idOf('drawing', made), object });
+        }
+      } finally {
+        this.#record(step);
+      }
+      const ids = (kind: Thing): string[] => step.filter((part) => part.kind === kind).map(({ id }) => id);
+      return { nodes: ids('node'), drawings: ids('drawing') };
+    });
+  }
+
+  async #copied(source: string, body: Fields): Promise<CopyPart> {
+    const made = await this.#requests.post<Fields>(`${this.#path('node', source)}/duplicate`, body);
+    return { type: 'copied', kind: 'node', id: idOf('node', made), source, body, object: pick(made, OF_COPY) };
   }
 
   /** Removes links and drawings as one step. @throws Refusal */
@@ -184,22 +236,59 @@ export class History {
   /** @throws Overtaken unless the thing is as this part has left it */
   async #check(part: Part): Promise<void> {
     if (part.type === 'removed') return;
+    if (part.type === 'uncopied') {
+      await this.#stillThere('node', part.source);
+      return;
+    }
     const left = part.type === 'changed' ? part.after : part.object;
     const { kind, id } = part;
-    const name = kind === 'schedule' ? WORDS.undo.things.schedule : nameOf(kind, this.#known(kind, id));
-    let now: object;
-    try {
-      now = await this.#read(kind, id);
-    } catch (error) {
-      if ((error as { status?: number }).status === 404) throw new Overtaken(WORDS.undo.gone(name));
-      throw error;
-    }
+    const name = this.#name(kind, id);
+    const now = await this.#stillThere(kind, id);
+    if (part.type === 'copied') await this.#checkUnused(part, name);
     // One that is over by itself leaves nothing that an end of it could have changed.
     const isOver = kind === 'schedule' && left['plan'] === null && (now as ScheduleNow).state !== 'running';
     if (!isOver && !isSame(alike(left, now as Fields), left)) throw new Overtaken(WORDS.undo.overtaken(name));
   }
 
+  #name(kind: Kind, id: string): string {
+    return kind === 'schedule' ? WORDS.undo.things.schedule : nameOf(kind, this.#known(kind, id));
+  }
+
+  /** @throws Overtaken if it is not there any more */
+  async #stillThere(kind: Kind, id: string): Promise<object> {
+    try {
+      return await this.#read(kind, id);
+    } catch (error) {
+      if ((error as { status?: number }).status !== 404) throw error;
+      throw new Overtaken(WORDS.undo.gone(this.#name(kind, id)));
+    }
+  }
+
+  /** A copy that was started has what happened there on its disk, and one that has links has been built upon. @throws Overtaken */
+  async #checkUnused({ id, object }: CopyPart, name: string): Promise<void> {
+    const links = await this.#requests.get<readonly { nodes: readonly { node_id: string }[] }[]>(
+      `${this.#project}/links`,
+    );
+    const journal = await this.#requests.get<readonly { node_id: string | null; status: string | null }[]>(
+      `${this.#project}/journal`,
+    );
+    const isLinked = links.some(({ nodes }) => nodes.some(({ node_id: end }) => end === id));
+    const wasStarted = journal.some(({ node_id: of, status }) => of === id && status === 'started');
+    if (isLinked || (wasStarted && object['status'] !== 'started')) throw new Overtaken(WORDS.undo.used(name));
+  }
+
+  async #oppositeOfCopy(part: CopyPart): Promise<Part> {
+    if (part.type === 'copied') {
+      await this.#requests.delete(this.#path(part.kind, part.id));
+      return { ...part, type: 'uncopied' };
+    }
+    const made = await this.#copied(part.source, part.body);
+    this.#rename(part.id, made.id);
+    return made;
+  }
+
   async #opposite(part: Part): Promise<Part> {
+    if ('source' in part) return this.#oppositeOfCopy(part);
     const { kind, id } = part;
     if (part.type === 'changed') {
       const after = await this.#put(kind, id, part.before);
@@ -216,7 +305,12 @@ export class History {
 
   /** What is made again has another id: the other steps follow it. */
   #rename(former: string, now: string): void {
-    const follow = (step: Step): Step => step.map((part) => (part.id === former ? { ...part, id: now } : part));
+    const follow = (step: Step): Step =>
+      step.map((part) => ({
+        ...part,
+        ...(part.id === former && { id: now }),
+        ...('source' in part && part.source === former && { source: now }),
+      }));
     // In place: the caller holds these lists.
     for (const list of [this.#done, this.#undone]) list.splice(0, list.length, ...list.map(follow));
   }
@@ -264,10 +358,10 @@ function alike(fields: Fields, now: Fields): Fields {
 }
 
 function pick(object: object, keys: readonly string[]): Fields {
-  return Object.fromEntries(keys.map((key) => [key, (object as Fields)[key] ?? null]));
+  return Object.fromEntries(keys.map((key) => [key, (object as Fields)[key] ?? UNTOLD[key] ?? null]));
 }
 
-function idOf(kind: Made, object: Fields): string {
+function idOf(kind: Thing, object: Fields): string {
   return String(object[`${kind}_id`]);
 }
 

@@ -2,12 +2,14 @@
 import { webAddress } from '../console/web-address.ts';
 import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/api.ts';
-import { type Box, freePlace } from '../model/geometry.ts';
-import type { NodeObject } from '../model/types.ts';
+import { pictureSize } from '../model/drawing.ts';
+import { around, freePlace } from '../model/geometry.ts';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 
 const words = WORDS.nodes;
+/** Pixels between things and their copies. */
+const GAP = 25;
 
 function post(action: string): LabVerb['run'] {
   return (context) => {
@@ -49,6 +51,7 @@ export const NODE_VERBS: readonly LabVerb[] = [
   { id: 'node.suspend', words: words.suspend, scope: 'nodes', enabled: some('started'), run: post('suspend') },
   {
     id: 'node.console',
+    startsGroup: true,
     words: words.console,
     keys: ['c', 'Enter'],
     scope: 'nodes',
@@ -59,6 +62,7 @@ export const NODE_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'node.rename',
+    startsGroup: true,
     words: words.rename,
     keys: ['F2'],
     scope: 'nodes',
@@ -74,21 +78,7 @@ export const NODE_VERBS: readonly LabVerb[] = [
     words: words.duplicate,
     keys: ['d'],
     scope: 'nodes',
-    run: (context) => {
-      const { lab, attempt } = context;
-      void attempt(async () => {
-        const made: string[] = [];
-        const taken: Box[] = [...lab.nodes.values()];
-        for (const node of context.selectedNodes()) {
-          const place = { ...node, ...freePlace({ ...node, x: node.x + node.width + 25 }, taken) };
-          taken.push(place);
-          const { x, y, z, node_id: id } = place;
-          const body = { x: Math.round(x), y: Math.round(y), z };
-          made.push((await api.post<NodeObject>(`${lab.path}/nodes/${id}/duplicate`, body)).node_id);
-        }
-        context.select({ nodes: made });
-      });
-    },
+    run: (context) => void context.attempt(() => duplicate(context)),
   },
   {
     id: 'node.label',
@@ -104,6 +94,23 @@ export const NODE_VERBS: readonly LabVerb[] = [
     },
   },
 ];
+
+/** Copies what is selected to where there is room for it beside the rest, and selects the copies. */
+async function duplicate(context: LabContext): Promise<void> {
+  const { history, lab, map } = context;
+  const [nodes, drawings] = [context.selectedNodes(), context.selectedDrawings()];
+  const whole = around([...nodes, ...drawings.map(({ x, y, svg }) => ({ x, y, ...pictureSize(svg) }))]);
+  if (!whole) return;
+  // Together, as they stand: a copy of a part of a lab looks like that part.
+  const place = freePlace({ ...whole, x: whole.x + whole.width + GAP }, [...lab.nodes.values()], GAP);
+  const [dx, dy] = [Math.round(place.x - whole.x), Math.round(place.y - whole.y)];
+  const made = await history.copy(
+    nodes.map(({ node_id: source, x, y, z }) => ({ source, body: { x: x + dx, y: y + dy, z } })),
+    drawings.map(({ x, y, z, rotation, svg }) => ({ x: x + dx, y: y + dy, z, rotation, svg })),
+  );
+  context.select(made);
+  if (made.nodes.length === 1) map?.show(made.nodes[0]!);
+}
 
 /** Opens the console of a node, or says why the page cannot. */
 export function openConsole({ lab, dock }: LabContext, nodeId: string): void {

@@ -4,7 +4,6 @@ import { nodeMembers, settingsOf } from '../../../forms/document.ts';
 import { FormView } from '../../../forms/form-view.tsx';
 import { FormModel } from '../../../forms/model.ts';
 import type { LabContext } from '../../../lab-context.ts';
-import { api } from '../../../model/api.ts';
 import { useLoaded } from '../../../model/loaded.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
@@ -27,16 +26,14 @@ export function Several({ context, nodes }: { context: LabContext; nodes: readon
   const save = async (changes: Record<string, unknown>): Promise<Record<string, unknown>> => {
     const failures: string[] = [];
     const reasons = new Set<string>();
-    await Promise.all(
-      nodes.map(async (node) => {
-        try {
-          await api.put(`${context.lab.path}/nodes/${node.node_id}`, bodyOf(changes, node));
-        } catch (error) {
-          failures.push(node.name);
-          reasons.add(error instanceof Error ? error.message : String(error));
-        }
-      }),
+    const results = await context.history.updateEach(
+      nodes.map((node) => ({ kind: 'node', id: node.node_id, fields: bodyOf(changes, node) })),
     );
+    for (const [index, result] of results.entries()) {
+      if (result.status === 'fulfilled') continue;
+      failures.push(nodes[index]!.name);
+      reasons.add(result.reason instanceof Error ? result.reason.message : String(result.reason));
+    }
     if (failures.length > 0) throw new Error([...reasons, words.failedFor(failures.join(', '))].join('; '));
     return { ...form?.base.value, ...changes };
   };
