@@ -14,7 +14,7 @@ export const LARGEST_GZIP_BYTES = {
   'lab-screen-': 40_000,
   'terminal-': 115_000,
   'display-': 62_000,
-  'style-': 8_000,
+  'style-': 10_000,
   'capture-worker-': 20_000,
   'tabs-': 10_000,
   'templates-screen-': 6_000,

@@ -183,7 +183,7 @@ export function ImagesScreen() {
           return (
             <section key={kind} aria-label={name}>
               <h2>{name}</h2>
-              <table aria-rowcount={own.length + 1}>
+              <table class="card" aria-rowcount={own.length + 1}>
                 <thead>
                   <tr aria-rowindex={1}>
                     <th scope="col">{WORDS.common.name}</th>

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { DockEntries } from './dock/entries.ts';
 import { api } from './model/api.ts';
+import { type Drawn, type Shape, sizeOf, writeShape } from './model/drawing.ts';
 import { freePlace, type Point, snapped } from './model/geometry.ts';
 import { Lab } from './model/lab.ts';
 import { NOTHING, type Selection } from './model/selection.ts';
@@ -72,6 +73,8 @@ export class LabContext implements PageContext {
   readonly palette = signal(false);
   /** Undefined without a link in the making. */
   readonly linking = signal<Linking | undefined>(undefined);
+  /** What is drawn next upon the map. */
+  readonly drawing = signal<Drawn | undefined>(undefined);
   /** Whether arrow keys move what is selected. */
   readonly moving = signal(false);
   /** The node whose name is being edited upon the map. */
@@ -128,6 +131,21 @@ export class LabContext implements PageContext {
       const { node_id: id } = await api.post<NodeObject>(`${lab.path}/templates/${template.template_id}`, body);
       this.select({ nodes: [id] });
       map?.show(id);
+    });
+  };
+
+  /** Makes a drawing of a shape, around the middle of what the map shows unless a place is named, and selects it. */
+  readonly draw = (shape: Shape, at?: Point): void => {
+    this.drawing.value = undefined;
+    const { width, height } = sizeOf(shape);
+    const { x, y } = this.map?.middle() ?? { x: 0, y: 0 };
+    const place = at ? { x: at.x, y: at.y } : { x: Math.round(x - width / 2), y: Math.round(y - height / 2) };
+    const isText = shape.kind === 'text';
+    void this.attempt(async () => {
+      const body = { ...place, z: isText ? 2 : 0, svg: writeShape(shape) };
+      const { drawing_id: id } = await this.history.make<DrawingObject>('drawing', body);
+      this.select({ drawings: [id] });
+      if (isText) this.editing.value = id;
     });
   };
 

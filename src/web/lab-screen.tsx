@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { announce } from './announce.ts';
 import { Dock } from './dock/dock.tsx';
 import { LabContext, shownLab } from './lab-context.ts';
+import { newShape } from './model/drawing.ts';
 import { noteLeaving, noteVisit } from './model/left-lab.ts';
 import { ClosedLab } from './panels/closed-lab.tsx';
 import { ContextMenu } from './panels/context-menu.tsx';
@@ -21,9 +22,21 @@ import { openConsole } from './verbs/nodes.ts';
 import { keyName, verbOfKey } from './verbs.ts';
 import { WORDS } from './words.ts';
 
+/** The tools above the map, what belongs together beside each other. */
+const TOOLS: readonly (readonly string[])[] = [
+  ['lab.start', 'lab.stop'],
+  ['lab.node', 'lab.link'],
+  ['lab.text', 'lab.rectangle', 'lab.ellipse', 'lab.line'],
+  ['lab.undo', 'lab.redo'],
+  ['lab.traffic', 'lab.fit'],
+  ['lab.snapshots', 'lab.export'],
+];
+/** Tools that everybody knows by their pictures. */
+const WITHOUT_WORDS: readonly string[] = ['lab.rectangle', 'lab.ellipse', 'lab.line', 'lab.undo', 'lab.redo'];
+
 export function LabScreen({ id, go }: { id: string; go: (path: string) => void }) {
   const context = useMemo(() => new LabContext(id, go), [id, go]);
-  const { lab, attempt, selection, palette, linking, moving } = context;
+  const { lab, attempt, selection, palette, linking, moving, drawing } = context;
   const host = useRef<HTMLElement>(null);
   const map = useRef<TopologyMap | undefined>(undefined);
 
@@ -87,6 +100,10 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
         linking.value = { ...linking.value, at };
         return true;
       }
+      if (drawing.value && event.key === 'Enter') {
+        context.draw(newShape(drawing.value));
+        return true;
+      }
       const verb = verbOfKey(keyName(event), context);
       verb?.run(context);
       return verb !== undefined;
@@ -103,23 +120,34 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     map.current?.focus();
   };
 
+  const pressed: Readonly<Record<string, boolean>> = {
+    'lab.node': palette.value,
+    'lab.link': linking.value !== undefined,
+    'lab.rectangle': drawing.value === 'rect',
+    'lab.ellipse': drawing.value === 'ellipse',
+    'lab.line': drawing.value === 'line',
+    'lab.traffic': context.traffic.value,
+  };
+
   if (!isShown) return <ClosedLab lab={lab} attempt={attempt} />;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the key is that of the drawers in it
     <div class="lab" data-state={lab.state.value} data-shown={shownPane(context)} onKeyDown={leaveDrawer}>
       <LabHeader lab={lab}>
         <div class="tools" role="toolbar" aria-label={WORDS.common.actions}>
-          <VerbButton context={context} id="lab.start" />
-          <VerbButton context={context} id="lab.stop" />
-          <VerbButton context={context} id="lab.node" isPressed={palette.value} />
-          <VerbButton context={context} id="lab.link" isPressed={linking.value !== undefined} />
-          <VerbButton context={context} id="lab.text" />
-          <VerbButton context={context} id="lab.undo" />
-          <VerbButton context={context} id="lab.redo" />
-          <VerbButton context={context} id="lab.traffic" isPressed={context.traffic.value} />
-          <VerbButton context={context} id="lab.fit" />
-          <VerbButton context={context} id="lab.snapshots" />
-          <VerbButton context={context} id="lab.export" />
+          {TOOLS.map((group) => (
+            <div key={group[0]} class="group">
+              {group.map((verb) => (
+                <VerbButton
+                  key={verb}
+                  context={context}
+                  id={verb}
+                  icon={WITHOUT_WORDS.includes(verb) ? 'alone' : true}
+                  {...(verb in pressed && { isPressed: pressed[verb] })}
+                />
+              ))}
+            </div>
+          ))}
         </div>
         <PaneButtons context={context} />
       </LabHeader>
@@ -129,7 +157,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
       </p>
       <Lists context={context} />
       <main
-        class="map"
+        class={drawing.value ? 'map drawn-upon' : 'map'}
         data-pane
         ref={host}
         tabIndex={-1}
@@ -145,9 +173,9 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
           {WORDS.lab.keys}
         </p>
         {lab.changes.value >= 0 && lab.nodes.size + lab.drawings.size === 0 && <p class="empty">{WORDS.lab.empty}</p>}
-        {moving.value && (
+        {(moving.value || drawing.value) && (
           <p class="hint" role="status">
-            {WORDS.lab.moving}
+            {moving.value ? WORDS.lab.moving : WORDS.lab.drawing}
           </p>
         )}
         <Rename context={context} />

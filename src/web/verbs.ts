@@ -30,6 +30,11 @@ export function isUsable(verb: Verb, context: LabContext): boolean {
   return isPossible && fits(verb, context) && (verb.enabled?.(context) ?? true);
 }
 
+/** Whether it takes away what nothing else brings back: it looks so. */
+export function isDangerous({ id }: Verb): boolean {
+  return id.endsWith('.delete');
+}
+
 export function wordsOf(verb: Verb, context: LabContext): string {
   return typeof verb.words === 'string' ? verb.words : verb.words(context);
 }

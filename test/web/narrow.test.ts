@@ -51,7 +51,7 @@ async function touch(session: CDPSession, type: 'touchStart' | 'touchMove' | 'to
   await session.send('Input.dispatchTouchEvent', { type, touchPoints });
 }
 
-test('two fingers move and zoom the map, one moves a node, and with the space bar the mouse moves the map', {
+test('two fingers move and zoom the map, one moves a node and draws, and with the space bar the mouse moves the map', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
   const { server, page, complaints, nodes } = await shown(t);
@@ -90,6 +90,19 @@ test('two fingers move and zoom the map, one moves a node, and with the space ba
   await until(async () => (await place())[0] !== -130, 'the node that one finger moves');
   const [x, y] = await place();
   assert.ok(Math.abs(x! - -90) <= 3 && Math.abs(y! - 20) <= 3, `${x} ${y}`);
+
+  // A finger draws, and does not move the map meanwhile.
+  const drawings = async (): Promise<Body[]> => server.expect(200, 'GET', nodes[0]!.replace(/nodes.*/, 'drawings'));
+  await page.getByRole('button', { name: 'Add rectangle' }).click();
+  const { x: left, y: top } = (await page.getByRole('main').boundingBox())!;
+  await touch(session, 'touchStart', [[left + 30, top + 30]]);
+  await touch(session, 'touchMove', [[left + 60, top + 50]]);
+  await touch(session, 'touchMove', [[left + 130, top + 90]]);
+  await touch(session, 'touchEnd', []);
+  await until(async () => (await drawings()).length === 1, 'the rectangle that a finger has drawn');
+  const scale = (await distance(page)) / Math.hypot(70 - x!, y!);
+  const [, height, width] = /height="(\d+)" width="(\d+)"/.exec((await drawings())[0].svg)!.map(Number);
+  assert.ok(Math.abs(width! - 100 / scale) < 3 && Math.abs(height! - 60 / scale) < 3, `${width} ${height} ${scale}`);
 
   await session.send('Emulation.setTouchEmulationEnabled', { enabled: false });
   await page.keyboard.press('Escape');

@@ -275,10 +275,39 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
     after.map((node) => [node.x, node.y]),
   );
 
-  // A rectangle is drawn from the menu of the ground, resized by its handle, and GNS3's clients can read it.
+  // An ellipse and a line are drawn by dragging, also over a node; Escape leaves nothing, and undoing takes it away.
   await page.getByRole('button', { name: 'Fit' }).click();
+  const drawings = async (): Promise<Body[]> => daemon.get(`${lab.path}/drawings`);
+  await page.getByRole('button', { name: 'Add ellipse' }).click();
+  await page.getByText('Drag upon the map to draw').waitFor();
+  await mouse.move(left + 60, top + 560);
+  await mouse.down();
+  await mouse.move(left + 200, top + 600, { steps: 3 });
+  await page.locator('.new-shape').waitFor();
+  await page.keyboard.press('Escape');
+  await mouse.up();
+  await page.getByText('Drag upon the map to draw').waitFor({ state: 'detached' });
+  assert.deepEqual(await drawings(), []);
+  await page.getByRole('button', { name: 'Add line' }).click();
+  const [lineX, lineY] = await middleOf(picture('PC2'));
+  const scale = await page
+    .locator('.topology svg > g')
+    .first()
+    .evaluate((g) => (g as SVGGElement).getCTM()!.a);
+  // The grid of drawings is 25 pixels: where a line ends is at most half of that beside the pointer.
+  await drag([lineX, lineY], [lineX - 120, lineY + 80]);
+  const [line] = await eventually('a line', drawings, (all) => all.length === 1);
+  const [, x1, x2, y1, y2] = /x1="(\d+)" x2="(\d+)" y1="(\d+)" y2="(\d+)"/.exec(line.svg)!.map(Number);
+  assert.ok(x1! > x2! && y2! > y1!, 'from the right above to the left below');
+  assert.ok(Math.abs(x1! - x2! - 120 / scale) <= 25 && Math.abs(y2! - y1! - 80 / scale) <= 25, line.svg);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually('no line', drawings, (all) => all.length === 0);
+  assert.equal((await nodes()).length, 3);
+
+  // A rectangle is made by a click, from the menu of the ground, resized by its handle, and GNS3's clients can read it.
   await mouse.click(left + 60, top + 640, { button: 'right' });
   await page.getByRole('menuitem', { name: 'Add rectangle' }).click();
+  await mouse.click(left + 340, top + 560);
   await page.locator('.sizes [data-handle="se"]').waitFor();
   const corner = await middleOf(page.locator('.sizes [data-handle="se"]'));
   await drag(corner, [corner[0] + 50, corner[1] + 20]);

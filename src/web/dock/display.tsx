@@ -124,7 +124,9 @@ function Field({
       }}
     >
       {type === 'password' ? <input type="password" {...common} /> : <input type="text" {...common} />}
-      <button type="submit">{words.send}</button>
+      <button type="submit" class="main">
+        {words.send}
+      </button>
     </form>
   );
 }

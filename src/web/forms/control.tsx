@@ -73,5 +73,5 @@ export function Control({ id, field, typed, offers = [], isRequired = false, mar
 }
 
 function range({ lowest, highest }: Field): string {
-  return lowest !== undefined && highest !== undefined ? `${lowest} – ${highest}` : '';
+  return lowest !== undefined && highest !== undefined ? `${lowest}–${highest}` : '';
 }

@@ -1,5 +1,7 @@
 // The SVG of a drawing as GNS3's clients write it: one rectangle, ellipse, line or text in an <svg> of its size. Read without the
 // browser's parser, which the page's policy keeps from texts that others wrote; anything else is shown as a picture.
+import type { Point } from './geometry.ts';
+
 export interface Border {
   stroke: string;
   strokeWidth: number;
@@ -62,6 +64,32 @@ const DEFAULTS: { readonly [K in Shape['kind']]: Extract<Shape, { kind: K }> } =
 /** A new shape. */
 export function newShape<K extends Shape['kind']>(kind: K): Extract<Shape, { kind: K }> {
   return { ...DEFAULTS[kind] };
+}
+
+/** What is drawn by dragging. */
+export type Drawn = 'rect' | 'ellipse' | 'line';
+
+/** Pixels that a shape has at least, in each direction that is its own. */
+export const LEAST_SIZE = 5;
+
+/** A new shape from one point to another, and where it begins. `isRegular`: a square, a circle, a line straight or aslant. */
+export function spanned(kind: Drawn, from: Point, to: Point, isRegular = false): Point & { shape: Filled | Line } {
+  let [dx, dy] = [to.x - from.x, to.y - from.y];
+  if (isRegular) {
+    const size = Math.max(Math.abs(dx), Math.abs(dy));
+    const isLine = kind === 'line';
+    // A line that is rather flat or steep becomes so.
+    dx = isLine && Math.abs(dx) * 2 < size ? 0 : Math.sign(dx || 1) * size;
+    dy = isLine && Math.abs(dy) * 2 < size ? 0 : Math.sign(dy || 1) * size;
+  }
+  const [x, y] = [Math.round(Math.min(from.x, from.x + dx)), Math.round(Math.min(from.y, from.y + dy))];
+  const [width, height] = [Math.round(Math.abs(dx)), Math.round(Math.abs(dy))];
+  if (kind !== 'line') {
+    const size = { width: Math.max(LEAST_SIZE, width), height: Math.max(LEAST_SIZE, height) };
+    return { x, y, shape: { ...newShape(kind), ...size } };
+  }
+  const [x1, y1] = [dx < 0 ? width : 0, dy < 0 ? height : 0];
+  return { x, y, shape: { ...newShape('line'), x1, y1, x2: width - x1, y2: height - y1 } };
 }
 
 /** The line height of a text, in pixels. */

@@ -1,8 +1,10 @@
 // The menu of what is selected: the same verbs as everywhere, with their keys.
+import { Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
+import { keyText } from '../shell/keys-table.tsx';
 import type { LabVerb } from '../verbs/verb.ts';
-import { isUsable, VERBS, wordsOf } from '../verbs.ts';
+import { isDangerous, isUsable, VERBS, wordsOf } from '../verbs.ts';
 import { WORDS } from '../words.ts';
 
 export function ContextMenu({ context }: { context: LabContext }) {
@@ -53,19 +55,22 @@ export function ContextMenu({ context }: { context: LabContext }) {
   return (
     <div class="menu" role="menu" tabIndex={-1} aria-label={WORDS.lab.menu} ref={list} onKeyDown={keys}>
       {verbs.map((verb) => (
-        <button
-          type="button"
-          role="menuitem"
-          key={verb.id}
-          tabIndex={-1}
-          disabled={!isUsable(verb, context)}
-          onClick={() => {
-            close();
-            verb.run(context);
-          }}
-        >
-          <span>{wordsOf(verb, context)}</span> {verb.keys && <kbd>{verb.keys[0]}</kbd>}
-        </button>
+        <Fragment key={verb.id}>
+          {verb.startsGroup && <hr />}
+          <button
+            type="button"
+            role="menuitem"
+            class={isDangerous(verb) ? 'danger' : undefined}
+            tabIndex={-1}
+            disabled={!isUsable(verb, context)}
+            onClick={() => {
+              close();
+              verb.run(context);
+            }}
+          >
+            <span>{wordsOf(verb, context)}</span> {verb.keys && <kbd>{keyText(verb.keys[0]!)}</kbd>}
+          </button>
+        </Fragment>
       ))}
     </div>
   );

@@ -18,9 +18,14 @@ function matching(query: string): ReadonlySignal<boolean> {
 }
 
 /** What is shown where there is no room for all. */
-export function shownPane({ pane, palette, linking, renaming, moving }: LabContext): Pane {
+export function shownPane({ pane, palette, linking, renaming, moving, drawing }: LabContext): Pane {
   // These are done upon the map.
-  const isOnMap = palette.value || moving.value || linking.value !== undefined || renaming.value !== undefined;
+  const isOnMap =
+    palette.value ||
+    moving.value ||
+    drawing.value !== undefined ||
+    linking.value !== undefined ||
+    renaming.value !== undefined;
   if (isOnMap) return 'map';
   return pane.value ?? (isPhone.value ? 'lists' : 'map');
 }
@@ -59,6 +64,7 @@ export function PaneButtons({ context }: { context: LabContext }) {
           onClick={() => {
             context.palette.value = false;
             context.linking.value = undefined;
+            context.drawing.value = undefined;
             context.pane.value = pane === shown ? 'map' : pane;
           }}
         >

@@ -1,6 +1,7 @@
 // The head of every screen: where one is, whether what is shown is live, the other screens, and the command field.
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { Brand, Icon } from '../icons.tsx';
 import { account, readAccount } from '../model/account.ts';
 import type { Events } from '../model/events.ts';
 import { bar } from '../shell/bar.ts';
@@ -24,6 +25,7 @@ export function PageHeader({ title, events, children }: PageHeaderProps) {
   return (
     <header>
       <h1>
+        <Brand />
         {title === undefined ? 'Labwire' : <Link to="/">{WORDS.labs.title}</Link>} {title && <span>{title}</span>}
       </h1>
       {events && <Live events={events} />}
@@ -43,10 +45,12 @@ export function PageHeader({ title, events, children }: PageHeaderProps) {
           isCommandShown.value = true;
         }}
       >
-        {WORDS.command.button} <kbd>Ctrl+K</kbd>
+        <Icon of="page.command" />
+        <span class="label">{WORDS.command.button}</span> <kbd>Ctrl+K</kbd>
       </button>
       <button
         type="button"
+        class="keys-button"
         aria-label={WORDS.keys.title}
         title={WORDS.keys.title}
         onClick={() => {

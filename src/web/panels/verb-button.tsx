@@ -1,6 +1,7 @@
 // A button for a verb.
+import { Icon } from '../icons.tsx';
 import type { LabContext } from '../lab-context.ts';
-import { fits, isUsable, labVerb, wordsOf } from '../verbs.ts';
+import { fits, isDangerous, isUsable, labVerb, wordsOf } from '../verbs.ts';
 
 interface VerbButtonProps {
   context: LabContext;
@@ -8,21 +9,27 @@ interface VerbButtonProps {
   id: string;
   /** For verbs that switch something on. */
   isPressed?: boolean;
+  /** Its picture beside its words, which phones leave out; `alone` leaves them out everywhere. */
+  icon?: boolean | 'alone';
 }
 
 /** Nothing while what the verb is for is not selected. */
-export function VerbButton({ context, id, isPressed }: VerbButtonProps) {
+export function VerbButton({ context, id, isPressed, icon = false }: VerbButtonProps) {
   const verb = labVerb(id);
   if (!fits(verb, context)) return null;
+  const text = wordsOf(verb, context);
+  const key = verb.keys?.[0];
   return (
     <button
       type="button"
+      class={isDangerous(verb) ? 'danger' : undefined}
       disabled={!isUsable(verb, context)}
       aria-pressed={isPressed}
-      title={verb.keys?.[0]}
+      title={icon ? [text, key && `(${key})`].filter(Boolean).join(' ') : key}
       onClick={() => verb.run(context)}
     >
-      {wordsOf(verb, context)}
+      {icon ? <Icon of={id} /> : null}
+      {icon ? <span class={icon === 'alone' ? 'hidden' : 'label'}>{text}</span> : text}
     </button>
   );
 }

@@ -81,7 +81,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
             <span class="hidden">{words.name}</span>
             <input name="name" required placeholder={words.name} autocomplete="off" />
           </label>
-          <button type="submit" disabled={isBusy.value}>
+          <button type="submit" class="main" disabled={isBusy.value}>
             {words.make}
           </button>
           <label class="switch">
@@ -112,6 +112,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
                           <button
                             key={verb}
                             type="button"
+                            class={verb === 'remove' ? 'danger' : undefined}
                             disabled={isBusy.value}
                             aria-label={`${text} ${snapshot.name}`}
                             onClick={() => {
@@ -133,7 +134,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
           <div class="question" role="alertdialog" aria-label={words.title}>
             <p>{words[asked.value.verb === 'restore' ? 'askRestore' : 'askRemove'](asked.value.snapshot.name)}</p>
             <div class="actions">
-              <button type="button" onClick={confirm}>
+              <button type="button" class={asked.value.verb === 'remove' ? 'danger' : 'main'} onClick={confirm}>
                 {asked.value.verb === 'restore' ? words.restore : WORDS.common.remove}
               </button>
               <button

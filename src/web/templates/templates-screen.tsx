@@ -143,7 +143,7 @@ interface TemplatesTableProps {
 
 function TemplatesTable({ templates, hindrances, edit, canEdit, attempt }: TemplatesTableProps) {
   return (
-    <table class="plain rows">
+    <table class="card rows">
       <thead>
         <tr>
           <th scope="col">{WORDS.common.name}</th>

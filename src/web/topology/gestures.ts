@@ -1,10 +1,11 @@
 // What hands do upon the map with a mouse, a pen or a finger.
-import { readShape } from '../model/drawing.ts';
+import { newShape, readShape, sizeOf } from '../model/drawing.ts';
 import type { Box, Point } from '../model/geometry.ts';
 import { NOTHING, type Selection } from '../model/selection.ts';
 import type { DrawingObject } from '../model/types.ts';
 import {
   connectGrip,
+  drawGrip,
   type Grip,
   labelGrip,
   moveGrip,
@@ -36,6 +37,8 @@ interface Pressed {
   last: Point;
   /** Made when the pointer really moves. */
   begin: () => Grip;
+  /** When it does not. */
+  click?: () => void;
   grip: Grip | undefined;
 }
 
@@ -106,10 +109,25 @@ export class Gestures {
     event.preventDefault();
     this.#stage.context.menu.value = undefined;
     const isPan = event.button === 1 || this.#beforeSpace !== undefined;
-    const begin = isPan ? () => this.#pan() : this.#grip(target, event);
-    this.#pressed = { pointer, start: { x, y }, last: { x, y }, begin, grip: undefined };
+    const drawn = isPan ? undefined : this.#drawn({ x, y });
+    const begin = isPan ? () => this.#pan() : (drawn?.begin ?? this.#grip(target, event));
+    this.#pressed = { pointer, start: { x, y }, last: { x, y }, begin, grip: undefined, ...drawn };
     this.#stage.host.setPointerCapture(pointer);
   };
+
+  /** While a shape is to be drawn, what pressing the pointer here begins, upon whatever lies there. */
+  #drawn(at: Point): Pick<Pressed, 'begin' | 'click'> | undefined {
+    const { camera, context } = this.#stage;
+    const kind = context.drawing.value;
+    if (!kind) return undefined;
+    const start = camera.toLab(at.x, at.y);
+    const click = (): void => {
+      const shape = newShape(kind);
+      const { width, height } = sizeOf(shape);
+      context.draw(shape, this.#stage.onDrawingGrid({ x: start.x - width / 2, y: start.y - height / 2 }));
+    };
+    return { begin: () => drawGrip(this.#stage, kind, start), click };
+  }
 
   /** What the space bar has selected or not it leaves as it was: it was pressed for this. */
   #pan(): Grip {
@@ -192,7 +210,8 @@ export class Gestures {
     if (!pressed || event.pointerId !== pressed.pointer) return;
     this.#pressed = undefined;
     if (event.type === 'pointercancel') pressed.grip?.cancel();
-    else pressed.grip?.end(event);
+    else if (pressed.grip) pressed.grip.end(event);
+    else pressed.click?.();
     this.#handles.draw();
   };
 

@@ -1,6 +1,6 @@
 // What a pressed pointer does until it is let go: pan, select by a rectangle, move, connect, resize, move a label.
 
-import type { Shape } from '../model/drawing.ts';
+import { type Drawn, LEAST_SIZE, type Shape, spanned } from '../model/drawing.ts';
 import { type Box, centreOf, overlap, type Point } from '../model/geometry.ts';
 import { NOTHING, type Selection } from '../model/selection.ts';
 import type { DrawingObject, LinkEnd, LinkObject, NodeObject } from '../model/types.ts';
@@ -182,14 +182,39 @@ export function resizeGrip(stage: Stage, drawing: DrawingObject, shape: Shape, h
   };
 }
 
-const LEAST = 5;
+/** Draws a shape from where the pointer was pressed; on the grid of drawings unless Alt is held, and regular with Shift. */
+export function drawGrip(stage: Stage, kind: Drawn, start: Point): Grip {
+  const { context, camera } = stage;
+  const element = make(kind, { class: 'new-shape' }, stage.layers.over);
+  let drawn: ReturnType<typeof spanned> | undefined;
+  return {
+    move: (event) => {
+      const onGrid = (point: Point): Point => (event.altKey ? point : stage.onDrawingGrid(point));
+      const now = camera.toLab(event.clientX, event.clientY);
+      drawn = spanned(kind, onGrid(start), onGrid(now), event.shiftKey);
+      const { x, y, shape } = drawn;
+      if (shape.kind === 'line') {
+        set(element, { x1: x + shape.x1, y1: y + shape.y1, x2: x + shape.x2, y2: y + shape.y2 });
+      } else if (shape.kind === 'rect') set(element, { x, y, width: shape.width, height: shape.height });
+      else {
+        const [rx, ry] = [shape.width / 2, shape.height / 2];
+        set(element, { cx: x + rx, cy: y + ry, rx, ry });
+      }
+    },
+    end: () => {
+      element.remove();
+      if (drawn) context.draw(drawn.shape, drawn);
+    },
+    cancel: () => element.remove(),
+  };
+}
 
 function resized(drawing: DrawingObject, shape: Shape, handle: string, dx: number, dy: number) {
   const { x, y } = drawing;
   if (shape.kind === 'text') return { x, y, shape };
   if (shape.kind !== 'line') {
-    const width = handle.includes('e') ? Math.max(LEAST, shape.width + dx) : shape.width;
-    const height = handle.includes('s') ? Math.max(LEAST, shape.height + dy) : shape.height;
+    const width = handle.includes('e') ? Math.max(LEAST_SIZE, shape.width + dx) : shape.width;
+    const height = handle.includes('s') ? Math.max(LEAST_SIZE, shape.height + dy) : shape.height;
     return { x, y, shape: { ...shape, width, height } };
   }
   const moved = { ...shape };

@@ -162,7 +162,7 @@ export class TopologyMap implements LabMap {
 
   /** A key was pressed upon the map. `otherwise` is asked for keys that do not go from thing to thing; true if it knew the key. */
   press(event: KeyboardEvent, otherwise: () => boolean): boolean {
-    if (event.key === 'Escape' && this.#gestures.cancel()) return true;
+    if (event.key === 'Escape' && this.#leaveGesture()) return true;
     if (this.#keys.press(event)) {
       this.#keys.stopTyping();
       return true;
@@ -173,6 +173,14 @@ export class TopologyMap implements LabMap {
       return true;
     }
     return this.#keys.type(event);
+  }
+
+  /** Puts back what a hand holds; what was to be drawn is not, either. True if there was one of them. */
+  #leaveGesture(): boolean {
+    const { drawing } = this.#context;
+    const isLeft = this.#gestures.cancel() || drawing.value !== undefined;
+    drawing.value = undefined;
+    return isLeft;
   }
 
   focus(): void {

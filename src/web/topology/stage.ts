@@ -132,6 +132,12 @@ export class Stage {
     return { x, y, ...(shape ? sizeOf(shape) : size) };
   }
 
+  /** The point of the grid of drawings that is nearest to this one, if the lab snaps to it. */
+  onDrawingGrid({ x, y }: Point): Point {
+    const project = this.context.lab.project.value;
+    return snapped({ x, y, width: 0, height: 0 }, project?.snap_to_grid ? project.drawing_grid_size : 0);
+  }
+
   /** The name of a port is again where the server says. */
   releasePort(link: string, end: 0 | 1): void {
     this.heldPorts.delete(portKey(link, end));

@@ -1,7 +1,7 @@
 // Verbs of a lab as a whole.
 import { api } from '../model/api.ts';
-import { newShape, type Shape, sizeOf, writeShape } from '../model/drawing.ts';
-import type { DrawingObject, ProjectObject } from '../model/types.ts';
+import { type Drawn, newShape } from '../model/drawing.ts';
+import type { ProjectObject } from '../model/types.ts';
 import type { ViewSetting } from '../model/view-settings.ts';
 import { focusShown } from '../shell/focus.ts';
 import { showExport, showSnapshots } from '../tasks/dialogs.tsx';
@@ -30,17 +30,9 @@ export const LAB_VERBS: readonly LabVerb[] = [
     words: words.addNode,
     keys: ['n'],
     scope: 'lab',
+    startsGroup: true,
     run: ({ palette }) => {
       palette.value = true;
-    },
-  },
-  {
-    id: 'lab.traffic',
-    words: words.traffic,
-    keys: ['u'],
-    scope: 'lab',
-    run: ({ traffic }) => {
-      traffic.value = !traffic.value;
     },
   },
   {
@@ -53,7 +45,14 @@ export const LAB_VERBS: readonly LabVerb[] = [
       linking.value = linking.value ? undefined : at === undefined ? {} : { at };
     },
   },
-  { id: 'lab.text', words: words.addText, keys: ['t'], scope: 'lab', run: drawn('text') },
+  {
+    id: 'lab.text',
+    words: words.addText,
+    keys: ['t'],
+    scope: 'lab',
+    startsGroup: true,
+    run: ({ draw }) => draw(newShape('text')),
+  },
   { id: 'lab.rectangle', words: words.addRectangle, scope: 'lab', run: drawn('rect') },
   { id: 'lab.ellipse', words: words.addEllipse, scope: 'lab', run: drawn('ellipse') },
   { id: 'lab.line', words: words.addLine, scope: 'lab', run: drawn('line') },
@@ -62,6 +61,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
     words: WORDS.undo.undo,
     keys: ['Ctrl+z'],
     scope: 'lab',
+    startsGroup: true,
     enabled: ({ history }) => history.undoable.value > 0,
     run: ({ history, attempt }) => void attempt(() => history.undo()),
   },
@@ -72,6 +72,16 @@ export const LAB_VERBS: readonly LabVerb[] = [
     scope: 'lab',
     enabled: ({ history }) => history.redoable.value > 0,
     run: ({ history, attempt }) => void attempt(() => history.redo()),
+  },
+  {
+    id: 'lab.traffic',
+    words: words.traffic,
+    keys: ['u'],
+    scope: 'lab',
+    startsGroup: true,
+    run: ({ traffic }) => {
+      traffic.value = !traffic.value;
+    },
   },
   { id: 'lab.fit', words: words.fit, keys: ['f'], scope: 'lab', isLocal: true, run: ({ map }) => map?.fit() },
   {
@@ -91,9 +101,27 @@ export const LAB_VERBS: readonly LabVerb[] = [
     run: ({ map }) => map?.zoom(1 / ZOOM),
   },
   {
+    id: 'lab.actual',
+    words: words.actualSize,
+    keys: ['1'],
+    scope: 'lab',
+    isLocal: true,
+    run: ({ map }) => map?.actualSize(),
+  },
+  {
+    id: 'lab.selection',
+    words: words.showSelection,
+    keys: ['z'],
+    scope: 'lab',
+    isLocal: true,
+    enabled: ({ selection: { value } }) => value.nodes.length + value.drawings.length > 0 || value.link !== undefined,
+    run: ({ map }) => map?.showSelection(),
+  },
+  {
     id: 'lab.captures',
     words: WORDS.capture.merge,
     scope: 'lab',
+    startsGroup: true,
     isLocal: true,
     enabled: ({ lab }) => {
       lab.changes.value; // links begin and end to be captured
@@ -114,27 +142,11 @@ export const LAB_VERBS: readonly LabVerb[] = [
     run: ({ lab }) => showExport(lab.id, lab.project.value?.name ?? ''),
   },
   {
-    id: 'lab.actual',
-    words: words.actualSize,
-    keys: ['1'],
-    scope: 'lab',
-    isLocal: true,
-    run: ({ map }) => map?.actualSize(),
-  },
-  {
-    id: 'lab.selection',
-    words: words.showSelection,
-    keys: ['z'],
-    scope: 'lab',
-    isLocal: true,
-    enabled: ({ selection: { value } }) => value.nodes.length + value.drawings.length > 0 || value.link !== undefined,
-    run: ({ map }) => map?.showSelection(),
-  },
-  {
     id: 'lab.find',
     words: words.find,
     keys: ['/'],
     scope: 'lab',
+    startsGroup: true,
     isLocal: true,
     run: ({ pane }) => {
       pane.value = 'lists';
@@ -149,7 +161,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
     isLocal: true,
     run: ({ lab, select }) => select({ nodes: [...lab.nodes.keys()], drawings: [...lab.drawings.keys()] }),
   },
-  shown('labels', words.showLabels, words.hideLabels),
+  { ...shown('labels', words.showLabels, words.hideLabels), startsGroup: true },
   shown('links', words.showLinks, words.hideLinks),
   shown('minimap', words.showMinimap, words.hideMinimap),
   setting('show_interface_labels', words.showPorts, words.hidePorts),
@@ -162,27 +174,20 @@ export const LAB_VERBS: readonly LabVerb[] = [
     keys: ['Escape'],
     scope: 'lab',
     isLocal: true,
-    run: ({ linking, palette, select }) => {
-      if (linking.value) linking.value = undefined;
+    run: ({ drawing, linking, palette, select }) => {
+      if (drawing.value) drawing.value = undefined;
+      else if (linking.value) linking.value = undefined;
       else if (palette.value) palette.value = false;
       else select({});
     },
   },
 ];
 
-/** Makes a shape in the middle of the window and selects it. */
-function drawn(kind: Shape['kind']): LabVerb['run'] {
-  return (context) => {
-    const { attempt, history, map, select } = context;
-    const shape = newShape(kind);
-    const { width, height } = sizeOf(shape);
-    const { x, y } = map?.middle() ?? { x: 0, y: 0 };
-    const place = { x: Math.round(x - width / 2), y: Math.round(y - height / 2), z: kind === 'text' ? 2 : 0 };
-    void attempt(async () => {
-      const made = await history.make<DrawingObject>('drawing', { ...place, svg: writeShape(shape) });
-      select({ drawings: [made.drawing_id] });
-      if (kind === 'text') context.editing.value = made.drawing_id;
-    });
+/** Lets a shape be drawn upon the map; once more, no longer. */
+function drawn(kind: Drawn): LabVerb['run'] {
+  return ({ drawing, map }) => {
+    drawing.value = drawing.value === kind ? undefined : kind;
+    map?.focus();
   };
 }
 

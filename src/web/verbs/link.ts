@@ -60,6 +60,7 @@ export const LINK_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'link.capture',
+    startsGroup: true,
     words: (context) => (selected(context)?.capturing ? words.showCapture : words.startCapture),
     keys: ['c'],
     scope: 'link',
@@ -81,6 +82,7 @@ export const LINK_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'link.delete',
+    startsGroup: true,
     words: WORDS.common.remove,
     keys: ['Delete', 'Backspace'],
     scope: 'link',

@@ -63,6 +63,7 @@ function both(verb: Omit<LabVerb, 'scope'>): LabVerb[] {
 export const THING_VERBS: readonly LabVerb[] = [
   ...both({
     id: 'node.move',
+    startsGroup: true,
     words: words.move,
     keys: ['m'],
     enabled: (context) => things(context).some(({ locked }) => !locked),
@@ -81,7 +82,13 @@ export const THING_VERBS: readonly LabVerb[] = [
       change(context, () => ({ locked }));
     },
   }),
-  ...both({ id: 'node.delete', words: WORDS.common.remove, keys: ['Delete', 'Backspace'], run: remove }),
+  ...both({
+    id: 'node.delete',
+    startsGroup: true,
+    words: WORDS.common.remove,
+    keys: ['Delete', 'Backspace'],
+    run: remove,
+  }),
 ];
 
 export const DRAWING_VERBS: readonly LabVerb[] = [

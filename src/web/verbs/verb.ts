@@ -9,6 +9,8 @@ interface Common<Context> {
   /** `KeyboardEvent.key`, after `Ctrl+` where that belongs to it. The first one is shown. They count while the map has the focus,
    * those of `everywhere` always. */
   keys?: readonly string[];
+  /** Menus part it from what stands before it. */
+  startsGroup?: boolean;
   /** Always, if it is left out. */
   enabled?(context: Context): boolean;
   run(context: Context): void;

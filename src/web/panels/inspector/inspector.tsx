@@ -39,7 +39,37 @@ export function Inspector({ context }: { context: LabContext }) {
           </p>
         </>
       )}
-      {!link && nodes.length + drawings.length === 0 && <p>{WORDS.lab.nothingSelected}</p>}
+      {!link && nodes.length + drawings.length === 0 && <Overview context={context} />}
     </aside>
+  );
+}
+
+/** Of the lab, while nothing is selected; and what can be done. */
+function Overview({ context: { lab } }: { context: LabContext }) {
+  const nodes = [...lab.nodes.values()];
+  const running = nodes.filter(({ status }) => status === 'started').length;
+  const links = [...lab.links.values()];
+  const captured = links.filter(({ capturing }) => capturing).length;
+  return (
+    <div class="overview">
+      <h2>{WORDS.lab.thisLab}</h2>
+      <dl>
+        <dt>{WORDS.nodes.title}</dt>
+        <dd>{WORDS.labs.ofRunning(running, nodes.length)}</dd>
+        <dt>{WORDS.links.title}</dt>
+        <dd>
+          {links.length}
+          {captured > 0 && `, ${WORDS.lab.captured(captured)}`}
+        </dd>
+      </dl>
+      <p>{WORDS.lab.nothingSelected}</p>
+      <ul>
+        {WORDS.lab.hints.map(([text, key]) => (
+          <li key={text}>
+            {text} <kbd>{key}</kbd>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

@@ -80,7 +80,10 @@ export function Filters({ context: { lab, history }, link }: { context: LabConte
         </p>
         {changes > 0 && (
           <p class="apply">
-            {WORDS.impairments.changes(changes)} <button type="submit">{WORDS.impairments.apply}</button>{' '}
+            {WORDS.impairments.changes(changes)}{' '}
+            <button type="submit" class="main">
+              {WORDS.impairments.apply}
+            </button>{' '}
             <button
               type="button"
               onClick={() => {

@@ -62,7 +62,10 @@ function Impairments({ context, object: link, members, presets }: TabProps<LinkO
         </p>
         {form.changes.value > 0 && (
           <p class="apply">
-            {words.changes(form.changes.value)} <button type="submit">{words.apply}</button>{' '}
+            {words.changes(form.changes.value)}{' '}
+            <button type="submit" class="main">
+              {words.apply}
+            </button>{' '}
             <button type="button" onClick={() => form.discard()}>
               {words.discard}
             </button>

@@ -95,7 +95,9 @@ export function Schedule({ context: { lab, history }, link, presets, members, ti
           <Strip state={draft.preview.value} label={words.preview(lengthOf(draft.preview.value))} />
         </p>
         <p class="tools">
-          <button type="submit">{words.start}</button>
+          <button type="submit" class="main">
+            {words.start}
+          </button>
           <button type="button" disabled={state.value?.state !== 'running'} onClick={() => void attempt(null)}>
             {words.cancel}
           </button>

@@ -25,7 +25,7 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
   return (
     <>
       <p>
-        {STATUS[node.status]}, {node.node_type.replaceAll('_', ' ')}
+        {STATUS[node.status]}, {WORDS.nodes.types[node.node_type as keyof typeof WORDS.nodes.types] ?? node.node_type}
       </p>
       {web !== undefined && (
         <p>
