@@ -47,6 +47,7 @@ const SCREENS = [
   '/labs/{project_id}',
   '/labs/{project_id}/nodes/{node_id}/console',
   '/labs/{project_id}/links/{link_id}/capture',
+  '/labs/{project_id}/captures',
   '/templates',
   '/images',
   '/hosts',

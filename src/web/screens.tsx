@@ -32,6 +32,10 @@ export const SCREENS: readonly Screen[] = [
     component: { load: async () => (await import('./capture/capture-screen.tsx')).CaptureScreen },
   },
   {
+    path: '/labs/{id}/captures',
+    component: { load: async () => (await import('./capture/merged-screen.tsx')).MergedScreen },
+  },
+  {
     path: '/labs/{id}/nodes/{id}/console',
     component: { load: async () => (await import('./console-screen.tsx')).ConsoleScreen },
   },

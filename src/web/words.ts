@@ -591,6 +591,8 @@ const ENGLISH = {
     shown: (count: number) => `${inNumbers(count)} fit the filter`,
     everyLink: 'All links',
     link: 'Link',
+    clocks: (hosts: number) =>
+      `These links are captured on ${hosts} hosts: packets stand in the order of the hosts’ clocks, which is wrong by as much as these differ.`,
     merged: 'All captures',
     merge: 'Show all captures in one list',
     noCaptures: 'No link is captured.',

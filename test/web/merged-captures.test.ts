@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { FrameReader } from '../../src/web/capture/frames.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { CORPUS } from '../web-units/corpus.ts';
 import { SYN, segment } from '../web-units/tcp-stream.ts';
@@ -66,6 +67,23 @@ test('eight captures are one list by time, with their links; another joins; a st
   );
   assert.deepEqual(await hindrances(page), []);
 
+  // All of it as a file, and as a line for Wireshark with an input for each link.
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download' }).click(),
+  ]);
+  assert.equal(file.suggestedFilename(), 'star.pcapng');
+  const saved = new FrameReader().push(await readFile((await file.path())!));
+  assert.equal(saved.length, 7 * 8 + 8);
+  const moments = saved.map(({ time }) => time);
+  assert.deepEqual(
+    moments,
+    moments.toSorted((one, other) => one - other),
+  );
+  await page.getByText('In Wireshark').click();
+  const line = (await pane(page).locator('.capture-line code').textContent())!;
+  assert.match(line, /^wireshark -k( -i <\(curl -sN http:\/\/[^ ]+\/pcap\)){8}$/);
+
   await pane(page).getByLabel('Link').selectOption('Middle – H3');
   await until(async () => (await cells(page)).length === 9, 'the frames of one');
   assert.ok((await cells(page)).every((row) => row[LINK] === 'Middle – H3'));
@@ -95,6 +113,18 @@ test('eight captures are one list by time, with their links; another joins; a st
   assert.equal(await readFile((await download.path())!, 'latin1'), '<b>helend');
   await stream.getByRole('button', { name: 'Only its packets' }).click();
   await until(async () => (await cells(page)).length === 7 * 7, 'the packets of the stream');
+
+  // The same at an address of its own.
+  const { page: alone, complaints: others } = await visit(browser, `${page.url()}/captures`, {
+    credentials: null,
+  });
+  await alone.getByRole('heading', { name: 'star All captures' }).waitFor();
+  await alone
+    .locator('.capture-figures')
+    .getByText(`8 links, ${7 * 8 + 8} frames`)
+    .waitFor();
+  await alone.getByRole('link', { name: 'star' }).waitFor();
+  assert.deepEqual(others, []);
 
   // One capture ends: its packets stay.
   await server.expect(201, 'POST', `${lab}/links/${links[2].link_id}/stop_capture`);

@@ -14,6 +14,7 @@ test('addresses of the page are served with its policy, others are not; those of
     `/labs/${ID}`,
     `/labs/${ID}/nodes/${ID}/console`,
     `/labs/${ID}/links/${ID}/capture`,
+    `/labs/${ID}/captures`,
     '/templates',
     '/images',
     '/hosts',

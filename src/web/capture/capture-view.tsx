@@ -11,6 +11,11 @@ const words = WORDS.capture;
 /** As much of captures that run already is read as is kept. */
 export const LAST_BYTES = 32 << 20;
 
+/** Writes the capture of a link, as it grows. `path` is that of the link, below `/v2`. */
+export function streamed(path: string): string {
+  return `curl -sN ${location.origin}/v2${path}/pcap`;
+}
+
 interface CaptureViewProps {
   /** Path of the link below `/v2`. */
   path: string;
@@ -20,7 +25,7 @@ interface CaptureViewProps {
 
 export function CaptureView({ path, title, isShown }: CaptureViewProps) {
   const message = useSignal('');
-  const line = `curl -sN ${location.origin}/v2${path}/pcap | wireshark -k -i -`;
+  const line = `${streamed(path)} | wireshark -k -i -`;
   const stop = (): void => {
     api.post(`${path}/stop_capture`).catch((error: unknown) => {
       message.value = error instanceof Error ? error.message : String(error);
@@ -38,14 +43,21 @@ export function CaptureView({ path, title, isShown }: CaptureViewProps) {
             {words.stop}
           </button>
           <Download path={path} />
-          <details class="capture-line">
-            <summary>{words.wireshark}</summary>
-            <CopyLine line={line} />
-          </details>
+          <ForWireshark line={line} />
           <span role="status">{message}</span>
         </>
       )}
     />
+  );
+}
+
+/** The line that hands what is captured to Wireshark, while it happens. */
+export function ForWireshark({ line }: { line: string }) {
+  return (
+    <details class="capture-line">
+      <summary>{words.wireshark}</summary>
+      <CopyLine line={line} />
+    </details>
   );
 }
 

@@ -2,7 +2,7 @@
 import { useRef } from 'preact/hooks';
 import type { Lab } from '../model/lab.ts';
 import { WORDS } from '../words.ts';
-import { LAST_BYTES } from './capture-view.tsx';
+import { ForWireshark, LAST_BYTES, streamed } from './capture-view.tsx';
 import { PacketsView } from './packets-view.tsx';
 
 const words = WORDS.capture;
@@ -27,12 +27,28 @@ export function MergedView({ lab, isShown }: MergedViewProps) {
     // Several links between the same nodes are told apart by a number.
     return { name: count > 1 ? `${name} (${count})` : name, path, query: { last: String(share.current) } };
   });
+  const hosts = new Set(captured.map(({ capture_compute_id: host }) => host));
+  // Each link is an interface of Wireshark's; a shell such as bash gives it a pipe for each.
+  const inputs = captured.map(({ link_id: id }) => `-i <(${streamed(`${lab.path}/links/${id}`)})`);
+  const line = `wireshark -k ${inputs.join(' ')}`;
   return (
     <PacketsView
       sources={sources}
       title={words.merged}
       isShown={isShown}
-      tools={() => sources.length === 0 && <span>{words.noCaptures}</span>}
+      {...(hosts.size > 1 && { note: words.clocks(hosts.size) })}
+      tools={(_isOver, feed) =>
+        sources.length === 0 ? (
+          <span>{words.noCaptures}</span>
+        ) : (
+          <>
+            <button type="button" onClick={() => feed.save(`${lab.project.value?.name ?? words.merged}.pcapng`)}>
+              {words.download}
+            </button>
+            <ForWireshark line={line} />
+          </>
+        )
+      }
     />
   );
 }

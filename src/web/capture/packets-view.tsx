@@ -17,10 +17,12 @@ interface PacketsViewProps {
   title: string;
   isShown: boolean;
   /** What else can be done with the captures; `isOver` when none of them goes on. */
-  tools: (isOver: boolean) => ComponentChildren;
+  tools: (isOver: boolean, feed: CaptureFeed) => ComponentChildren;
+  /** What is to be known of the list. */
+  note?: string;
 }
 
-export function PacketsView({ sources, title, isShown, tools }: PacketsViewProps) {
+export function PacketsView({ sources, title, isShown, tools, note }: PacketsViewProps) {
   const feed = useMemo(() => new CaptureFeed(), []);
   useEffect(() => () => feed.stop(), [feed]);
   const wanted = sources.map(({ path }) => path).join(' ');
@@ -85,7 +87,7 @@ export function PacketsView({ sources, title, isShown, tools }: PacketsViewProps
         >
           {words.follow}
         </button>
-        {tools(feed.state.value?.connection === 'ended')}
+        {tools(feed.state.value?.connection === 'ended', feed)}
         <span class="capture-wrong" id={id} role="status">
           {feed.wrong}
         </span>
@@ -93,6 +95,7 @@ export function PacketsView({ sources, title, isShown, tools }: PacketsViewProps
       <p class="capture-figures" role="status">
         <Figures feed={feed} />
       </p>
+      {note && <p class="capture-figures capture-note">{note}</p>}
       <div class="capture-body" hidden={isStream.value}>
         <PacketList
           feed={feed}

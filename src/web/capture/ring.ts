@@ -82,6 +82,11 @@ export class Ring {
     this.push(frames.slice(1));
   }
 
+  /** Those that are left, in their order. */
+  *[Symbol.iterator](): Generator<Frame> {
+    for (let index = this.#head; index < this.#frames.length; index += 1) yield this.#frames[index]!;
+  }
+
   /** Frames are numbered without gaps. */
   get(number: number): Frame | undefined {
     const index = this.#head + number - this.first;

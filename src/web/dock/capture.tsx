@@ -5,6 +5,7 @@ import { loadPart } from '../model/part.ts';
 import { openMerged } from '../verbs/link.ts';
 import { WORDS } from '../words.ts';
 import { keyOf } from './entries.ts';
+import { ownWindow } from './own-window.ts';
 import type { PaneProps } from './pane.ts';
 
 type View = ComponentType<{ path: string; title: string; isShown: boolean }>;
@@ -17,7 +18,7 @@ export function CapturePane({ context, entry, isShown }: PaneProps<'capture'>) {
   }, []);
   useEffect(() => {
     const merge = { id: 'merge', words: WORDS.capture.merge, run: () => openMerged(context) };
-    context.dock.offer(keyOf(entry), [merge]);
+    context.dock.offer(keyOf(entry), [merge, ownWindow(context.lab.id, `links/${entry.linkId}/capture`)]);
   }, [context, entry]);
   if (!View) return null;
   return <View path={`${context.lab.path}/links/${entry.linkId}`} title={entry.title} isShown={isShown} />;

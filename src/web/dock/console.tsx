@@ -118,7 +118,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
         isOn: readsAloud.value,
         run: () => set(readsAloud, !readsAloud.value),
       },
-      ownWindow(lab.id, entry.nodeId),
+      ownWindow(lab.id, `nodes/${entry.nodeId}/console`),
     ]);
   }, [open, readsAloud.value, name, path, key, dock, attempt, finding, pasting, lab.id, entry.nodeId]);
 

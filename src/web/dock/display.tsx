@@ -66,7 +66,7 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
           hasClipboard.value = !hasClipboard.value;
         },
       },
-      ownWindow(lab.id, entry.nodeId),
+      ownWindow(lab.id, `nodes/${entry.nodeId}/console`),
     ]);
   }, [open, hasClipboard.value, key, dock, hasClipboard, lab.id, entry.nodeId]);
 

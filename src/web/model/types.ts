@@ -73,6 +73,8 @@ export interface LinkObject {
   nodes: [LinkEnd, LinkEnd];
   suspend: boolean;
   capturing: boolean;
+  /** The host that captures it. */
+  capture_compute_id: string | null;
   filters: Record<string, unknown>;
   link_style: Record<string, unknown>;
   /** Beyond the release; absent without any. */

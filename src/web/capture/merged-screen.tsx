@@ -1,0 +1,30 @@
+// The captures of all links of a lab in one list, alone in a window.
+import { useEffect, useMemo } from 'preact/hooks';
+import { Lab } from '../model/lab.ts';
+import { Link } from '../panels/link.tsx';
+import { WORDS } from '../words.ts';
+import { MergedView } from './merged-view.tsx';
+
+export function MergedScreen({ ids: [labId = ''] }: { ids: readonly string[] }) {
+  const lab = useMemo(() => new Lab(labId), [labId]);
+  useEffect(() => {
+    lab.start();
+    return () => lab.stop();
+  }, [lab]);
+  const name = lab.project.value?.name ?? '';
+  useEffect(() => {
+    document.title = `${WORDS.capture.merged}${name && ` - ${name}`} - Labwire`;
+  }, [name]);
+  const state = lab.state.value;
+  return (
+    <main class="capture-alone">
+      <h1>
+        <Link to={`/labs/${labId}`}>{name || WORDS.labs.title}</Link> {WORDS.capture.merged}
+      </h1>
+      <p class="message" role="alert">
+        {lab.message.value || (state === 'reading' || state === 'open' ? '' : WORDS.lab.closed)}
+      </p>
+      {state === 'open' && <MergedView lab={lab} isShown />}
+    </main>
+  );
+}
