@@ -158,9 +158,6 @@ export class LabContext implements PageContext {
   }
 }
 
-/** The lab whose screen is shown. */
-export const shownLab = signal<LabContext | undefined>(undefined);
-
 /** The size that a node with this symbol will have. */
 async function symbolSize(symbol: string): Promise<{ width: number; height: number }> {
   const path = `/symbols/${encodeURIComponent(symbol)}/dimensions`;

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { announce } from './announce.ts';
 import { Dock } from './dock/dock.tsx';
-import { LabContext, shownLab } from './lab-context.ts';
+import { LabContext } from './lab-context.ts';
 import { newShape } from './model/drawing.ts';
 import { noteLeaving, noteVisit } from './model/left-lab.ts';
 import { ClosedLab } from './panels/closed-lab.tsx';
@@ -16,6 +16,7 @@ import { closeDrawer, PaneButtons, shownPane } from './panels/narrow.tsx';
 import { Palette } from './panels/palette.tsx';
 import { Rename } from './panels/rename.tsx';
 import { VerbButton } from './panels/verb-button.tsx';
+import { shownLab } from './shown-lab.ts';
 import { TopologyMap } from './topology/map.ts';
 import { followTraffic } from './topology/traffic.ts';
 import { openConsole } from './verbs/nodes.ts';

@@ -2,10 +2,10 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { go } from '../address.ts';
-import { shownLab } from '../lab-context.ts';
 import { api } from '../model/api.ts';
 import { type Command, matching } from '../model/commands.ts';
 import type { ProjectObject, TemplateObject } from '../model/types.ts';
+import { shownLab } from '../shown-lab.ts';
 import { isUsable, VERBS, wordsOf } from '../verbs.ts';
 import { WORDS } from '../words.ts';
 import { bar } from './bar.ts';
