@@ -49,7 +49,7 @@ export function HelpScreen() {
           ))}
         </ol>
         <p>
-          <button type="button" disabled={isBusy.value} onClick={() => void demonstrate()}>
+          <button type="button" class="main" disabled={isBusy.value} onClick={() => void demonstrate()}>
             {WORDS.labs.demonstration}
           </button>{' '}
           {words.demonstrationHint}

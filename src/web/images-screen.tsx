@@ -172,11 +172,16 @@ export function ImagesScreen() {
             />
           </label>
         </div>
-        <p class="busy">{words.hint}</p>
+        {images.value?.length !== 0 && <p class="busy">{words.hint}</p>}
         <Message text={message.value} />
         <p role="status">{told}</p>
         {images.value === undefined && message.value === '' && <Reading />}
-        {images.value?.length === 0 && <p>{words.none}</p>}
+        {images.value?.length === 0 && (
+          <div class="first">
+            <p>{words.none}</p>
+            <p>{words.hint}</p>
+          </div>
+        )}
         {Object.entries(words.emulators).map(([kind, name]) => {
           const own = images.value?.filter((image) => image.emulator === kind) ?? [];
           if (own.length === 0) return null;

@@ -144,6 +144,7 @@ test('a flood through eight captures in one list leaves the page alive, and the 
     credentials: null,
   });
   await openAll(page);
+  await page.getByRole('button', { name: 'Full' }).click();
   const figures = pane(page).locator('.capture-figures');
   await figures.getByText('8 links').waitFor();
   const frame = Buffer.concat([CORPUS[0]!.bytes, Buffer.alloc(400)]);

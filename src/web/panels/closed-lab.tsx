@@ -21,20 +21,22 @@ export function ClosedLab({ lab, attempt }: ClosedLabProps) {
         <Message text={lab.message.value} />
         {lab.state.value === 'reading' && <Reading />}
         {lab.state.value === 'deleted' && (
-          <p>
-            {WORDS.lab.gone} <Link to="/">{WORDS.labs.title}</Link>
-          </p>
+          <div class="first">
+            <p>{WORDS.lab.gone}</p>
+            <Link to="/">{WORDS.labs.title}</Link>
+          </div>
         )}
         {lab.state.value === 'closed' && (
-          <p>
-            {WORDS.lab.closed}{' '}
+          <div class="first">
+            <p>{WORDS.lab.closed}</p>
             <button
               type="button"
+              class="main"
               onClick={() => void attempt(() => api.post(`${lab.path}/open`)).then(() => lab.read())}
             >
               {WORDS.common.open}
             </button>
-          </p>
+          </div>
         )}
       </main>
     </div>
