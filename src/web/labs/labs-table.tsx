@@ -128,7 +128,7 @@ function Row({ row: { project, name, figures, changed }, attempt, ask, place }: 
           <Link to={`/labs/${project.project_id}`}>{name}</Link>
         )}
       </th>
-      <td data-title={WORDS.common.state}>
+      <td>
         <span class="state" data-status={isOpen ? 'started' : 'stopped'} />{' '}
         {project.damaged ? words.damaged : isOpen ? words.opened : words.closed}
         {!project.damaged && project.auto_start && <small class="tag">{words.autoStart}</small>}
@@ -136,7 +136,7 @@ function Row({ row: { project, name, figures, changed }, attempt, ask, place }: 
         {!project.damaged && project.auto_close && <small class="tag">{words.autoClose}</small>}
       </td>
       <td data-title={words.running}>{hasNodes ? words.ofNodes(figures.running, figures.nodes) : ''}</td>
-      <td data-title={words.changed}>
+      <td>
         {changed !== undefined && (
           <time dateTime={new Date(changed).toISOString()} title={new Date(changed).toLocaleString()}>
             {words.ago(changed, Date.now())}
