@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { scratchDirectory } from '../store/scratch.ts';
 import { type Daemon, eventually } from '../system/daemon.ts';
-import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { PATIENCE_MS, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { HEAP_GROWTH, heapOf, MIBIBYTE } from './heap.ts';
 import { hindrances, hindrancesInAll } from './hindrances.ts';
 import { serve } from './served.ts';
@@ -15,6 +15,8 @@ import { SlowWay } from './slow-way.ts';
 
 /** Of the large file in the lab; 1024 is what people have. */
 const SIZE_MIB = Number(process.env['LABWIRE_ARCHIVE_MIB'] ?? 32);
+/** For a step that moves all of it. */
+const LONG_MS = PATIENCE_MS + SIZE_MIB * 200;
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
 type Body = any;
@@ -73,6 +75,7 @@ test('a snapshot is made, restored and deleted in the page, and a name that is t
   const [before, checksum] = [await contentOf(daemon, id), await checksumOf(disk)];
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `${address}labs/${id}`);
+  page.setDefaultTimeout(LONG_MS);
   await page.getByRole('button', { name: 'Snapshots' }).click();
   const window = page.getByRole('dialog', { name: 'Snapshots of Office' });
   await window.getByText('There is no snapshot yet.').waitFor();
@@ -95,6 +98,7 @@ test('a snapshot is made, restored and deleted in the page, and a name that is t
     'the lab of then',
     () => contentOf(daemon, id),
     ({ nodes }) => nodes.length === 3,
+    LONG_MS,
   );
   assert.deepEqual(await contentOf(daemon, id), before);
   assert.equal(await checksumOf(disk), checksum);
@@ -120,6 +124,7 @@ test('a lab is copied, exported and imported with progress; a running node, a da
   const directory = await scratchDirectory(t);
   const browser = await startBrowser(t);
   const { page } = await visit(browser, `http://127.0.0.1:${way.port}/`);
+  page.setDefaultTimeout(LONG_MS);
   const office = page.getByRole('row', { name: /^Office/ });
   await office.waitFor();
   const heapBefore = await heapOf(page);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LabServer } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrances, hindrancesInAll } from './hindrances.ts';
+import { hindrances } from './hindrances.ts';
 
 test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_BROWSER }, async (t) => {
   const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
@@ -64,7 +64,7 @@ test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_
     .locator('.console:not([hidden]) .xterm-rows')
     .getByText(/84 bytes from 10\.0\.0\.1 icmp_seq=2/)
     .waitFor();
-  assert.deepEqual(await hindrancesInAll(page), []);
+  assert.deepEqual(await hindrances(page), []);
 
   const [project] = await server.expect(200, 'GET', '/v2/projects');
   const links = await server.expect(200, 'GET', `/v2/projects/${project.project_id}/links`);

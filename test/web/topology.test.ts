@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../system/daemon.ts';
 import { Lab } from '../system/lab.ts';
 import { visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrancesInAll } from './hindrances.ts';
+import { hindrances, hindrancesInAll } from './hindrances.ts';
 import { servedAfar } from './served.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -85,7 +85,7 @@ test('by keyboard alone: two PCs and a hub, linked, started, and one answers the
     await keys.press('Escape');
   }
   await page.waitForTimeout(1_100); // a name that was begun is over
-  assert.deepEqual(await hindrancesInAll(page), []);
+  assert.deepEqual(await hindrances(page), []);
 
   // The Tab key goes from a node to its link, and Shift+Tab back.
   await keys.press('Home');
