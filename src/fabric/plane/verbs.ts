@@ -18,6 +18,9 @@ import { Connection, type Device, Port } from './port.ts';
 import { Schedule } from './schedule.ts';
 import { type Deliver, UdpEndpoint } from './udp-endpoint.ts';
 
+/** Milliseconds within which V8's own threads have freed what a collection has left to them. */
+const SWEEPING_MS = 1_000;
+
 /** Passes on what a device in memory or a port says. */
 type TellMain = (device: number, message: unknown) => void;
 
@@ -204,6 +207,7 @@ export class FabricVerbs implements Handlers {
   trimMemory(): undefined {
     releaseMemory();
     trimAllocator();
+    setTimeout(trimAllocator, SWEEPING_MS).unref(); // what V8's own threads free a moment later
   }
 
   totals(): Verbs['totals']['gives'] {
