@@ -47,7 +47,7 @@ const FAILURES = '^src/failures[.]ts$';
 
 /** Where the executable and its threads begin. */
 const ENTRIES = [
-  '^src/(main|starter|supervise)[.]ts$',
+  '^src/((main|starter|supervise)|client/main)[.]ts$',
   '^src/.*worker[.]ts$',
   '^src/web/(start|begin)[.]ts$',
   '^src/web/languages/',

@@ -39,9 +39,10 @@ const out = resolve(
 );
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** Scripts beside the one of the entry: the supervisor's, and those of threads, as src/host/workers.ts asks for them. */
+/** Scripts beside the one of the entry: the supervisor's, the client's, and those of threads, as src/host/workers.ts asks for them. */
 const SCRIPTS = {
   supervisor: 'src/supervise.ts',
+  client: 'src/client/main.ts',
   fabric: 'src/fabric/worker.ts',
   checksum: 'src/host/checksum-worker.ts',
   'lab-text': 'src/store/topology/lab-text-worker.ts',

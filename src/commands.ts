@@ -5,8 +5,9 @@ import { type Command, HELP, parseCommand } from './cli.ts';
 import { type ProcessEnvironment, processEnvironment } from './config/environment.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
 import type { Daemon } from './daemon.ts';
-import { Failure, messageOf } from './failures.ts';
+import { endAfter } from './end-after.ts';
 import { useAddonDirectory } from './host/addons.ts';
+import { loadScript } from './host/compiled-script.ts';
 import { withholdRights } from './host/inherited-rights.ts';
 import { explainInodes } from './host/inodes.ts';
 import { configureLog, log, logToFile } from './host/log.ts';
@@ -114,8 +115,8 @@ async function run(words: readonly string[]): Promise<void> {
       return runDemo(command.url, (text) => void process.stdout.write(text));
     }
     case 'client': {
-      const { runClient } = await import('./client/run.ts');
-      return runClient(command.words, processEnvironment().client);
+      const client = await loadScript('client', new URL('./client/main.ts', import.meta.url));
+      return (client as typeof import('./client/main.ts')).main(command.words, processEnvironment().client);
     }
     case 'doctor': {
       const { runDoctor } = await import('./doctor/doctor.ts');
@@ -166,12 +167,6 @@ async function run(words: readonly string[]): Promise<void> {
   }
 }
 
-/** Ends the process by itself after a failure; the server goes on until it is asked to end. */
 export function main(words: readonly string[]): void {
-  run(words).catch((error: unknown) => {
-    process.stderr.write(`labwired: ${error instanceof Failure ? messageOf(error) : (error as Error).stack}\n`);
-    process.exitCode ??= 1;
-    // Whatever was started before the failure must not keep a daemon alive that does not serve.
-    setTimeout(() => process.exit(), 1_000).unref();
-  });
+  run(words).catch(endAfter);
 }

@@ -1,7 +1,7 @@
 // Runs a script of the executable together with what V8 made of it when the executable was built, so that a start need not compile.
 import { createRequire } from 'node:module';
 import { constants, Script } from 'node:vm';
-import { embedded } from './assets.ts';
+import { embedded, isPackaged } from './assets.ts';
 
 /**
  * Runs the script that build.mjs packs as `scripts/<name>.cjs`, in the main thread or in a worker, and gives its exports.
@@ -17,4 +17,9 @@ export function runCompiled(name: string): unknown {
   const path = process.execPath;
   script.runInThisContext()(module.exports, createRequire(path), module, path, '/');
   return module.exports;
+}
+
+/** What a script that only some processes need exports; `source` is its entry when the sources run unpacked. */
+export async function loadScript(name: string, source: URL): Promise<unknown> {
+  return isPackaged() ? runCompiled(name) : import(source.href);
 }
