@@ -8,6 +8,7 @@ import type { LinkCapture } from '../controller/links/schema.ts';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { fileFailure } from '../host/atomic-file.ts';
 import { type Noun, verb } from './command.ts';
+import type { Deferred } from './ending.ts';
 import { mustBeFree, REPLACES } from './files.ts';
 import { wiring } from './link.ts';
 import { endText, findLink } from './link-ends.ts';
@@ -62,9 +63,10 @@ async function run(session: Session, wanted: string, flags: CaptureFlags): Promi
   }
   if (to !== '-') await mustBeFree(to, flags.force === true);
   const place = `${path}/${link.link_id}`;
-  if (!link.capturing) await session.api.post(`${place}/start_capture`, body);
   const stop = (): Promise<void> => session.api.post(`${place}/stop_capture`);
+  // Before it begins: whoever leaves in that moment leaves no capture behind.
   const begun = link.capturing ? undefined : session.ending.defer(stop);
+  if (begun) await beginCapture(session, place, body, begun);
   const frames = await session.api.stream(`${place}/pcap`);
   const copied = copy(frames, await target(to));
   begun?.cancel();
@@ -74,10 +76,22 @@ async function run(session: Session, wanted: string, flags: CaptureFlags): Promi
     await end();
     await Promise.race([copied, sleep(LAST_FRAMES_MS)]);
   });
-  session.ending.isUsual = true;
+  // One that is to last so long is cut off by Ctrl+C; one without an end is ended by it.
+  session.ending.isUsual = seconds === undefined;
   session.remark(`Capturing between ${link.nodes.map((end) => endText(nodes, end)).join(' and ')}; Ctrl+C ends it.`);
   if (seconds !== undefined) setTimeout(() => void end().catch(() => frames.destroy()), seconds * 1000).unref();
   await copied;
+}
+
+/** Begins a capture that is ended by a step of the ending. @throws Failure of the server, which has begun none then */
+export async function beginCapture(session: Session, place: string, body: object, end: Deferred): Promise<void> {
+  try {
+    await session.api.post(`${place}/start_capture`, body);
+  } catch (error) {
+    // It may be somebody else's.
+    if (error instanceof Failure && error.code === 'conflict') end.cancel();
+    throw error;
+  }
 }
 
 /** Until the capture ends, or its reader has seen enough. */

@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { openSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -94,16 +103,85 @@ async function silentEnd(child: ChildProcess): Promise<[number | null, string]> 
   return [code, error.join('')];
 }
 
-test('Ctrl+C ends waits and requests without a word', async (t) => {
+/** A command in whose middle Ctrl+C comes. */
+interface Interrupted {
+  words: readonly string[];
+  /** Whether it has begun, and has not ended. */
+  isUnderWay: (terminal: Terminal) => boolean | Promise<boolean>;
+  /** What must be so then, before long. */
+  isWhole?: () => boolean | Promise<boolean>;
+}
+
+test('Ctrl+C in the middle of a command ends it with 130, and leaves nothing half done', async (t) => {
   const labwired = await client(t);
-  await (await Lab.create(labwired.daemon)).pcsOnHub(1);
-  const requests = () => labwired.daemon.log.match(/path=\/v2\/projects\/[0-9a-f-]+\/nodes /g)?.length ?? 0;
-  const before = requests();
-  const waiting = labwired.spawn(['wait', 'stopped', 'PC1']);
-  const waited = silentEnd(waiting);
-  await eventually('the first look', () => requests() > before + 1);
-  waiting.kill('SIGINT');
-  assert.deepEqual(await waited, [130, '']);
+  const { daemon } = labwired;
+  const { directory } = daemon;
+  const lab = await Lab.create(daemon);
+  await lab.pcsOnHub(2);
+  const large = await Lab.create(daemon, 'Large');
+  const largeFiles = join(large.project.path, 'project-files');
+  mkdirSync(largeFiles);
+  writeFileSync(join(largeFiles, 'some'), Buffer.alloc(64 * MIB, Math.random().toString()));
+  bigDisk(labwired, join('state/projects', large.project.project_id, 'project-files', 'more'), 3_000);
+  bigDisk(labwired, 'archive', 512);
+  const pcs = Array.from({ length: 40 }, (_, index) => `  P${index}: {type: vpcs}`);
+  writeFileSync(join(directory, 'lab.yaml'), ['name: Applied', 'nodes:', ...pcs].join('\n'));
+  writeFileSync(join(directory, 'never.yaml'), 'checks:\n  - frame: {link: PC1, filter: tcp port 1, timeout: 100}\n');
+
+  const labs = async (): Promise<{ name: string; project_id: string }[]> => daemon.get('/v2/projects');
+  const isCaptured = async () => ((await lab.links()) as { capturing?: boolean }[]).some(({ capturing }) => capturing);
+  const noCapture = async () => !(await isCaptured());
+  const applied = async (): Promise<number> => {
+    const one = (await labs()).find(({ name }) => name === 'Applied');
+    return one ? (await daemon.get(`/v2/projects/${one.project_id}/nodes`)).length : 0;
+  };
+  const operation = (wanted: string) => async () =>
+    ((await daemon.get('/v2/operations')) as { kind: string }[]).some(({ kind }) => kind === wanted);
+  const files = (wanted: RegExp) => readdirSync(directory).filter((name) => wanted.test(name));
+  const projects = () => readdirSync(join(daemon.state, 'projects')).sort().join();
+  const before = projects();
+  const asked = () => daemon.log.match(/path=\/v2\/projects\/[0-9a-f-]+\/nodes /g)?.length ?? 0;
+  const looks = asked();
+  const inLab = ['--lab', 'Lab'];
+
+  const rows: Interrupted[] = [
+    { words: ['wait', 'stopped', 'PC1', ...inLab], isUnderWay: () => asked() > looks + 1 },
+    {
+      words: ['node', 'exec', 'PC1', ...inLab, '--', 'ping 10.0.0.2 -t'],
+      isUnderWay: ({ text }) => /icmp_seq=1 /.test(text),
+    },
+    { words: ['node', 'console', 'PC1', ...inLab], isUnderWay: ({ text }) => /> $/.test(text) },
+    {
+      words: ['capture', 'PC1', '--to', 'frames.pcap', '--seconds', '100', ...inLab],
+      isUnderWay: () => files(/frames/).some((name) => statSync(join(directory, name)).size >= 24),
+      isWhole: noCapture,
+    },
+    { words: ['test', 'never.yaml', ...inLab], isUnderWay: isCaptured, isWhole: noCapture },
+    {
+      words: ['lab', 'export', 'Large'],
+      isUnderWay: () => files(/gns3project/).length > 0,
+      isWhole: () => files(/gns3project/).length === 0,
+    },
+    {
+      words: ['lab', 'import', 'archive', '--name', 'Imported'],
+      isUnderWay: operation('import'),
+      isWhole: async () => projects() === before && !(await labs()).some(({ name }) => name === 'Imported'),
+    },
+    { words: ['apply'], isUnderWay: async () => (await applied()) > 2 },
+  ];
+  for (const { words, isUnderWay, isWhole } of rows) {
+    const said = words.join(' ');
+    const terminal = new Terminal(t, labwired, 80, words);
+    await eventually(`the middle of ${said}`, () => isUnderWay(terminal));
+    terminal.child.kill('SIGINT');
+    assert.deepEqual(await terminal.ended, [130, null], `${said}: ${terminal.text}`);
+    assert.equal(terminal.isSane, true, said);
+    assert.doesNotMatch(terminal.text, /labwired: /, said);
+    if (isWhole) await eventually(`the end of ${said}`, isWhole);
+  }
+  assert.ok((await applied()) < pcs.length, 'apply was broken off');
+  await labwired.say('apply');
+  assert.deepEqual([await applied(), (await labwired.run('plan')).code], [pcs.length, 0], 'and made whole by the next');
 });
 
 /** A server that takes connections and never says anything. */
@@ -135,20 +213,4 @@ test('a server that hangs is left by Ctrl+C, at a terminal and without one, also
   assert.deepEqual(await asked.ended, [130, null]);
   assert.equal(asked.isSane, true);
   assert.doesNotMatch(asked.text, /half/);
-});
-
-test('an export that is interrupted leaves no file', async (t) => {
-  const labwired = await client(t);
-  const lab = await Lab.create(labwired.daemon, 'Büro 1');
-  const files = join(lab.project.path, 'project-files');
-  await labwired.say('node', 'create', 'PC1', '-t', 'VPCS');
-  writeFileSync(join(files, 'random'), Buffer.alloc(64 * MIB, Math.random().toString()));
-  bigDisk(labwired, join('state/projects', lab.project.project_id, 'project-files', 'large'), 3_000);
-  const exporting = labwired.spawn(['lab', 'export', 'Büro 1']);
-  const ended = silentEnd(exporting);
-  const parts = () => readdirSync(labwired.daemon.directory).filter((name) => name.includes('gns3project'));
-  await eventually('the beginning of the file', () => parts().length > 0);
-  exporting.kill('SIGINT');
-  assert.deepEqual(await ended, [130, '']);
-  assert.deepEqual(parts(), []);
 });

@@ -3,6 +3,7 @@
 import { describeFrame } from '../../demo/frames.ts';
 import { capturedFrames } from '../../demo/pcap-stream.ts';
 import { Failure } from '../../failures.ts';
+import { beginCapture } from '../capture.ts';
 import type { Look } from './observation.ts';
 import type { Scene } from './scene.ts';
 
@@ -31,9 +32,9 @@ export async function lookForFrame(scene: Scene, { link: text, filter }: Wanted,
     );
   }
   const place = `${scene.path}/links/${link.link_id}`;
-  await session.api.post(`${place}/start_capture`, filter === undefined ? {} : { filter });
   const capture = session.ending.defer(() => session.api.post(`${place}/stop_capture`));
   try {
+    await beginCapture(session, place, filter === undefined ? {} : { filter }, capture);
     const stream = await session.api.stream(`${place}/pcap`);
     const timer = setTimeout(() => stream.destroy(), seconds * 1000);
     try {
