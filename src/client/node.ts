@@ -1,5 +1,6 @@
 // `labwired node`: the nodes of a lab, and their consoles.
 import type { TemplateUsage } from '../controller/templates/schema.ts';
+import { Failure } from '../failures.ts';
 import { type Noun, verb } from './command.ts';
 import { attachTerminal } from './console-terminal.ts';
 import { execute } from './exec.ts';
@@ -63,7 +64,23 @@ async function create(
         ...somewhere,
         ...{ name: name ?? kind, node_type: kind, compute_id: compute, ...settings },
       }));
+  if (!hasItsPort(settings, made)) {
+    await session.api.delete(pathOf(lab, made));
+    throw portNotGiven(settings);
+  }
   session.tell(`Node "${made.name}" created: ${made.node_id}`, made.node_id, made);
+}
+
+/** The server gives another port in silence where it cannot give the one that is wanted, as the release does. */
+function hasItsPort(settings: { console?: unknown }, { console }: NodeObject): boolean {
+  return typeof settings.console !== 'number' || settings.console === console;
+}
+
+function portNotGiven({ console }: { console?: unknown }): Failure {
+  return new Failure(
+    'conflict',
+    `--set console=${console}: the server cannot give this port: another node or program has it, or it is not of its range. Name another, or leave it out.`,
+  );
 }
 
 interface CreateFlags {
@@ -110,13 +127,17 @@ async function update(
   const place = at === undefined ? {} : placeOf(at);
   const lab = await session.lab();
   const nodes = await session.nodesNamed(lab, wanted);
-  const bodies = new Map<string, object>();
+  const bodies = new Map<string, { console?: unknown }>();
   for (const { node_type: type } of set.length > 0 ? nodes : []) {
     if (!bodies.has(type)) bodies.set(type, settingsBody(set, await settableOf(session.api, type)));
   }
   for (const node of nodes) {
     const body = { ...bodies.get(node.node_type), ...(name !== undefined && { name }), ...place };
     const changed = (await session.api.request('PUT', pathOf(lab, node), body)) as NodeObject;
+    if (!hasItsPort(body, changed)) {
+      await session.api.request('PUT', pathOf(lab, node), { console: node.console });
+      throw portNotGiven(body);
+    }
     session.tell(`Node "${changed.name}" is changed.`, node.node_id, changed);
   }
 }

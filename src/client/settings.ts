@@ -44,12 +44,24 @@ const KIND_PATH = /^\/v2\/compute\/projects\/\{project_id\}\/(\w+)\/nodes$/;
 
 /** @throws WrongUsage for a type that the server does not have */
 export async function settableOf(api: Api, type: string): Promise<Settable> {
+  const [ofNode, ofKind] = ['/v2/projects/{project_id}/nodes', `/v2/compute/projects/{project_id}/${type}/nodes`];
+  // The whole description has some megabytes: two of its paths are asked for.
+  const [node, kind] = await Promise.all([ofNode, ofKind].map((path) => pathsOf(api, path)));
+  if (!kind?.[ofKind]) throw new WrongUsage(`--type "${type}": ${suggestion(type, await typesOf(api))}`);
+  const members = without(membersOf(node?.[ofNode]), OTHERWISE);
+  const properties = without(membersOf(kind[ofKind]), [...OTHERWISE, ...Object.keys(members)]);
+  return { node: members, properties };
+}
+
+async function pathsOf(api: Api, path: string): Promise<Description['paths']> {
+  return (await api.get<Description>(`/v2/openapi.json?${new URLSearchParams({ path })}`)).paths;
+}
+
+async function typesOf(api: Api): Promise<string[]> {
   const { paths } = await api.get<Description>('/v2/openapi.json');
-  const types = Object.keys(paths).flatMap((path) => KIND_PATH.exec(path)?.[1] ?? []);
-  if (!types.includes(type)) throw new WrongUsage(`--type "${type}": ${suggestion(type, types.toSorted())}`);
-  const node = without(membersOf(paths['/v2/projects/{project_id}/nodes']), OTHERWISE);
-  const kind = membersOf(paths[`/v2/compute/projects/{project_id}/${type}/nodes`]);
-  return { node, properties: without(kind, [...OTHERWISE, ...Object.keys(node)]) };
+  return Object.keys(paths)
+    .flatMap((path) => KIND_PATH.exec(path)?.[1] ?? [])
+    .toSorted();
 }
 
 function membersOf(path: Description['paths'][string] | undefined): Members {

@@ -21,7 +21,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'POST /v2/shutdown': { summary: 'Stop the server (local mode only)', answer: EMPTY },
   'POST /v2/reload': { summary: 'Look for projects on the disk again' },
   'POST /v2/debug': { summary: 'Write a report for people who help with problems (local mode only)', answer: EMPTY },
-  'GET /v2/openapi.json': { summary: 'This document' },
+  'GET /v2/openapi.json': { summary: 'This document', query: { path: 'Only what it says of this path' } },
   'GET /v2/notifications': { summary: 'Notification stream of the controller, a line per event', answer: STREAM },
   'GET /v2/notifications/ws': { summary: 'Notification stream of the controller' },
   'GET /v2/project-figures': { summary: 'Nodes of each open project, and how many run (an extension)' },

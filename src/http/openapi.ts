@@ -34,10 +34,14 @@ const REFUSALS: Record<number, string> = {
   507: 'No space is left on the disk',
 };
 
-/** `GET /v2/openapi.json` for these routes and itself. */
+/** `GET /v2/openapi.json` for these routes and itself; with `path` for that path alone, which is made anew and costs little. */
 export function openApiRoute(routes: readonly Route[], options: OpenApiOptions): Route {
   let text: Promise<string> | undefined;
-  const own: Route = route('GET /v2/openapi.json', {}, async () => {
+  const own: Route = route('GET /v2/openapi.json', {}, async ({ query: { path } }) => {
+    if (path !== undefined) {
+      const wanted = [...routes, own].filter(({ pattern }) => pathOf(pattern) === path);
+      return new JsonText(await answerText(await openApiDocument(wanted, options)));
+    }
     text ??= openApiDocument([...routes, own], options).then(answerText);
     return new JsonText(await text);
   });

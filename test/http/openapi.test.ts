@@ -30,6 +30,9 @@ test('the document that the server answers is valid OpenAPI 3.1', async (t) => {
   const found = JSON.parse(text);
   assert.equal(found.openapi, '3.1.0');
   assert.equal(found.info.version, '2.2.57');
+  const path = '/v2/compute/projects/{project_id}/qemu/nodes';
+  const part = await fetch(`http://127.0.0.1:${server.port}/v2/openapi.json?${new URLSearchParams({ path })}`);
+  assert.deepEqual(await part.json(), { ...found, paths: { [path]: found.paths[path] } }, 'one path alone');
   const again = await fetch(`http://127.0.0.1:${server.port}/v2/openapi.json`);
   assert.equal(await again.text(), text);
 });
@@ -117,7 +120,7 @@ test('the document is not made before somebody asks for it', async () => {
   const own = openApiRoute([watched], { version: '2.2.57' });
   assert.deepEqual(asked, []);
   assert.ok(own.kind === 'http');
-  const { text } = (await own.handle({} as never)) as JsonText;
+  const { text } = (await own.handle({ query: {} } as never)) as JsonText;
   assert.ok(text.includes('/v2/things'));
   assert.ok(asked.length > 0);
 });

@@ -7,6 +7,7 @@ interface NodeObject {
   name: string;
   symbol: string;
   x: number;
+  console: number;
   properties: Record<string, unknown>;
 }
 
@@ -49,6 +50,24 @@ test('nodes are made of a type and changed, with settings that are checked by th
   assert.equal(pc.symbol, symbol);
   await labwired.fails(1, /console/, 'node', 'create', 'broken', '--template', 'VPCS', '--set', 'console=70000');
   assert.equal((await labwired.say('node', 'list', '-q')).split('\n').length, 2, 'the one that could not be is gone');
+  const taken = `console=${pc.console}`;
+  const refused = new RegExp(`--set ${taken}: the server cannot give this port`);
+  for (const kind of [
+    ['--type', 'vpcs'],
+    ['--template', 'VPCS'],
+  ])
+    await labwired.fails(1, refused, 'node', 'create', ...kind, '--set', taken);
+  const free = pc.console + 50;
+  const other = await say('node', 'create', '--type', 'vpcs', '--set', `console=${free}`);
+  assert.equal(other.console, free);
+  await labwired.fails(1, refused, 'node', 'update', other.name, '--set', taken);
+  assert.match(
+    await labwired.say('node', 'list'),
+    new RegExp(`${other.name} +vpcs +stopped +telnet ${free} `),
+    'as it was',
+  );
+  await labwired.say('node', 'delete', other.name);
+  assert.equal((await labwired.say('node', 'list', '-q')).split('\n').length, 2, 'nothing else was made');
 
   await labwired.say('node', 'update', pc.name, '--name', 'Ünï', '--at=7,8');
   await labwired.say('node', 'update', 'Ünï', hub.name, '--set', 'symbol=:/symbols/cloud.svg');
