@@ -179,7 +179,7 @@ test('a lab is copied, exported and imported with progress; a running node, a da
     (at) => at > 0.05,
   );
   await page
-    .getByText(/MiB of .* MiB, .*MiB\/s/)
+    .getByText(/iB of .* [MG]iB, .*iB\/s/)
     .first()
     .waitFor();
   way.rate = Number.POSITIVE_INFINITY;
