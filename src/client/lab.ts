@@ -121,7 +121,9 @@ async function labAsText(session: Session, lab: LabObject): Promise<string> {
     import('./labfile/export.ts'),
     import('./labfile/state.ts'),
   ]);
-  return exportText(session.api, await readLabState(session.api, lab));
+  const { text, leftOut } = await exportText(session.api, await readLabState(session.api, lab));
+  for (const sentence of leftOut) session.remark(sentence);
+  return text;
 }
 
 export const lab: Noun = {

@@ -174,6 +174,34 @@ test('ports that a node is yet to get are joined in the same go', async (t) => {
   assert.match(await client.say('plan'), /nothing to do/);
 });
 
+test('what a lab has that its text has not is said with the text', {
+  skip: (await findProgram('qemu-system-x86_64')) === undefined && 'qemu-system-x86_64 is not installed',
+}, async (t) => {
+  const { client, file, counts } = await bench(t);
+  file('name: Whole\nnodes:\n  PC1: {template: VPCS}\n');
+  await client.say('apply');
+  const whole = await client.run('export', 'Whole', '--yaml');
+  assert.equal(whole.error, '', 'nothing is left out');
+  const { daemon } = client;
+  const [{ project_id: id }] = (await daemon.get('/v2/projects')) as [{ project_id: string }];
+  await daemon.post(`/v2/projects/${id}/snapshots`, { name: 'before' });
+  await daemon.post(`/v2/projects/${id}/nodes`, {
+    name: 'Box',
+    node_type: 'qemu',
+    compute_id: 'local',
+    properties: { platform: 'x86_64' },
+  });
+  const { out, error } = await client.run('export', 'Whole', '--yaml');
+  for (const said of [
+    /Disks and other files of nodes are not in it \(Box\): an archive has them/,
+    /Snapshots are not in it \(1\)/,
+  ]) {
+    assert.match(error, said);
+    assert.match(out, new RegExp(`^# .*${said.source}`, 'm'), 'in the file, too');
+  }
+  assert.deepEqual((await counts()).nodes, ['Box', 'PC1']);
+});
+
 test('only the lab of the file is destroyed, and it is found by its id under another name', async (t) => {
   const { client, file } = await bench(t);
   await client.say('lab', 'create', 'Other');

@@ -15,6 +15,7 @@ const ROUTES: readonly RegExp[] = [
   new RegExp(`^(GET|PUT|DELETE) ${LAB}$`),
   new RegExp(`^POST ${LAB}/(open|close|nodes/(start|stop))$`),
   new RegExp(`^(GET|POST) ${LAB}/(nodes|links|drawings)$`),
+  new RegExp(`^GET ${LAB}/snapshots$`),
   new RegExp(`^(GET|PUT|DELETE) ${LAB}/(nodes|links|drawings)/${ID}$`),
   new RegExp(`^POST ${LAB}/nodes/${ID}/(start|stop)$`),
   new RegExp(`^(GET|POST) ${LAB}(/nodes/${ID})?/files/.+$`),

@@ -7,11 +7,19 @@ import { findNodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
 import type { Api } from '../api.ts';
 import { endText } from '../link-ends.ts';
+import { harmless } from '../text-width.ts';
 import { configPath, hasConfiguration, hasPrivateConfiguration, withoutMark } from './configurations.ts';
 import { SCHEMA_FILE, schemaHint } from './json-schema.ts';
 import { isWhole } from './plan-links.ts';
 import type { LabText, LinkText, NodeText } from './schema.ts';
-import { readNodeFile, type ServerDrawing, type ServerLab, type ServerLink, type ServerNode } from './state.ts';
+import {
+  labPath,
+  readNodeFile,
+  type ServerDrawing,
+  type ServerLab,
+  type ServerLink,
+  type ServerNode,
+} from './state.ts';
 import { literal } from './substitution.ts';
 
 /** What a lab has that is made without saying so. */
@@ -151,8 +159,42 @@ function drawingText({ svg, x, y, z, locked, rotation }: ServerDrawing): object 
   };
 }
 
+const named = (nodes: readonly ServerNode[]): string => {
+  const names = nodes.slice(0, 5).map(({ name }) => name);
+  return `${names.join(', ')}${nodes.length > 5 ? ` and ${nodes.length - 5} more` : ''}`;
+};
+
+/** Nodes that keep more on their host than the file has: disks, or what they have written themselves. */
+const keepsFiles = ({ node_type: type }: ServerNode): boolean => {
+  const { images, linksLeadInside, staysOnHost } = findNodeKind(type) ?? {};
+  return Boolean(images ?? linksLeadInside ?? staysOnHost);
+};
+
+/** What this lab has and its file has not, each as a sentence. */
+async function leftOut(api: Api, { object, nodes, links }: ServerLab): Promise<string[]> {
+  const snapshots = await api.get<unknown[]>(`${labPath(object)}/snapshots`);
+  const [keeping, spaced] = [nodes.filter(keepsFiles), nodes.filter(({ name }) => name.includes(' '))];
+  const half = links.length - links.filter(isWhole).length;
+  return [
+    ...(keeping.length > 0
+      ? [`Disks and other files of nodes are not in it (${named(keeping)}): an archive has them, labwired export LAB.`]
+      : []),
+    ...(snapshots.length > 0
+      ? [`Snapshots are not in it (${snapshots.length}): labwired export LAB --snapshots.`]
+      : []),
+    ...(half > 0 ? [`Links with less than two ends are not in it (${half}).`] : []),
+    ...(spaced.length > 0 ? [`Servers leave the blanks out of the names of new nodes (${named(spaced)}).`] : []),
+  ];
+}
+
+export interface Exported {
+  text: string;
+  /** What is not in it, each as a sentence. */
+  leftOut: string[];
+}
+
 /** The file of a lab, whose files can be read: it is open. */
-export async function exportText(api: Api, state: ServerLab): Promise<string> {
+export async function exportText(api: Api, state: ServerLab): Promise<Exported> {
   const { object, nodes, drawings } = state;
   const links = state.links.filter(isWhole);
   const variables = object['variables'] as { name: string; value?: string }[] | null | undefined;
@@ -168,7 +210,9 @@ export async function exportText(api: Api, state: ServerLab): Promise<string> {
     links: links.length > 0 ? links.map((link) => linkText(state, link)) : undefined,
     drawings: drawings.length > 0 ? drawings.map(drawingText) : undefined,
   }) as unknown as LabText;
-  return `${schemaHint(SCHEMA_FILE)}\n${written(lab)}`;
+  const missing = await leftOut(api, state);
+  const comments = missing.map((sentence) => `# ${harmless(sentence)}\n`).join('');
+  return { text: `${schemaHint(SCHEMA_FILE)}\n${comments}${written(lab)}`, leftOut: missing };
 }
 
 /** Places on one line each, texts of several lines as they are. */
