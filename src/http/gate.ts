@@ -4,6 +4,7 @@ import { Failure } from '../failures.ts';
 import { type AppEnvironment, targetOf } from './app.ts';
 import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
 import { renderFailure } from './errors.ts';
+import { Farewells } from './farewells.ts';
 import { type GuardRules, refusal } from './guard.ts';
 import { localUser, needsNoPassword } from './local-peers.ts';
 import { pagesForPeople } from './pages-for-people.ts';
@@ -93,6 +94,7 @@ const OF_OTHERS = ['origin', 'sec-fetch-site', 'forwarded', 'x-forwarded-for'];
  * server's own user that come by the local socket are known by that.
  */
 function authenticated(authentication: Authentication, tickets: Tickets): Gatekeeper {
+  const farewells = new Farewells();
   return async (context, next) => {
     const { env } = context;
     const address = env.client?.address ?? 'this process';
@@ -111,6 +113,9 @@ function authenticated(authentication: Authentication, tickets: Tickets): Gateke
       const decision = await authentication.decide(context.req.header('authorization'), address);
       if (decision.kind === 'later') return tooManyGuesses(decision.wait);
       if (decision.kind === 'wrong') return unauthorized();
+      const target = targetOf(context.req.raw, env);
+      if (decision.kind === 'right' && farewells.isFirst(target, context.req.header('sec-fetch-site')))
+        return unauthorized();
       env.client = { address, identity: decision.kind === 'right' ? decision.identity : undefined };
     }
     await next();

@@ -24,6 +24,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/openapi.json': { summary: 'This document', query: { path: 'Only what it says of this path' } },
   'GET /v2/notifications': { summary: 'Notification stream of the controller, a line per event', answer: STREAM },
   'GET /v2/notifications/ws': { summary: 'Notification stream of the controller' },
+  'GET /v2/project-sharing': { summary: 'Whose each lab is, and what whoever asks may do with it (an extension)' },
   'GET /v2/project-figures': { summary: 'Nodes of each open project, and how many run (an extension)' },
   'GET /v2/project-changes': { summary: 'When each project was changed last (an extension)' },
   'GET /v2/operations': {
@@ -62,7 +63,11 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/audit': {
     summary: 'Last lines of the audit trail (an extension; admins)',
     errors: [403],
-    query: { last: 'How many lines, 200 unless given' },
+    query: {
+      last: 'How many lines, 200 unless given',
+      account: 'Only what this account did',
+      project: 'Only what was done to the lab of this name or id',
+    },
   },
   'GET /v2/iou_license': { summary: 'Read the IOU licence' },
   'PUT /v2/iou_license': { summary: 'Update the IOU licence' },

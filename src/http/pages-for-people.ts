@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import type { AppEnvironment } from './app.ts';
+import { LOGOUT } from './farewells.ts';
 
 const STYLE =
   ':root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}body{max-width:40rem;margin:15vh auto 0;padding:0 1rem;overflow-wrap:anywhere}code{font-family:ui-monospace,monospace}';
@@ -27,10 +28,16 @@ const WORDS: Readonly<Record<number, Words>> = {
   },
 };
 
+const LOGGED_OUT: Words = {
+  title: 'You have logged out',
+  advice: '<p><a href="/">Log in</a></p>',
+};
+
 /** Replaces the body of a 401 and a 403 where a browser opens a page. */
 export const pagesForPeople: MiddlewareHandler<{ Bindings: AppEnvironment }> = async (context, next) => {
   await next();
-  const words = WORDS[context.res.status];
+  const { status } = context.res;
+  const words = status === 401 && context.req.path === LOGOUT ? LOGGED_OUT : WORDS[status];
   if (!words || !isNavigation(context.req.method, (name) => context.req.header(name))) return;
   const { res } = context;
   const message = messageOf(await res.text());

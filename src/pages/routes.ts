@@ -5,6 +5,7 @@ import { gunzip } from 'node:zlib';
 import { Failure } from '../failures.ts';
 import { acceptsGzip } from '../http/compression.ts';
 import { namesTag } from '../http/entity-tags.ts';
+import { LOGOUT } from '../http/farewells.ts';
 import { type Route, route } from '../http/route.ts';
 import { type WebFile, webFile } from './web-files.ts';
 
@@ -51,6 +52,8 @@ const SCREENS = [
   '/templates',
   '/images',
   '/hosts',
+  '/people',
+  '/account',
   '/help',
 ] as const;
 
@@ -84,6 +87,8 @@ export function pageRoutes(version: string): Route[] {
     route('GET /v1/version', {}, () => ({ version })),
     ...SCREENS.map((path) => route(`GET ${path}`, {}, page)),
     ...developmentRoutes,
+    // Whoever comes through to here has logged in, again or as somebody else.
+    route(`GET ${LOGOUT}`, {}, () => new Response(null, { status: 302, headers: { Location: '/' } })),
     // Where the release has its page: its links to labs, as people keep them, lead to the same labs here.
     route('GET /static/web-ui/{path:.+}', {}, ({ params }) => {
       const id = /(?:^|\/)project\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/|$)/.exec(params.path)?.[1];

@@ -63,23 +63,19 @@ export class AuditFile {
     await this.#writing;
   }
 
-  /** The last lines, the oldest first. What is no line is left out. */
-  async last(most: number): Promise<AuditLine[]> {
+  /** The last lines that are wanted, the oldest first. What is no line is left out. */
+  async last(most: number, wanted: (line: AuditLine) => boolean = () => true): Promise<AuditLine[]> {
     await this.settled();
     const texts = await Promise.all(
       [`${this.path}.1`, this.path].map((path) => readFile(path, 'utf8').catch(() => '')),
     );
-    const lines = texts
-      .join('')
-      .split('\n')
-      .slice(-most - 1);
-    return lines.flatMap((line) => {
-      try {
-        return [JSON.parse(line) as AuditLine];
-      } catch {
-        return [];
-      }
-    });
+    const found: AuditLine[] = [];
+    for (const text of texts.join('').split('\n').reverse()) {
+      if (found.length === most) break;
+      const line = parsed(text);
+      if (line && wanted(line)) found.push(line);
+    }
+    return found.reverse();
   }
 
   async #write(): Promise<void> {
@@ -122,5 +118,13 @@ async function isTorn(path: string): Promise<boolean> {
     return size > 0 && buffer[0] !== NEWLINE;
   } finally {
     await file.close();
+  }
+}
+
+function parsed(text: string): AuditLine | undefined {
+  try {
+    return JSON.parse(text) as AuditLine;
+  } catch {
+    return undefined;
   }
 }

@@ -2,6 +2,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { Dock } from './dock/dock.tsx';
 import { LabContext } from './lab-context.ts';
+import { useShares } from './model/may.ts';
 import { LabHeader } from './panels/lab-header.tsx';
 import { openConsole } from './verbs/nodes.ts';
 import { WORDS } from './words.ts';
@@ -19,6 +20,7 @@ export function ConsoleScreen({ ids: [labId = '', nodeId = ''], go }: ConsoleScr
     lab.start();
     return () => lab.stop();
   }, [lab]);
+  useShares(lab.project.value);
   lab.changes.value;
   const isOpen = lab.state.value === 'open';
   const node = isOpen ? lab.nodes.get(nodeId) : undefined;

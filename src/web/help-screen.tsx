@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { go } from './address.ts';
 import { api } from './model/api.ts';
 import { buildDemonstration } from './model/demonstration.ts';
+import { whyNot } from './model/may.ts';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { KeysList } from './shell/keys-table.tsx';
@@ -48,7 +49,7 @@ export function HelpScreen() {
             <li key={step}>{step}</li>
           ))}
         </ol>
-        <p>
+        <p hidden={whyNot('make') !== ''}>
           <button type="button" class="main" disabled={isBusy.value} onClick={() => void demonstrate()}>
             {WORDS.labs.demonstration}
           </button>{' '}

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { api } from './model/api.ts';
 import { emulatorOf, HEAD_BYTES } from './model/image-heads.ts';
+import { whyNot } from './model/may.ts';
 import { bytesInWords } from './model/sizes.ts';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
@@ -99,7 +100,9 @@ export function ImagesScreen() {
     const drop = (event: DragEvent): void => {
       event.preventDefault();
       // The list is empty once the event is over.
-      void latest.current([...(event.dataTransfer?.files ?? [])]);
+      const refused = whyNot('administer');
+      if (refused !== '') message.value = refused;
+      else void latest.current([...(event.dataTransfer?.files ?? [])]);
     };
     addEventListener('dragover', over);
     addEventListener('drop', drop);
@@ -121,6 +124,7 @@ export function ImagesScreen() {
       told.value = words.made(name);
     });
 
+  const why = whyNot('administer');
   return (
     <div class="screen images">
       <PageHeader title={words.title} />
@@ -143,7 +147,7 @@ export function ImagesScreen() {
               </select>
             </label>
           )}
-          <label>
+          <label hidden={why !== ''}>
             {words.emulator}{' '}
             <select
               value={emulator}
@@ -159,7 +163,7 @@ export function ImagesScreen() {
               ))}
             </select>
           </label>
-          <label class="button">
+          <label class="button" hidden={why !== ''}>
             {words.upload}
             <input
               class="hidden"
@@ -172,7 +176,8 @@ export function ImagesScreen() {
             />
           </label>
         </div>
-        {images.value?.length !== 0 && <p class="busy">{words.hint}</p>}
+        {why !== '' && <p class="busy">{why}</p>}
+        {why === '' && images.value?.length !== 0 && <p class="busy">{words.hint}</p>}
         <Message text={message.value} />
         <p role="status">{told}</p>
         {images.value === undefined && message.value === '' && <Reading />}
@@ -218,6 +223,7 @@ export function ImagesScreen() {
                       <td>
                         <button
                           type="button"
+                          hidden={why !== ''}
                           disabled={image.used_by.length > 0}
                           aria-label={`${WORDS.common.remove} ${image.filename}`}
                           onClick={() => remove(image)}
@@ -268,7 +274,7 @@ function Appliances({ image, matches, make }: AppliancesProps) {
         const name = `${match.name} ${match.version ?? ''}`.trim();
         const missing = match.images.filter(({ path }) => path === null).map(({ filename }) => filename);
         return match.complete ? (
-          <button key={name} type="button" onClick={() => make(match)}>
+          <button key={name} type="button" hidden={whyNot('administer') !== ''} onClick={() => make(match)}>
             {words.complete(name)}
           </button>
         ) : (

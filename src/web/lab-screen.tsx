@@ -5,6 +5,7 @@ import { Dock } from './dock/dock.tsx';
 import { LabContext } from './lab-context.ts';
 import { newShape } from './model/drawing.ts';
 import { noteLeaving, noteVisit } from './model/left-lab.ts';
+import { useShares } from './model/may.ts';
 import { ClosedLab } from './panels/closed-lab.tsx';
 import { ContextMenu } from './panels/context-menu.tsx';
 import { Inspector } from './panels/inspector/inspector.tsx';
@@ -20,7 +21,7 @@ import { shownLab } from './shown-lab.ts';
 import { TopologyMap } from './topology/map.ts';
 import { followTraffic } from './topology/traffic.ts';
 import { openConsole } from './verbs/nodes.ts';
-import { keyName, verbOfKey } from './verbs.ts';
+import { keyName, verbOfKey, whyNotKey } from './verbs.ts';
 import { WORDS } from './words.ts';
 
 /** The tools above the map, what belongs together beside each other. */
@@ -61,6 +62,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     document.title = lab.project.value ? `${lab.project.value.name} - Labwire` : 'Labwire';
   }, [lab, lab.project.value]);
 
+  useShares(lab.project.value);
   const isShown = lab.isShown;
   useEffect(() => {
     if (!isShown || !host.current) return;
@@ -107,7 +109,10 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
       }
       const verb = verbOfKey(keyName(event), context);
       verb?.run(context);
-      return verb !== undefined;
+      if (verb) return true;
+      const why = whyNotKey(keyName(event), context);
+      if (why !== '') lab.notice.value = why;
+      return why !== '';
     });
     if (isHandled) event.preventDefault();
   };
@@ -173,7 +178,9 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
         <p id="keys" class="hidden">
           {WORDS.lab.keys}
         </p>
-        {lab.changes.value >= 0 && lab.nodes.size + lab.drawings.size === 0 && <p class="empty">{WORDS.lab.empty}</p>}
+        {lab.changes.value >= 0 && lab.nodes.size + lab.drawings.size === 0 && (
+          <p class="empty">{lab.whyNotChange === '' ? WORDS.lab.empty : WORDS.may.emptyLab}</p>
+        )}
         {(moving.value || drawing.value) && (
           <p class="hint" role="status">
             {moving.value ? WORDS.lab.moving : WORDS.lab.drawing}
@@ -181,7 +188,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
         )}
         <Rename context={context} />
         <div class="upon">
-          {palette.value && <Palette context={context} />}
+          {palette.value && lab.whyNotChange === '' && <Palette context={context} />}
           <LinkingPanel context={context} />
         </div>
       </main>

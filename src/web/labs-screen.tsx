@@ -7,6 +7,7 @@ import { api } from './model/api.ts';
 import { buildDemonstration } from './model/demonstration.ts';
 import { labRows, type Order } from './model/lab-rows.ts';
 import { Labs } from './model/labs.ts';
+import { useShares, whyNot } from './model/may.ts';
 import type { ProjectObject } from './model/types.ts';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
@@ -81,7 +82,9 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
     const over = (event: DragEvent): void => event.preventDefault();
     const drop = (event: DragEvent): void => {
       event.preventDefault();
-      for (const file of event.dataTransfer?.files ?? []) void importer.current(file);
+      const refused = whyNot('make');
+      if (refused !== '') labs.message.value = refused;
+      else for (const file of event.dataTransfer?.files ?? []) void importer.current(file);
     };
     addEventListener('dragover', over);
     addEventListener('drop', drop);
@@ -92,33 +95,39 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
   }, []);
 
   const count = labs.list.value?.size;
+  const why = whyNot('make');
+  useShares(labs.list.value);
   return (
     <div class="screen labs">
       <PageHeader events={labs.events} />
       <main>
         <div class="tools">
-          <form onSubmit={(event) => void create(event)}>
-            <label>
-              <span class="hidden">{words.nameOfNew}</span>
-              <input name="name" required placeholder={words.nameOfNew} autocomplete="off" />
-            </label>
-            <button type="submit" class="main">
-              {words.make}
-            </button>
-          </form>
-          <label class="button">
-            {words.import}
-            <input
-              class="hidden"
-              type="file"
-              accept=".gns3project,.gns3p"
-              onChange={({ currentTarget }) => {
-                const [file] = currentTarget.files ?? [];
-                if (file) void importFile(file);
-                currentTarget.value = '';
-              }}
-            />
-          </label>
+          {why === '' && (
+            <>
+              <form onSubmit={(event) => void create(event)}>
+                <label>
+                  <span class="hidden">{words.nameOfNew}</span>
+                  <input name="name" required placeholder={words.nameOfNew} autocomplete="off" />
+                </label>
+                <button type="submit" class="main">
+{words.make}
+</button>
+              </form>
+              <label class="button">
+                {words.import}
+                <input
+                  class="hidden"
+                  type="file"
+                  accept=".gns3project,.gns3p"
+                  onChange={({ currentTarget }) => {
+                    const [file] = currentTarget.files ?? [];
+                    if (file) void importFile(file);
+                    currentTarget.value = '';
+                  }}
+                />
+              </label>
+            </>
+          )}
           <label class="search">
             <span class="hidden">{WORDS.common.search}</span>
             <input
@@ -130,6 +139,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
             />
           </label>
         </div>
+        {why !== '' && <p class="reason">{why}</p>}
         <Message text={labs.message.value} />
         <p class="busy" role="status">
           {busy}
@@ -137,11 +147,15 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
         {count === undefined && <Reading />}
         {count === 0 && (
           <div class="first">
-            <p>{words.none}</p>
-            <p>{words.noneHint}</p>
-            <button type="button" class="main" disabled={busy.value !== ''} onClick={() => void demonstrate()}>
-              {words.demonstration}
-            </button>
+            <p>{why === '' ? words.none : WORDS.may.noLabs}</p>
+            {why === '' && (
+              <>
+                <p>{words.noneHint}</p>
+                <button type="button" class="main" disabled={busy.value !== ''} onClick={() => void demonstrate()}>
+                  {words.demonstration}
+                </button>
+              </>
+            )}
           </div>
         )}
         {count !== undefined && count > 0 && rows.value.length === 0 && <p>{words.noneFound}</p>}

@@ -4,11 +4,12 @@ import { type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { address, followHistory, go } from './address.ts';
 import { browserStore, KeptUploads } from './model/kept-uploads.ts';
+import { followLogOut } from './model/log-out.ts';
 import { loadPart } from './model/part.ts';
 import { Link } from './panels/link.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { SCREENS, type Screen, type ScreenProps, screenOf } from './screens.tsx';
-import { bar } from './shell/bar.ts';
+import { entries } from './shell/bar.ts';
 import { LeftLabNotice } from './shell/left-lab-notice.tsx';
 import { NewVersion } from './shell/new-version.tsx';
 import { Overlays } from './shell/overlays.tsx';
@@ -59,9 +60,12 @@ function Page() {
 }
 
 followHistory();
+followLogOut();
 startTasks();
 // Fetched with the first upload, or for those of an earlier page.
 if (new KeptUploads(browserStore()).all().length > 0) void loadPart(() => import('./tasks/image-uploads.ts'));
-bar.value = SCREENS.flatMap(({ path, title }) => (title === undefined ? [] : [{ path, title }]));
+entries.value = SCREENS.flatMap(({ path, title, isFor = 'everybody' }) =>
+  title === undefined ? [] : [{ path, title, isFor }],
+);
 document.getElementById('loading')?.remove();
 render(<Page />, document.getElementById('app')!);

@@ -1,6 +1,7 @@
 // The screens of the page by their addresses: one line for each.
 import type { ComponentType } from 'preact';
 import { LabsScreen } from './labs-screen.tsx';
+import type { BarEntry } from './shell/bar.ts';
 import { WORDS } from './words.ts';
 
 export interface ScreenProps {
@@ -14,6 +15,8 @@ export interface Screen {
   path: string;
   /** What the bar calls it; without a title it is not in the bar. */
   title?: string;
+  /** Whom the bar shows it; everybody, if it is left out. */
+  isFor?: BarEntry['isFor'];
   /** A part of what every page loads, or loaded when it is shown first. */
   component: ComponentType<ScreenProps> | { load(): Promise<ComponentType<ScreenProps>> };
 }
@@ -53,6 +56,18 @@ export const SCREENS: readonly Screen[] = [
     path: '/hosts',
     title: WORDS.hosts.title,
     component: { load: async () => (await import('./hosts/hosts-screen.tsx')).HostsScreen },
+  },
+  {
+    path: '/people',
+    title: WORDS.people.title,
+    isFor: 'admins',
+    component: { load: async () => (await import('./people/people-screen.tsx')).PeopleScreen },
+  },
+  {
+    path: '/account',
+    title: WORDS.account.title,
+    isFor: 'people',
+    component: { load: async () => (await import('./people/account-screen.tsx')).AccountScreen },
   },
   {
     path: '/help',

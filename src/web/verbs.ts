@@ -24,10 +24,16 @@ export function fits({ scope }: Verb, { selection }: LabContext): boolean {
   return true;
 }
 
+/** Why whoever is logged in may not use a verb at all; empty where they may. */
+export function whyNotUse(verb: Verb, context: LabContext): string {
+  if (verb.scope === 'everywhere' || verb.isLocal || verb.isReading?.(context)) return '';
+  return context.lab.whyNotChange;
+}
+
 /** Whether a verb can be used now. */
 export function isUsable(verb: Verb, context: LabContext): boolean {
-  const isPossible = verb.scope === 'everywhere' || verb.isLocal || context.lab.canChange;
-  return isPossible && fits(verb, context) && (verb.enabled?.(context) ?? true);
+  const isPossible = verb.scope === 'everywhere' || verb.isLocal || context.lab.canAsk;
+  return isPossible && whyNotUse(verb, context) === '' && fits(verb, context) && (verb.enabled?.(context) ?? true);
 }
 
 /** Whether it takes away what nothing else brings back: it looks so. */
@@ -52,6 +58,12 @@ export function keyName({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEve
   const shift = shiftKey && (isNamed || ctrlKey || metaKey) ? 'Shift+' : '';
   const name = ctrlKey || metaKey ? key.toLowerCase() : key;
   return `${ctrlKey || metaKey ? 'Ctrl+' : ''}${altKey ? 'Alt+' : ''}${shift}${isNamed ? key : name}`;
+}
+
+/** Why a key does nothing: what it stands for may not be done by whoever is logged in. Empty for all other keys. */
+export function whyNotKey(key: string, context: LabContext): string {
+  const verb = VERBS.find((each) => each.keys?.includes(key) && fits(each, context) && whyNotUse(each, context) !== '');
+  return verb ? whyNotUse(verb, context) : '';
 }
 
 /** The verb that a key asks for. */

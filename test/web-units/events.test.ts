@@ -35,7 +35,7 @@ test('changes of the time without a connection come in order, and are counted', 
   const { lab, way } = await shown(t, server, project.project_id);
   way.cut();
   await until(() => lab.events.connection.value === 'lost', 'the loss');
-  assert.equal(lab.canChange, false);
+  assert.equal(lab.canAsk, false);
   for (let at = 0; at < 20; at += 1) await server.expect(200, 'PUT', `${path}/nodes/${hub.node_id}`, { x: at });
   await server.hub(project, 'Other');
   way.mend();
@@ -44,7 +44,7 @@ test('changes of the time without a connection come in order, and are counted', 
   assert.equal(lab.nodes.get(hub.node_id)?.x, 19);
   // The node's moves and the new node; the first move was none.
   assert.equal(lab.notice.value, '20 changes while away');
-  assert.equal(lab.canChange, true);
+  assert.equal(lab.canAsk, true);
 });
 
 test('a connection that breaks while it is told what it has missed loses nothing', async (t) => {
@@ -93,7 +93,7 @@ test('a lab that is closed or deleted by others stays in sight with its time', a
   const { lab } = await shown(t, server, project.project_id);
   await server.expect(204, 'POST', `${path}/close`);
   await until(() => lab.state.value === 'closed', 'the closing');
-  assert.ok(lab.isShown && !lab.canChange && lab.endedAt.value > 0);
+  assert.ok(lab.isShown && !lab.canAsk && lab.endedAt.value > 0);
   assert.deepEqual(names(lab), ['Hub']);
   await server.expect(201, 'POST', `${path}/open`);
   await until(() => lab.state.value === 'open', 'the opening');

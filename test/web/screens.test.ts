@@ -18,6 +18,8 @@ test('addresses of the page are served with its policy, others are not; those of
     '/templates',
     '/images',
     '/hosts',
+    '/people',
+    '/account',
     '/help',
   ];
   for (const path of pages) {
@@ -52,6 +54,9 @@ test('the command field finds what can be done and what there is; the keys are s
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `${address}help`, { credentials: null });
   await page.getByRole('heading', { name: 'First steps' }).waitFor();
+  // Nobody logs in here.
+  assert.equal(await page.getByRole('link', { name: 'People' }).count(), 0);
+  assert.equal(await page.getByRole('button', { name: 'Log out' }).count(), 0);
   assert.deepEqual(await hindrancesInAll(page), []);
   await page.getByRole('button', { name: 'Build the demonstration lab' }).click();
   await page.waitForURL(/\/labs\//);

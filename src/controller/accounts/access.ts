@@ -16,6 +16,8 @@ export interface AccessParts {
 
 /** Questions to emulators whose answers are the same for everybody. */
 const HARMLESS_QUESTIONS = /^(images|binaries|img-binaries|capabilities|vms)$/;
+/** Which types of nodes cannot run there, and why: everybody is told. */
+const HINDRANCES = 'node_types/hindrances';
 const EMULATORS = /^(qemu|docker|dynamips|iou|vpcs|virtualbox|vmware)$/;
 
 /** Requests that change nothing that is kept, whatever their method. */
@@ -41,6 +43,7 @@ export class Access implements AccessControl {
     if (role === 'admin') return { watches: false };
     const need = needOf(route) ?? 'admin';
     const params = request.params as Record<string, string | undefined>;
+    if (need === 'pass' && `${params['emulator']}/${params['action']}` === HINDRANCES) return { watches: false };
     if (need === 'admin' || (need === 'figures' && identity.token?.ofRole !== 'admin'))
       throw refusal(identity, 'admin');
     if (

@@ -155,6 +155,23 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       return undefined;
     }),
 
+    // One question for a whole list of labs.
+    route('GET /v2/project-sharing', {}, async ({ client: { identity } }) => {
+      const known = await names();
+      return projects
+        .list()
+        .filter(({ id }) => sharing.sees(identity, id))
+        .map(({ id }) => {
+          const { owner } = sharing.get(id);
+          return {
+            project_id: id,
+            owner: owner === null ? null : (known.get(owner) ?? null),
+            access: sharing.accessOf(identity, id),
+            may_share: mayShare(identity, sharing.get(id)),
+          };
+        });
+    }),
+
     route('GET /v2/projects/{project_id}/sharing', {}, async ({ client, params }) =>
       sharingJson(projects.get(params.project_id).id, client.identity),
     ),
@@ -185,11 +202,15 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       return sharingJson(project.id, identity);
     }),
 
-    route('GET /v2/audit', {}, async ({ query: { last } }) => {
+    route('GET /v2/audit', {}, async ({ query: { last, account, project } }) => {
       const wanted = last === undefined ? LINES.usual : Number(last);
       if (!Number.isInteger(wanted) || wanted < 1 || wanted > LINES.most)
         throw new Failure('invalid', `last: give a whole number from 1 to ${LINES.most}.`);
-      return audit.last(wanted);
+      // A line that tells how many were lost has no objects.
+      return audit.last(wanted, ({ account: by, objects = {} }) => {
+        const isOfLab = project === undefined || [objects['project_id'], objects['project']].includes(project);
+        return isOfLab && (account === undefined || by === normalName(account));
+      });
     }),
   ];
 }

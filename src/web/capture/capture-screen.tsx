@@ -1,7 +1,9 @@
 // A capture alone in its window.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { readAccount } from '../model/account.ts';
 import { api } from '../model/api.ts';
+import { readShares, whyNotChange } from '../model/may.ts';
 import type { LinkObject, NodeObject } from '../model/types.ts';
 import { Link } from '../panels/link.tsx';
 import { WORDS } from '../words.ts';
@@ -14,7 +16,13 @@ export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: rea
   useEffect(() => {
     const read = async (): Promise<void> => {
       const link = await api.get<LinkObject>(`${lab}/links/${linkId}`);
-      if (!link.capturing) await api.post(`${lab}/links/${linkId}/start_capture`);
+      if (!link.capturing) {
+        await readAccount();
+        await readShares();
+        const why = whyNotChange(projectId);
+        if (why !== '') throw new Error(`${WORDS.may.noCapture} ${why}`);
+        await api.post(`${lab}/links/${linkId}/start_capture`);
+      }
       const nodes = await Promise.all(link.nodes.map((end) => api.get<NodeObject>(`${lab}/nodes/${end.node_id}`)));
       title.value = nodes.map(({ name }) => name).join(' – ');
       document.title = `${title.value} - Labwire`;
@@ -31,7 +39,9 @@ export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: rea
       <p class="message" role="alert">
         {message}
       </p>
-      {title.value !== '' && <CaptureView path={`${lab}/links/${linkId}`} title={title.value} isShown />}
+      {title.value !== '' && (
+        <CaptureView labId={projectId} path={`${lab}/links/${linkId}`} title={title.value} isShown />
+      )}
     </main>
   );
 }

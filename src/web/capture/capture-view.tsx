@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { api } from '../model/api.ts';
 import { copyText } from '../model/clipboard.ts';
+import { whyNotChange } from '../model/may.ts';
 import { WORDS } from '../words.ts';
 import { Download } from './download.tsx';
 import { PacketsView } from './packets-view.tsx';
@@ -17,13 +18,14 @@ export function streamed(path: string): string {
 }
 
 interface CaptureViewProps {
+  labId: string;
   /** Path of the link below `/v2`. */
   path: string;
   title: string;
   isShown: boolean;
 }
 
-export function CaptureView({ path, title, isShown }: CaptureViewProps) {
+export function CaptureView({ labId, path, title, isShown }: CaptureViewProps) {
   const message = useSignal('');
   const line = `${streamed(path)} | wireshark -k -i -`;
   const stop = (): void => {
@@ -39,9 +41,11 @@ export function CaptureView({ path, title, isShown }: CaptureViewProps) {
       isShown={isShown}
       tools={(isOver) => (
         <>
-          <button type="button" disabled={isOver} onClick={stop}>
-            {words.stop}
-          </button>
+          {whyNotChange(labId) === '' && (
+            <button type="button" disabled={isOver} onClick={stop}>
+              {words.stop}
+            </button>
+          )}
           <Download path={path} />
           <ForWireshark line={line} />
           <span role="status">{message}</span>

@@ -8,7 +8,7 @@ import { keyOf } from './entries.ts';
 import { ownWindow } from './own-window.ts';
 import type { PaneProps } from './pane.ts';
 
-type View = ComponentType<{ path: string; title: string; isShown: boolean }>;
+type View = ComponentType<{ labId: string; path: string; title: string; isShown: boolean }>;
 
 export function CapturePane({ context, entry, isShown }: PaneProps<'capture'>) {
   const [View, setView] = useState<View>();
@@ -21,5 +21,6 @@ export function CapturePane({ context, entry, isShown }: PaneProps<'capture'>) {
     context.dock.offer(keyOf(entry), [merge, ownWindow(context.lab.id, `links/${entry.linkId}/capture`)]);
   }, [context, entry]);
   if (!View) return null;
-  return <View path={`${context.lab.path}/links/${entry.linkId}`} title={entry.title} isShown={isShown} />;
+  const { id, path } = context.lab;
+  return <View labId={id} path={`${path}/links/${entry.linkId}`} title={entry.title} isShown={isShown} />;
 }

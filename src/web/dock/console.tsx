@@ -9,7 +9,7 @@ import { pastedText } from '../model/clipboard.ts';
 import { loadPart } from '../model/part.ts';
 import { remembered } from '../model/remembered.ts';
 import { WORDS } from '../words.ts';
-import { keyOf } from './entries.ts';
+import { type DockAction, keyOf } from './entries.ts';
 import { FindBar } from './find-bar.tsx';
 import { LinkDialog } from './link-dialog.tsx';
 import { ConnectionNotice } from './notice.tsx';
@@ -37,6 +37,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
   const node = lab.nodes.get(entry.nodeId);
   const name = node?.name ?? entry.title;
   const path = `${lab.path}/nodes/${entry.nodeId}`;
+  const isWatching = lab.whyNotChange !== '';
 
   useEffect(() => {
     let over = false;
@@ -97,6 +98,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
 
   useEffect(() => {
     if (!open) return;
+    const changing = (actions: DockAction[]): DockAction[] => (isWatching ? [] : actions);
     dock.offer(key, [
       { id: 'find', words: words.find, run: () => set(finding, true) },
       {
@@ -107,11 +109,15 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
             if (!(await open.copy())) throw new Error(words.notCopied);
           }),
       },
-      { id: 'paste', words: words.paste, run: () => void pastedText().then((text) => set(pasting, text)) },
+      ...changing([
+        { id: 'paste', words: words.paste, run: () => void pastedText().then((text) => set(pasting, text)) },
+      ]),
       { id: 'clear', words: words.clear, run: () => open.clear() },
       { id: 'save', words: words.save, run: () => saveText(`${name}.txt`, open.text()) },
-      { id: 'break', words: words.sendBreak, run: () => open.sendBreak() },
-      { id: 'reset', words: words.reset, run: () => void attempt(() => api.post(`${path}/console/reset`)) },
+      ...changing([
+        { id: 'break', words: words.sendBreak, run: () => open.sendBreak() },
+        { id: 'reset', words: words.reset, run: () => void attempt(() => api.post(`${path}/console/reset`)) },
+      ]),
       {
         id: 'reader',
         words: words.readAloud,
@@ -120,11 +126,12 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
       },
       ownWindow(lab.id, `nodes/${entry.nodeId}/console`),
     ]);
-  }, [open, readsAloud.value, name, path, key, dock, attempt, finding, pasting, lab.id, entry.nodeId]);
+  }, [open, readsAloud.value, name, path, key, dock, attempt, finding, pasting, lab.id, entry.nodeId, isWatching]);
 
   return (
     <>
       <ConnectionNotice state={open?.connection.state.value ?? 'connecting'} name={name} />
+      {isWatching && open && <p class="notice watching">{WORDS.may.typing}</p>}
       {slow.value && (
         <p class="notice" role="status">
           {words.pasting(slow.value.done, slow.value.all)}{' '}

@@ -10,6 +10,7 @@ import { api } from '../model/api.ts';
 import { Collection } from '../model/collection.ts';
 import { hindrancesOf } from '../model/hindrances.ts';
 import { useLoaded } from '../model/loaded.ts';
+import { whyNot } from '../model/may.ts';
 import { bytesInWords } from '../model/sizes.ts';
 import { PageHeader } from '../panels/page-header.tsx';
 import { WORDS } from '../words.ts';
@@ -68,11 +69,13 @@ export function HostsScreen() {
       message.value = error instanceof Error ? error.message : String(error);
     }
   };
+  const why = whyNot('administer');
   return (
     <div class="screen">
       <PageHeader title={words.title} events={hosts.events} />
       <main class="wide">
-        <p class="tools">
+        {why !== '' && <p class="reason">{why}</p>}
+        <p class="tools" hidden={why !== ''}>
           <button
             type="button"
             onClick={() => {
@@ -103,7 +106,7 @@ export function HostsScreen() {
                 since={since.get(host.compute_id)}
                 statistics={statistics.value.value?.find(({ compute_id: id }) => id === host.compute_id)?.statistics}
               />
-              {host.compute_id !== 'local' && (
+              {host.compute_id !== 'local' && why === '' && (
                 <p class="tools">
                   <button
                     type="button"

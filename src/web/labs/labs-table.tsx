@@ -3,6 +3,7 @@ import type { Signal } from '@preact/signals';
 import { account } from '../model/account.ts';
 import { api } from '../model/api.ts';
 import type { FolderRow, LabRow, Order, SortKey } from '../model/lab-rows.ts';
+import { shares, whyNot, whyNotChange } from '../model/may.ts';
 import { Link } from '../panels/link.tsx';
 import { type RowPlace, WindowedBodies } from '../panels/windowed.tsx';
 import { showExport } from '../tasks/dialogs.tsx';
@@ -99,6 +100,9 @@ interface RowProps {
 function Row({ row: { project, name, figures, changed }, attempt, ask, place }: RowProps) {
   const path = `/projects/${project.project_id}`;
   const isOpen = project.status === 'opened';
+  const why = whyNotChange(project.project_id);
+  const mayChange = why === '';
+  const share = shares.value.get(project.project_id);
   const hasNodes = isOpen && figures !== undefined;
   const change = (): void =>
     void attempt(isOpen ? WORDS.common.close : WORDS.common.open, () =>
@@ -127,6 +131,14 @@ function Row({ row: { project, name, figures, changed }, attempt, ask, place }: 
         ) : (
           <Link to={`/labs/${project.project_id}`}>{name}</Link>
         )}
+        {account.value?.others && share?.owner != null && share.owner !== account.value.name && (
+          <small class="tag">{WORDS.sharing.of(share.owner)}</small>
+        )}
+        {!mayChange && (
+          <small class="tag" title={why}>
+            {WORDS.sharing.watchOnly}
+          </small>
+        )}
       </th>
       <td>
         <span class="state" data-status={isOpen ? 'started' : 'stopped'} />{' '}
@@ -147,18 +159,22 @@ function Row({ row: { project, name, figures, changed }, attempt, ask, place }: 
         <div class="actions">
           {!project.damaged && (
             <>
-              <button type="button" onClick={change}>
-                {isOpen ? WORDS.common.close : WORDS.common.open}
-              </button>
-              {button(words.settings, 'settings')}
-              {account.value?.others && button(WORDS.sharing.share, 'share')}
-              {button(WORDS.common.duplicate, 'duplicate')}
+              {mayChange && (
+                <>
+                  <button type="button" onClick={change}>
+                    {isOpen ? WORDS.common.close : WORDS.common.open}
+                  </button>
+                  {button(words.settings, 'settings')}
+                </>
+              )}
+              {account.value?.others && share?.may_share !== false && button(WORDS.sharing.share, 'share')}
+              {whyNot('make') === '' && button(WORDS.common.duplicate, 'duplicate')}
               <button type="button" onClick={() => showExport(project.project_id, project.name)}>
                 {words.export}
               </button>
             </>
           )}
-          {button(WORDS.common.remove, 'remove')}
+          {mayChange && button(WORDS.common.remove, 'remove')}
         </div>
       </td>
     </tr>

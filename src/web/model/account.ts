@@ -25,16 +25,15 @@ export interface SharingObject {
 /** Undefined until it is known, and with a server that knows no accounts. */
 export const account = signal<AccountObject | undefined>(undefined);
 
-let asked = false;
+let asked: Promise<void> | undefined;
 
 /** Asks once. */
-export function readAccount(): void {
-  if (asked) return;
-  asked = true;
-  api.get<AccountObject>('/account').then(
+export function readAccount(): Promise<void> {
+  asked ??= api.get<AccountObject>('/account').then(
     (read) => {
       account.value = read;
     },
     () => {},
   );
+  return asked;
 }

@@ -4,6 +4,7 @@ import { WORDS } from '../words.ts';
 import { api, Refusal } from './api.ts';
 import { Counters } from './counters.ts';
 import { Events } from './events.ts';
+import { whyNotChange } from './may.ts';
 import type { DrawingObject, LinkObject, Message, NodeObject, ProjectObject } from './types.ts';
 import { compareVersion } from './version.ts';
 
@@ -85,9 +86,14 @@ export class Lab {
     return this.state.value === 'open' || this.endedAt.value > 0;
   }
 
-  /** Whether it can be changed now: it is open, and the server can be reached. */
-  get canChange(): boolean {
+  /** Whether it can be asked for anything now: it is open, and the server can be reached. */
+  get canAsk(): boolean {
     return this.state.value === 'open' && this.events.connection.value !== 'lost';
+  }
+
+  /** Why whoever is logged in may only watch it; empty where it may be changed. */
+  get whyNotChange(): string {
+    return whyNotChange(this.id);
   }
 
   start(): void {

@@ -14,7 +14,7 @@ export const leftLab = signal<LeftLab | undefined>(undefined);
 /** To be called when the screen of a lab goes. */
 export function noteLeaving(lab: Lab): void {
   const project = lab.project.peek();
-  const isClosing = project?.auto_close === true && lab.state.peek() === 'open';
+  const isClosing = project?.auto_close === true && lab.whyNotChange === '' && lab.state.peek() === 'open';
   leftLab.value = isClosing ? { id: lab.id, name: project.name } : undefined;
 }
 

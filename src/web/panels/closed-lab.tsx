@@ -1,10 +1,10 @@
 // A lab that is not open: why, and the way to open it.
-import { api } from '../model/api.ts';
 import type { Lab } from '../model/lab.ts';
 import { WORDS } from '../words.ts';
 import { LabHeader } from './lab-header.tsx';
 import { Link } from './link.tsx';
 import { Message } from './message.tsx';
+import { OpenButton } from './open-button.tsx';
 import { Reading } from './reading.tsx';
 
 interface ClosedLabProps {
@@ -29,13 +29,7 @@ export function ClosedLab({ lab, attempt }: ClosedLabProps) {
         {lab.state.value === 'closed' && (
           <div class="first">
             <p>{WORDS.lab.closed}</p>
-            <button
-              type="button"
-              class="main"
-              onClick={() => void attempt(() => api.post(`${lab.path}/open`)).then(() => lab.read())}
-            >
-              {WORDS.common.open}
-            </button>
+            <OpenButton lab={lab} attempt={attempt} class="main" />
           </div>
         )}
       </main>

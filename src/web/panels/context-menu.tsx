@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { keyText } from '../shell/keys-table.tsx';
 import type { LabVerb } from '../verbs/verb.ts';
-import { isDangerous, isUsable, VERBS, wordsOf } from '../verbs.ts';
+import { isDangerous, isUsable, VERBS, whyNotUse, wordsOf } from '../verbs.ts';
 import { WORDS } from '../words.ts';
 
 export function ContextMenu({ context }: { context: LabContext }) {
@@ -34,7 +34,8 @@ export function ContextMenu({ context }: { context: LabContext }) {
 
   if (!at) return null;
   const scope = isEmpty ? 'lab' : link !== undefined ? 'link' : nodes.length > 0 ? 'nodes' : 'drawing';
-  const verbs = VERBS.filter((verb): verb is LabVerb => verb.scope === scope);
+  const verbs = VERBS.filter((verb): verb is LabVerb => verb.scope === scope && whyNotUse(verb, context) === '');
+  const why = context.lab.whyNotChange;
 
   const close = (): void => {
     menu.value = undefined;
@@ -72,6 +73,11 @@ export function ContextMenu({ context }: { context: LabContext }) {
           </button>
         </Fragment>
       ))}
+      {why !== '' && (
+        <button type="button" role="menuitem" tabIndex={-1} disabled>
+          <small>{why}</small>
+        </button>
+      )}
     </div>
   );
 }

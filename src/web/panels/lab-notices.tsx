@@ -3,10 +3,10 @@
 import { useEffect } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { timeInWords } from '../language.ts';
-import { api } from '../model/api.ts';
 import { WORDS } from '../words.ts';
 import { Link } from './link.tsx';
 import { Message } from './message.tsx';
+import { OpenButton } from './open-button.tsx';
 
 /** A notice that asks for nothing goes by itself. */
 const BRIEF_MS = 8_000;
@@ -25,6 +25,7 @@ export function LabNotices({ context }: { context: LabContext }) {
   return (
     <div class="notices">
       <Message text={lab.message.value} />
+      {lab.whyNotChange !== '' && <p class="notice watching">{lab.whyNotChange}</p>}
       <p class="notice" role="status">
         {notice}
       </p>
@@ -36,13 +37,7 @@ export function LabNotices({ context }: { context: LabContext }) {
             </>
           ) : (
             <>
-              {WORDS.lab.closed} {WORDS.lab.closedAt(time)}{' '}
-              <button
-                type="button"
-                onClick={() => void attempt(() => api.post(`${lab.path}/open`)).then(() => lab.read())}
-              >
-                {WORDS.common.open}
-              </button>
+              {WORDS.lab.closed} {WORDS.lab.closedAt(time)} <OpenButton lab={lab} attempt={attempt} />
             </>
           )}
         </p>

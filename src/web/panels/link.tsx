@@ -6,13 +6,15 @@ interface LinkProps {
   to: string;
   children: ComponentChildren;
   class?: string;
+  title?: string;
 }
 
-export function Link({ to, children, class: kind }: LinkProps) {
+export function Link({ to, children, class: kind, title }: LinkProps) {
   return (
     <a
       href={to}
       class={kind}
+      title={title}
       aria-current={address.value === to ? 'page' : undefined}
       onClick={(event) => {
         // A new tab or window, which the browser opens.

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { Brand, Icon } from '../icons.tsx';
 import { account, readAccount } from '../model/account.ts';
 import type { Events } from '../model/events.ts';
+import { logOut } from '../model/log-out.ts';
 import { bar } from '../shell/bar.ts';
 import { isCommandShown, isKeysShown } from '../shell/shown.ts';
 import { TasksButton } from '../tasks/tasks-button.tsx';
@@ -20,7 +21,7 @@ interface PageHeaderProps {
 }
 
 export function PageHeader({ title, events, children }: PageHeaderProps) {
-  useEffect(readAccount, []);
+  useEffect(() => void readAccount(), []);
   const who = account.value;
   return (
     <header>
@@ -30,13 +31,13 @@ export function PageHeader({ title, events, children }: PageHeaderProps) {
       </h1>
       {events && <Live events={events} />}
       <ul class="screens" aria-label={WORDS.page.screens}>
-        {(title === undefined ? bar.value : bar.value.filter(({ path }) => path !== '/')).map(
-          ({ path, title: name }) => (
+        {bar.value
+          .filter(({ path }) => path !== '/account' && (title === undefined || path !== '/'))
+          .map(({ path, title: name }) => (
             <li key={path}>
               <Link to={path}>{name}</Link>
             </li>
-          ),
-        )}
+          ))}
       </ul>
       <button
         type="button"
@@ -59,10 +60,15 @@ export function PageHeader({ title, events, children }: PageHeaderProps) {
       >
         ?
       </button>
-      {who?.others && (
-        <small class="account" title={WORDS.sharing.roles[who.role]}>
-          {who.name} ({who.role})
-        </small>
+      {who?.login && (
+        <span class="account">
+          <Link to="/account" title={WORDS.sharing.roles[who.role]}>
+            {who.name} ({who.role})
+          </Link>
+          <button type="button" onClick={logOut}>
+            {WORDS.account.logOut}
+          </button>
+        </span>
       )}
       <TasksButton />
       {children}

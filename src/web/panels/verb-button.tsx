@@ -1,7 +1,7 @@
 // A button for a verb.
 import { Icon } from '../icons.tsx';
 import type { LabContext } from '../lab-context.ts';
-import { fits, isDangerous, isUsable, labVerb, wordsOf } from '../verbs.ts';
+import { fits, isDangerous, isUsable, labVerb, whyNotUse, wordsOf } from '../verbs.ts';
 
 interface VerbButtonProps {
   context: LabContext;
@@ -13,10 +13,10 @@ interface VerbButtonProps {
   icon?: boolean | 'alone';
 }
 
-/** Nothing while what the verb is for is not selected. */
+/** Nothing while what the verb is for is not selected, and for those who may not use it. */
 export function VerbButton({ context, id, isPressed, icon = false }: VerbButtonProps) {
   const verb = labVerb(id);
-  if (!fits(verb, context)) return null;
+  if (!fits(verb, context) || whyNotUse(verb, context) !== '') return null;
   const text = wordsOf(verb, context);
   const key = verb.keys?.[0];
   return (

@@ -46,7 +46,7 @@ async function commandsElsewhere(): Promise<Command[]> {
   const context = shownLab.peek();
   const [labs, templates] = await Promise.all([
     api.get<ProjectObject[]>('/projects'),
-    context ? api.get<TemplateObject[]>('/templates') : [],
+    context?.lab.whyNotChange === '' ? api.get<TemplateObject[]>('/templates') : [],
   ]);
   return [
     ...labs

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { dateInWords } from '../language.ts';
 import { api } from '../model/api.ts';
+import { whyNotChange } from '../model/may.ts';
 import { Message } from '../panels/message.tsx';
 import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
@@ -31,6 +32,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
   const isBusy = useSignal(false);
   const asked = useSignal<{ verb: 'restore' | 'remove'; snapshot: SnapshotObject } | undefined>(undefined);
   const place = useRef<HTMLDivElement>(null);
+  const why = whyNotChange(id);
 
   const attempt = async (task: () => Promise<unknown>): Promise<boolean> => {
     isBusy.value = true;
@@ -76,7 +78,8 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
     <Dialog title={words.of(name)} close={close} class="wide">
       <div class="asking" ref={place}>
         <h2>{words.of(name)}</h2>
-        <form class="tools" onSubmit={(event) => void make(event)}>
+        {why !== '' && <p class="hint">{why}</p>}
+        <form class="tools" hidden={why !== ''} onSubmit={(event) => void make(event)}>
           <label>
             <span class="hidden">{words.name}</span>
             <input name="name" required placeholder={words.name} autocomplete="off" />
@@ -96,7 +99,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
               <tr>
                 <th scope="col">{WORDS.common.name}</th>
                 <th scope="col">{words.made}</th>
-                <th scope="col">{WORDS.common.actions}</th>
+                {why === '' && <th scope="col">{WORDS.common.actions}</th>}
               </tr>
             </thead>
             <tbody>
@@ -104,7 +107,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
                 <tr key={snapshot.snapshot_id}>
                   <th scope="row">{snapshot.name}</th>
                   <td>{dateInWords(new Date(snapshot.created_at * 1000))}</td>
-                  <td>
+                  <td hidden={why !== ''}>
                     <div class="actions">
                       {(['restore', 'remove'] as const).map((verb) => {
                         const text = verb === 'restore' ? words.restore : WORDS.common.remove;

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
+import { whyNot } from '../model/may.ts';
 import { bytesInWords } from '../model/sizes.ts';
 import { SearchField } from '../panels/search-field.tsx';
 import { WindowedList } from '../panels/windowed.tsx';
@@ -123,6 +124,7 @@ function VersionView({ version, make }: { version: Version; make: () => void }) 
           type="button"
           class="main"
           disabled={!canMake}
+          hidden={whyNot('administer') !== ''}
           onClick={make}
           aria-label={words.makeTemplateOf(`${version.name} ${number ?? ''}`.trim())}
         >

@@ -6,6 +6,7 @@ import { api } from '../model/api.ts';
 import { Collection } from '../model/collection.ts';
 import { type Hindrance, hindrancesOf } from '../model/hindrances.ts';
 import { useLoaded } from '../model/loaded.ts';
+import { whyNot } from '../model/may.ts';
 import { PageHeader } from '../panels/page-header.tsx';
 import { SearchField } from '../panels/search-field.tsx';
 import { WORDS } from '../words.ts';
@@ -45,6 +46,7 @@ export function TemplatesScreen() {
   const all = (templates.list.value ?? [])
     .filter(({ name, template_type: type }) => `${name} ${type}`.toLowerCase().includes(typed.value.toLowerCase()))
     .toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+  const why = whyNot('administer');
   const kinds = forms.value.value ?? [];
   const problem = message.value || templates.message.value || forms.problem.value || hosts.problem.value;
   return (
@@ -96,8 +98,9 @@ export function TemplatesScreen() {
           </section>
         ) : (
           <>
+            {why !== '' && <p class="reason">{why}</p>}
             <div class="tools">
-              <label>
+              <label hidden={why !== ''}>
                 {words.make}{' '}
                 <select
                   value=""
@@ -123,7 +126,7 @@ export function TemplatesScreen() {
                 const kind = formOf(kinds, template);
                 if (kind) edited.value = { kind, template };
               }}
-              canEdit={(template) => formOf(kinds, template) !== undefined}
+              canEdit={(template) => why === '' && formOf(kinds, template) !== undefined}
               attempt={attempt}
             />
           </>
@@ -176,7 +179,7 @@ function TemplatesTable({ templates, hindrances, edit, canEdit, attempt }: Templ
                       {words.edit}
                     </button>
                   )}
-                  {!builtin && (
+                  {!builtin && whyNot('administer') === '' && (
                     <>
                       <button type="button" onClick={() => void attempt(() => api.post(`/templates/${id}/duplicate`))}>
                         {WORDS.common.duplicate}

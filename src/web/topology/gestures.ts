@@ -153,12 +153,13 @@ export class Gestures {
   #grip(target: Element, event: PointerEvent): () => Grip {
     const stage = this.#stage;
     const { lab, selection } = stage.context;
+    const mayChange = lab.whyNotChange === '';
     const port = lab.nodes.get(target.closest<SVGElement>('[data-port]')?.dataset['port'] ?? '');
-    if (port) return () => connectGrip(stage, port, (to) => this.#events.connect(port.node_id, to));
+    if (port && mayChange) return () => connectGrip(stage, port, (to) => this.#events.connect(port.node_id, to));
     const handle = target.closest<SVGElement>('[data-handle]')?.dataset['handle'];
     const drawing = lab.drawings.get(selection.value.drawings[0] ?? '');
     const shape = drawing && readShape(drawing.svg);
-    if (handle !== undefined && drawing && shape) return () => resizeGrip(stage, drawing, shape, handle);
+    if (handle !== undefined && drawing && shape && mayChange) return () => resizeGrip(stage, drawing, shape, handle);
     const found = targetOf(target);
     const isMore = event.ctrlKey || event.metaKey || event.shiftKey;
     const before = selection.value;
@@ -167,6 +168,7 @@ export class Gestures {
       return () => rectangleGrip(stage, start, event.ctrlKey ? before : NOTHING, this.#events.boxOfDrawing);
     }
     this.#select(found, isMore);
+    if (!mayChange) return () => panGrip(stage);
     if (found?.kind === 'node') {
       const node = lab.nodes.get(found.id);
       const isAlone = before.nodes.length === 1 && before.nodes[0] === found.id;

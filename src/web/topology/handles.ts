@@ -30,14 +30,16 @@ export class Handles {
   draw(): void {
     const { context } = this.#stage;
     const { nodes, drawings } = context.selection.value;
+    const mayChange = context.lab.whyNotChange === '';
     const node = context.lab.nodes.get(this.#hovered ?? (nodes.length === 1 ? nodes[0]! : ''));
-    if (!node || this.#stage.held.size > 0) set(this.#port, { visibility: 'hidden' });
+    if (!node || !mayChange || this.#stage.held.size > 0) set(this.#port, { visibility: 'hidden' });
     else {
       const { x, y, width, height } = this.#stage.boxOf(node);
       const transform = `translate(${x + width + 6} ${y + height / 2})`;
       set(this.#port, { visibility: 'visible', 'data-port': node.node_id, transform });
     }
-    const drawing = drawings.length === 1 && nodes.length === 0 ? context.lab.drawings.get(drawings[0]!) : undefined;
+    const drawing =
+      mayChange && drawings.length === 1 && nodes.length === 0 ? context.lab.drawings.get(drawings[0]!) : undefined;
     this.#drawSizes(drawing);
   }
 

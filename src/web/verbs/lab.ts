@@ -78,6 +78,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
     words: words.traffic,
     keys: ['u'],
     scope: 'lab',
+    isReading: () => true,
     startsGroup: true,
     run: ({ traffic }) => {
       traffic.value = !traffic.value;
@@ -133,12 +134,14 @@ export const LAB_VERBS: readonly LabVerb[] = [
     id: 'lab.snapshots',
     words: words.snapshots,
     scope: 'lab',
+    isReading: () => true,
     run: ({ lab }) => showSnapshots(lab.id, lab.project.value?.name ?? ''),
   },
   {
     id: 'lab.export',
     words: words.export,
     scope: 'lab',
+    isReading: () => true,
     run: ({ lab }) => showExport(lab.id, lab.project.value?.name ?? ''),
   },
   {

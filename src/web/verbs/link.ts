@@ -64,6 +64,7 @@ export const LINK_VERBS: readonly LabVerb[] = [
     words: (context) => (selected(context)?.capturing ? words.showCapture : words.startCapture),
     keys: ['c'],
     scope: 'link',
+    isReading: (context) => selected(context)?.capturing === true,
     run: (context) => {
       const link = selected(context);
       if (link) void openCapture(context, link);

@@ -98,7 +98,8 @@ export const DRAWING_VERBS: readonly LabVerb[] = [
     keys: ['Enter', 'e', 'F2'],
     scope: 'drawing',
     isLocal: true,
-    enabled: ({ selection: { value } }) => value.drawings.length === 1 && value.nodes.length === 0,
+    enabled: ({ lab, selection: { value } }) =>
+      lab.whyNotChange === '' && value.drawings.length === 1 && value.nodes.length === 0,
     run: (context) => {
       context.editing.value = context.selection.value.drawings[0];
     },

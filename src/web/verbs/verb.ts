@@ -21,6 +21,8 @@ export interface LabVerb extends Common<LabContext> {
   scope: 'lab' | 'nodes' | 'link' | 'drawing';
   /** It changes nothing but what is shown here: it can be used while the server is away, and in a lab that somebody has closed. */
   isLocal?: boolean;
+  /** Whether it asks the server, and changes nothing there: it is also for those who may only watch the lab. */
+  isReading?(context: LabContext): boolean;
 }
 
 /** A verb that every screen knows. */

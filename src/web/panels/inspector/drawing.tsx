@@ -6,6 +6,7 @@ import type { Fields } from '../../model/undo.ts';
 import { focusShown } from '../../shell/focus.ts';
 import { WORDS } from '../../words.ts';
 import { VerbButton } from '../verb-button.tsx';
+import { Changing } from './changing.tsx';
 import { CheckField, ChoiceField, ColourField, NumberField, TextField, useDraft } from './fields.tsx';
 import type { TabProps } from './tabs.tsx';
 
@@ -42,22 +43,24 @@ export function DrawingDetails({ context, object: drawing }: TabProps<DrawingObj
           <VerbButton key={verb} context={context} id={`drawing.${verb}`} />
         ))}
       </p>
-      <div class="fields" ref={panel}>
-        {shape?.kind === 'text' && <TextFields shape={shape} change={change} back={() => context.map?.focus()} />}
-        {(shape?.kind === 'rect' || shape?.kind === 'ellipse') && <FilledFields shape={shape} change={change} />}
-        {shape?.kind === 'line' && <BorderFields shape={shape} change={change} />}
-        {!shape && <p>{words.foreign}</p>}
-        <NumberField label={words.x} value={drawing.x} change={(x) => update({ x })} />
-        <NumberField label={words.y} value={drawing.y} change={(y) => update({ y })} />
-        <NumberField
-          label={words.rotation}
-          value={drawing.rotation}
-          least={-359}
-          most={360}
-          change={(rotation) => update({ rotation })}
-        />
-        <NumberField label={words.layer} value={drawing.z} change={(z) => update({ z })} />
-      </div>
+      <Changing context={context}>
+        <div class="fields" ref={panel}>
+          {shape?.kind === 'text' && <TextFields shape={shape} change={change} back={() => context.map?.focus()} />}
+          {(shape?.kind === 'rect' || shape?.kind === 'ellipse') && <FilledFields shape={shape} change={change} />}
+          {shape?.kind === 'line' && <BorderFields shape={shape} change={change} />}
+          {!shape && <p>{words.foreign}</p>}
+          <NumberField label={words.x} value={drawing.x} change={(x) => update({ x })} />
+          <NumberField label={words.y} value={drawing.y} change={(y) => update({ y })} />
+          <NumberField
+            label={words.rotation}
+            value={drawing.rotation}
+            least={-359}
+            most={360}
+            change={(rotation) => update({ rotation })}
+          />
+          <NumberField label={words.layer} value={drawing.z} change={(z) => update({ z })} />
+        </div>
+      </Changing>
     </>
   );
 }

@@ -2,36 +2,40 @@
 import { type LinkStyle, readLinkStyle } from '../../model/style.ts';
 import type { LinkObject } from '../../model/types.ts';
 import { WORDS } from '../../words.ts';
+import { Changing } from './changing.tsx';
 import { ChoiceField, ColourField, NumberField } from './fields.tsx';
 import type { TabProps } from './tabs.tsx';
 
 const words = WORDS.links;
 
-export function LinkStyleTab({ context: { attempt, history }, object: link }: TabProps<LinkObject>) {
+export function LinkStyleTab({ context, object: link }: TabProps<LinkObject>) {
+  const { attempt, history } = context;
   const style = readLinkStyle(link.link_style ?? {});
   const update = (link_style: object): void =>
     void attempt(() => history.update([{ kind: 'link', id: link.link_id, fields: { link_style } }]));
   // What other clients keep there stays.
   const change = (fields: LinkStyle): void => update({ ...link.link_style, ...fields });
   return (
-    <div class="fields">
-      <ColourField label={words.colour} value={style.color ?? '#000000'} change={(color) => change({ color })} />
-      <NumberField
-        label={words.width}
-        value={style.width ?? 2}
-        least={1}
-        most={30}
-        change={(width) => change({ width })}
-      />
-      <ChoiceField
-        label={words.pen}
-        value={String(style.type ?? 1)}
-        choices={words.pens}
-        change={(type) => change({ type: Number(type) })}
-      />
-      <button type="button" disabled={Object.keys(style).length === 0} onClick={() => update({})}>
-        {words.plain}
-      </button>
-    </div>
+    <Changing context={context}>
+      <div class="fields">
+        <ColourField label={words.colour} value={style.color ?? '#000000'} change={(color) => change({ color })} />
+        <NumberField
+          label={words.width}
+          value={style.width ?? 2}
+          least={1}
+          most={30}
+          change={(width) => change({ width })}
+        />
+        <ChoiceField
+          label={words.pen}
+          value={String(style.type ?? 1)}
+          choices={words.pens}
+          change={(type) => change({ type: Number(type) })}
+        />
+        <button type="button" disabled={Object.keys(style).length === 0} onClick={() => update({})}>
+          {words.plain}
+        </button>
+      </div>
+    </Changing>
   );
 }

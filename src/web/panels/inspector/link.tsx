@@ -48,7 +48,7 @@ function General({ context, object: link }: TabProps<LinkObject>) {
     return (
       <>
         <p>{WORDS.links.notCaptured}</p>
-        <CaptureForm context={context} object={link} />
+        {lab.whyNotChange === '' && <CaptureForm context={context} object={link} />}
       </>
     );
   }

@@ -60,12 +60,14 @@ export function Achieved({ context: { lab, attempt }, link, titles }: AchievedPr
       </svg>
       <p class="tools">
         <small>{words.lastMinute(rateText(top))}</small>
-        <button
-          type="button"
-          onClick={() => void attempt(() => api.post(`${lab.path}/links/${link.link_id}/statistics/reset`))}
-        >
-          {words.reset}
-        </button>
+        {lab.whyNotChange === '' && (
+          <button
+            type="button"
+            onClick={() => void attempt(() => api.post(`${lab.path}/links/${link.link_id}/statistics/reset`))}
+          >
+            {words.reset}
+          </button>
+        )}
       </p>
     </section>
   );

@@ -6,6 +6,7 @@ import { api } from '../../../model/api.ts';
 import { useLoaded } from '../../../model/loaded.ts';
 import type { LinkObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Changing } from '../changing.tsx';
 
 const words = WORDS.filters;
 
@@ -26,7 +27,8 @@ interface FilterObject {
 
 type Typed = Readonly<Record<string, readonly string[]>>;
 
-export function Filters({ context: { lab, history }, link }: { context: LabContext; link: LinkObject }) {
+export function Filters({ context, link }: { context: LabContext; link: LinkObject }) {
+  const { lab, history } = context;
   const path = `${lab.path}/links/${link.link_id}`;
   const loaded = useLoaded(() => api.get<FilterObject[]>(`${path}/available_filters`), [path]);
   const filters = loaded.value.value ?? [];
@@ -59,6 +61,7 @@ export function Filters({ context: { lab, history }, link }: { context: LabConte
         {words.title} {Object.keys(link.filters).length > 0 && `(${Object.keys(link.filters).length})`}
       </summary>
       <form onSubmit={(event) => void apply(event)}>
+<Changing context={context}>
         {filters.map(({ type, name, description, parameters }) => (
           <fieldset key={type}>
             <legend title={description}>{name}</legend>
@@ -95,6 +98,7 @@ export function Filters({ context: { lab, history }, link }: { context: LabConte
             </button>
           </p>
         )}
+</Changing>
       </form>
     </details>
   );

@@ -12,6 +12,7 @@ import { Filters } from './filters.tsx';
 import { ImpairmentForm, type Member } from './impairment-form.ts';
 import { ImpairmentFields } from './member-fields.tsx';
 import { Schedule } from './schedule.tsx';
+import { Changing } from '../changing.tsx';
 
 const words = WORDS.impairments;
 
@@ -55,6 +56,7 @@ function Impairments({ context, object: link, members, presets }: TabProps<LinkO
   return (
     <>
       <form class="impairments" onSubmit={(event) => void apply(event)}>
+<Changing context={context}>
         <Presets form={form} presets={presets} names={names} />
         <ImpairmentFields form={form} titles={titles} />
         <p class="problem" role="alert">
@@ -71,6 +73,7 @@ function Impairments({ context, object: link, members, presets }: TabProps<LinkO
             </button>
           </p>
         )}
+        </Changing>
       </form>
       <Achieved context={context} link={link} titles={titles} />
       <Schedule context={context} link={link} presets={presets} members={members} titles={titles} />

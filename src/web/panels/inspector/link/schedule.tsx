@@ -9,6 +9,7 @@ import type { Direction, Member } from './impairment-form.ts';
 import { ScheduleDraft } from './schedule-draft.ts';
 import { SmallField, Step } from './schedule-step.tsx';
 import { lengthOf, Strip } from './schedule-strip.tsx';
+import { Changing } from '../changing.tsx';
 
 const words = WORDS.schedule;
 const POLL_MS = 1000;
@@ -21,7 +22,8 @@ interface ScheduleProps {
   titles: Readonly<Record<Direction, string>>;
 }
 
-export function Schedule({ context: { lab, history }, link, presets, members, titles }: ScheduleProps) {
+export function Schedule({ context, link, presets, members, titles }: ScheduleProps) {
+  const { lab, history } = context;
   const path = `${lab.path}/links/${link.link_id}/schedule`;
   const isOpen = useSignal(false);
   const state = useSignal<ScheduleObject | undefined>(undefined);
@@ -80,6 +82,7 @@ export function Schedule({ context: { lab, history }, link, presets, members, ti
         </p>
       )}
       <form onSubmit={(event) => void start(event)}>
+<Changing context={context}>
         {draft.steps.value.map((step, index) => (
           <Step key={index} {...{ draft, step, index, presets, titles, names }} />
         ))}
@@ -105,6 +108,7 @@ export function Schedule({ context: { lab, history }, link, presets, members, ti
         <p class="problem" role="alert">
           {draft.message}
         </p>
+</Changing>
       </form>
     </details>
   );

@@ -78,6 +78,7 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
       if (now !== undefined && now !== base.value && now !== text.value) theirs.value = now;
       else await write();
     });
+  const isReadOnly = lab.whyNotChange !== '';
   const isChanged = base.value !== undefined && text.value !== base.value;
   const leave = (): void => {
     if (!isChanged || confirm(words.askLeave)) close();
@@ -88,18 +89,22 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
         <button type="button" onClick={leave}>
           {words.back}
         </button>
-        <button type="button" class="main" disabled={!isChanged || isBusy.value} onClick={() => void save()}>
-          {WORDS.forms.save}
-        </button>
-        <button
-          type="button"
-          disabled={!isChanged}
-          onClick={() => {
-            text.value = base.value ?? '';
-          }}
-        >
-          {WORDS.forms.discard}
-        </button>
+        {!isReadOnly && (
+          <>
+            <button type="button" class="main" disabled={!isChanged || isBusy.value} onClick={() => void save()}>
+              {WORDS.forms.save}
+            </button>
+            <button
+              type="button"
+              disabled={!isChanged}
+              onClick={() => {
+                text.value = base.value ?? '';
+              }}
+            >
+              {WORDS.forms.discard}
+            </button>
+          </>
+        )}
       </p>
       <h3>{path}</h3>
       <p role="status">{isSaved.value && !isChanged && words.saved}</p>
@@ -134,6 +139,7 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
               ref={area}
               aria-label={words.content(path)}
               value={text.value}
+              readOnly={isReadOnly}
               spellcheck={false}
               autocomplete="off"
               wrap="off"
@@ -147,7 +153,7 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
               onKeyDown={(event) => {
                 if ((event.ctrlKey || event.metaKey) && event.key === 's') {
                   event.preventDefault();
-                  void save();
+                  if (!isReadOnly) void save();
                 }
               }}
             />

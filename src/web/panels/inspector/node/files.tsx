@@ -6,6 +6,7 @@ import { useLoaded } from '../../../model/loaded.ts';
 import { bytesInWords } from '../../../model/sizes.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { FileEditor } from './file-editor.tsx';
 import { diskUse, pathOfFile } from './node-files.ts';
@@ -98,18 +99,20 @@ export function Files({ context, object: node }: TabProps<NodeObject>) {
           </tbody>
         </table>
       )}
-      <label class="button">
-        {words.upload}
-        <input
-          class="hidden"
-          type="file"
-          onChange={({ currentTarget }) => {
-            const [file] = currentTarget.files ?? [];
-            if (file) void upload(file);
-            currentTarget.value = '';
-          }}
-        />
-      </label>
+      <Changing context={context}>
+        <label class="button" hidden={lab.whyNotChange !== ''}>
+          {words.upload}
+          <input
+            class="hidden"
+            type="file"
+            onChange={({ currentTarget }) => {
+              const [file] = currentTarget.files ?? [];
+              if (file) void upload(file);
+              currentTarget.value = '';
+            }}
+          />
+        </label>
+      </Changing>
     </>
   );
 }

@@ -5,6 +5,7 @@ import type { NodeObject } from '../../../model/types.ts';
 import { STATUS, WORDS } from '../../../words.ts';
 import { CopyLine } from '../../copy-line.tsx';
 import { SymbolForm } from '../../symbol-form.tsx';
+import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { generalFields } from './changes.ts';
 import { LabelStyleFields } from './label-style.tsx';
@@ -44,8 +45,10 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
           {problem}
         </p>
       )}
-      {form && <SymbolForm form={form} save={save} />}
-      <LabelStyleFields context={context} node={node} />
+      <Changing context={context}>
+        {form && <SymbolForm form={form} save={save} />}
+        <LabelStyleFields context={context} node={node} />
+      </Changing>
     </>
   );
 }

@@ -1,6 +1,7 @@
 // The interfaces of a cloud's host, and what each needs to be a port of the cloud.
 import { api } from '../../../model/api.ts';
 import { useLoaded } from '../../../model/loaded.ts';
+import { whyNot } from '../../../model/may.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
 import { CopyLine } from '../../copy-line.tsx';
@@ -19,7 +20,12 @@ export interface HostInterface {
 const GIVE_RIGHTS =
   'sudo install -D -m 644 systemd/interfaces.conf /etc/systemd/system/labwired.service.d/interfaces.conf && sudo systemctl daemon-reload && sudo systemctl restart labwired';
 
-export function HostInterfaces({ object: node }: TabProps<NodeObject>) {
+/** For admins: networks of the host are no part of a lab. */
+export function HostInterfaces(props: TabProps<NodeObject>) {
+  return whyNot('administer') === '' ? <Interfaces {...props} /> : null;
+}
+
+function Interfaces({ object: node }: TabProps<NodeObject>) {
   const { value, problem } = useLoaded(
     () => api.get<HostInterface[]>(`/computes/${node.compute_id}/network/interfaces`),
     [node.compute_id],

@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import { linkAt, portName } from '../../../model/ports.ts';
 import type { NodeObject, PortObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { Circuits } from './circuits.tsx';
 import { HostInterfaces } from './host-interfaces.tsx';
@@ -25,9 +26,11 @@ export function Ports(props: TabProps<NodeObject>) {
   const { context, object: node } = props;
   return (
     <>
-      {(EDITORS[node.node_type] ?? []).map((Editor, index) => (
-        <Editor key={index} {...props} />
-      ))}
+      <Changing context={context}>
+        {(EDITORS[node.node_type] ?? []).map((Editor, index) => (
+          <Editor key={index} {...props} />
+        ))}
+      </Changing>
       <h3>{words.links}</h3>
       <table class="plain">
         <thead>

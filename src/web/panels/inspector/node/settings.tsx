@@ -3,6 +3,7 @@ import { FormView } from '../../../forms/form-view.tsx';
 import { useImages } from '../../../forms/images.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { ownFields } from './changes.ts';
 import { useNodeForm } from './use-node-form.ts';
@@ -25,14 +26,16 @@ export function Settings({ context, object: node }: TabProps<NodeObject>) {
   if (!form) return <p>{words.loading}</p>;
   if (form.fields.length === 0) return <p>{words.noSettings}</p>;
   return (
-    <FormView
-      form={form}
-      save={save}
-      offers={offers}
-      note={({ effect }) => {
-        if (effect === 'anew') return words.madeAnew;
-        return effect === 'start' && !isOff ? words.nextStart : '';
-      }}
-    />
+    <Changing context={context}>
+      <FormView
+        form={form}
+        save={save}
+        offers={offers}
+        note={({ effect }) => {
+          if (effect === 'anew') return words.madeAnew;
+          return effect === 'start' && !isOff ? words.nextStart : '';
+        }}
+      />
+    </Changing>
   );
 }

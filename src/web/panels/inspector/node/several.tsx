@@ -7,6 +7,7 @@ import type { LabContext } from '../../../lab-context.ts';
 import { useLoaded } from '../../../model/loaded.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Changing } from '../changing.tsx';
 import { bodyOf, commonFields, commonValues } from './changes.ts';
 
 const words = WORDS.node;
@@ -40,9 +41,11 @@ export function Several({ context, nodes }: { context: LabContext; nodes: readon
   if (problem.value !== '') return <p class="message">{problem}</p>;
   if (!form) return <p>{words.loading}</p>;
   return (
-    <FormView key={ids} form={form} save={save}>
-      <h3>{words.common}</h3>
-      <small>{words.commonHelp}</small>
-    </FormView>
+    <Changing context={context}>
+      <FormView key={ids} form={form} save={save}>
+        <h3>{words.common}</h3>
+        <small>{words.commonHelp}</small>
+      </FormView>
+    </Changing>
   );
 }

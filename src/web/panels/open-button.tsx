@@ -1,0 +1,19 @@
+// Opens a lab that is closed, or says why whoever is logged in cannot.
+import { api } from '../model/api.ts';
+import type { Lab } from '../model/lab.ts';
+import { WORDS } from '../words.ts';
+
+interface OpenButtonProps {
+  lab: Lab;
+  class?: string;
+  attempt: (task: () => Promise<unknown>) => Promise<boolean>;
+}
+
+export function OpenButton({ lab, attempt, class: kind }: OpenButtonProps) {
+  if (lab.whyNotChange !== '') return <small>{lab.whyNotChange}</small>;
+  return (
+    <button type="button" class={kind} onClick={() => void attempt(() => api.post(`${lab.path}/open`)).then(() => lab.read())}>
+      {WORDS.common.open}
+    </button>
+  );
+}

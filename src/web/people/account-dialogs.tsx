@@ -1,0 +1,126 @@
+// What is asked before accounts change: a new one, another role or password, the end of one and whose its labs are then.
+import { Asking } from '../labs/asking.tsx';
+import { api } from '../model/api.ts';
+import { WORDS } from '../words.ts';
+import { type Account, NewPassword, type RoleName } from './parts.tsx';
+
+const words = WORDS.people;
+const ROLES: readonly RoleName[] = ['user', 'observer', 'admin'];
+/** Labs that are named. */
+const MOST_NAMED = 8;
+
+interface Owned {
+  id: string;
+  name: string;
+}
+
+interface Common {
+  /** What it owns. */
+  labs: readonly Owned[];
+}
+
+export type AccountQuestion = Common &
+  ({ kind: 'add'; about: undefined } | { kind: 'setRole' | 'setPassword' | 'remove'; about: Account });
+
+interface AccountDialogsProps {
+  question: AccountQuestion;
+  /** Names of those who may get labs. */
+  heirs: readonly string[];
+  close(): void;
+}
+
+export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) {
+  const { kind, about, labs } = question;
+  if (kind === 'add') {
+    return (
+      <Asking
+        title={words.add}
+        verb={words.addIt}
+        close={close}
+        submit={(data) => api.post('/accounts', Object.fromEntries(data))}
+      >
+        <label>
+          {WORDS.common.name}
+          <input name="name" required maxLength={64} autocomplete="username" />
+        </label>
+        <RoleField chosen="user" />
+        <NewPassword label={words.password} hint={words.passwordHint} />
+      </Asking>
+    );
+  }
+  const path = `/accounts/${encodeURIComponent(about.name)}`;
+  if (kind === 'setRole') {
+    return (
+      <Asking
+        title={words.setRoleOf(about.name)}
+        verb={WORDS.common.save}
+        close={close}
+        submit={(data) => api.put(path, { role: data.get('role') })}
+      >
+        <RoleField chosen={about.role} />
+      </Asking>
+    );
+  }
+  if (kind === 'setPassword') {
+    return (
+      <Asking
+        title={words.setPasswordOf(about.name)}
+        verb={WORDS.common.save}
+        close={close}
+        submit={(data) => api.put(path, { password: data.get('password') })}
+      >
+        <NewPassword label={words.password} hint={words.passwordHint} of={about.name} />
+        <p>{words.passwordEffect}</p>
+      </Asking>
+    );
+  }
+  const named = labs.slice(0, MOST_NAMED).map(({ name }) => name);
+  const names = [...named, ...(labs.length > MOST_NAMED ? ['…'] : [])].join(', ');
+  return (
+    <Asking
+      title={words.removeOf(about.name)}
+      verb={words.remove}
+      close={close}
+      submit={async (data) => {
+        const owner = String(data.get('owner') ?? '');
+        if (owner !== '') {
+          for (const { id } of labs) await api.put(`/projects/${id}/sharing`, { owner });
+        }
+        await api.delete(path);
+      }}
+    >
+      <p>{words.removeEffect}</p>
+      <p>{labs.length === 0 ? words.noLabs : words.ownsLabs(labs.length, names)}</p>
+      {labs.length > 0 && (
+        <label>
+          {words.labsGoTo}
+          <select name="owner">
+            <option value="">{words.nobody}</option>
+            {heirs
+              .filter((name) => name !== about.name)
+              .map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+          </select>
+        </label>
+      )}
+    </Asking>
+  );
+}
+
+function RoleField({ chosen }: { chosen: RoleName }) {
+  return (
+    <label>
+      {words.role}
+      <select name="role">
+        {ROLES.map((role) => (
+          <option key={role} value={role} selected={role === chosen}>
+            {words.roles[role]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,171 @@
+// Who changed what, the newest first: by account and by lab.
+import { type Signal, useSignal } from '@preact/signals';
+import { namesInOrder } from '../language.ts';
+import { api } from '../model/api.ts';
+import { useLoaded } from '../model/loaded.ts';
+import type { ProjectObject } from '../model/types.ts';
+import { Message } from '../panels/message.tsx';
+import { Reading } from '../panels/reading.tsx';
+import { WORDS } from '../words.ts';
+import { type Account, timeText } from './parts.tsx';
+
+const words = WORDS.people;
+/** Lines that are read at a time, and in all. */
+const STEP = 100;
+const MOST = 10_000;
+
+interface AuditLine {
+  time: string;
+  account: string;
+  token?: string;
+  address: string;
+  action: string;
+  objects: Readonly<Record<string, string>>;
+  /** 0: a command on the host that succeeded. */
+  status: number;
+  request?: string;
+  /** Lines before it that the disk did not take; there is nothing else then. */
+  lost?: number;
+}
+
+export function AuditTrail() {
+  const by = useSignal('');
+  const lab = useSignal('');
+  const last = useSignal(STEP);
+  const people = useLoaded(() => api.get<Account[]>('/accounts'), []);
+  const labs = useLoaded(() => api.get<ProjectObject[]>('/projects'), []);
+  const { value, problem, again } = useLoaded(() => {
+    const query = new URLSearchParams({
+      last: String(last.value),
+      ...(by.value !== '' && { account: by.value }),
+      ...(lab.value !== '' && { project: lab.value }),
+    });
+    return api.get<AuditLine[]>(`/audit?${query}`);
+  }, [by.value, lab.value, last.value]);
+  const lines = value.value;
+  const inOrder = namesInOrder();
+  const projects = (labs.value.value ?? []).toSorted((one, other) => inOrder.compare(one.name, other.name));
+  return (
+    <>
+      <div class="tools">
+        <Choice
+          label={words.account}
+          all={words.everyone}
+          chosen={by}
+          choices={(people.value.value ?? []).map(({ name }) => [name, name])}
+        />
+        <Choice
+          label={words.lab}
+          all={words.everyLab}
+          chosen={lab}
+          choices={projects.map(({ project_id: id, name }) => [id, name])}
+        />
+        <button type="button" onClick={again}>
+          {words.refresh}
+        </button>
+      </div>
+      <Message text={problem.value} />
+      {lines === undefined && problem.value === '' && <Reading />}
+      {lines?.length === 0 && <p class="empty">{words.noLines}</p>}
+      {lines !== undefined && lines.length > 0 && (
+        <>
+          <table class="plain rows trail">
+            <thead>
+              <tr>
+                <th scope="col">{words.time}</th>
+                <th scope="col">{words.who}</th>
+                <th scope="col">{words.what}</th>
+                <th scope="col">{words.objects}</th>
+                <th scope="col">{words.status}</th>
+                <th scope="col">{words.from}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {lines.toReversed().map((line, index) => (
+                <Line key={`${line.time} ${line.request ?? ''} ${lines.length - index}`} line={line} />
+              ))}
+            </tbody>
+          </table>
+          {lines.length < last.value || last.value >= MOST ? (
+            <p class="empty">{words.allShown}</p>
+          ) : (
+            <button
+              type="button"
+              onClick={() => {
+                last.value = Math.min(MOST, last.value + STEP);
+              }}
+            >
+              {words.more}
+            </button>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function Line({ line }: { line: AuditLine }) {
+  const time = timeText(line.time);
+  if (line.lost !== undefined) {
+    return (
+      <tr>
+        <td>{time}</td>
+        <td colSpan={5}>{words.lost(line.lost)}</td>
+      </tr>
+    );
+  }
+  const isDone = line.status < 400;
+  return (
+    <tr>
+      <td data-title={words.time}>{time}</td>
+      <th scope="row">
+        {line.account} {line.token !== undefined && <small>{words.byToken(line.token)}</small>}
+      </th>
+      <td data-title={words.what}>
+        <code>{line.action.replace(' /v2/', ' ')}</code>
+      </td>
+      <td data-title={words.objects}>{objectsText(line.objects)}</td>
+      <td data-title={words.status} class={isDone ? undefined : 'refused'}>
+        {isDone ? words.done : words.refused} {line.status > 0 && <small>{line.status}</small>}
+      </td>
+      <td data-title={words.from}>{line.address}</td>
+    </tr>
+  );
+}
+
+/** The names; where something has none, its identifier. */
+function objectsText(objects: AuditLine['objects']): string {
+  const { project, project_id: id, name, ...others } = objects;
+  const rest = Object.entries(others).filter(([member]) => name === undefined || !member.endsWith('_id'));
+  return [project ?? id, name, ...rest.map(([, text]) => text)].filter((text) => text !== undefined).join(', ');
+}
+
+interface ChoiceProps {
+  label: string;
+  /** What stands for no choice. */
+  all: string;
+  chosen: Signal<string>;
+  /** Values, with what is shown for them. */
+  choices: readonly (readonly [value: string, shown: string])[];
+}
+
+function Choice({ label, all, chosen, choices }: ChoiceProps) {
+  return (
+    <label>
+      {label}{' '}
+      <select
+        value={chosen.value}
+        onChange={({ currentTarget }) => {
+          chosen.value = currentTarget.value;
+        }}
+      >
+        <option value="">{all}</option>
+        {choices.map(([value, shown]) => (
+          <option key={value} value={value}>
+            {shown}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

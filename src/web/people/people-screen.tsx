@@ -1,0 +1,142 @@
+// For admins: the accounts of this server, and who changed what.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { account } from '../model/account.ts';
+import { api } from '../model/api.ts';
+import { useLoaded } from '../model/loaded.ts';
+import { readShares, shares, whyNot } from '../model/may.ts';
+import type { ProjectObject } from '../model/types.ts';
+import { Message } from '../panels/message.tsx';
+import { PageHeader } from '../panels/page-header.tsx';
+import { Reading } from '../panels/reading.tsx';
+import { WORDS } from '../words.ts';
+import { AccountDialogs, type AccountQuestion } from './account-dialogs.tsx';
+import { AuditTrail } from './audit-trail.tsx';
+import { type Account, timeText } from './parts.tsx';
+
+const words = WORDS.people;
+
+export function PeopleScreen() {
+  const isTrail = useSignal(false);
+  useEffect(() => {
+    document.title = `${words.title} - Labwire`;
+  }, []);
+  const who = account.value;
+  const why = who?.login === false ? WORDS.account.nobody : whyNot('administer');
+  return (
+    <div class="screen people">
+      <PageHeader title={words.title} />
+      <main class="wide">
+        {why !== '' && <p>{why}</p>}
+        {who && why === '' && (
+          <>
+            <p class="tools">
+              {[words.accounts, words.audit].map((title, index) => (
+                <button
+                  key={title}
+                  type="button"
+                  aria-pressed={isTrail.value === (index === 1)}
+                  onClick={() => {
+                    isTrail.value = index === 1;
+                  }}
+                >
+                  {title}
+                </button>
+              ))}
+            </p>
+            {isTrail.value ? <AuditTrail /> : <Accounts />}
+          </>
+        )}
+      </main>
+    </div>
+  );
+}
+
+function Accounts() {
+  const question = useSignal<AccountQuestion | undefined>(undefined);
+  const { value, problem, again } = useLoaded(() => api.get<Account[]>('/accounts'), []);
+  const labs = useLoaded(() => api.get<ProjectObject[]>('/projects'), []);
+  useEffect(() => void readShares(), []);
+  const names = new Map((labs.value.value ?? []).map(({ project_id: id, name }) => [id, name]));
+  const labsOf = (owner: string) =>
+    [...shares.value.values()]
+      .filter((share) => share.owner === owner)
+      .map(({ project_id: id }) => ({ id, name: names.get(id) ?? '' }));
+  const list = value.value;
+  const ask = (kind: Exclude<AccountQuestion['kind'], 'add'>, about: Account) => (
+    <button
+      type="button"
+      aria-label={words[`${kind}Of`](about.name)}
+      onClick={() => {
+        question.value = { kind, about, labs: labsOf(about.name) };
+      }}
+    >
+      {words[kind]}
+    </button>
+  );
+  return (
+    <>
+      <p class="tools">
+        <button
+          type="button"
+          onClick={() => {
+            question.value = { kind: 'add', about: undefined, labs: [] };
+          }}
+        >
+          {words.add}
+        </button>
+      </p>
+      <Message text={problem.value} />
+      {list === undefined && problem.value === '' && <Reading />}
+      {list?.length === 1 && <p class="reason">{words.first}</p>}
+      {list !== undefined && (
+        <table class="plain rows">
+          <thead>
+            <tr>
+              <th scope="col">{WORDS.common.name}</th>
+              <th scope="col">{words.role}</th>
+              <th scope="col">{words.labs}</th>
+              <th scope="col">{words.since}</th>
+              <th scope="col">{WORDS.common.actions}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.map((each) => {
+              const isOwn = each.name === account.value?.name;
+              return (
+                <tr key={each.name}>
+                  <th scope="row">
+                    {each.name} {isOwn && <small class="tag">{words.you}</small>}
+                  </th>
+                  <td data-title={words.role}>{each.role}</td>
+                  <td data-title={words.labs}>{labsOf(each.name).length}</td>
+                  <td data-title={words.since}>{each.created === null ? words.ofHost : timeText(each.created)}</td>
+                  <td>
+                    {each.created !== null && (
+                      <div class="actions">
+                        {!isOwn && ask('setRole', each)}
+                        {ask('setPassword', each)}
+                        {!isOwn && ask('remove', each)}
+                      </div>
+                    )}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      )}
+      {question.value && (
+        <AccountDialogs
+          question={question.value}
+          heirs={(list ?? []).map(({ name }) => name)}
+          close={() => {
+            question.value = undefined;
+            again();
+            void readShares();
+          }}
+        />
+      )}
+    </>
+  );
+}

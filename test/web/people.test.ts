@@ -1,0 +1,345 @@
+// People on the page: what each may not do is not offered, accounts and tokens have forms, and one can log out.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { basicHeader } from '../../src/http/authentication.ts';
+import { AccountsFile } from '../../src/store/accounts.ts';
+import type { Role } from '../../src/store/roles.ts';
+import { eventually } from '../system/daemon.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { hindrancesInAll } from './hindrances.ts';
+import { CREDENTIALS, type Credentials, type Served, serve } from './served.ts';
+
+const OLGA = { user: 'olga', password: 'password of olga' };
+const BOB = { user: 'bob', password: 'password of bob' };
+const EVE = { user: 'eve', password: 'password of eve' };
+
+interface People extends Served {
+  /** Calls the API as somebody. */
+  as(who: Credentials): (method: string, path: string, body?: object) => Promise<Record<string, string>>;
+}
+
+/** A server with the admin ada, the users bob and eve, and the observer olga. */
+async function people(t: TestContext): Promise<People> {
+  const served = await serve(t, { withPassword: true });
+  const file = new AccountsFile(served.daemon.state);
+  const roles: readonly [Credentials, Role][] = [
+    [OLGA, 'observer'],
+    [BOB, 'user'],
+    [EVE, 'user'],
+  ];
+  for (const [{ user: name, password }, role] of roles) await file.add({ name, role, password }, ['ada']);
+  const as =
+    (who: Credentials): ReturnType<People['as']> =>
+    async (method, path, body) => {
+      const headers = { Authorization: basicHeader(who) };
+      const content = body && JSON.stringify(body);
+      const answer = await fetch(`${served.daemon.url}${path}`, { method, headers, ...(content && { body: content }) });
+      const text = await answer.text();
+      assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
+      return text === '' ? {} : JSON.parse(text);
+    };
+  return { ...served, as };
+}
+
+/** A lab of bob's that everybody may watch: two PCs, a link, a drawing, a snapshot. */
+async function watchedLab({ as }: People): Promise<string> {
+  const bob = as(BOB);
+  const { project_id: id } = await bob('POST', '/v2/projects', { name: 'Thesis', auto_close: false });
+  const path = `/v2/projects/${id}`;
+  const nodes: string[] = [];
+  for (const [name, x] of [
+    ['PC1', -150],
+    ['PC2', 150],
+  ] as const) {
+    const body = { compute_id: 'local', node_type: 'vpcs', name, x, y: 0 };
+    nodes.push((await bob('POST', `${path}/nodes`, body))['node_id']!);
+  }
+  const ends = nodes.map((node_id) => ({ node_id, adapter_number: 0, port_number: 0 }));
+  await bob('POST', `${path}/links`, { nodes: ends });
+  await bob('POST', `${path}/drawings`, {
+    svg: '<svg width="80" height="40"><rect width="80" height="40"/></svg>',
+    y: 90,
+  });
+  await bob('POST', `${path}/snapshots`, { name: 'Before' });
+  await bob('PUT', `${path}/sharing`, { everybody: 'watch' });
+  return id!;
+}
+
+/** Requests of a page that change something, and refusals. */
+function watchChanges(page: Page): string[] {
+  const found: string[] = [];
+  page.on('request', (request) => {
+    const path = new URL(request.url()).pathname;
+    if (request.method() !== 'GET' && path !== '/v2/tickets') found.push(`${request.method()} ${path}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() === 403) found.push(`403 ${response.request().method()} ${new URL(response.url()).pathname}`);
+  });
+  return found;
+}
+
+/** Clicks all that can be clicked there, and in the windows that it opens; answers what that was. */
+async function clickAll(page: Page, place: Locator, clicked: string[] = []): Promise<string[]> {
+  const buttons = await place.locator('button:not(:disabled), summary').all();
+  for (const button of buttons) {
+    if (!(await button.isVisible())) continue;
+    const name = (await button.getAttribute('aria-label')) ?? (await button.innerText());
+    // These lead to another thing's details.
+    if (/^PC\d/.test(name)) continue;
+    await button.click({ timeout: 10_000 });
+    clicked.push(name.trim());
+    const dialog = page.locator('dialog[open]');
+    if ((await dialog.count()) > 0) {
+      for (const inner of await dialog.locator('button:not(:disabled)').all())
+        if (await inner.isVisible()) {
+          clicked.push(await inner.innerText());
+          await inner.click({ timeout: 10_000 });
+        }
+      await page.keyboard.press('Escape');
+    }
+  }
+  return clicked;
+}
+
+/** All tabs of what is selected, and what can be clicked in each of them. */
+async function clickDetails(page: Page): Promise<string[]> {
+  const inspector = page.getByRole('complementary');
+  const clicked: string[] = [];
+  const tabs = await inspector.getByRole('tab').all();
+  for (const tab of tabs.length > 0 ? tabs : [undefined]) {
+    await tab?.click();
+    await clickAll(page, tab ? inspector.getByRole('tabpanel') : inspector, clicked);
+  }
+  return clicked;
+}
+
+test('an observer, and a user with a lab to watch, find nothing on any screen that changes something or is refused', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const served = await people(t);
+  const { address } = served;
+  const id = await watchedLab(served);
+  const browser = await startBrowser(t);
+  const watchers = [
+    { who: OLGA, why: /You are an observer/ },
+    { who: EVE, why: /shared with you for watching: bob can/ },
+  ];
+  for (const { who, why } of watchers) {
+    const { page, complaints } = await visit(browser, address, { credentials: who });
+    const found = watchChanges(page);
+    const row = page.getByRole('row').filter({ hasText: 'Thesis' });
+    await row.getByText('watch only').waitFor();
+    await row.getByText('of bob').waitFor();
+    assert.equal(await row.getByRole('button', { name: /^(Close|Open|Settings|Delete|Share)$/ }).count(), 0);
+    const isObserver = who === OLGA;
+    assert.equal(await page.getByRole('button', { name: 'New lab' }).count(), isObserver ? 0 : 1);
+    assert.equal(await row.getByRole('button', { name: 'Duplicate' }).count(), isObserver ? 0 : 1);
+
+    await row.getByRole('link', { name: 'Thesis' }).click();
+    await page.locator('[data-node]').nth(1).waitFor();
+    await page.locator('.notice.watching').filter({ hasText: why }).waitFor();
+    const tools = page.getByRole('toolbar');
+    assert.deepEqual(await tools.getByRole('button').allInnerTexts(), ['Traffic', 'Fit', 'Snapshots', 'Export']);
+    await tools.getByRole('button', { name: 'Snapshots' }).click();
+    const snapshots = page.getByRole('dialog');
+    await snapshots.getByText('Before').waitFor();
+    assert.deepEqual(await snapshots.getByRole('button').allInnerTexts(), ['Close']);
+    await page.keyboard.press('Escape');
+    // Hands and keys change nothing, and keys say why.
+    const node = page.locator('[data-node]').first();
+    const place = (await node.boundingBox())!;
+    await page.mouse.move(place.x + 20, place.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(place.x + 120, place.y + 90, { steps: 4 });
+    await page.mouse.up();
+    for (const key of ['n', 'l', 't', 's', 'x', 'r', 'd', 'm', 'F2', 'Delete', 'Control+z', 'Control+y']) {
+      await page.keyboard.press(key);
+    }
+    await page.getByRole('status').filter({ hasText: why }).waitFor();
+    assert.equal(await page.getByRole('dialog').count(), 0);
+    const lists = page.getByRole('navigation');
+    await lists.getByRole('button', { name: /^PC1 off/ }).click();
+    const details = await clickDetails(page);
+    assert.ok(details.includes('Copy'), details.join());
+    await lists.getByRole('button', { name: /PC1 .* PC2/ }).click();
+    await page.getByRole('tab', { name: 'Impairments' }).click();
+    await page.getByRole('complementary').getByRole('combobox').first().waitFor();
+    assert.equal(await page.getByRole('complementary').getByRole('combobox').first().isDisabled(), true);
+    await clickDetails(page);
+    await node.click({ button: 'right' });
+    const items = page.getByRole('menuitem');
+    assert.deepEqual(await items.filter({ hasText: why }).count(), 1);
+    assert.equal(await items.filter({ hasText: /^(Start|Stop|Delete)/ }).count(), 0);
+    await page.keyboard.press('Escape');
+
+    for (const screen of ['templates', 'images', 'hosts', 'help']) {
+      await page.goto(`${address}${screen}`);
+      await page.getByText(`${who.user} (${isObserver ? 'observer' : 'user'})`).waitFor();
+      if (screen !== 'help') await page.getByText('Only admins change anything here.').waitFor();
+      const main = page.getByRole('main');
+      const names = screen === 'help' && !isObserver ? [] : await clickAll(page, main);
+      const forbidden = names.filter((name) => /delete|remove|edit|add|new|upload|duplicate|make/i.test(name));
+      assert.deepEqual(forbidden, [], screen);
+    }
+    await page.goto(`${address}labs/${id}/links/${'0'.repeat(8)}-0000-4000-8000-000000000000/capture`);
+    assert.deepEqual(found, [], who.user);
+    // A link that is not there is a 404, of which the console tells.
+    assert.deepEqual(
+      complaints.filter((line) => !line.includes('404')),
+      [],
+    );
+  }
+
+  // The same places offer it to who may: nothing was searched for in vain.
+  const { page } = await visit(browser, address, { credentials: CREDENTIALS });
+  const row = page.getByRole('row').filter({ hasText: 'Thesis' });
+  await row.getByText('of bob').waitFor();
+  assert.equal(await row.getByRole('button', { name: /^(Close|Settings|Delete|Share|Duplicate)$/ }).count(), 5);
+  await row.getByRole('link', { name: 'Thesis' }).click();
+  await page.getByRole('toolbar').getByRole('button', { name: 'Start all' }).waitFor();
+  assert.equal(await page.locator('.watching').count(), 0);
+  for (const [screen, name] of [
+    ['templates', 'Duplicate'],
+    ['hosts', 'Add a host'],
+  ] as const) {
+    await page.goto(`${address}${screen}`);
+    await page.getByText('ada (admin)').waitFor();
+    if (screen === 'hosts') await page.getByRole('button', { name }).waitFor();
+    assert.equal(await page.getByText('Only admins change anything here.').count(), 0);
+  }
+});
+
+test('an admin adds, changes and removes accounts and reads who did what; everybody has tokens', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const served = await people(t);
+  const { address, daemon, as } = served;
+  const labId = await watchedLab(served);
+  const browser = await startBrowser(t);
+  const { page: own, complaints: ownComplaints } = await visit(browser, `${address}account`, { credentials: BOB });
+  await own.getByRole('link', { name: 'bob (user)' }).waitFor();
+  assert.equal(await own.getByRole('link', { name: 'People' }).count(), 0);
+  await own.getByText('You have no token.').waitFor();
+  await own.getByRole('button', { name: 'New token' }).click();
+  const window = own.getByRole('dialog');
+  await window.getByLabel('What it is for').fill('backup <b>');
+  assert.deepEqual(await window.getByLabel('May do').locator('option').allInnerTexts(), [
+    'all that I may',
+    'what an observer may',
+  ]);
+  await window.getByLabel('May do').selectOption('observer');
+  await window.getByLabel('Expires').selectOption('in 7 days');
+  await window.getByRole('button', { name: 'Make it' }).click();
+  const token = await own.getByLabel('Token', { exact: true }).inputValue();
+  assert.match(token, /^lwt_/);
+  await own.getByRole('button', { name: 'Copy' }).waitFor();
+  await own.getByRole('row').filter({ hasText: 'backup <b>' }).getByText('what an observer may').waitFor();
+  assert.deepEqual(await hindrancesInAll(own), []);
+  const byToken = async (): Promise<number> =>
+    (await fetch(`${daemon.url}/v2/projects`, { headers: { Authorization: `Bearer ${token}` } })).status;
+  assert.equal(await byToken(), 200);
+  await own.getByRole('button', { name: 'I have kept it' }).click();
+  assert.equal(await own.getByText(token).count(), 0);
+  await own.getByRole('button', { name: 'Revoke backup <b>' }).click();
+  await window.getByRole('button', { name: 'Revoke' }).click();
+  await own.getByText('You have no token.').waitFor();
+  assert.equal(await byToken(), 401);
+
+  await own.close();
+  const { page, complaints } = await visit(browser, address, { credentials: CREDENTIALS });
+  await page.getByRole('link', { name: 'People' }).click();
+  const row = (name: string): Locator =>
+    page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+  const dialog = page.getByRole('dialog');
+  await row('bob').getByText('1', { exact: true }).waitFor();
+  assert.equal(await page.getByRole('row').filter({ hasText: 'kept by the host' }).getByRole('button').count(), 0);
+  await page.getByRole('button', { name: 'New account' }).click();
+  await dialog.getByLabel('Name').fill('a:b');
+  await dialog.getByLabel('Password').fill('password of carl');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  await dialog.getByText(/cannot be the name of an account/).waitFor();
+  await dialog.getByLabel('Name').fill('Zoë & carl');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  await row('Zoë & carl').getByText('user', { exact: true }).waitFor();
+  const carl = { user: 'Zoë & carl', password: 'password of carl' };
+  assert.equal((await as(carl)('GET', '/v2/account'))['role'], 'user');
+  await page.getByRole('button', { name: 'Role of Zoë & carl' }).click();
+  await dialog.getByLabel('Role').selectOption('observer');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await row('Zoë & carl').getByText('observer', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'New password for Zoë & carl' }).click();
+  await dialog.getByLabel('Password').fill('another one');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal((await as({ ...carl, password: 'another one' })('GET', '/v2/account'))['role'], 'observer');
+  assert.deepEqual(await hindrancesInAll(page), []);
+
+  // The end of an account says what becomes of its labs, and lets them go to somebody else.
+  await page.getByRole('button', { name: 'Remove bob' }).click();
+  await dialog.getByText('It owns a lab, which stays: Thesis.').waitFor();
+  await dialog.getByLabel('Its labs go to').selectOption('eve');
+  await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await row('eve').getByText('1', { exact: true }).waitFor();
+  assert.equal(await row('bob').count(), 0);
+  assert.equal((await as(EVE)('GET', `/v2/projects/${labId}/sharing`))['owner'], 'eve');
+
+  await page.getByRole('button', { name: 'Audit trail' }).click();
+  const lines = page.locator('.trail tbody tr');
+  await lines.first().getByText('DELETE accounts/{name}').waitFor(); // the newest first
+  await page.getByRole('combobox', { name: 'Lab', exact: true }).selectOption('Thesis');
+  await lines.last().getByText('POST projects', { exact: true }).waitFor();
+  await page.getByRole('combobox', { name: 'Account', exact: true }).selectOption('ada');
+  await page.waitForFunction(() => document.querySelectorAll('.trail tbody tr').length === 1);
+  await lines.getByText('PUT projects/{project_id}/sharing').waitFor();
+  assert.deepEqual(await hindrancesInAll(page), []);
+  assert.deepEqual([...complaints.filter((line) => !line.includes('400')), ...ownComplaints], []);
+});
+
+test('who logs out is forgotten by the browser in all its tabs, and somebody else can log in', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { address } = await people(t);
+  const browser = await startBrowser(t);
+  /** As if somebody typed it into the browser's own window: from then on the browser has only what it remembers. */
+  const logIn = async (page: Page, { user, password }: Credentials): Promise<void> => {
+    await page.goto(address.replace('//', `//${user}:${encodeURIComponent(password)}@`));
+    await page.goto(address);
+    await page.getByRole('link', { name: `${user} (user)` }).waitFor();
+  };
+  const context = await browser.newContext();
+  const [page, other] = [await context.newPage(), await context.newPage()];
+  await logIn(page, BOB);
+  await other.goto(`${address}templates`);
+  await other.getByRole('link', { name: 'bob (user)' }).waitFor();
+  const listeners = async (): Promise<number> => {
+    const answer = await fetch(`${address}metrics`, { headers: { Authorization: basicHeader(CREDENTIALS) } });
+    const lines = (await answer.text()).matchAll(/^labwire_listeners\{[^}]*\} (\d+)$/gm);
+    return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+  const before = await listeners();
+  const refused = [page, other].map((each) =>
+    each.waitForEvent('requestfailed', (one) => one.url().includes('/logout?')),
+  );
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await Promise.all(refused);
+  assert.ok(before > 0);
+  await eventually('the end of the streams of both tabs', async () => (await listeners()) === 0);
+  // A browser without a window asks nobody: this is what it says where others ask for a password.
+  for (const each of [page, other]) await assert.rejects(each.goto(address), /ERR_INVALID_AUTH_CREDENTIALS/);
+  await logIn(page, EVE);
+
+  const leave = (headers: Record<string, string>, word = 'word'): Promise<Response> =>
+    fetch(`${address}logout?${word}`, { headers: { Accept: 'text/html', ...headers }, redirect: 'manual' });
+  const bob = { Authorization: basicHeader(BOB) };
+  const first = await leave(bob);
+  assert.equal(first.status, 401);
+  assert.match(await first.text(), /You have logged out/);
+  const again = await leave(bob);
+  assert.deepEqual([again.status, again.headers.get('location')], [302, '/']);
+  assert.equal(
+    (await leave({ ...bob, 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' }, 'other')).status,
+    302,
+  );
+});
