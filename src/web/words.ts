@@ -239,7 +239,10 @@ const ENGLISH = {
       'The account and its tokens go, and whoever is logged in with it is thrown out. A new account of this name is another person.',
     noLabs: 'It owns no lab.',
     ownsLabs: (count: number, names: string) =>
-      plural(count, { one: `It owns a lab, which stays: ${names}.`, other: `It owns ${count} labs, which stay: ${names}.` }),
+      plural(count, {
+        one: `It owns a lab, which stays: ${names}.`,
+        other: `It owns ${count} labs, which stay: ${names}.`,
+      }),
     labsGoTo: 'Its labs go to',
     nobody: 'nobody: admins see them, and those with whom they are shared',
     time: 'When',
