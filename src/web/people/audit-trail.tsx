@@ -122,7 +122,9 @@ function Line({ line }: { line: AuditLine }) {
         {line.account} {line.token !== undefined && <small>{words.byToken(line.token)}</small>}
       </th>
       <td data-title={words.what}>
-        <code>{line.action.replace(' /v2/', ' ')}</code>
+        <code>
+          {line.action.replace(/ \/v2\/(projects\/\{project_id\}(?=\/))?/, (_all, ofLab) => (ofLab ? ' …' : ' '))}
+        </code>
       </td>
       <td data-title={words.objects}>{objectsText(line.objects)}</td>
       <td data-title={words.status} class={isDone ? undefined : 'refused'}>
@@ -134,10 +136,12 @@ function Line({ line }: { line: AuditLine }) {
 }
 
 /** The names; where something has none, its identifier. */
-function objectsText(objects: AuditLine['objects']): string {
-  const { project, project_id: id, name, ...others } = objects;
-  const rest = Object.entries(others).filter(([member]) => name === undefined || !member.endsWith('_id'));
-  return [project ?? id, name, ...rest.map(([, text]) => text)].filter((text) => text !== undefined).join(', ');
+function objectsText({ project, name, filename: _file, ...others }: AuditLine['objects']): string {
+  const names = [project, name].filter((text) => text !== undefined);
+  const rest = Object.entries(others).filter(
+    ([member]) => !(member === 'project_id' ? names.length > 0 : name !== undefined && member.endsWith('_id')),
+  );
+  return [...names, ...rest.map(([, text]) => text)].join(', ');
 }
 
 interface ChoiceProps {
