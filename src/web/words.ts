@@ -175,6 +175,7 @@ const ENGLISH = {
   },
   account: {
     title: 'My account',
+    roles: { admin: 'admin', user: 'user', observer: 'observer' },
     logOut: 'Log out',
     logOutHint: 'The browser forgets the password, and asks for one again.',
     password: 'Password',

@@ -12,6 +12,7 @@ const NOT_OURS = [
   /^((Ctrl|Shift)\+)*([A-Za-z]|F6|Enter|Delete|Backspace|Ctrl)$/,
   /^(http|linux|local|cloud|nat|vpcs|qemu|iou|docker|traceng|virtualbox|vmware|guest|switch|dynamips( c\d+)?)$/,
   /^(atm|frame relay|ethernet) (switch|hub)$/i,
+  /^ada$/, // who is logged in
   /^(Labwire|Cloud|NAT|VPCS|Ethernet\d)$/,
   /\b(Docker|TraceNG|VirtualBox|VMware|QEMU|IOU|Dynamips|VPCS)\b.*[.;:]/,
 ];

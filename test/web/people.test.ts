@@ -7,8 +7,9 @@ import { AccountsFile } from '../../src/store/accounts.ts';
 import type { Role } from '../../src/store/roles.ts';
 import { eventually } from '../system/daemon.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { CREDENTIALS, type Credentials } from './credentials.ts';
 import { hindrancesInAll } from './hindrances.ts';
-import { CREDENTIALS, type Credentials, type Served, serve } from './served.ts';
+import { type Served, serve } from './served.ts';
 
 const OLGA = { user: 'olga', password: 'password of olga' };
 const BOB = { user: 'bob', password: 'password of bob' };

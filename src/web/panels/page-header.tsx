@@ -63,7 +63,7 @@ export function PageHeader({ title, events, children }: PageHeaderProps) {
       {who?.login && (
         <span class="account">
           <Link to="/account" title={WORDS.sharing.roles[who.role]}>
-            {who.name} ({who.role})
+            {who.name} ({WORDS.account.roles[who.role]})
           </Link>
           <button type="button" onClick={logOut}>
             {WORDS.account.logOut}

@@ -41,7 +41,7 @@ export function AccountScreen() {
           <>
             <section>
               <h2>
-                {who.name} <small class="tag">{who.role}</small>
+                {who.name} <small class="tag">{words.roles[who.role]}</small>
               </h2>
               <p>{WORDS.sharing.roles[who.role]}</p>
               <p class="tools">

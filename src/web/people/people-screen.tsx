@@ -108,7 +108,7 @@ function Accounts() {
                   <th scope="row">
                     {each.name} {isOwn && <small class="tag">{words.you}</small>}
                   </th>
-                  <td data-title={words.role}>{each.role}</td>
+                  <td data-title={words.role}>{WORDS.account.roles[each.role]}</td>
                   <td data-title={words.labs}>{labsOf(each.name).length}</td>
                   <td data-title={words.since}>{each.created === null ? words.ofHost : timeText(each.created)}</td>
                   <td>
