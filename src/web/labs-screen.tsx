@@ -110,8 +110,8 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
                   <input name="name" required placeholder={words.nameOfNew} autocomplete="off" />
                 </label>
                 <button type="submit" class="main">
-{words.make}
-</button>
+                  {words.make}
+                </button>
               </form>
               <label class="button">
                 {words.import}

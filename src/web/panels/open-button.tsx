@@ -12,7 +12,11 @@ interface OpenButtonProps {
 export function OpenButton({ lab, attempt, class: kind }: OpenButtonProps) {
   if (lab.whyNotChange !== '') return <small>{lab.whyNotChange}</small>;
   return (
-    <button type="button" class={kind} onClick={() => void attempt(() => api.post(`${lab.path}/open`)).then(() => lab.read())}>
+    <button
+      type="button"
+      class={kind}
+      onClick={() => void attempt(() => api.post(`${lab.path}/open`)).then(() => lab.read())}
+    >
       {WORDS.common.open}
     </button>
   );

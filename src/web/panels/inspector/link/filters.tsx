@@ -61,44 +61,44 @@ export function Filters({ context, link }: { context: LabContext; link: LinkObje
         {words.title} {Object.keys(link.filters).length > 0 && `(${Object.keys(link.filters).length})`}
       </summary>
       <form onSubmit={(event) => void apply(event)}>
-<Changing context={context}>
-        {filters.map(({ type, name, description, parameters }) => (
-          <fieldset key={type}>
-            <legend title={description}>{name}</legend>
-            {parameters.map((parameter, index) => (
-              <Input
-                key={parameter.name}
-                parameter={parameter}
-                value={shown(type, index)}
-                change={(text) => {
-                  const values = parameters.map((_, at) => (at === index ? text : shown(type, at)));
-                  typed.value = { ...typed.value, [type]: values };
-                }}
-              />
-            ))}
-          </fieldset>
-        ))}
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-        {changes > 0 && (
-          <p class="apply">
-            {WORDS.impairments.changes(changes)}{' '}
-            <button type="submit" class="main">
-              {WORDS.impairments.apply}
-            </button>{' '}
-            <button
-              type="button"
-              onClick={() => {
-                typed.value = {};
-                problem.value = '';
-              }}
-            >
-              {WORDS.impairments.discard}
-            </button>
+        <Changing context={context}>
+          {filters.map(({ type, name, description, parameters }) => (
+            <fieldset key={type}>
+              <legend title={description}>{name}</legend>
+              {parameters.map((parameter, index) => (
+                <Input
+                  key={parameter.name}
+                  parameter={parameter}
+                  value={shown(type, index)}
+                  change={(text) => {
+                    const values = parameters.map((_, at) => (at === index ? text : shown(type, at)));
+                    typed.value = { ...typed.value, [type]: values };
+                  }}
+                />
+              ))}
+            </fieldset>
+          ))}
+          <p class="problem" role="alert">
+            {problem}
           </p>
-        )}
-</Changing>
+          {changes > 0 && (
+            <p class="apply">
+              {WORDS.impairments.changes(changes)}{' '}
+              <button type="submit" class="main">
+                {WORDS.impairments.apply}
+              </button>{' '}
+              <button
+                type="button"
+                onClick={() => {
+                  typed.value = {};
+                  problem.value = '';
+                }}
+              >
+                {WORDS.impairments.discard}
+              </button>
+            </p>
+          )}
+        </Changing>
       </form>
     </details>
   );

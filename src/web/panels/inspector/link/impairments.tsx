@@ -6,13 +6,13 @@ import { api } from '../../../model/api.ts';
 import { useLoaded } from '../../../model/loaded.ts';
 import type { LinkObject, PresetObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { Achieved } from './achieved.tsx';
 import { Filters } from './filters.tsx';
 import { ImpairmentForm, type Member } from './impairment-form.ts';
 import { ImpairmentFields } from './member-fields.tsx';
 import { Schedule } from './schedule.tsx';
-import { Changing } from '../changing.tsx';
 
 const words = WORDS.impairments;
 
@@ -56,23 +56,23 @@ function Impairments({ context, object: link, members, presets }: TabProps<LinkO
   return (
     <>
       <form class="impairments" onSubmit={(event) => void apply(event)}>
-<Changing context={context}>
-        <Presets form={form} presets={presets} names={names} />
-        <ImpairmentFields form={form} titles={titles} />
-        <p class="problem" role="alert">
-          {form.message}
-        </p>
-        {form.changes.value > 0 && (
-          <p class="apply">
-            {words.changes(form.changes.value)}{' '}
-            <button type="submit" class="main">
-              {words.apply}
-            </button>{' '}
-            <button type="button" onClick={() => form.discard()}>
-              {words.discard}
-            </button>
+        <Changing context={context}>
+          <Presets form={form} presets={presets} names={names} />
+          <ImpairmentFields form={form} titles={titles} />
+          <p class="problem" role="alert">
+            {form.message}
           </p>
-        )}
+          {form.changes.value > 0 && (
+            <p class="apply">
+              {words.changes(form.changes.value)}{' '}
+              <button type="submit" class="main">
+                {words.apply}
+              </button>{' '}
+              <button type="button" onClick={() => form.discard()}>
+                {words.discard}
+              </button>
+            </p>
+          )}
         </Changing>
       </form>
       <Achieved context={context} link={link} titles={titles} />

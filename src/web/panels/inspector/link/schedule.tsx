@@ -5,11 +5,11 @@ import type { LabContext } from '../../../lab-context.ts';
 import { api } from '../../../model/api.ts';
 import type { LinkObject, PresetObject, ScheduleObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Changing } from '../changing.tsx';
 import type { Direction, Member } from './impairment-form.ts';
 import { ScheduleDraft } from './schedule-draft.ts';
 import { SmallField, Step } from './schedule-step.tsx';
 import { lengthOf, Strip } from './schedule-strip.tsx';
-import { Changing } from '../changing.tsx';
 
 const words = WORDS.schedule;
 const POLL_MS = 1000;
@@ -82,33 +82,33 @@ export function Schedule({ context, link, presets, members, titles }: SchedulePr
         </p>
       )}
       <form onSubmit={(event) => void start(event)}>
-<Changing context={context}>
-        {draft.steps.value.map((step, index) => (
-          <Step key={index} {...{ draft, step, index, presets, titles, names }} />
-        ))}
-        <p class="tools">
-          <button type="button" onClick={() => draft.add()}>
-            {words.add}
-          </button>
-          <SmallField label={words.period} value={draft.period} problem={draft.problems.value['period']} />
-          <SmallField label={words.rounds} value={draft.rounds} problem={draft.problems.value['rounds']} />
-        </p>
-        <p>
-          {words.preview(lengthOf(draft.preview.value))}
-          <Strip state={draft.preview.value} label={words.preview(lengthOf(draft.preview.value))} />
-        </p>
-        <p class="tools">
-          <button type="submit" class="main">
-            {words.start}
-          </button>
-          <button type="button" disabled={state.value?.state !== 'running'} onClick={() => void attempt(null)}>
-            {words.cancel}
-          </button>
-        </p>
-        <p class="problem" role="alert">
-          {draft.message}
-        </p>
-</Changing>
+        <Changing context={context}>
+          {draft.steps.value.map((step, index) => (
+            <Step key={index} {...{ draft, step, index, presets, titles, names }} />
+          ))}
+          <p class="tools">
+            <button type="button" onClick={() => draft.add()}>
+              {words.add}
+            </button>
+            <SmallField label={words.period} value={draft.period} problem={draft.problems.value['period']} />
+            <SmallField label={words.rounds} value={draft.rounds} problem={draft.problems.value['rounds']} />
+          </p>
+          <p>
+            {words.preview(lengthOf(draft.preview.value))}
+            <Strip state={draft.preview.value} label={words.preview(lengthOf(draft.preview.value))} />
+          </p>
+          <p class="tools">
+            <button type="submit" class="main">
+              {words.start}
+            </button>
+            <button type="button" disabled={state.value?.state !== 'running'} onClick={() => void attempt(null)}>
+              {words.cancel}
+            </button>
+          </p>
+          <p class="problem" role="alert">
+            {draft.message}
+          </p>
+        </Changing>
       </form>
     </details>
   );
