@@ -83,11 +83,14 @@ export function KeysTable({ close }: { close(): void }) {
   const button = useRef<HTMLButtonElement>(null);
   return (
     <Dialog title={words.title} close={close} class="wide">
-      <h2>{words.title}</h2>
+      {/* First, as it gets the focus: a window begins at its beginning. */}
+      <div class="head">
+        <h2>{words.title}</h2>
+        <button type="button" ref={button} onClick={() => button.current?.closest('dialog')?.close()}>
+          {WORDS.common.close}
+        </button>
+      </div>
       <KeysList />
-      <button type="button" ref={button} onClick={() => button.current?.closest('dialog')?.close()}>
-        {WORDS.common.close}
-      </button>
     </Dialog>
   );
 }
