@@ -4,6 +4,7 @@ import { Dock } from './dock/dock.tsx';
 import { LabContext } from './lab-context.ts';
 import { useShares } from './model/may.ts';
 import { LabHeader } from './panels/lab-header.tsx';
+import { Message } from './panels/message.tsx';
 import { openConsole } from './verbs/nodes.ts';
 import { WORDS } from './words.ts';
 
@@ -34,9 +35,9 @@ export function ConsoleScreen({ ids: [labId = '', nodeId = ''], go }: ConsoleScr
   return (
     <div class="alone">
       <LabHeader lab={lab} />
-      <p class="message" role="alert">
-        {lab.message.value || (lab.state.value !== 'reading' && !isKnown ? WORDS.console.noSuchNode : '')}
-      </p>
+      <Message
+        text={lab.message.value || (lab.state.value !== 'reading' && !isKnown ? WORDS.console.noSuchNode : '')}
+      />
       <main>
         <Dock context={context} isAlone />
       </main>

@@ -10,6 +10,7 @@ import { Link } from './panels/link.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { SCREENS, type Screen, type ScreenProps, screenOf } from './screens.tsx';
 import { entries } from './shell/bar.ts';
+import { LateAnswer } from './shell/late-answer.tsx';
 import { LeftLabNotice } from './shell/left-lab-notice.tsx';
 import { NewVersion } from './shell/new-version.tsx';
 import { Overlays } from './shell/overlays.tsx';
@@ -52,6 +53,7 @@ function Page() {
   return (
     <>
       <NewVersion />
+      <LateAnswer />
       <LeftLabNotice />
       {found ? <Shown screen={found.screen} ids={found.ids} /> : <NoScreen />}
       <Overlays />

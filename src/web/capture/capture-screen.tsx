@@ -6,6 +6,7 @@ import { api } from '../model/api.ts';
 import { readShares, whyNotChange } from '../model/may.ts';
 import type { LinkObject, NodeObject } from '../model/types.ts';
 import { Link } from '../panels/link.tsx';
+import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 import { CaptureView } from './capture-view.tsx';
 
@@ -36,9 +37,7 @@ export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: rea
       <h1>
         <Link to={`/labs/${projectId}`}>{WORDS.capture.title}</Link> {title}
       </h1>
-      <p class="message" role="alert">
-        {message}
-      </p>
+      <Message text={message.value} />
       {title.value !== '' && (
         <CaptureView labId={projectId} path={`${lab}/links/${linkId}`} title={title.value} isShown />
       )}

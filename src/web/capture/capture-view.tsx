@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks';
 import { api } from '../model/api.ts';
 import { copyText } from '../model/clipboard.ts';
 import { whyNotChange } from '../model/may.ts';
+import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 import { Download } from './download.tsx';
 import { PacketsView } from './packets-view.tsx';
@@ -29,6 +30,7 @@ export function CaptureView({ labId, path, title, isShown }: CaptureViewProps) {
   const message = useSignal('');
   const line = `${streamed(path)} | wireshark -k -i -`;
   const stop = (): void => {
+    message.value = '';
     api.post(`${path}/stop_capture`).catch((error: unknown) => {
       message.value = error instanceof Error ? error.message : String(error);
     });
@@ -48,7 +50,7 @@ export function CaptureView({ labId, path, title, isShown }: CaptureViewProps) {
           )}
           <Download path={path} />
           <ForWireshark line={line} />
-          <span role="status">{message}</span>
+          <Message text={message.value} />
         </>
       )}
     />

@@ -3,6 +3,7 @@ import { FitAddon } from '@xterm/addon-fit';
 import { SearchAddon } from '@xterm/addon-search';
 import { type ILink, Terminal } from '@xterm/xterm';
 import { copyText } from '../model/clipboard.ts';
+import { WORDS } from '../words.ts';
 import { Connection } from './connection.ts';
 import { OutputFeed } from './output-feed.ts';
 import type { PasteTarget } from './slow-paste.ts';
@@ -92,7 +93,8 @@ export class ConsoleTerminal implements PasteTarget {
   }
 
   sendBreak(): void {
-    this.connection.send(JSON.stringify({ type: 'break' }));
+    const isSent = this.connection.send(JSON.stringify({ type: 'break' }));
+    if (!isSent) this.#options.refused(WORDS.console.notSent);
   }
 
   clear(): void {

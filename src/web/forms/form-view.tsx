@@ -1,6 +1,7 @@
 // A form: its fields by groups, and the bar that saves and discards.
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
+import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 import { FieldView } from './field-view.tsx';
 import type { FormModel, Values } from './model.ts';
@@ -78,9 +79,7 @@ function FormBar({ form, saveWords }: { form: FormModel; saveWords?: string }) {
   const isIdle = saveWords === undefined && count === 0;
   return (
     <div class="bar">
-      <p class="message" role="alert">
-        {form.message}
-      </p>
+      <Message text={form.message.value} />
       {!isIdle && saveWords === undefined && <span>{words.changes(count)}</span>}{' '}
       <button type="submit" class="main" disabled={isIdle || form.isBusy.value}>
         {saveWords ?? words.save}

@@ -12,6 +12,7 @@ import { hindrancesOf } from '../model/hindrances.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { whyNot } from '../model/may.ts';
 import { bytesInWords } from '../model/sizes.ts';
+import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { WORDS } from '../words.ts';
 
@@ -85,9 +86,7 @@ export function HostsScreen() {
             {words.add}
           </button>
         </p>
-        <p class="message" role="alert">
-          {message.value || hosts.message.value}
-        </p>
+        <Message text={message.value || hosts.message.value} />
         {edited.value && (
           <HostEditor
             key={edited.value === 'new' ? 'new' : edited.value.compute_id}

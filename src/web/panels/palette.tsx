@@ -6,6 +6,7 @@ import { api } from '../model/api.ts';
 import type { Point } from '../model/geometry.ts';
 import type { TemplateObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
+import { Message } from './message.tsx';
 import { focusShownPane } from './narrow.tsx';
 
 /** Pixels that a pressed pointer may tremble and still be a click. */
@@ -73,9 +74,7 @@ export function Palette({ context }: { context: LabContext }) {
       <p>
         <small>{WORDS.palette.hint}</small>
       </p>
-      <p class="message" role="alert">
-        {message}
-      </p>
+      <Message text={message.value} />
       <ul class="templates">
         {found.map((template) => (
           <li key={template.template_id}>

@@ -6,6 +6,7 @@ import { WORDS } from '../words.ts';
 export function Rename({ context }: { context: LabContext }) {
   const { lab, renaming, map, attempt, history } = context;
   const field = useRef<HTMLInputElement>(null);
+  const isSent = useRef(false);
   const id = renaming.value;
   const node = lab.nodes.get(id ?? '');
   useLayoutEffect(() => {
@@ -19,27 +20,37 @@ export function Rename({ context }: { context: LabContext }) {
     element.focus();
   }, [id, map]);
   if (!node) return null;
-  const end = (isKept: boolean): void => {
-    const name = field.current?.value.trim() ?? '';
+  const leave = (): void => {
     renaming.value = undefined;
     map?.focus();
-    if (!isKept || name === '' || name === node.name) return;
-    void attempt(() => history.update([{ kind: 'node', id: node.node_id, fields: { name } }]));
+  };
+  /** The field stays with what was typed until the server has taken it. */
+  const keep = async (isLeft: boolean): Promise<void> => {
+    const name = field.current?.value.trim() ?? '';
+    if (isSent.current) return;
+    if (name === '' || name === node.name) return leave();
+    isSent.current = true;
+    const isKept = await attempt(() => history.update([{ kind: 'node', id: node.node_id, fields: { name } }]));
+    isSent.current = false;
+    if (renaming.peek() !== id) return;
+    if (isKept) leave();
+    else if (!isLeft) field.current?.focus();
   };
   return (
     <input
       class="rename"
       ref={field}
       aria-label={WORDS.common.name}
-      value={node.name}
+      defaultValue={node.name}
       autocomplete="off"
       onKeyDown={(event) => {
         if (event.key !== 'Enter' && event.key !== 'Escape') return;
         event.stopPropagation();
-        end(event.key === 'Enter');
+        if (event.key === 'Enter') void keep(false);
+        else leave();
       }}
       onBlur={() => {
-        if (renaming.value === id) end(true);
+        if (renaming.value === id) void keep(true);
       }}
     />
   );

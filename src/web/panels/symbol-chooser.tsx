@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { WORDS } from '../words.ts';
+import { Message } from './message.tsx';
 import { SearchField } from './search-field.tsx';
 
 interface SymbolObject {
@@ -23,9 +24,7 @@ export function SymbolChooser({ choose, close }: { choose: (id: string) => void;
   return (
     <dialog ref={dialog} class="symbols" onClose={close} aria-label={WORDS.node.chooseSymbol}>
       <SearchField typed={typed} />
-      <p class="message" role="alert">
-        {problem}
-      </p>
+      <Message text={problem.value} />
       <ul class="symbols">
         {found.map(({ symbol_id: id, filename, theme }) => (
           <li key={id}>

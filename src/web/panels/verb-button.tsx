@@ -16,6 +16,7 @@ interface VerbButtonProps {
 /** Nothing while what the verb is for is not selected, and for those who may not use it. */
 export function VerbButton({ context, id, isPressed, icon = false }: VerbButtonProps) {
   const verb = labVerb(id);
+  context.lab.changes.value; // what is selected may be started, stopped or locked meanwhile
   if (!fits(verb, context) || whyNotUse(verb, context) !== '') return null;
   const text = wordsOf(verb, context);
   const key = verb.keys?.[0];

@@ -5,6 +5,7 @@ import { go } from '../address.ts';
 import { api } from '../model/api.ts';
 import { type Command, matching } from '../model/commands.ts';
 import type { ProjectObject, TemplateObject } from '../model/types.ts';
+import { Message } from '../panels/message.tsx';
 import { shownLab } from '../shown-lab.ts';
 import { isUsable, VERBS, wordsOf } from '../verbs.ts';
 import { WORDS } from '../words.ts';
@@ -113,9 +114,7 @@ export function CommandField({ close }: { close(): void }) {
         }}
         onKeyDown={keys}
       />
-      <p class="message" role="alert">
-        {message}
-      </p>
+      <Message text={message.value} />
       {found.value.length === 0 && <p class="empty">{words.none}</p>}
       <div id="commands" role="listbox" aria-label={words.found} ref={list}>
         {found.value.map((command, index) => (

@@ -1,6 +1,7 @@
 // A window upon the page, which Escape closes; the focus goes back to where it was.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { LateAnswer } from './late-answer.tsx';
 
 interface DialogProps {
   title: string;
@@ -28,6 +29,8 @@ export function Dialog({ title, close, class: kind, children }: DialogProps) {
       onKeyDown={(event) => event.stopPropagation()}
     >
       {children}
+      {/* What stands upon the page cannot be pressed as long as this is open. */}
+      <LateAnswer />
     </dialog>
   );
 }

@@ -4,6 +4,7 @@ import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { whyNot } from '../model/may.ts';
 import { bytesInWords } from '../model/sizes.ts';
+import { Message } from '../panels/message.tsx';
 import { SearchField } from '../panels/search-field.tsx';
 import { WindowedList } from '../panels/windowed.tsx';
 import { WORDS } from '../words.ts';
@@ -84,9 +85,7 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
           {words.again}
         </button>
       </div>
-      <p class="message" role="alert">
-        {message.value || problem.value}
-      </p>
+      <Message text={message.value || problem.value} />
       <p role="status">{told.value || (value.value ? words.found(found.length) : WORDS.node.loading)}</p>
       <WindowedList
         class="appliances"

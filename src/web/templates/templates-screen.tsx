@@ -7,6 +7,7 @@ import { Collection } from '../model/collection.ts';
 import { type Hindrance, hindrancesOf } from '../model/hindrances.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { whyNot } from '../model/may.ts';
+import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { SearchField } from '../panels/search-field.tsx';
 import { WORDS } from '../words.ts';
@@ -67,9 +68,7 @@ export function TemplatesScreen() {
             </button>
           ))}
         </p>
-        <p class="message" role="alert">
-          {problem}
-        </p>
+        <Message text={problem} />
         {isCatalogue.value ? (
           <Appliances hosts={hosts.value.value ?? ['local']} made={() => void templates.read()} />
         ) : edited.value ? (

@@ -14,18 +14,17 @@ const words = WORDS.drawings;
 
 interface ShapeProps<S extends Shape> {
   shape: S;
-  change: (fields: Partial<S>) => void;
+  change: (fields: Partial<S>) => Promise<boolean>;
 }
 
 export function DrawingDetails({ context, object: drawing }: TabProps<DrawingObject>) {
   const { attempt, history, editing, pane } = context;
   const panel = useRef<HTMLDivElement>(null);
   const shape = readShape(drawing.svg);
-  const update = (fields: Fields): void =>
-    void attempt(() => history.update([{ kind: 'drawing', id: drawing.drawing_id, fields }]));
-  const change = (fields: Partial<Shape>): void => {
-    if (shape) update({ svg: writeShape({ ...shape, ...fields } as Shape) });
-  };
+  const update = (fields: Fields): Promise<boolean> =>
+    attempt(() => history.update([{ kind: 'drawing', id: drawing.drawing_id, fields }]));
+  const change = async (fields: Partial<Shape>): Promise<boolean> =>
+    shape === undefined || (await update({ svg: writeShape({ ...shape, ...fields } as Shape) }));
   const isEdited = editing.value === drawing.drawing_id;
   useEffect(() => {
     if (!isEdited) return;
@@ -66,7 +65,7 @@ export function DrawingDetails({ context, object: drawing }: TabProps<DrawingObj
 }
 
 function TextFields({ shape, change, back }: ShapeProps<TextShape> & { back: () => void }) {
-  const { attributes, sent } = useDraft(shape.text);
+  const { attributes, keep } = useDraft(shape.text, (text) => change({ text }));
   return (
     <>
       <label class="wide">
@@ -74,10 +73,7 @@ function TextFields({ shape, change, back }: ShapeProps<TextShape> & { back: () 
         <textarea
           rows={4}
           {...attributes}
-          onChange={({ currentTarget }) => {
-            sent(currentTarget.value);
-            change({ text: currentTarget.value });
-          }}
+          onChange={({ currentTarget }) => keep(currentTarget.value)}
           onKeyDown={(event) => {
             // Taken up by leaving the field.
             if (event.key === 'Escape' || (event.key === 'Enter' && event.ctrlKey)) back();

@@ -1,4 +1,4 @@
-// Small fields of the inspector: what is typed holds once the field is left, and Escape takes it back.
+// Small fields of the inspector: what is typed holds once the field is left, and Escape takes it back. A refused choice goes back by itself.
 import { useSignal } from '@preact/signals';
 import type { TargetedEvent } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -6,38 +6,55 @@ import { useEffect } from 'preact/hooks';
 interface FieldProps<T> {
   label: string;
   value: T;
-  change: (value: T) => void;
+  /** Sends it; whether the server has taken it. */
+  change: (value: T) => Promise<boolean>;
 }
 
 type Typing = TargetedEvent<HTMLInputElement | HTMLTextAreaElement>;
 
+interface Draft {
+  text: string;
+  state: 'typed' | 'sent' | 'refused';
+}
+
 /**
  * What somebody types in a field, which no event of the server may take away: it stays until it is sent, or Escape is pressed. What was sent is
- * shown until the server tells another value.
+ * shown until the server tells another value. What was refused stays, too, and is sent again by Enter or by leaving the field again.
  */
-export function useDraft(value: string) {
-  const draft = useSignal<{ text: string; isSent: boolean } | undefined>(undefined);
+export function useDraft(value: string, send: (text: string) => Promise<boolean>) {
+  const draft = useSignal<Draft | undefined>(undefined);
   useEffect(() => {
-    if (draft.value?.isSent) draft.value = undefined;
+    if (draft.value?.state === 'sent') draft.value = undefined;
   }, [draft, value]);
+  const keep = (text: string): void => {
+    const sent: Draft = { text, state: 'sent' };
+    draft.value = sent;
+    void send(text).then((isTaken) => {
+      if (!isTaken && draft.peek() === sent) draft.value = { text, state: 'refused' };
+    });
+  };
+  const again = (): void => {
+    if (draft.value?.state === 'refused') keep(draft.value.text);
+  };
   return {
     attributes: {
       value: draft.value?.text ?? value,
       onInput: ({ currentTarget }: Typing): void => {
-        draft.value = { text: currentTarget.value, isSent: false };
+        draft.value = { text: currentTarget.value, state: 'typed' };
       },
+      onBlur: again,
       onKeyDown: (event: KeyboardEvent): void => {
-        if (event.key !== 'Escape' || !draft.value || draft.value.isSent) return;
+        const field = event.currentTarget as HTMLInputElement | HTMLTextAreaElement;
+        if (event.key === 'Enter' && field.tagName === 'INPUT') again();
+        if (event.key !== 'Escape' || !draft.value || draft.value.state === 'sent') return;
         // This is what was left; the next one leaves the field's surroundings.
         event.stopPropagation();
-        (event.currentTarget as HTMLInputElement).value = value;
+        field.value = value;
         draft.value = undefined;
       },
     },
     /** The text is on its way to the server. */
-    sent: (text: string): void => {
-      draft.value = { text, isSent: true };
-    },
+    keep,
     /** It cannot be sent: the field shows again what holds. */
     drop: (): void => {
       draft.value = undefined;
@@ -52,7 +69,7 @@ interface NumberFieldProps extends FieldProps<number> {
 }
 
 export function NumberField({ label, value, least, most, step, change }: NumberFieldProps) {
-  const { attributes, sent, drop } = useDraft(String(value));
+  const { attributes, keep, drop } = useDraft(String(value), (text) => change(Number(text)));
   return (
     <label>
       {label}
@@ -65,8 +82,7 @@ export function NumberField({ label, value, least, most, step, change }: NumberF
         onChange={({ currentTarget }) => {
           const number = currentTarget.valueAsNumber;
           if (Number.isFinite(number) && currentTarget.validity.valid) {
-            sent(currentTarget.value);
-            change(number);
+            keep(currentTarget.value);
             return;
           }
           currentTarget.reportValidity();
@@ -80,7 +96,7 @@ export function NumberField({ label, value, least, most, step, change }: NumberF
 
 /** A line of text; an empty one changes nothing. */
 export function TextField({ label, value, change }: FieldProps<string>) {
-  const { attributes, sent, drop } = useDraft(value);
+  const { attributes, keep, drop } = useDraft(value, change);
   return (
     <label>
       {label}
@@ -93,8 +109,7 @@ export function TextField({ label, value, change }: FieldProps<string>) {
             drop();
             return;
           }
-          sent(text);
-          change(text);
+          keep(text);
         }}
       />
     </label>
@@ -103,18 +118,11 @@ export function TextField({ label, value, change }: FieldProps<string>) {
 
 /** A colour as `#rrggbb`; any other one is shown as black until it is changed. */
 export function ColourField({ label, value, change }: FieldProps<string>) {
-  const { attributes, sent } = useDraft(/^#[\da-f]{6}$/i.test(value) ? value : '#000000');
+  const { attributes, keep } = useDraft(/^#[\da-f]{6}$/i.test(value) ? value : '#000000', change);
   return (
     <label>
       {label}
-      <input
-        type="color"
-        {...attributes}
-        onChange={({ currentTarget }) => {
-          sent(currentTarget.value);
-          change(currentTarget.value);
-        }}
-      />
+      <input type="color" {...attributes} onChange={({ currentTarget }) => keep(currentTarget.value)} />
     </label>
   );
 }
@@ -123,7 +131,13 @@ export function CheckField({ label, value, change }: FieldProps<boolean>) {
   return (
     <label>
       {label}
-      <input type="checkbox" checked={value} onChange={({ currentTarget }) => change(currentTarget.checked)} />
+      <input
+        type="checkbox"
+        checked={value}
+        onChange={async ({ currentTarget }) => {
+          if (!(await change(currentTarget.checked))) currentTarget.checked = value;
+        }}
+      />
     </label>
   );
 }
@@ -137,7 +151,12 @@ export function ChoiceField({ label, value, choices, change }: ChoiceFieldProps)
   return (
     <label>
       {label}
-      <select value={value} onChange={({ currentTarget }) => change(currentTarget.value)}>
+      <select
+        value={value}
+        onChange={async ({ currentTarget }) => {
+          if (!(await change(currentTarget.value))) currentTarget.value = value;
+        }}
+      >
         {Object.entries(choices).map(([choice, words]) => (
           <option key={choice} value={choice}>
             {words}

@@ -11,10 +11,10 @@ const words = WORDS.links;
 export function LinkStyleTab({ context, object: link }: TabProps<LinkObject>) {
   const { attempt, history } = context;
   const style = readLinkStyle(link.link_style ?? {});
-  const update = (link_style: object): void =>
-    void attempt(() => history.update([{ kind: 'link', id: link.link_id, fields: { link_style } }]));
+  const update = (link_style: object): Promise<boolean> =>
+    attempt(() => history.update([{ kind: 'link', id: link.link_id, fields: { link_style } }]));
   // What other clients keep there stays.
-  const change = (fields: LinkStyle): void => update({ ...link.link_style, ...fields });
+  const change = (fields: LinkStyle): Promise<boolean> => update({ ...link.link_style, ...fields });
   return (
     <Changing context={context}>
       <div class="fields">
@@ -32,7 +32,7 @@ export function LinkStyleTab({ context, object: link }: TabProps<LinkObject>) {
           choices={words.pens}
           change={(type) => change({ type: Number(type) })}
         />
-        <button type="button" disabled={Object.keys(style).length === 0} onClick={() => update({})}>
+        <button type="button" disabled={Object.keys(style).length === 0} onClick={() => void update({})}>
           {words.plain}
         </button>
       </div>

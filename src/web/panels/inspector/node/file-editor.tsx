@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../../../model/api.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Message } from '../../message.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { pathOfFile, textOfFile } from './node-files.ts';
 
@@ -108,9 +109,7 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
       </p>
       <h3>{path}</h3>
       <p role="status">{isSaved.value && !isChanged && words.saved}</p>
-      <p class="message" role="alert">
-        {message}
-      </p>
+      <Message text={message.value} />
       {theirs.value !== undefined && (
         <p class="foreign" role="alert">
           {words.foreignFile}{' '}

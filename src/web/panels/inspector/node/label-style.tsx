@@ -11,14 +11,15 @@ export function LabelStyleFields({ context, node }: { context: LabContext; node:
   const { attempt, history } = context;
   const { label } = node;
   const look = lookOf(label.style);
-  const update = (fields: (now: LabelObject) => Partial<LabelObject>): void => {
+  const update = (fields: (now: LabelObject) => Partial<LabelObject>): Promise<boolean> => {
     // What was changed a moment ago may not have come back yet: the server has it.
     const changed = ({ label: now }: Readonly<Record<string, unknown>>) => ({
       label: { ...(now as LabelObject), ...fields(now as LabelObject) },
     });
-    void attempt(() => history.update([{ kind: 'node', id: node.node_id, fields: changed }]));
+    return attempt(() => history.update([{ kind: 'node', id: node.node_id, fields: changed }]));
   };
-  const change = (fields: Partial<LabelLook>): void => update(({ style }) => ({ style: restyled(style, fields) }));
+  const change = (fields: Partial<LabelLook>): Promise<boolean> =>
+    update(({ style }) => ({ style: restyled(style, fields) }));
   return (
     <details>
       <summary>{WORDS.node.labelStyle}</summary>
