@@ -4,8 +4,10 @@ import { log } from '../host/log.ts';
 import { Scrollback } from '../supervisor/scrollback.ts';
 
 const SCROLLBACK_BYTES = 64 * 1024;
-/** What may wait for one client before it is disconnected. */
+/** What may wait for one client; of what comes meanwhile it gets the end. */
 const QUEUE_BYTES = 256 * 1024;
+/** A client that has so little left to read gets output again. */
+const CAUGHT_UP_BYTES = 64 * 1024;
 /** How long something may wait for one client while nothing leaves. */
 const STALL_MS = 10_000;
 const CHECK_MS = 1000;
@@ -40,6 +42,8 @@ interface Attached {
   /** Bytes that ever had to wait, and of these the ones that have left, at the last look. */
   queuedBytes: number;
   deliveredBytes: number;
+  /** Bytes of output that it did not get, as too much was waiting; undefined while it gets all. */
+  skippedBytes: number | undefined;
   /** When one last left, or the queue was last empty (performance.now). */
   deliveredAt: number;
 }
@@ -87,11 +91,13 @@ export class Console {
 
   /** Adds a client, which gets the scrollback (up to 64 KiB) first. */
   attach(client: ConsoleClient): ConsoleAttachment {
-    const attached = { client, queuedBytes: 0, deliveredBytes: 0, deliveredAt: performance.now() };
+    const attached: Attached = {
+      ...{ client, queuedBytes: 0, deliveredBytes: 0, skippedBytes: undefined, deliveredAt: performance.now() },
+    };
     this.#clients.add(attached);
     clients += 1;
     const earlier = this.#scrollback.snapshot();
-    if (earlier.length > 0) this.#deliver(attached, earlier);
+    if (earlier.length > 0) this.#send(attached, earlier);
     return {
       input: (bytes) => {
         if (this.#clients.has(attached)) this.#input(bytes);
@@ -123,14 +129,36 @@ export class Console {
     this.#inputLost = !taken;
   }
 
+  /** The chunk is in the scrollback already. A program may print faster than any client reads: that is no reason to disconnect one that could stop it. */
   #deliver(attached: Attached, chunk: Buffer): void {
+    if (attached.skippedBytes === undefined) this.#send(attached, chunk);
+    else {
+      attached.skippedBytes += chunk.length;
+      this.#catchUp(attached);
+    }
+  }
+
+  /** Gives a client that is behind the end of what it has missed, as soon as it has read nearly all that waited. */
+  #catchUp(attached: Attached): void {
+    const { client, skippedBytes } = attached;
+    if (skippedBytes === undefined || client.queuedBytes > CAUGHT_UP_BYTES) return;
+    attached.skippedBytes = undefined;
+    if (skippedBytes === 0) return;
+    const kept = this.#scrollback.snapshot();
+    const end = kept.subarray(Math.max(0, kept.length - skippedBytes));
+    const lost = skippedBytes - end.length;
+    if (lost > 0) this.#send(attached, Buffer.from(`\r\n[${lost} bytes of output left out: they came too fast]\r\n`));
+    this.#send(attached, end);
+  }
+
+  #send(attached: Attached, chunk: Buffer): void {
     const before = attached.client.queuedBytes;
     if (before === 0) attached.deliveredAt = performance.now();
     attached.client.send(chunk);
     const queued = attached.client.queuedBytes;
     attached.queuedBytes += queued - before;
-    if (queued > QUEUE_BYTES) this.#drop(attached, `${queued} bytes of output were waiting to be read`);
-    else if (queued > 0) this.#check ??= setInterval(() => this.#findStalled(), CHECK_MS).unref();
+    if (queued > QUEUE_BYTES) attached.skippedBytes ??= 0;
+    if (queued > 0) this.#check ??= setInterval(() => this.#findStalled(), CHECK_MS).unref();
   }
 
   /** Runs only while something waits. */
@@ -145,8 +173,10 @@ export class Console {
         attached.deliveredAt = now;
       } else if (now - attached.deliveredAt > STALL_MS) {
         this.#drop(attached, `nothing was read for ${STALL_MS / 1000} s`);
+        continue;
       }
-      waiting ||= queued > 0;
+      this.#catchUp(attached);
+      waiting ||= attached.client.queuedBytes > 0;
     }
     if (!waiting) this.#stopChecking();
   }

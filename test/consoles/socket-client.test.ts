@@ -91,18 +91,41 @@ test('a socket that closes is no client any more', () => {
   assert.deepEqual([console.clientCount, socket.text, input], [0, '', []]);
 });
 
-test('a socket with 256 KiB waiting is closed and told why; the others go on', () => {
+test('a socket with 256 KiB waiting gets the end of what it misses when it has read them; the others miss nothing', () => {
   const { console, socket } = attached();
   const other = new SlowSocket();
   attachSocket(console, other, 'web 192.0.2.2');
-  for (let i = 0; i < 300; i++) {
-    console.output(Buffer.alloc(1024, 0x61));
+  for (let i = 0; i < 1000; i++) {
+    console.output(Buffer.from(`${i}`.padEnd(1023).concat('\n')));
     other.bufferedAmount = 0;
   }
-  assert.deepEqual(socket.closed?.code, 1013);
-  assert.match(socket.closed?.reason ?? '', /^too slow: \d+ bytes of output were waiting/);
-  assert.equal(other.closed, undefined);
-  assert.equal(other.text.length, 300 * 1024);
+  assert.equal(other.text.length, 1000 * 1024);
+  assert.equal(socket.text.length, 257 * 1024, 'what was waiting when it became too much, and nothing more');
+  socket.bufferedAmount = 64 * 1024;
+  console.output(Buffer.from('the end'));
+  const [, lost] = /\r\n\[(\d+) bytes of output left out: they came too fast\]\r\n/.exec(socket.text) ?? [];
+  const missed = 743 * 1024 + 'the end'.length;
+  const since = socket.text.split('came too fast]\r\n')[1]!;
+  assert.equal(Number(lost) + since.length, missed);
+  assert.ok(since.length > 60 * 1024 && since.endsWith('the end') && /^9\d\d /.test(since));
+  socket.bufferedAmount = 0;
+  console.output(Buffer.from('and on'));
+  assert.ok(socket.text.endsWith('the endand on'));
+  assert.equal(socket.closed, undefined);
+});
+
+test('a socket that catches up gets the end also when no more output comes, and what it types is taken meanwhile', (t) => {
+  const pass = mockTime(t);
+  const { console, socket, input } = attached();
+  for (let i = 0; i < 300; i++) console.output(Buffer.alloc(1024, 0x61));
+  console.output(Buffer.from('prompt> '));
+  socket.events!.message(Buffer.from([3]));
+  assert.deepEqual(input, ['\x03']);
+  pass(2000);
+  socket.bufferedAmount = 1000;
+  assert.doesNotMatch(socket.text, /prompt/);
+  pass(2000);
+  assert.match(socket.text, /^a+prompt> $/, 'nothing was lost: no word of it');
 });
 
 /** The clocks of the console run on this test's word. */

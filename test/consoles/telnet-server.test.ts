@@ -13,6 +13,9 @@ import { Client, until } from './harness.ts';
 const lines: string[] = [];
 configureLog({ write: (line) => lines.push(line) });
 
+/** The kernel keeps less for a connection whose other end does not read. */
+const MOST_BUFFERED_BYTES = 16 * 1024 * 1024;
+
 interface Fixture {
   console: Console;
   server: TelnetServer;
@@ -68,27 +71,48 @@ test('bytes of value 255 arrive doubled, keystrokes arrive without telnet, windo
   await client.sees(/b\xff\xffc$/);
 });
 
-test('a client that stops reading is disconnected and told why; the others go on', async (t) => {
+/** The console's clock runs ahead by ten seconds and a half from now on. */
+function tenSecondsLater(t: TestContext): void {
+  const now = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => now() + 10_500);
+}
+
+test('a client that stops reading holds up nobody, and is disconnected and told why after ten seconds', async (t) => {
   const { console, port } = await serve(t);
   const [alive, stalled] = [await Client.open(t, port), await Client.open(t, port)];
   await until('two clients', () => console.clientCount === 2);
   stalled.socket.pause();
   const block = Buffer.from(`${'x'.repeat(1021)}\r\n`);
   let sent = 0;
-  await until('the stalled client to be dropped', () => {
+  const talk = (): void => {
     // The living one reads on, so it is never asked to take more than a client should.
-    if (alive.text.length + 64 * 1024 > sent) {
-      for (let i = 0; i < 32; i++, sent += block.length) console.output(block);
-    }
-    return console.clientCount === 1;
+    if (alive.text.length + 64 * 1024 > sent) for (let i = 0; i < 32; i++, sent += block.length) console.output(block);
+  };
+  await until('more than the buffers of a connection take', () => {
+    talk();
+    return sent > MOST_BUFFERED_BYTES;
   });
+  assert.equal(console.clientCount, 2);
+  tenSecondsLater(t);
+  await until('the stalled client to be dropped', () => console.clientCount === 1);
   console.output(Buffer.from('still here'));
   await alive.sees(/still here$/);
   assert.equal(alive.text.length, 15 + sent + 'still here'.length);
   stalled.socket.resume();
   await stalled.ends();
-  assert.match(stalled.text, /\[disconnected: too slow: \d+ bytes of output were waiting to be read\]\r\n$/);
+  assert.match(stalled.text, /\[disconnected: too slow: nothing was read for 10 s\]\r\n$/);
   assert.match(lines.join(''), /console client disconnected console=PC1 client="telnet 127\.0\.0\.1:\d+"/);
+});
+
+test('a client that reads again after a while sees what was left out, and the end', async (t) => {
+  const { console, port } = await serve(t);
+  const slow = await Client.open(t, port);
+  await until('the client', () => console.clientCount === 1);
+  slow.socket.pause();
+  for (let sent = 0; sent < MOST_BUFFERED_BYTES; sent += 64 * 1024) console.output(Buffer.alloc(64 * 1024, 0x61));
+  console.output(Buffer.from('prompt> '));
+  slow.socket.resume();
+  await slow.sees(/a\r\n\[\d+ bytes of output left out: they came too fast\]\r\na+prompt> $/);
 });
 
 test('what waits for a dropped client is thrown away within seconds', async (t) => {
@@ -96,10 +120,11 @@ test('what waits for a dropped client is thrown away within seconds', async (t) 
   const stalled = await Client.open(t, port);
   await until('the client', () => console.clientCount === 1);
   stalled.socket.pause();
-  await until('the client to be dropped', () => {
-    console.output(Buffer.alloc(64 * 1024, 0x61));
-    return console.clientCount === 0;
-  });
+  for (let sent = 0; sent < MOST_BUFFERED_BYTES; sent += 64 * 1024) console.output(Buffer.alloc(64 * 1024, 0x61));
+  // The first look sees what has left until now.
+  await sleep(1500);
+  tenSecondsLater(t);
+  await until('the client to be dropped', () => console.clientCount === 0);
   await sleep(2500);
   stalled.socket.resume();
   await stalled.ends();

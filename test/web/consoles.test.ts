@@ -213,8 +213,8 @@ test('10 MB of output: the page answers, Ctrl+C stops it, others go on; after a 
   assert.ok((await saved(page)).includes('after-2 all'));
   await page.locator('.pane:not([hidden]) .xterm-helper-textarea').focus();
 
-  // Output without an end, 400 kB a second, is stopped in its midst.
-  await page.keyboard.type('! while true; do yes endless | head -c 20000; sleep 0.05; done\r');
+  // Output without an end, faster than a browser can read, is stopped in its midst.
+  await page.keyboard.type('! yes endless\r');
   await screen(page).getByText('endless', { exact: true }).nth(3).waitFor();
   await page.keyboard.press('Control+c');
   await page.keyboard.type('! echo in time\r');
