@@ -150,7 +150,7 @@ test('an observer, and a user with a lab to watch, find nothing on any screen th
     // Hands and keys change nothing, and keys say why.
     const node = page.locator('[data-node]').first();
     const place = (await node.boundingBox())!;
-    await page.mouse.move(place.x + 20, place.y + 20);
+    await page.mouse.move(place.x + place.width / 2, place.y + place.height / 2);
     await page.mouse.down();
     await page.mouse.move(place.x + 120, place.y + 90, { steps: 4 });
     await page.mouse.up();
