@@ -36,9 +36,12 @@ async function english(page: Page): Promise<string[]> {
     }
     return [...found];
   });
-  return texts
-    .map((text) => text.trim())
-    .filter((text) => /[a-z]{3}/.test(text) && !NOT_OURS.some((pattern) => pattern.test(text)));
+  return (
+    texts
+      // A key stands behind what it does.
+      .map((text) => text.trim().replace(/ \((Ctrl|Shift)\+[^)]+\)$/, ''))
+      .filter((text) => /[a-z]{3}/.test(text) && !NOT_OURS.some((pattern) => pattern.test(text)))
+  );
 }
 
 /** The outermost elements that reach beyond the window. */
