@@ -1,5 +1,5 @@
 // Making a link: the first node and its port, then the second.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { freePorts } from '../model/ports.ts';
 import type { LinkEnd } from '../model/types.ts';
@@ -28,7 +28,8 @@ export function LinkingPanel({ context }: { context: LabContext }) {
     void context.attempt(() => context.history.make('link', { nodes: [first, end] }));
   };
 
-  useEffect(() => {
+  // As soon as the ports are there, so that no key is taken by the map still.
+  useLayoutEffect(() => {
     // A node that was pointed out with one free port leaves no choice.
     if (node && only)
       choose({ node_id: node.node_id, adapter_number: only.adapter_number, port_number: only.port_number });
