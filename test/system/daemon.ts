@@ -10,6 +10,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { executable } from './executable.ts';
+import { type OwnPorts, ownPorts } from './own-ports.ts';
 import { killAllIn } from './processes.ts';
 import { tcpTable } from './tcp-table.ts';
 
@@ -55,21 +56,14 @@ export const MANY_PORTS = {
   LABWIRE_SERVER_UDP_END_PORT_RANGE: '60000',
 };
 
-let daemons = 0;
-
 /** Home directories of all daemons of this process: what runs with one of them is a daemon's doing. */
 export const DAEMON_HOMES: string[] = [];
 
-/**
- * Console and UDP ports of a daemon: a hundred of its own, since another daemon would hand out the same ones. Below those
- * that the kernel gives to clients and apart from the defaults, which a daemon in use here may have.
- */
-function portRanges(): Record<string, string> {
-  const first = 10_000 + ((process.pid * 4 + daemons++) % 100) * 100;
+function environmentOf({ first, last }: OwnPorts): Record<string, string> {
   return Object.fromEntries(
     ['CONSOLE', 'UDP'].flatMap((kind) => [
       [`LABWIRE_SERVER_${kind}_START_PORT_RANGE`, `${first}`],
-      [`LABWIRE_SERVER_${kind}_END_PORT_RANGE`, `${first + 99}`],
+      [`LABWIRE_SERVER_${kind}_END_PORT_RANGE`, `${last}`],
     ]),
   );
 }
@@ -108,7 +102,7 @@ export class Daemon implements AsyncDisposable {
   log = '';
   port = 0;
   readonly #options: DaemonOptions;
-  readonly #ranges = portRanges();
+  #ports: OwnPorts | undefined;
   #child: ChildProcess | undefined;
 
   constructor(options: DaemonOptions = {}) {
@@ -129,6 +123,8 @@ export class Daemon implements AsyncDisposable {
   async spawn(): Promise<ChildProcess> {
     const { program = executable(), config = '', flags = [], environment = {}, host = '127.0.0.1' } = this.#options;
     this.port ||= await freeTcpPort();
+    this.#ports ??= await ownPorts();
+    const ranges = environmentOf(this.#ports);
     mkdirSync(this.temporary, { recursive: true });
     if (config !== null) writeFileSync(this.configFile, config);
     const [command, ...words] = program as [string, ...string[]];
@@ -136,7 +132,7 @@ export class Daemon implements AsyncDisposable {
     const named = config === null ? [] : ['--config', this.configFile];
     const child = spawn(command, [...words, ...own, ...named, ...flags], {
       cwd: this.directory,
-      env: { PATH: process.env['PATH'], HOME: this.directory, TMPDIR: this.temporary, ...this.#ranges, ...environment },
+      env: { PATH: process.env['PATH'], HOME: this.directory, TMPDIR: this.temporary, ...ranges, ...environment },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
@@ -245,6 +241,7 @@ export class Daemon implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child) await this.kill();
     killAllIn(this.directory);
+    this.#ports?.[Symbol.dispose]();
     rmSync(this.directory, { recursive: true, force: true });
   }
 }
