@@ -23,6 +23,7 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     'GET /',
     'GET /labs/{project_id}',
     'GET /labs/{project_id}/nodes/{node_id}/console',
+    'GET /labs/{project_id}/captures',
     'GET /labs/{project_id}/links/{link_id}/capture',
     'GET /templates',
     'GET /images',
