@@ -56,9 +56,7 @@ topology:
   assert.match(await labwired.say('node', 'exec', 'n1', 'cat /opt/deep/motd'), /^welcome to n1$/m);
   writeFileSync(
     join(daemon.directory, 'checks.yaml'),
-    `name: two
-nodes: {n1: {type: docker}, n2: {type: docker}}
-checks:
+    `checks:
   - ping: {from: n1, to: n2, round_trip: {min: 150}}
 `,
   );
