@@ -329,7 +329,8 @@ test('who logs out is forgotten by the browser in all its tabs, and somebody els
   await eventually('the end of the streams of both tabs', async () => (await listeners()) === before);
   // A browser without a window asks nobody: this is what it says where others ask for a password.
   for (const each of [page, other]) await assert.rejects(each.goto(address), /ERR_INVALID_AUTH_CREDENTIALS/);
-  await logIn(page, EVE);
+  // In a tab of its own: the browser may still be on its way to its page for the refusal.
+  await logIn(await context.newPage(), EVE);
 
   const leave = (word: string, site = 'none') =>
     daemon.ask('GET', `/logout?${word}`, {

@@ -261,7 +261,6 @@ test('every verb of the page that is refused or not answered says so, keeps what
     open: () => press('F2'),
     typed: [[rename, 'A2']],
     ask: () => rename.press('Enter'),
-    isFirst: true,
     done: () => list.getByRole('button', { name: /^A2 / }).first().waitFor(),
   });
   await rename.waitFor({ state: 'detached' });
@@ -324,7 +323,6 @@ test('every verb of the page that is refused or not answered says so, keeps what
     request: /^PUT .*\/nodes\//,
     typed: [[details.getByLabel('Size in points'), '17']],
     ask: () => details.getByLabel('Size in points').press('Enter'),
-    isFirst: true,
     done: () => until(async () => /font-size: ?17/.test((await node(pc.node_id)).label.style), 'the size'),
   });
   const bold = details.getByLabel('Bold');
@@ -425,7 +423,6 @@ test('every verb of the page that is refused or not answered says so, keeps what
     typed: [[content, 'as it is']],
     ask: () => button('Save', details).click(),
     said: details,
-    isFirst: true,
     done: () => details.getByText('Saved.').waitFor(),
   });
   await page.locator(`#node-${b.node_id} image`).click();
@@ -512,7 +509,6 @@ test('every verb of the page that is refused or not answered says so, keeps what
     typed: [[loss, '5']],
     ask: () => button('Apply', details).click(),
     said: details,
-    isFirst: true,
     done: () =>
       until(async () => (await read(`/links/${link.link_id}`)).impairments?.forward.loss.percent === 5, 'the loss'),
   });
@@ -533,7 +529,6 @@ test('every verb of the page that is refused or not answered says so, keeps what
     ],
     ask: () => button('Start schedule', details).click(),
     said: details,
-    isFirst: true,
     done: () => details.getByText('Running').waitFor(),
   });
   await prove({
@@ -598,7 +593,6 @@ test('every verb of the page that is refused or not answered says so, keeps what
     typed: [[snapshots.getByLabel('Name'), 'Before']],
     ask: () => snapshots.locator('button[type=submit]').click(),
     said: snapshots,
-    isFirst: true,
     done: () => snapshots.getByRole('row', { name: /^Before/ }).waitFor(),
   });
   await prove({
