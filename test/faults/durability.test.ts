@@ -12,7 +12,7 @@ import { LabModel } from './lab-model.ts';
 import { temporaryFiles } from './leftovers.ts';
 import { FULL, rig, seeded, seedOfRun } from './rig.ts';
 
-const KILLS = FULL ? 150 : 8;
+const KILLS = FULL ? 150 : 4;
 /** Changes between two kills, and milliseconds into the next one, at most. */
 const [CHANGES, INTO] = [25, 15];
 

@@ -14,8 +14,8 @@ import type { Server } from './lab-state.ts';
 import { temporaryFiles } from './leftovers.ts';
 import { FULL, rig, seeded, seedOfRun } from './rig.ts';
 
-const CHANGES = FULL ? 400 : 60;
-const KILLS = FULL ? 10 : 2;
+const CHANGES = FULL ? 400 : 30;
+const KILLS = FULL ? 10 : 1;
 const PAGE = Buffer.alloc(4096);
 
 /** A file that takes all the space that there is. */

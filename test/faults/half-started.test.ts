@@ -9,7 +9,7 @@ import { openAgain } from '../system/survivors.ts';
 import { censusOf, changes } from './census.ts';
 import { FULL, rig, seeded, seedOfRun } from './rig.ts';
 
-const KILLS = FULL ? 100 : 8;
+const KILLS = FULL ? 100 : 4;
 /** Of machines, and of containers. */
 const NODES = 2;
 /** A start or a stop takes about as long. */

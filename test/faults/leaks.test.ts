@@ -15,10 +15,10 @@ import { type Census, censusOf, changes, memoryOf } from './census.ts';
 import { type Figure, FULL, rig } from './rig.ts';
 import { forEachAtOnce } from './wire.ts';
 
-const CYCLES = FULL ? 200 : 10;
+const CYCLES = FULL ? 200 : 6;
 const CLIENTS = FULL ? 1_000 : 60;
 /** Programs take half a second each to come and go. */
-const PROGRAM_CYCLES = FULL ? 200 : 3;
+const PROGRAM_CYCLES = FULL ? 200 : 2;
 const AT_ONCE = 8;
 
 /** Memory is looked at so often in a run. */

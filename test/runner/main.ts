@@ -6,9 +6,18 @@ import { type Place, playAgain, runFileAgain, runScript, type ScriptResult, scri
 import { type Again, type Broken, brokenOf, MOST_AGAIN, verdictOf } from './verdict.ts';
 
 /** In this order, as far as the project has them. */
-const SCRIPTS = ['check', 'test', 'test:system', 'test:web', 'test:old-projects', 'test:faults', 'test:conformance'];
+const SCRIPTS = [
+  'check',
+  'test',
+  'test:system',
+  'test:web',
+  'test:old-projects',
+  'test:faults',
+  'test:load',
+  'test:conformance',
+];
 /** With --faults. */
-const ATTACKS = ['test:faults'];
+const ATTACKS = ['test:faults', 'test:load'];
 
 const root = process.cwd();
 const full = process.argv.includes('--faults');
