@@ -116,11 +116,8 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
         const options = { signal, limit: PASSED_ON_LIMIT_MS, ...(range !== null && { headers: { Range: range } }) };
         const answer = await computes.get(id).pass('GET', path, options);
         if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${path}`);
-        const headers = new Headers({ 'Content-Type': 'application/octet-stream' });
-        for (const name of ['content-length', 'content-range', 'last-modified']) {
-          const value = answer.headers.get(name);
-          if (value !== null) headers.set(name, value);
-        }
+        const headers = new Headers(answer.headers);
+        headers.set('Content-Type', 'application/octet-stream');
         return new Response(answer.body, { status: answer.status, headers });
       },
     ),

@@ -122,13 +122,13 @@ function nameBasedId(path: string): string {
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }
 
-/** Whether a project that the database knows still has its file. */
 /** When the file of a project was written last; null if it cannot be looked at. */
 export async function changedAt({ path, filename }: ProjectRecord): Promise<string | null> {
   const status = await stat(join(path, filename)).catch(() => null);
   return status?.mtime.toISOString() ?? null;
 }
 
+/** Whether a project that the database knows still has its file. */
 export async function hasFile({ path, filename }: ProjectRecord): Promise<boolean> {
   return hasTopologyFile(join(path, filename)).catch(() => false);
 }
