@@ -36,8 +36,16 @@ export async function loadOfNodes(nodes: Iterable<Node>): Promise<NodeLoad[]> {
 
 /** @param nodes those of open projects on this host */
 export function loadMetrics(nodes: () => Iterable<Node>): Metric[] {
+  // Both figures are asked for at once, and of one look.
+  let looking: Promise<[Node, ProcessLoad][]> | undefined;
+  const look = (): Promise<[Node, ProcessLoad][]> => {
+    looking ??= looked(nodes()).finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
   const samples = (value: (load: ProcessLoad) => number) => async (): Promise<Sample[]> =>
-    (await looked(nodes())).map(([node, load]) => ({
+    (await look()).map(([node, load]) => ({
       labels: { type: node.type, project: node.project.id, node: node.id },
       value: value(load),
     }));
