@@ -1,12 +1,5 @@
 // How busy the programs of nodes are, from processor times that only grow.
-
-/** As the server tells it of a node that runs a program. */
-export interface NodeLoad {
-  node_id: string;
-  /** Since the program began. */
-  cpu_seconds: number;
-  memory_bytes: number;
-}
+import type { NodeLoad } from '../compute/nodes/node-load.ts';
 
 /** What is known of a node; null where it is not. */
 export interface LoadFigures {

@@ -1,11 +1,12 @@
 // `labwired top`: what a lab does at the moment: its nodes, what passes its links, and how busy the hosts are.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { NodeLoad } from '../compute/nodes/node-load.ts';
 import { Failure } from '../failures.ts';
 import { type Noun, verb } from './command.ts';
 import { bytesPerSecond, inBytes } from './figures.ts';
 import { fullScreen } from './full-screen.ts';
 import { endText } from './link-ends.ts';
-import { type LoadFigures, type NodeLoad, NodeLoads } from './node-loads.ts';
+import { type LoadFigures, NodeLoads } from './node-loads.ts';
 import type { LabObject, LinkObject, NodeObject } from './objects.ts';
 import { secondsOf } from './seconds.ts';
 import type { Session } from './session.ts';
