@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import { WORDS } from '../words.ts';
 import { isSame } from './same.ts';
 import type { ScheduleObject } from './types.ts';
+import { alike, type Fields, idOf, nameOf, pick, type ScheduleNow, scheduled, type Thing } from './undo-fields.ts';
 
 /** The calls of the API that changes are made by; paths are below `/v2`. */
 export interface Requests {
@@ -13,8 +14,6 @@ export interface Requests {
   delete(path: string): Promise<void>;
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
-type Thing = 'node' | 'link' | 'drawing';
 /** The schedule of a link has the link's id and one field, `plan`: what was asked for, or null. */
 type Kind = Thing | 'schedule';
 
@@ -55,8 +54,6 @@ const SUBSTANCE: Readonly<Record<Made, readonly string[]>> = {
 };
 /** What must be as it was for the copy of a node to be taken back. */
 const OF_COPY = ['name', 'x', 'y', 'z', 'label', 'symbol', 'locked', 'status', 'properties'];
-/** What the server leaves out of its answers while it is nothing: the opposite request says it. */
-const UNTOLD: Fields = { start_order: 0, start_delay: 0 };
 const MOST_STEPS = 200;
 
 /** Somebody else has changed what was to be taken back. */
@@ -347,35 +344,4 @@ export class History {
       ),
     };
   }
-}
-
-/** The fields of `now` that stand in `fields`; of properties, which are changed one by one, those alone. */
-function alike(fields: Fields, now: Fields): Fields {
-  const { properties } = fields;
-  const picked = pick(now, Object.keys(fields));
-  if (properties === null || typeof properties !== 'object') return picked;
-  return { ...picked, properties: pick((now['properties'] ?? {}) as object, Object.keys(properties)) };
-}
-
-function pick(object: object, keys: readonly string[]): Fields {
-  return Object.fromEntries(keys.map((key) => [key, (object as Fields)[key] ?? UNTOLD[key] ?? null]));
-}
-
-function idOf(kind: Thing, object: Fields): string {
-  return String(object[`${kind}_id`]);
-}
-
-interface ScheduleNow {
-  state: ScheduleObject['state'];
-  plan: object | null;
-}
-
-/** The schedule of a link, as it could be asked for again. */
-function scheduled({ state, steps, rounds, period }: ScheduleObject): ScheduleNow {
-  if (state === 'none' || state === 'cancelled') return { state, plan: null };
-  return { state, plan: { steps, rounds, ...(period != null && { period }) } };
-}
-
-function nameOf(kind: Thing, object: object | undefined): string {
-  return String((object as { name?: string } | undefined)?.name ?? WORDS.undo.things[kind]);
 }

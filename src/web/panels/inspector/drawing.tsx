@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { type Filled, type Line, readShape, type Shape, type TextShape, writeShape } from '../../model/drawing.ts';
 import type { DrawingObject } from '../../model/types.ts';
-import type { Fields } from '../../model/undo.ts';
+import type { Fields } from '../../model/undo-fields.ts';
 import { focusShown } from '../../shell/focus.ts';
 import { WORDS } from '../../words.ts';
 import { VerbButton } from '../verb-button.tsx';

@@ -5,7 +5,8 @@ import { FormModel, type Values } from '../../../forms/model.ts';
 import type { Field } from '../../../forms/schema.ts';
 import { type Loaded, useLoaded } from '../../../model/loaded.ts';
 import type { NodeObject } from '../../../model/types.ts';
-import type { Fields, History } from '../../../model/undo.ts';
+import type { History } from '../../../model/undo.ts';
+import type { Fields } from '../../../model/undo-fields.ts';
 import { WORDS } from '../../../words.ts';
 import { bodyOf, valuesOf } from './changes.ts';
 
