@@ -76,6 +76,10 @@ export function dateInWords(time: Date): string {
   return time.toLocaleString(tag === FIRST ? undefined : tag);
 }
 
+export function dayInWords(time: Date): string {
+  return time.toLocaleDateString(tag === FIRST ? undefined : tag);
+}
+
 /** Compares names as people of this language sort them, numbers in them by their values. */
 export function namesInOrder(): Intl.Collator {
   return new Intl.Collator(tag === FIRST ? undefined : tag, { numeric: true, sensitivity: 'base' });

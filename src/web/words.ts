@@ -1,5 +1,5 @@
 // The texts of the page, in one place. One section for each area. Another language is one file more, see docs/page.md.
-import { chosenWords, inNumbers, plural } from './language.ts';
+import { chosenWords, dayInWords, inNumbers, plural } from './language.ts';
 
 const ENGLISH = {
   common: {
@@ -145,8 +145,8 @@ const ENGLISH = {
       if (minutes < 60) return `${minutes} min ago`;
       if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ago`;
       const days = Math.floor(minutes / (24 * 60));
-      if (days < 30) return days === 1 ? 'a day ago' : `${days} days ago`;
-      return new Date(moment).toLocaleDateString();
+      if (days < 30) return plural(days, { one: 'a day ago', other: `${inNumbers(days)} days ago` });
+      return dayInWords(new Date(moment));
     },
     autoStart: 'starts its nodes',
     autoOpen: 'opens with the server',

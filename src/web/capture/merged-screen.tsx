@@ -2,6 +2,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { Lab } from '../model/lab.ts';
 import { Link } from '../panels/link.tsx';
+import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 import { MergedView } from './merged-view.tsx';
 
@@ -21,9 +22,7 @@ export function MergedScreen({ ids: [labId = ''] }: { ids: readonly string[] }) 
       <h1>
         <Link to={`/labs/${labId}`}>{name || WORDS.labs.title}</Link> {WORDS.capture.merged}
       </h1>
-      <p class="message" role="alert">
-        {lab.message.value || (state === 'reading' || state === 'open' ? '' : WORDS.lab.closed)}
-      </p>
+      <Message text={lab.message.value || (state === 'reading' || state === 'open' ? '' : WORDS.lab.closed)} />
       {state === 'open' && <MergedView lab={lab} isShown />}
     </main>
   );

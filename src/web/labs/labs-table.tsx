@@ -1,5 +1,6 @@
 // The table of labs: thousands of them are as quick as ten.
 import type { Signal } from '@preact/signals';
+import { dateInWords } from '../language.ts';
 import { account } from '../model/account.ts';
 import { api } from '../model/api.ts';
 import type { FolderRow, LabRow, Order, SortKey } from '../model/lab-rows.ts';
@@ -150,7 +151,7 @@ function Row({ row: { project, name, figures, changed }, attempt, ask, place }: 
       <td data-title={words.running}>{hasNodes ? words.ofNodes(figures.running, figures.nodes) : ''}</td>
       <td>
         {changed !== undefined && (
-          <time dateTime={new Date(changed).toISOString()} title={new Date(changed).toLocaleString()}>
+          <time dateTime={new Date(changed).toISOString()} title={dateInWords(new Date(changed))}>
             {words.ago(changed, Date.now())}
           </time>
         )}
