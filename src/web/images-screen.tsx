@@ -1,10 +1,12 @@
 // The images of a host: listed with who uses them, sent there, deleted; and what appliances they make complete.
+
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { api } from './model/api.ts';
 import { emulatorOf, HEAD_BYTES } from './model/image-heads.ts';
 import { whyNot } from './model/may.ts';
 import { bytesInWords } from './model/sizes.ts';
+import { Columns } from './panels/columns.tsx';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
@@ -194,16 +196,17 @@ export function ImagesScreen() {
             <section key={kind} aria-label={name}>
               <h2>{name}</h2>
               <table class="card" aria-rowcount={own.length + 1}>
-                <thead>
-                  <tr aria-rowindex={1}>
-                    <th scope="col">{WORDS.common.name}</th>
-                    <th scope="col">{words.size}</th>
-                    <th scope="col">{words.checksum}</th>
-                    <th scope="col">{words.usedBy}</th>
-                    <th scope="col">{words.appliance}</th>
-                    <th scope="col">{WORDS.common.actions}</th>
-                  </tr>
-                </thead>
+                <Columns
+                  counts
+                  titles={[
+                    WORDS.common.name,
+                    words.size,
+                    words.checksum,
+                    words.usedBy,
+                    words.appliance,
+                    WORDS.common.actions,
+                  ]}
+                />
                 <WindowedBodies
                   items={own}
                   keyOf={({ path }) => path}

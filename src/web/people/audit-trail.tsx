@@ -1,9 +1,12 @@
 // Who changed what, the newest first: by account and by lab.
-import { type Signal, useSignal } from '@preact/signals';
+
+import { useSignal } from '@preact/signals';
 import { namesInOrder } from '../language.ts';
 import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
 import type { ProjectObject } from '../model/types.ts';
+import { Choice } from '../panels/choice.tsx';
+import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { Reading } from '../panels/reading.tsx';
 import { WORDS } from '../words.ts';
@@ -70,16 +73,7 @@ export function AuditTrail() {
       {lines !== undefined && lines.length > 0 && (
         <>
           <table class="plain rows trail">
-            <thead>
-              <tr>
-                <th scope="col">{words.time}</th>
-                <th scope="col">{words.who}</th>
-                <th scope="col">{words.what}</th>
-                <th scope="col">{words.objects}</th>
-                <th scope="col">{words.status}</th>
-                <th scope="col">{words.from}</th>
-              </tr>
-            </thead>
+            <Columns titles={[words.time, words.who, words.what, words.objects, words.status, words.from]} />
             <tbody>
               {lines.toReversed().map((line, index) => (
                 <Line key={`${line.time} ${line.request ?? ''} ${lines.length - index}`} line={line} />
@@ -142,34 +136,4 @@ function objectsText({ project, name, filename: _file, ...others }: AuditLine['o
     ([member]) => !(member === 'project_id' ? names.length > 0 : name !== undefined && member.endsWith('_id')),
   );
   return [...names, ...rest.map(([, text]) => text)].join(', ');
-}
-
-interface ChoiceProps {
-  label: string;
-  /** What stands for no choice. */
-  all: string;
-  chosen: Signal<string>;
-  /** Values, with what is shown for them. */
-  choices: readonly (readonly [value: string, shown: string])[];
-}
-
-function Choice({ label, all, chosen, choices }: ChoiceProps) {
-  return (
-    <label>
-      {label}{' '}
-      <select
-        value={chosen.value}
-        onChange={({ currentTarget }) => {
-          chosen.value = currentTarget.value;
-        }}
-      >
-        <option value="">{all}</option>
-        {choices.map(([value, shown]) => (
-          <option key={value} value={value}>
-            {shown}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }

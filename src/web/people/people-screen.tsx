@@ -1,4 +1,5 @@
 // For admins: the accounts of this server, and who changed what.
+
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { account } from '../model/account.ts';
@@ -6,9 +7,11 @@ import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { readShares, shares, whyNot } from '../model/may.ts';
 import type { ProjectObject } from '../model/types.ts';
+import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { Reading } from '../panels/reading.tsx';
+import { Views } from '../panels/views.tsx';
 import { WORDS } from '../words.ts';
 import { AccountDialogs, type AccountQuestion } from './account-dialogs.tsx';
 import { AuditTrail } from './audit-trail.tsx';
@@ -30,20 +33,7 @@ export function PeopleScreen() {
         {why !== '' && <p>{why}</p>}
         {who && why === '' && (
           <>
-            <p class="tools">
-              {[words.accounts, words.audit].map((title, index) => (
-                <button
-                  key={title}
-                  type="button"
-                  aria-pressed={isTrail.value === (index === 1)}
-                  onClick={() => {
-                    isTrail.value = index === 1;
-                  }}
-                >
-                  {title}
-                </button>
-              ))}
-            </p>
+            <Views titles={[words.accounts, words.audit]} isSecond={isTrail} />
             {isTrail.value ? <AuditTrail /> : <Accounts />}
           </>
         )}
@@ -91,15 +81,7 @@ function Accounts() {
       {list?.length === 1 && <p class="reason">{words.first}</p>}
       {list !== undefined && (
         <table class="plain rows">
-          <thead>
-            <tr>
-              <th scope="col">{WORDS.common.name}</th>
-              <th scope="col">{words.role}</th>
-              <th scope="col">{words.labs}</th>
-              <th scope="col">{words.since}</th>
-              <th scope="col">{WORDS.common.actions}</th>
-            </tr>
-          </thead>
+          <Columns titles={[WORDS.common.name, words.role, words.labs, words.since, WORDS.common.actions]} />
           <tbody>
             {list.map((each) => {
               const isOwn = each.name === account.value?.name;

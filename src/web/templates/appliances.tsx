@@ -4,6 +4,7 @@ import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { whyNot } from '../model/may.ts';
 import { bytesInWords } from '../model/sizes.ts';
+import { Choice } from '../panels/choice.tsx';
 import { Message } from '../panels/message.tsx';
 import { SearchField } from '../panels/search-field.tsx';
 import { WindowedList } from '../panels/windowed.tsx';
@@ -70,8 +71,8 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
     <>
       <div class="tools">
         <SearchField typed={typed} />
-        <Choice label={words.category} all={words.all} choices={categories} chosen={category} />
-        {hosts.length > 1 && <Choice label={words.host} choices={hosts} chosen={host} />}
+        <Choice label={words.category} all={words.all} choices={shown(categories)} chosen={category} />
+        {hosts.length > 1 && <Choice label={words.host} choices={shown(hosts)} chosen={host} />}
         <label>
           <input
             type="checkbox"
@@ -149,31 +150,7 @@ function VersionView({ version, make }: { version: Version; make: () => void }) 
   );
 }
 
-interface ChoiceProps {
-  label: string;
-  choices: readonly string[];
-  /** What stands for no choice. */
-  all?: string;
-  chosen: { value: string };
-}
-
-function Choice({ label, choices, all, chosen }: ChoiceProps) {
-  return (
-    <label>
-      {label}{' '}
-      <select
-        value={chosen.value}
-        onChange={({ currentTarget }) => {
-          chosen.value = currentTarget.value;
-        }}
-      >
-        {all !== undefined && <option value="">{all}</option>}
-        {choices.map((choice) => (
-          <option key={choice} value={choice}>
-            {choice.replaceAll('_', ' ')}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+/** Choices by what is shown for them. */
+function shown(names: readonly string[]): [string, string][] {
+  return names.map((name) => [name, name.replaceAll('_', ' ')]);
 }

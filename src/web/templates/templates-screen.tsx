@@ -1,4 +1,5 @@
 // The templates that nodes are made of: listed, made, changed, copied, deleted; and the catalogue of appliances.
+
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { type TemplateForm, templateForms } from '../forms/document.ts';
@@ -7,9 +8,11 @@ import { Collection } from '../model/collection.ts';
 import { type Hindrance, hindrancesOf } from '../model/hindrances.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { whyNot } from '../model/may.ts';
+import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { SearchField } from '../panels/search-field.tsx';
+import { Views } from '../panels/views.tsx';
 import { WORDS } from '../words.ts';
 import { Appliances } from './appliances.tsx';
 import { type Template, TemplateEditor } from './template-editor.tsx';
@@ -54,20 +57,7 @@ export function TemplatesScreen() {
     <div class="screen">
       <PageHeader title={words.title} events={templates.events} />
       <main class="wide">
-        <p class="tools">
-          {[words.title, words.appliances].map((title, index) => (
-            <button
-              key={title}
-              type="button"
-              aria-pressed={isCatalogue.value === (index === 1)}
-              onClick={() => {
-                isCatalogue.value = index === 1;
-              }}
-            >
-              {title}
-            </button>
-          ))}
-        </p>
+        <Views titles={[words.title, words.appliances]} isSecond={isCatalogue} />
         <Message text={problem} />
         {isCatalogue.value ? (
           <Appliances hosts={hosts.value.value ?? ['local']} made={() => void templates.read()} />
@@ -146,15 +136,7 @@ interface TemplatesTableProps {
 function TemplatesTable({ templates, hindrances, edit, canEdit, attempt }: TemplatesTableProps) {
   return (
     <table class="card rows">
-      <thead>
-        <tr>
-          <th scope="col">{WORDS.common.name}</th>
-          <th scope="col">{words.type}</th>
-          <th scope="col">{words.category}</th>
-          <th scope="col">{words.host}</th>
-          <th scope="col">{WORDS.common.actions}</th>
-        </tr>
-      </thead>
+      <Columns titles={[WORDS.common.name, words.type, words.category, words.host, WORDS.common.actions]} />
       <tbody>
         {templates.map((template) => {
           const { template_id: id, name, template_type: type, category, compute_id: host, symbol, builtin } = template;

@@ -1,9 +1,11 @@
 // The interfaces of a cloud's host, and what each needs to be a port of the cloud.
+
 import { api } from '../../../model/api.ts';
 import { useLoaded } from '../../../model/loaded.ts';
 import { whyNot } from '../../../model/may.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Columns } from '../../columns.tsx';
 import { CopyLine } from '../../copy-line.tsx';
 import type { TabProps } from '../tabs.tsx';
 
@@ -35,13 +37,7 @@ function Interfaces({ object: node }: TabProps<NodeObject>) {
       <summary>{words.hostInterfaces}</summary>
       {problem.value !== '' && <p class="message">{problem}</p>}
       <table class="plain">
-        <thead>
-          <tr>
-            <th scope="col">{WORDS.common.name}</th>
-            <th scope="col">{words.address}</th>
-            <th scope="col">{words.needsTitle}</th>
-          </tr>
-        </thead>
+        <Columns titles={[WORDS.common.name, words.address, words.needsTitle]} />
         <tbody>
           {(value.value ?? []).map(({ name, ip_address: address, type, special }) => (
             <tr key={name}>

@@ -1,9 +1,11 @@
 // The addresses that a switch has learned, read again every two seconds while they are shown.
+
 import { useEffect } from 'preact/hooks';
 import { api } from '../../../model/api.ts';
 import { useLoaded } from '../../../model/loaded.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Columns } from '../../columns.tsx';
 import { WindowedBodies } from '../../windowed.tsx';
 import type { TabProps } from '../tabs.tsx';
 
@@ -44,14 +46,7 @@ export function MacTable({ context, object: node }: TabProps<NodeObject>) {
         </p>
       ) : (
         <table class="plain" aria-rowcount={addresses.length + 1}>
-          <thead>
-            <tr aria-rowindex={1}>
-              <th scope="col">{words.macAddress}</th>
-              <th scope="col">{words.vlan}</th>
-              <th scope="col">{words.port}</th>
-              <th scope="col">{words.age}</th>
-            </tr>
-          </thead>
+          <Columns counts titles={[words.macAddress, words.vlan, words.port, words.age]} />
           <WindowedBodies
             items={addresses}
             keyOf={({ vlan, mac_address: address }) => `${vlan} ${address}`}

@@ -1,8 +1,10 @@
 // The ports of a node, where their cables lead, and what can be set of them.
+
 import type { ComponentType } from 'preact';
 import { linkAt, portName } from '../../../model/ports.ts';
 import type { NodeObject, PortObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Columns } from '../../columns.tsx';
 import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { Circuits } from './circuits.tsx';
@@ -33,12 +35,7 @@ export function Ports(props: TabProps<NodeObject>) {
       </Changing>
       <h3>{words.links}</h3>
       <table class="plain">
-        <thead>
-          <tr>
-            <th scope="col">{words.port}</th>
-            <th scope="col">{words.leadsTo}</th>
-          </tr>
-        </thead>
+        <Columns titles={[words.port, words.leadsTo]} />
         <tbody>
           {node.ports.map((port) => (
             <tr key={`${port.adapter_number}/${port.port_number}`}>

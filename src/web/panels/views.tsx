@@ -1,0 +1,27 @@
+// Which of two views a screen shows.
+import type { Signal } from '@preact/signals';
+
+interface ViewsProps {
+  /** Of the first and of the second one. */
+  titles: readonly [string, string];
+  isSecond: Signal<boolean>;
+}
+
+export function Views({ titles, isSecond }: ViewsProps) {
+  return (
+    <p class="tools">
+      {titles.map((title, index) => (
+        <button
+          key={title}
+          type="button"
+          aria-pressed={isSecond.value === (index === 1)}
+          onClick={() => {
+            isSecond.value = index === 1;
+          }}
+        >
+          {title}
+        </button>
+      ))}
+    </p>
+  );
+}
