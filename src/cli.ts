@@ -30,6 +30,7 @@ On a running server, this host's or --server URL; labwired lab --help says more 
   labwired compute list                    labwired events [LAB]
   labwired top [LAB]                       labwired logs [LAB] [NODE]
   labwired wait STATE [NODE...]            labwired context list|add|use|remove
+  labwired token create|list|revoke
 
 Labs as text, in files (lab.yaml):
   labwired plan [FILE]     what would be done      labwired apply [FILE]    do it
@@ -107,7 +108,7 @@ export const COMMANDS = [
 /** The first words of commands that src/client defines: known here, so that the server does not read that. */
 export const CLIENT_NOUNS: readonly string[] = [
   ...['lab', 'node', 'link', 'capture', 'template', 'compute', 'snapshot', 'image', 'events'],
-  ...['logs', 'wait', 'context', 'top'],
+  ...['logs', 'wait', 'context', 'token', 'top'],
   ...['plan', 'diff', 'apply', 'destroy', 'export', 'test'],
 ];
 

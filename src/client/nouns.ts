@@ -13,6 +13,7 @@ import { logs } from './logs.ts';
 import { node } from './node.ts';
 import { snapshot } from './snapshot.ts';
 import { template } from './template.ts';
+import { token } from './token.ts';
 import { top } from './top.ts';
 import { wait } from './wait.ts';
 
@@ -29,6 +30,7 @@ export const NOUNS: readonly Noun[] = [
   logs,
   wait,
   context,
+  token,
   top,
   ...[plan, diff, apply, destroy, exporting, test],
 ];

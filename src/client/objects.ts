@@ -53,6 +53,17 @@ export interface SnapshotObject {
   created_at: number;
 }
 
+export interface TokenObject {
+  token_id: string;
+  name: string;
+  role: string | null;
+  /** ISO 8601. */
+  created: string;
+  /** ISO 8601; null: for ever. */
+  expires: string | null;
+  last_used: string | null;
+}
+
 export interface ImageObject {
   emulator: string;
   filename: string;

@@ -58,6 +58,10 @@ const BUSY_WAIT_MS = 1_000;
 export const HOST_ACCOUNT = 'host';
 /** Stands for programs that come by the local socket; no digest looks like that. */
 const THIS_HOST = 'this host';
+/** Whether somebody is known by the local socket, as root or the server's own user, and by no account. */
+export function isOfThisHost({ tag }: Identity): boolean {
+  return tag === THIS_HOST;
+}
 /** Nobody's password: a name that is not there takes as long as one that is. */
 const NOBODY = '$scrypt$ln=15,r=8,p=3$bm9ib2R5J3Mgc2FsdCEhIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 

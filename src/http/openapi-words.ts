@@ -39,10 +39,14 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   },
   'GET /v2/account': { summary: 'Who is logged in, and as what (an extension)' },
   'PUT /v2/account/password': { summary: 'Change the password of who is logged in (an extension)', errors: [403, 409] },
-  'GET /v2/account/tokens': { summary: 'List the tokens of who is logged in (an extension)', errors: [409] },
+  'GET /v2/account/tokens': {
+    summary: 'List the tokens of who is logged in (an extension)',
+    query: { account: 'Those of this account; admins' },
+    errors: [403, 404, 409],
+  },
   'POST /v2/account/tokens': {
     summary: 'Create a token for a program; its text is answered this once (an extension)',
-    errors: [403, 409],
+    errors: [403, 404, 409],
   },
   'DELETE /v2/account/tokens/{token_id}': { summary: 'Revoke a token (an extension)', errors: [404, 409] },
   'GET /v2/accounts': { summary: 'List accounts (an extension)' },

@@ -13,6 +13,7 @@ import { freePlace, placeOf } from '../../src/client/node.ts';
 import { NOUNS } from '../../src/client/nouns.ts';
 import { secondsOf } from '../../src/client/seconds.ts';
 import { Session } from '../../src/client/session.ts';
+import { tokenBody } from '../../src/client/token.ts';
 import { WrongUsage } from '../../src/client/wrong-usage.ts';
 
 const parse = (line: string) => parseInvocation(NOUNS, line.split(' '));
@@ -70,6 +71,16 @@ test('words that mean nothing are wrong usage, with the fix', () => {
   }
   assert.equal(secondsOf('--timeout', '0.5', 1), 0.5);
   assert.throws(() => placeOf('1;2'), WrongUsage);
+});
+
+test('a token has a role that there is, and ends after so many days or never', () => {
+  assert.deepEqual(tokenBody('x', {}), { name: 'x' });
+  assert.deepEqual(tokenBody('x', { days: 'never', role: 'user' }), { name: 'x', days: null, role: 'user' });
+  assert.deepEqual(tokenBody('x', { days: '0.5', account: 'bob' }), { name: 'x', days: 0.5, account: 'bob' });
+  for (const days of ['', '0', '-1', 'soon', '3651', 'Infinity']) {
+    assert.throws(() => tokenBody('x', { days }), /--days ".*": write days, more than 0 and at most 3650, or never/);
+  }
+  assert.throws(() => tokenBody('x', { role: 'king' }), /--role "king": choose observer, user, admin/);
 });
 
 test('a moment is so long ago, a time of today, or a date', () => {

@@ -8,6 +8,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
+import { Client } from './client.ts';
 import { type Daemon, eventually, startDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
 import { NOBODY } from './unprivileged.ts';
@@ -340,6 +341,58 @@ test('tokens are shown once, may do no more than they are meant to, and end', as
   await made(bob('PUT', '/v2/account/password', { password: 'another password' }));
   assert.equal((await bob('GET', '/v2/projects')).status, 401);
   assert.equal((await as(daemon, basic('bob', 'another password'))('GET', '/v2/projects')).status, 200);
+});
+
+test('tokens are made, seen and ended from the command line, by an account and at the local socket', async (t) => {
+  const daemon = await startDaemon(t, { config: BUILT_IN });
+  add(daemon, 'ada', 'admin');
+  add(daemon, 'bob', 'user');
+  const of = (name: string): Client => new Client(daemon, { LABWIRE_SERVER: daemon.url.replace('//', `//${name}@`) });
+  const [ada, bob] = [of('ada'), of('bob')];
+  const here = new Client(daemon, { LABWIRE_SERVER: `unix:${join(daemon.state, 'labwired.sock')}` });
+  const secretOf = (name: string): string => {
+    writeFileSync(join(daemon.directory, `${name} password`), `password of ${name}\n`);
+    return `${name} password`;
+  };
+  const [byAda, byBob] = ['ada', 'bob'].map((name) => ['--password-file', secretOf(name)]) as [string[], string[]];
+  const { code, out, error } = await bob.run('token', 'create', 'backup', '--role', 'observer', ...byBob);
+  assert.deepEqual([code, /^lwt_\S+\n$/.test(out)], [0, true], error);
+  assert.match(error, /^Token "backup" is good until \d{4}-\d\d-\d\d \d\d:\d\d\. It is not shown again\.\n$/);
+  writeFileSync(join(daemon.directory, 'backup.token'), out);
+  const byToken = ['--password-file', 'backup.token'];
+  await bob.fails(1, /A token cannot do this: log in with user and password/, 'token', 'create', 'x', ...byToken);
+  await bob.say('context', 'add', 'bob', '--server', bob.environment['LABWIRE_SERVER']!, ...byBob);
+  const forEver = JSON.parse(
+    await here.say('token', 'create', 'for ever', '--days', 'never', '--json', '--context', 'bob'),
+  );
+  assert.deepEqual([forEver.expires, forEver.role, /^lwt_/.test(forEver.token)], [null, null, true]);
+  await made(as(daemon, basic('bob'))('POST', '/v2/account/tokens', { name: 'short', days: 0 }));
+  const list = await bob.say('token', 'list', ...byBob);
+  assert.match(list, /^backup +observer +\S+ \S+ +\d{4}-\S+ \S+ +[0-9a-f-]{36}$/m, 'used');
+  assert.match(list, /^for ever +never +[0-9a-f-]{36}$/m);
+  assert.match(list, /^short +\S+ \S+, expired +[0-9a-f-]{36}$/m);
+  assert.doesNotMatch(list, /lwt_/);
+
+  // Whose they are.
+  const [asAda, asBob] = [as(daemon, basic('ada')), as(daemon, basic('bob'))];
+  await ada.fails(1, /There is no token "backup", nor any other/, 'token', 'revoke', 'backup', ...byAda);
+  for (const [ask, method, path, body, message] of [
+    [asBob, 'GET', '?account=ada', undefined, /only admins see the tokens of others/],
+    [asBob, 'POST', '', { name: 'x', account: 'ada' }, /at the local socket/],
+    [asAda, 'POST', '', { name: 'x', account: 'bob' }, /at the local socket/],
+    [asAda, 'GET', '?account=eve', undefined, /no account "eve"/],
+  ] as const)
+    assert.match((await ask(method, `/v2/account/tokens${path}`, body)).json.message, message);
+  await ada.say('token', 'revoke', 'backup', '--account', 'bob', ...byAda);
+  await bob.fails(1, /does not accept this token: it has expired, or was revoked/, 'lab', 'list', ...byToken);
+
+  // At the local socket nobody has an account.
+  await here.fails(1, /a token speaks for an account: log in with one, or name one/, 'token', 'list');
+  const own = await here.say('token', 'create', 'monitor', '--account', 'ada', '-q');
+  assert.equal((await as(daemon, { authorization: `Bearer ${own}` })('GET', '/v2/account')).json.name, 'ada');
+  const names = async (ask: typeof asAda) =>
+    (await made(ask('GET', '/v2/account/tokens'))).map(({ name }: { name: string }) => name);
+  assert.deepEqual([await names(asAda), await names(asBob)], [['monitor'], ['for ever']], 'what failed made none');
 });
 
 test('clients of before come in with the one account of the configuration, which stays an admin beside the others', async (t) => {

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import type { Admissions } from '../../http/admissions.ts';
-import { HOST_ACCOUNT } from '../../http/authentication.ts';
+import { HOST_ACCOUNT, isOfThisHost } from '../../http/authentication.ts';
 import type { Identity } from '../../http/identity.ts';
 import { type Route, type RouteRequest, route } from '../../http/route.ts';
 import type { AccountsFile, StoredAccount, StoredToken } from '../../store/accounts.ts';
@@ -25,6 +25,7 @@ export const TokenCreate = v.strictObject({
   name: v.pipe(Text, v.maxLength(64)),
   role: v.optional(v.nullable(v.picklist(ROLES)), null),
   days: v.optional(v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(MOST_DAYS))), 90),
+  account: v.optional(Text),
 });
 
 export const SharingUpdate = v.strictObject({
@@ -65,6 +66,17 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
   };
   const others = async (): Promise<string[]> => [await parts.hostName()].filter((name) => name !== undefined);
   const hasHost = async (): Promise<boolean> => (await parts.hostName()) !== undefined;
+  /** Id of the account of this name. @throws Failure `not-found` */
+  const accountNamed = async (name: string): Promise<string> => {
+    const found = [...(await names())].find(([, known]) => known === normalName(name));
+    if (found) return found[0];
+    throw new Failure('not-found', `account: there is no account ${JSON.stringify(name)}.`);
+  };
+  /** The account whose tokens are meant. @throws Failure `conflict` for who has come without one and names none */
+  const ownAccount = async ({ id }: Identity): Promise<string> => {
+    if (id !== HOST_ACCOUNT || (await hasHost())) return id;
+    throw new Failure('conflict', 'account: a token speaks for an account: log in with one, or name one.');
+  };
   const sharingJson = async (projectId: string, identity: Identity | undefined): Promise<object> => {
     const { owner, everybody, accounts } = sharing.get(projectId);
     const known = await names();
@@ -102,8 +114,11 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       return undefined;
     }),
 
-    route('GET /v2/account/tokens', {}, async ({ client }) => {
-      const { id } = loggedIn(client);
+    route('GET /v2/account/tokens', {}, async ({ client, query: { account } }) => {
+      const identity = loggedIn(client);
+      if (account !== undefined && identity.role !== 'admin')
+        throw new Failure('forbidden', 'account: only admins see the tokens of others.');
+      const id = account === undefined ? await ownAccount(identity) : await accountNamed(account);
       return (await file.read()).tokens
         .filter(({ account }) => account === id)
         .map((token) => tokenJson(token, uses.of(token.id)));
@@ -112,10 +127,11 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     route(
       'POST /v2/account/tokens',
       { body: TokenCreate, status: 201 },
-      async ({ client, body: { name, role, days } }) => {
-        const { id } = person(client);
-        if (id === HOST_ACCOUNT && !(await hasHost()))
-          throw new Failure('conflict', 'A token speaks for an account: log in with one.');
+      async ({ client, body: { name, role, days, account } }) => {
+        const identity = person(client);
+        if (account !== undefined && !isOfThisHost(identity))
+          throw new Failure('forbidden', 'account: each makes tokens for their own; for others: at the local socket.');
+        const id = account === undefined ? await ownAccount(identity) : await accountNamed(account);
         const expires = days === null ? null : new Date(Date.now() + days * DAY_MS).toISOString();
         const { text, token } = await file.addToken({ account: id, name, role, expires });
         return { ...tokenJson(token, undefined), token: text };
