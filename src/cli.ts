@@ -21,13 +21,15 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
   labwired version             print the version
 
 On a running server, this host's or --server URL; labwired lab --help says more of lab, and so on:
-  labwired lab list|create|open|close|delete|start|stop|export|check|schema|import|import-containerlab
-  labwired node list|create|update|start|stop|reload|delete|console|exec
-  labwired link list|create|delete         labwired capture LINK
+  labwired lab list|create|open|close|update|duplicate|delete|start|stop|export|import|check|schema|
+               import-containerlab
+  labwired node list|create|update|duplicate|start|stop|reload|delete|console|exec
+  labwired link list|create|update|delete  labwired capture LINK
   labwired snapshot list|create|restore|delete
   labwired image list|upload|download|delete
-  labwired template list
-  labwired compute list                    labwired events [LAB]
+  labwired template list|create|update|delete
+  labwired appliance list [WORD]           labwired events [LAB]
+  labwired compute list|add|update|remove
   labwired top [LAB]                       labwired logs [LAB] [NODE]
   labwired wait STATE [NODE...]            labwired context list|add|use|remove
   labwired token create|list|revoke
@@ -107,7 +109,7 @@ export const COMMANDS = [
 
 /** The first words of commands that src/client defines: known here, so that the server does not read that. */
 export const CLIENT_NOUNS: readonly string[] = [
-  ...['lab', 'node', 'link', 'capture', 'template', 'compute', 'snapshot', 'image', 'events'],
+  ...['lab', 'node', 'link', 'capture', 'template', 'appliance', 'compute', 'snapshot', 'image', 'events'],
   ...['logs', 'wait', 'context', 'token', 'top'],
   ...['plan', 'diff', 'apply', 'destroy', 'export', 'test'],
 ];

@@ -4,7 +4,7 @@ import { COMMON_FLAGS, commandOf, type Flags, LAB_FLAG, type Noun, type Verb } f
 const LEFT = 30;
 
 function row(left: string, right: string): string {
-  return left.length < LEFT - 1 ? `  ${left.padEnd(LEFT - 2)}${right}` : `  ${left}\n${' '.repeat(LEFT)}${right}`;
+  return left.length < LEFT - 2 ? `  ${left.padEnd(LEFT - 2)}${right}` : `  ${left}\n${' '.repeat(LEFT)}${right}`;
 }
 
 function flagRows(flags: Flags): string[] {

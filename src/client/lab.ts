@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type * as v from 'valibot';
+import type { ProjectDuplicate } from '../controller/archives/duplicate-routes.ts';
 import type { ProjectCreate } from '../controller/projects/schema.ts';
 import { Failure } from '../failures.ts';
 import { type Noun, type Verb, verb } from './command.ts';
 import { fileBody, mustBeFree, REPLACES, save } from './files.ts';
 import type { LabObject } from './objects.ts';
 import type { Session } from './session.ts';
+import { labSettings, SET, settingsBody } from './settings.ts';
 import { WrongUsage } from './wrong-usage.ts';
 
 /** Files of labs end so. */
@@ -147,6 +149,40 @@ export const lab: Noun = {
     step('close', 'stops its nodes; files and settings stay', 'is closed', (session, lab) =>
       session.api.post(`${pathOf(lab)}/close`),
     ),
+    verb({
+      name: 'update',
+      words: ['LAB'],
+      summary: 'another name, or other settings',
+      flags: {
+        name: { value: 'NAME', summary: 'another name' },
+        set: { ...SET, summary: 'a setting, such as auto_start=true; again for more' },
+      },
+      run: async (session, [wanted], { name, set = [] }) => {
+        if (set.length === 0 && name === undefined) {
+          throw new WrongUsage('Say what to change: --name NAME or --set NAME=VALUE');
+        }
+        const lab = await session.labNamed(wanted!);
+        const settings = set.length === 0 ? {} : settingsBody(set, await labSettings(session.api));
+        const body = { ...settings, ...(name !== undefined && { name }) };
+        const changed = (await session.api.request('PUT', pathOf(lab), body)) as LabObject;
+        session.tell(`Lab "${changed.name}" is changed.`, lab.project_id, changed);
+      },
+    }),
+    verb({
+      name: 'duplicate',
+      words: ['LAB', 'NAME'],
+      summary: 'a copy with all files and disks, which is closed; its nodes must be stopped',
+      flags: { 'new-macs': { summary: 'its nodes get MAC addresses of their own' } },
+      run: async (session, [wanted, name], flags) => {
+        const lab = await session.labNamed(wanted!);
+        const body: v.InferInput<typeof ProjectDuplicate> = {
+          name: name!,
+          reset_mac_addresses: flags['new-macs'] === true,
+        };
+        const made = await session.api.post<LabObject>(`${pathOf(lab)}/duplicate`, body);
+        session.tell(`Lab "${made.name}" created: ${made.project_id}`, made.project_id, made);
+      },
+    }),
     verb({
       name: 'delete',
       words: ['LAB'],

@@ -3,7 +3,9 @@ import type { LinkBody } from '../controller/links/schema.ts';
 import { type Noun, verb } from './command.ts';
 import { endText, findLink, parseEnd, portsToJoin } from './link-ends.ts';
 import type { LabObject, LinkObject, NodeObject } from './objects.ts';
-import type { Session } from './session.ts';
+import { findNode, type Session } from './session.ts';
+import { pairOf, parsed } from './settings.ts';
+import { WrongUsage } from './wrong-usage.ts';
 
 const idOf = ({ link_id }: LinkObject): string => link_id;
 
@@ -23,8 +25,58 @@ export async function wiring(session: Session): Promise<Wiring> {
   return { lab, nodes, links, path };
 }
 
-function stateOf({ capturing, suspend }: LinkObject): string {
-  return [capturing && 'captured', suspend && 'suspended'].filter(Boolean).join(', ');
+function endsText(nodes: NodeObject[], link: LinkObject): string {
+  return link.nodes.map((end) => endText(nodes, end)).join(' and ');
+}
+
+function stateOf({ capturing, suspend, impairments }: LinkObject): string {
+  return [capturing && 'captured', suspend && 'suspended', impairments && 'impaired'].filter(Boolean).join(', ');
+}
+
+interface UpdateFlags {
+  impair?: readonly string[];
+  from?: string;
+  clear?: true;
+  suspend?: true;
+  resume?: true;
+}
+
+/** The change that the flags ask of a link. @throws WrongUsage, Failure for an end that it has not */
+function changeOf(flags: UpdateFlags, found: LinkObject, nodes: readonly NodeObject[]): object {
+  const { impair, from, clear, suspend, resume } = flags;
+  const direction = from === undefined ? 'both' : directionFrom(found, findNode(nodes, from));
+  const { preset, subscriber, ...members } = impairmentsOf(impair ?? []);
+  if (from !== undefined && (preset ?? subscriber) !== undefined) {
+    throw new WrongUsage('--from: a preset is for both directions; leave --from out.');
+  }
+  const asked = { preset, subscriber, ...(Object.keys(members).length > 0 && { [direction]: members }) };
+  const other = direction === 'both' ? {} : found.impairments;
+  return {
+    ...(impair && { impairments: { ...other, ...asked } }),
+    ...(clear && { impairments: from === undefined ? null : { ...other, [direction]: {} } }),
+    ...((suspend || resume) && { suspend: suspend === true }),
+  };
+}
+
+function directionFrom({ nodes: [first, second] }: LinkObject, { node_id, name }: NodeObject): 'forward' | 'backward' {
+  if (first?.node_id === node_id) return 'forward';
+  if (second?.node_id === node_id) return 'backward';
+  throw new WrongUsage(`--from "${name}": this node is at no end of the link.`);
+}
+
+/** `delay.ms=30` and `preset=geo_satellite` as the API has them; the values are the server's to judge. @throws WrongUsage */
+function impairmentsOf(given: readonly string[]): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const word of given) {
+    const [path, text] = pairOf('--impair', word, 'delay.ms=30');
+    const value = parsed(text) ?? text;
+    const [kind = '', member, ...deeper] = path.split('.');
+    if (deeper.length > 0) throw new WrongUsage(`--impair ${path}: write KIND.MEMBER=VALUE, such as delay.ms=30`);
+    const before = body[kind];
+    body[kind] =
+      member === undefined ? value : { ...(typeof before === 'object' ? before : undefined), [member]: value };
+  }
+  return body;
 }
 
 export const link: Noun = {
@@ -65,8 +117,39 @@ export const link: Noun = {
           }),
         };
         const made = await session.api.post<LinkObject>(path, body);
-        const ends = made.nodes.map((end) => endText(nodes, end)).join(' and ');
-        session.tell(`Link between ${ends} created: ${made.link_id}`, made.link_id, made);
+        session.tell(`Link between ${endsText(nodes, made)} created: ${made.link_id}`, made.link_id, made);
+      },
+    }),
+    verb({
+      name: 'update',
+      words: ['LINK...'],
+      summary: 'what the cable does to frames, and whether it is plugged; by id, or by one end: PC1 or PC1:e0',
+      flags: {
+        impair: {
+          value: 'NAME=VALUE',
+          many: true,
+          summary: 'such as preset=geo_satellite, delay.ms=30 or loss.percent=1, instead of all that was asked for',
+        },
+        from: { value: 'NODE', summary: 'what this node sends alone; the other direction stays as it is' },
+        clear: { summary: 'no impairments any more' },
+        suspend: { summary: 'as if it were unplugged' },
+        resume: { summary: 'plugged again' },
+      },
+      inLab: true,
+      run: async (session, words, flags) => {
+        const contrary = [flags.suspend && flags.resume, flags.clear && flags.impair];
+        if (contrary.some(Boolean))
+          throw new WrongUsage('--suspend or --resume, --impair or --clear: choose one of two.');
+        if ((flags.impair ?? flags.clear ?? flags.suspend ?? flags.resume) === undefined) {
+          throw new WrongUsage('Say what to change: --impair NAME=VALUE, --clear, --suspend or --resume');
+        }
+        const { nodes, links, path } = await wiring(session);
+        const found = [...new Set(words.map((word) => findLink(nodes, links, word)))];
+        const changes = found.map((one) => [one, changeOf(flags, one, nodes)] as const);
+        for (const [one, change] of changes) {
+          const changed = await session.api.request('PUT', `${path}/${one.link_id}`, change);
+          session.tell(`Link between ${endsText(nodes, one)} is changed.`, one.link_id, changed as LinkObject);
+        }
       },
     }),
     verb({
@@ -79,8 +162,7 @@ export const link: Noun = {
         const { nodes, links, path } = await wiring(session);
         for (const found of new Set(words.map((word) => findLink(nodes, links, word)))) {
           await session.api.delete(`${path}/${found.link_id}`);
-          const ends = found.nodes.map((end) => endText(nodes, end)).join(' and ');
-          session.tell(`Link between ${ends} deleted.`, found.link_id);
+          session.tell(`Link between ${endsText(nodes, found)} deleted.`, found.link_id);
         }
       },
     }),

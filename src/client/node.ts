@@ -1,12 +1,14 @@
 // `labwired node`: the nodes of a lab, and their consoles.
+import type * as v from 'valibot';
+import type { NodeDuplicate } from '../controller/nodes/schema.ts';
 import type { TemplateUsage } from '../controller/templates/schema.ts';
 import { Failure } from '../failures.ts';
 import { type Noun, verb } from './command.ts';
 import { attachTerminal } from './console-terminal.ts';
 import { execute } from './exec.ts';
 import type { LabObject, NodeObject, TemplateObject } from './objects.ts';
-import type { Session } from './session.ts';
-import { settableOf, settingsBody } from './settings.ts';
+import { findNode, type Session } from './session.ts';
+import { nodeSettings, SET, settingsBody } from './settings.ts';
 import { templateNamed } from './template.ts';
 import { WrongUsage } from './wrong-usage.ts';
 
@@ -50,7 +52,8 @@ async function create(
   const lab = await session.lab();
   const template = wanted === undefined ? undefined : await templateNamed(session, wanted);
   const kind = type ?? template!.template_type;
-  const settings = type === undefined && set.length === 0 ? {} : settingsBody(set, await settableOf(session.api, kind));
+  const settings =
+    type === undefined && set.length === 0 ? {} : settingsBody(set, await nodeSettings(session.api, kind));
   const somewhere = place ?? freePlace(await session.nodes(lab));
   const made = await (template
     ? fromTemplate(
@@ -129,7 +132,7 @@ async function update(
   const nodes = await session.nodesNamed(lab, wanted);
   const bodies = new Map<string, { console?: unknown }>();
   for (const { node_type: type } of set.length > 0 ? nodes : []) {
-    if (!bodies.has(type)) bodies.set(type, settingsBody(set, await settableOf(session.api, type)));
+    if (!bodies.has(type)) bodies.set(type, settingsBody(set, await nodeSettings(session.api, type)));
   }
   for (const node of nodes) {
     const body = { ...bodies.get(node.node_type), ...(name !== undefined && { name }), ...place };
@@ -141,8 +144,6 @@ async function update(
     session.tell(`Node "${changed.name}" is changed.`, node.node_id, changed);
   }
 }
-
-const SET = { value: 'NAME=VALUE', many: true, summary: 'a setting, such as ram=512; again for more' } as const;
 
 /** What is asked of nodes one after the other. */
 function step(name: 'start' | 'stop' | 'reload', summary: string, done: string) {
@@ -211,6 +212,21 @@ export const node: Noun = {
       },
       inLab: true,
       run: (session, words, flags) => update(session, words, flags),
+    }),
+    verb({
+      name: 'duplicate',
+      words: ['NODE'],
+      summary: 'a copy with its settings and files, but for its links; the node must be stopped',
+      flags: { at: { value: 'X,Y', summary: 'its place on the map (the first free one)' } },
+      inLab: true,
+      run: async (session, [wanted], { at }) => {
+        const place = at === undefined ? undefined : placeOf(at);
+        const lab = await session.lab();
+        const nodes = await session.nodes(lab);
+        const body: v.InferInput<typeof NodeDuplicate> = place ?? freePlace(nodes);
+        const made = await session.api.post<NodeObject>(`${pathOf(lab, findNode(nodes, wanted!))}/duplicate`, body);
+        session.tell(`Node "${made.name}" created: ${made.node_id}`, made.node_id, made);
+      },
     }),
     step('start', 'one after the other', 'is started'),
     step('stop', 'one after the other', 'is stopped'),

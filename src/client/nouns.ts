@@ -1,4 +1,5 @@
 // All commands of the client, in the order of the help.
+import { appliance } from './appliance.ts';
 import { capture } from './capture.ts';
 import { test } from './checks/test.ts';
 import type { Noun } from './command.ts';
@@ -23,6 +24,7 @@ export const NOUNS: readonly Noun[] = [
   link,
   capture,
   template,
+  appliance,
   compute,
   snapshot,
   image,

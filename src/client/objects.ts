@@ -26,6 +26,8 @@ export interface LinkObject {
   nodes: { node_id: string; adapter_number: number; port_number: number }[];
   capturing: boolean;
   suspend: boolean;
+  /** By direction; absent where none are asked for. */
+  impairments?: Readonly<Record<'forward' | 'backward', object>>;
 }
 
 export interface TemplateObject {
@@ -34,6 +36,19 @@ export interface TemplateObject {
   template_type: string;
   compute_id: string | null;
   builtin: boolean;
+  /** Of routers. */
+  platform?: string;
+}
+
+/** A version of an appliance, and which of its images a host has. */
+export interface ApplianceObject {
+  appliance_id: string;
+  name: string;
+  emulator: string;
+  /** Null for containers. */
+  version: string | null;
+  complete: boolean;
+  images: { filename: string; path: string | null }[];
 }
 
 export interface ComputeObject {
@@ -41,6 +56,7 @@ export interface ComputeObject {
   name: string;
   host: string;
   port: number;
+  user: string | null;
   connected: boolean;
   cpu_usage_percent: number | null;
   memory_usage_percent: number | null;
