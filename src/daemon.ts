@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { ensureAccount } from './access.ts';
 import { abandon, type Beginnings } from './beginnings.ts';
 import { Compute } from './compute/compute.ts';
+import { creationMembers } from './compute/emulators/registry.ts';
 import type { Config } from './config/schema.ts';
 import { Controller } from './controller/controller.ts';
 import { eventMetrics } from './events/metrics.ts';
@@ -69,6 +70,7 @@ export async function startDaemon({ config, front, beginnings, shutdown }: Daemo
   const controller = new Controller({
     ...{ config, store, shutdown },
     local: new App(compute.routes, { lock }),
+    properties: creationMembers,
     accounts: { file, hostName, audit, admissions },
   });
   authentication.tokenUsed = (id) => controller.tokenUses.used(id);

@@ -8,6 +8,7 @@ import type { Metric } from '../host/metrics.ts';
 import { LoadMeter } from '../host/statistics.ts';
 import type { Route } from '../http/route.ts';
 import type { Store } from '../store/store.ts';
+import type { NodeType } from '../store/vocabulary.ts';
 import { Access } from './accounts/access.ts';
 import { type AccountDirectory, accountRoutes } from './accounts/routes.ts';
 import { Sharing } from './accounts/sharing.ts';
@@ -63,6 +64,8 @@ export interface ControllerOptions {
   store: Store;
   /** The compute of this process. */
   local: ComputeTransport;
+  /** The properties that computes take of a type of node. */
+  properties: (type: NodeType) => ReadonlySet<string>;
   /** Where accounts are kept. */
   accounts: AccountDirectory;
   /** Ends this process cleanly. */
@@ -137,6 +140,7 @@ export class Controller {
       images: new MissingImages({ computes: this.#computes, announcer }),
       numbers: new HostNumbers(() => this.#projects.list()),
       settings: (name) => this.#settings.get(name),
+      properties: options.properties,
     });
     this.#recovery = new Recovery({
       nodes: this.#nodes,

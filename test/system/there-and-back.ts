@@ -43,14 +43,20 @@ async function objects({ daemon }: Client, id: string): Promise<Members> {
 /** What a lab has that its file has not is said in comments; a lab that was made of the file has less of it. */
 const withoutRemarks = (text: string): string => text.replaceAll(/^# (?!yaml-language-server).*\n/gm, '');
 
+/** What the lab says as text is what it is. Answers the text and its file. */
+export async function isItsText(labwired: Client, id: string): Promise<{ text: string; file: string }> {
+  const text = await labwired.say('export', id, '--yaml');
+  const file = `${id}.yaml`;
+  writeFileSync(join(labwired.daemon.directory, file), `${text}\n`);
+  assert.match(await labwired.say('plan', file), /nothing to do/, 'the lab is what its own text says');
+  return { text, file };
+}
+
 /** Text -> no lab -> the lab again -> the same text, and the same objects. */
 export async function thereAndBack(labwired: Client, id: string): Promise<void> {
   const { daemon } = labwired;
   const before = await objects(labwired, id);
-  const text = await labwired.say('export', id, '--yaml');
-  const file = `${id}.yaml`;
-  writeFileSync(join(daemon.directory, file), `${text}\n`);
-  assert.match(await labwired.say('plan', file), /nothing to do/, 'the lab is what its own text says');
+  const { text, file } = await isItsText(labwired, id);
   await daemon.delete(`/v2/projects/${id}`);
   const { lab, left } = JSON.parse(await labwired.say('apply', file, '--json')) as {
     lab: { project_id: string };

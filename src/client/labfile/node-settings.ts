@@ -2,11 +2,11 @@
 // that routes take nodes by.
 import * as v from 'valibot';
 import { KINDS } from '../../compute/emulators/registry.ts';
-import type { NodeKind } from '../../compute/nodes/kind.ts';
+import { entriesOf, type NodeKind } from '../../compute/nodes/kind.ts';
 import type { NodeRequest } from '../../controller/templates/node-request.ts';
 import { Failure } from '../../failures.ts';
 import type { NodeKindFacts } from '../../store/node-kinds/kind.ts';
-import { findNodeKind, portsOf } from '../../store/node-kinds/kinds.ts';
+import { findNodeKind, portsOf, usualProperties } from '../../store/node-kinds/kinds.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
 import { suggestion } from '../nearest.ts';
 import { type Wrong, wrongIn } from './checking.ts';
@@ -46,8 +46,6 @@ const BESIDE: Readonly<Record<string, string>> = {
   private_config_content: 'write private_config: TEXT beside properties',
   base_script_file: 'write config: {file: PATH} beside properties',
 };
-
-const entriesOf = (schema: unknown): v.ObjectEntries => (schema as { entries?: v.ObjectEntries }).entries ?? {};
 
 /** The members that a file gives the nodes of a type below `properties`; undefined for a type that nobody here knows. */
 export function propertyEntries(type: string): v.ObjectEntries | undefined {
@@ -176,11 +174,10 @@ export function portsAhead(type: string, node: Settings, base: Base = {}): Port[
     if (!(error instanceof Failure)) throw error;
   }
   if (kind.foresee && !foreseen) return undefined;
-  const usual = v.getDefaults(v.object(facts.template.members ?? {})) as Properties;
   const { format = base.port_name_format, segment_size: size = base.port_segment_size, first } = node.ports ?? {};
   return portsOf({
     node_type: facts.type,
-    properties: { ...usual, ...told, ...foreseen },
+    properties: { ...usualProperties(facts.type), ...told, ...foreseen },
     port_name_format: format ?? facts.portNames?.format ?? 'Ethernet{0}',
     port_segment_size: size ?? facts.portNames?.segmentSize ?? 0,
     first_port_name: first ?? base.first_port_name ?? null,

@@ -1,5 +1,6 @@
 // The kinds of node that this compute runs. A new one is a folder here and a line below.
-import type { NodeKind } from '../nodes/kind.ts';
+import type { NodeType } from '../../store/vocabulary.ts';
+import { entriesOf, type NodeKind } from '../nodes/kind.ts';
 import { atmSwitch } from './atm_switch/index.ts';
 import { cloud } from './cloud/index.ts';
 import { docker } from './docker/index.ts';
@@ -31,3 +32,8 @@ export const KINDS: readonly NodeKind[] = [
   vmware,
   vpcs,
 ];
+
+const MEMBERS = new Map(KINDS.map(({ type, create }) => [type, new Set(Object.keys(entriesOf(create)))]));
+
+/** All that a node of the type is made with. */
+export const creationMembers = (type: NodeType): ReadonlySet<string> => MEMBERS.get(type) ?? new Set();

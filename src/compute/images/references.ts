@@ -30,7 +30,7 @@ export interface ReferenceOptions {
 }
 
 /**
- * @param reference name, path within a folder of images, or absolute path; empty for no image
+ * @param reference name, path within a folder of images, or absolute path, where an image of its last name does as well; empty for no image
  * @param md5sum by which an image is found that has another name here
  * @throws Failure `image-missing`; `conflict` (`NodeError`) for a path outside of the folders
  */
@@ -59,11 +59,13 @@ async function atPath(member: string, path: string, options: ReferenceOptions): 
     const way = wayBelow(root, wanted);
     if (way !== undefined) return checked({ root, path: way }, options);
   }
-  if (!options.local)
+  const isThere = options.local && (await stat(wanted).catch(() => undefined)) !== undefined;
+  if (isThere) return checked({ root: '/', path: wanted.slice(1) }, options);
+  // Labs of other hosts name images where those had them.
+  const here = await byName(basename(wanted), options);
+  if (here === undefined && !options.local)
     throw refusal(member, path, 'lies outside of the folders of images, which only local mode allows');
-  const found = await stat(wanted).catch(() => undefined);
-  if (found === undefined) return undefined;
-  return checked({ root: '/', path: wanted.slice(1) }, options);
+  return here;
 }
 
 /** At its very place, or by its last name anywhere below the folders that its path names. */

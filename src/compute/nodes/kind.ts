@@ -108,6 +108,9 @@ export async function refusalOf(search: () => unknown): Promise<string | undefin
   }
 }
 
+/** The members that a body of a schema may have. */
+export const entriesOf = (schema: unknown): v.ObjectEntries => (schema as { entries?: v.ObjectEntries }).entries ?? {};
+
 /** Checks a definition against its own schemas and class. */
 export function defineKind<Create extends Schema, Update extends Schema, Kind extends Node>(
   kind: NodeKind<Create, Update, Kind>,

@@ -19,6 +19,10 @@ const AT_ONCE = 3;
 export async function act(node: Node, action: Action, body: object = {}): Promise<void> {
   const stop = action === 'stop';
   const starts = action === 'start' || action === 'reload';
+  if (node.absent !== undefined) {
+    if (!starts) return;
+    await node.appear();
+  }
   const options = {
     limit: ACTION_LIMIT_MS,
     connect: !stop,

@@ -75,10 +75,12 @@ export class Links {
     if (ends.length >= 2) {
       // Before the computes are asked, so that a second request for one of these ports is refused meanwhile.
       project.attach(link);
-      if (given.loose) await loosen(link);
-      await wire(link);
-      undo.defer(() => discardWire(link));
-      await impairLine(link, impairments);
+      if (!link.hasAbsentEnd) {
+        if (given.loose) await loosen(link);
+        await wire(link);
+        undo.defer(() => discardWire(link));
+        await impairLine(link, impairments);
+      }
     }
     await keep();
     undo.move();

@@ -17,7 +17,7 @@ import {
 import type { NodeUpdate } from '../nodes/schema.ts';
 import { nodeRecord as nodeRecordClaim } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
-import type { NodeRecords } from './node-records.ts';
+import type { NodeRecords, RecordChange } from './node-records.ts';
 import type { Project } from './project.ts';
 
 /** Members that only the controller keeps. */
@@ -75,9 +75,10 @@ export class NodeUpdates {
         const change = (record: NodeRecord): NodeRecord => this.#changed(record, given, name);
         // Refuses what cannot be before anybody is told.
         portsOf(change(node.record));
-        if (concernsCompute(node.record, given, name))
+        if (node.absent === undefined && concernsCompute(node.record, given, name))
           await this.#updateOnCompute(project, node, given, change, renaming);
-        else if (await this.#records.write(project, node, change, renaming))
+        // What its compute has against an absent one is said when that starts.
+        else if (await this.#records.write(project, node, ofAbsent(node, given, change), renaming))
           this.#records.announce('node.updated', node);
         return node;
       } finally {
@@ -148,6 +149,16 @@ export class NodeUpdates {
 }
 
 const noop = (): void => {};
+
+/** A change with the properties that else come with the compute's answer. */
+function ofAbsent(
+  node: Node,
+  { properties = {} }: NodeUpdate,
+  change: (record: NodeRecord) => NodeRecord,
+): RecordChange {
+  if (node.absent === undefined) return change;
+  return (record, rename) => withComputeState(change(record), properties, rename);
+}
 
 function refuseFixed(node: Node, given: NodeUpdate): void {
   const object = node.json() as Record<string, unknown>;

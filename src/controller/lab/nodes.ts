@@ -1,8 +1,10 @@
 // What can be done with nodes: create, make anew, change, delete, duplicate.
 import { randomUUID } from 'node:crypto';
 import { Failure, messageOf } from '../../failures.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
 import type { LabChange } from '../../store/labs.ts';
 import { nodeKind } from '../../store/node-kinds/kinds.ts';
+import type { NodeType } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { Compute, ComputeMessage } from '../computes/compute.ts';
 import type { MissingImages } from '../computes/missing-images.ts';
@@ -38,12 +40,24 @@ export interface NodesOptions {
   numbers: HostNumbers;
   /** Settings of the server, by their name. */
   settings: (name: 'iou_license') => object;
+  /** The properties that computes take of a type of node. */
+  properties: (type: NodeType) => ReadonlySet<string>;
+}
+
+/** What is made of a node of a file that cannot be as it stands there. */
+export interface Tolerance {
+  /** Is told what of it is left out. */
+  remark(message: string): void;
+  /** Its compute need not have it. */
+  mayBeAbsent: boolean;
 }
 
 export class Nodes {
   readonly #options: NodesOptions;
   readonly #records: NodeRecords;
   readonly #updates: NodeUpdates;
+  /** By project: nodes at both ends of a link may appear at the same time. */
+  readonly #appearing = new KeyedLock();
 
   constructor(options: NodesOptions) {
     this.#options = options;
@@ -104,18 +118,28 @@ export class Nodes {
     }
   }
 
-  /** Makes the node of a topology file again; the lab's own record of it is written by the opening as a whole. */
-  async recreate(project: Project, compute: Compute, given: NodeCreate): Promise<Node> {
+  /**
+   * Makes the node of a topology file again; the lab's own record of it is written by the opening as a whole. What the host lacks for it
+   * does not keep it out of the lab: it is absent then, until it starts.
+   */
+  async recreate(project: Project, compute: Compute, given: NodeCreate, tolerance: Tolerance): Promise<Node> {
     await using undo = new AsyncDisposableStack();
     using numbered = this.#options.numbers.number(project, compute, given, { keeps: true });
-    const node = await this.#onCompute(project, compute, numbered.node, undo);
+    const node = await this.#onCompute(project, compute, numbered.node, undo, tolerance);
     undo.move();
     project.nodes.set(node.id, node);
     this.#records.announce('node.created', node);
     return node;
   }
 
-  async #onCompute(project: Project, compute: Compute, given: NodeCreate, undo: AsyncDisposableStack): Promise<Node> {
+  /** @param tolerance of a node that a file has */
+  async #onCompute(
+    project: Project,
+    compute: Compute,
+    given: NodeCreate,
+    undo: AsyncDisposableStack,
+    tolerance?: Tolerance,
+  ): Promise<Node> {
     const name = project.names.allocate(given.name);
     const renaming = new Renaming(project.names, name);
     undo.defer(() => renaming.end());
@@ -124,7 +148,11 @@ export class Nodes {
     const node = new Node(project.id, compute, nodeRecord({ ...given, properties }, name, this.#options.symbols));
     const { startSettings } = nodeKind(node.type);
     if (startSettings !== undefined) node.startBody = () => this.#options.settings(startSettings);
-    const object = await this.#place(project, node, { ...properties, ...texts });
+    const all = { ...properties, ...texts };
+    const object = await (tolerance
+      ? this.#placeStored(project, node, all, tolerance)
+      : this.#place(project, node, all));
+    if (object === undefined) return node;
     undo.defer(() => compute.remove(node.path).catch(noop));
     node.applyRuntime(object);
     node.record = withComputeState(node.record, object, (wanted) => renaming.take(wanted));
@@ -136,6 +164,7 @@ export class Nodes {
     node.status = 'stopped';
     try {
       const object = await this.#place(project, node, node.lastingProperties);
+      node.absent = undefined;
       node.applyRuntime(object);
       await this.#records.write(project, node, (record, rename) => withComputeState(record, object, rename));
     } finally {
@@ -159,6 +188,53 @@ export class Nodes {
       if (!(error instanceof ComputeRefusal)) await compute.remove(node.path, { connect: false }).catch(noop);
       throw error;
     }
+  }
+
+  /** As `#place`, without properties that no compute takes; undefined for a node that its compute would not have. */
+  async #placeStored(
+    project: Project,
+    node: Node,
+    properties: Record<string, unknown>,
+    tolerance: Tolerance,
+  ): Promise<Record<string, unknown> | undefined> {
+    // What is said against the project as a whole is not said of the node.
+    await hostProject(project, node.compute);
+    try {
+      return await this.#place(project, node, properties);
+    } catch (error) {
+      if (!(error instanceof ComputeRefusal)) throw error;
+      const strange = error.code === 'invalid' ? this.#strangeProperties(node, properties) : [];
+      if (strange.length > 0) {
+        tolerance.remark(
+          `The node ${node.name} is opened without ${strange.join(', ')}: no ${node.type} node has such properties.`,
+        );
+        const known = (all: object) => Object.entries(all).filter(([name]) => !strange.includes(name));
+        node.record = { ...node.record, properties: Object.fromEntries(known(node.record.properties)) };
+        return this.#placeStored(project, node, Object.fromEntries(known(properties)), tolerance);
+      }
+      if (!tolerance.mayBeAbsent || error.code !== 'conflict') throw error;
+      node.absent = error.message;
+      node.record = { ...node.record };
+      node.appear = () => this.#appear(project, node);
+      tolerance.remark(`The node ${node.name} cannot be started as yet. ${error.message}`);
+      return undefined;
+    }
+  }
+
+  #strangeProperties(node: Node, properties: Record<string, unknown>): string[] {
+    const taken = this.#options.properties(node.type);
+    return Object.keys(node.computeBody(properties)).filter((name) => name in properties && !taken.has(name));
+  }
+
+  /** Makes an absent node, and wires its links. */
+  async #appear(project: Project, node: Node): Promise<void> {
+    await this.#appearing.run(project.id, async () => {
+      if (node.absent === undefined || node.leaving) return;
+      await this.renew(project, node);
+      for (const link of project.linksOf(node)) {
+        if (!link.leaving && !link.hasAbsentEnd) await this.#options.links.renew(project, link, new Set([node]));
+      }
+    });
   }
 
   /** @throws Failure `invalid` for members that are not settable, or the compute's; it changes nothing then */

@@ -41,11 +41,20 @@ export interface OpeningParts {
 /** Settings that an opening does not read anew, as the release. */
 const NOT_REREAD = { name: undefined, variables: undefined, supplier: undefined };
 
+/** Whether a lab may do without a node, by its id, that its compute would not have. */
+export type MayBeAbsent = (id: string) => boolean;
+
 /**
  * Builds the lab of a project from its file. Returns false when there is no file: the project is then empty.
  * @throws Failure of the file or of a compute; what was made until then is taken away again by the caller's `undo`
  */
-export async function openLab(project: Project, parts: OpeningParts, undo: AsyncDisposableStack): Promise<boolean> {
+export async function openLab(
+  project: Project,
+  parts: OpeningParts,
+  undo: AsyncDisposableStack,
+  // One that ran when this server ended may run still.
+  mayBeAbsent: MayBeAbsent = () => !project.leftOpen,
+): Promise<boolean> {
   const path = join(project.record.path, project.record.filename);
   project.clear();
   undo.defer(() => closeOnComputes(project));
@@ -59,7 +68,7 @@ export async function openLab(project: Project, parts: OpeningParts, undo: Async
   const given = { ...file.topology, ...NOT_REREAD } as GivenSettings;
   project.record = { ...project.record, ...givenSettings(given) };
   await adoptComputes(file.topology, parts);
-  await buildNodes(project, file.topology, parts);
+  await buildNodes(project, file.topology, parts, mayBeAbsent);
   await buildLinks(project, file.topology.topology.links, parts);
   noteCaptures(project, former);
   for (const drawing of file.topology.topology.drawings) await parts.drawings.recreate(project, drawing);
@@ -87,14 +96,22 @@ async function adoptComputes({ topology }: Topology, { computes }: OpeningParts)
 /** Nodes that are taken back at the same time: what that waits for is mostly answers of their programs, and frames wait for it. */
 const TAKEN_BACK_AT_ONCE = 8;
 
-async function buildNodes(project: Project, { topology }: Topology, { computes, nodes }: OpeningParts): Promise<void> {
+async function buildNodes(
+  project: Project,
+  { topology }: Topology,
+  parts: OpeningParts,
+  mayBeAbsent: MayBeAbsent,
+): Promise<void> {
+  const { computes, nodes } = parts;
   const progress = ongoing();
   progress.expect(topology.nodes.length, 'nodes');
   const build = async (stored: TopologyNode): Promise<void> => {
     // Compute and name as they are stored; the rest is what a client could have sent.
     const { project_id: _project, status: _status, ports: _ports, node_directory: _directory, ...given } = stored;
     const { command_line: _command, console_host: _host, ...creation } = given;
-    await nodes.recreate(project, computes.get(stored.compute_id), creation as NodeCreate);
+    const remark = (message: string): void => warn(project, parts, message);
+    const tolerance = { remark, mayBeAbsent: mayBeAbsent(String(stored.node_id)) };
+    await nodes.recreate(project, computes.get(stored.compute_id), creation as NodeCreate, tolerance);
     progress.advance(1, 'nodes');
   };
   const atOnce = project.leftOpen ? TAKEN_BACK_AT_ONCE : 1;
@@ -158,6 +175,7 @@ async function buildLink(project: Project, id: string, plan: LinkPlan, parts: Op
   }
   const link = project.link(id);
   link.settings = { ...link.settings, impairments: plan.impairments };
+  if (link.hasAbsentEnd) return;
   await impairLine(link, plan.impairments).catch((error: unknown) => {
     if (!(error instanceof Failure && error.code === 'conflict')) throw error;
     warn(project, parts, `The impairments of the link ${id} have no effect. ${error.message}`);

@@ -6,7 +6,7 @@ import { log } from '../../host/log.ts';
 import type { Node } from '../nodes/node.ts';
 import { cancelStarts, startAll, stopAllAtOnce } from './actions.ts';
 import { EVERYTHING } from './change-queue.ts';
-import { closeOnComputes, type OpeningParts, openLab } from './opening.ts';
+import { closeOnComputes, type MayBeAbsent, type OpeningParts, openLab } from './opening.ts';
 import type { Project } from './project.ts';
 
 /** How often, and every how many milliseconds, a compute is looked for whose nodes run on. */
@@ -66,7 +66,7 @@ export class ProjectLife {
   }
 
   /** Leaves the state to the caller when it fails. */
-  async #openNow(project: Project): Promise<void> {
+  async #openNow(project: Project, mayBeAbsent?: MayBeAbsent): Promise<void> {
     await using undo = new AsyncDisposableStack();
     // The file is what is read: changes that could not be written when the lab was closed (a full disk) come first.
     await this.#parts.writer.flush(project.id);
@@ -82,7 +82,7 @@ export class ProjectLife {
     });
     let found: boolean;
     try {
-      found = await openLab(project, this.#parts, undo);
+      found = await openLab(project, this.#parts, undo, mayBeAbsent);
     } catch (error) {
       await undo.disposeAsync();
       throw error;
@@ -153,7 +153,8 @@ export class ProjectLife {
       await this.#parts.writer.flush(project.id);
       project.clear();
       await exchange(undo, before);
-      await this.#openNow(project);
+      const absent = new Set(before.filter((node) => node.absent !== undefined).map(({ id }) => id));
+      await this.#openNow(project, (id) => absent.has(id));
       undo.move();
     } catch (error) {
       await undo.disposeAsync().catch((second: unknown) => {

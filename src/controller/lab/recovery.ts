@@ -105,7 +105,8 @@ export class Recovery {
   async #looseLinks(project: Project, compute: Compute, lost: ReadonlySet<Node>): Promise<Link[]> {
     const loose: Link[] = [];
     for (const link of project.links.values()) {
-      if (!link.created || link.leaving || !link.ends.some(({ node }) => node.compute === compute)) continue;
+      if (!link.created || link.leaving || link.hasAbsentEnd || !link.ends.some(({ node }) => node.compute === compute))
+        continue;
       const cut = !link.wired || link.uncertain || link.ends.some(({ node }) => lost.has(node));
       if (cut || (await hasMoved(link).catch(() => false))) loose.push(link);
     }

@@ -141,6 +141,11 @@ export class Link {
     return this.ends.find(({ node }) => !nodeKind(node.type).withoutFilters);
   }
 
+  /** The compute of an end does not know its node as yet. */
+  get hasAbsentEnd(): boolean {
+    return this.ends.some(({ node }) => node.absent !== undefined);
+  }
+
   /** Both of the ends that are wired are so. */
   get wired(): boolean {
     return this.ends.length >= 2 && this.ends.slice(0, 2).every((end) => end.wire !== undefined);

@@ -1,7 +1,7 @@
 // A node of a project: what is stored of it, what its compute says of it, and the object that clients see.
 import { Failure } from '../../failures.ts';
 import { frozen } from '../../host/frozen.ts';
-import { nodeKind, portsOf } from '../../store/node-kinds/kinds.ts';
+import { nodeKind, portsOf, usualProperties } from '../../store/node-kinds/kinds.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
 import type { CustomAdapter, Label, NodeType } from '../../store/vocabulary.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -76,6 +76,10 @@ export class Node {
   directory: string | null = null;
   /** It is being deleted: what its compute still says of it counts no more. */
   leaving = false;
+  /** Why its compute would not have it when the lab was opened, which knows nothing of it then. It is made before it starts. */
+  absent: string | undefined;
+  /** Makes one that is absent after all. @throws what its compute has against it still */
+  appear: () => Promise<void> = async () => {};
   /** What its compute says of it while a change of its record is under way, which takes it over at its end. */
   inbox: Record<string, unknown>[] | undefined;
   /** Starts and reloads that its compute has been told and has not answered. */
@@ -100,7 +104,9 @@ export class Node {
 
   /** @throws Failure `conflict` for a port name format that cannot be expanded; the node is as it was then */
   set record(record: NodeRecord) {
-    this.#ports = frozen(portsOf(record));
+    // Its compute has not said what it has beside what it was told.
+    const usual = this.absent === undefined ? {} : usualProperties(record.node_type);
+    this.#ports = frozen(portsOf({ ...record, properties: { ...usual, ...record.properties } }));
     this.#record = frozen(record);
   }
 

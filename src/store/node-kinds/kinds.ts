@@ -1,4 +1,5 @@
 // All kinds of nodes that the API names, in the order of the built-in templates.
+import * as v from 'valibot';
 import type { NodeType } from '../vocabulary.ts';
 import { atmSwitch, frameRelaySwitch } from './circuit-switches.ts';
 import { cloud } from './cloud.ts';
@@ -35,6 +36,11 @@ export function findNodeKind(type: string): NodeKindFacts | undefined {
 /** All ports of a node. @throws Failure `conflict` for a port name format that cannot be expanded */
 export function portsOf(source: PortSource): Port[] {
   return nodeKind(source.node_type).ports(source);
+}
+
+/** The properties that nodes of a type have unless they are told others, so far as templates name them. */
+export function usualProperties(type: NodeType): Readonly<Record<string, unknown>> {
+  return v.getDefaults(v.object(nodeKind(type).template.members ?? {})) as Record<string, unknown>;
 }
 
 /** A kind whose nodes have images. */
