@@ -1,9 +1,10 @@
-// A browser for tests of the page: Debian's Chromium, which nobody has to download, driven from here.
+// A browser for tests of the page: Debian's Chromium, which nobody has to download, driven from here; Firefox when it is asked for.
 import { existsSync } from 'node:fs';
 import { after, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/authentication.ts';
 import { CREDENTIALS, type Credentials } from './credentials.ts';
+import { FIREFOX, IS_FIREFOX, launchFirefox } from './firefox.ts';
 import { tellUnanswered, watchRequests } from './unanswered.ts';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -12,7 +13,9 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 export const CHROMIUM = process.env['LABWIRE_CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
 
 /** A reason to skip tests that need a browser, or false. */
-export const WITHOUT_BROWSER = CHROMIUM === undefined && 'chromium is not installed';
+export const WITHOUT_BROWSER = IS_FIREFOX
+  ? FIREFOX === undefined && 'firefox-esr is not installed'
+  : CHROMIUM === undefined && 'chromium is not installed';
 
 /** How long a page may take for a step on a machine that has much else to do. */
 export const PATIENCE_MS = 60_000;
@@ -47,7 +50,7 @@ after(async () => (await shared)?.close());
 
 /** The browser of this file of tests. What a test opens in it is closed when the test ends. */
 export async function startBrowser(t: TestContext): Promise<Browser> {
-  shared ??= launch(CHROMIUM);
+  shared ??= IS_FIREFOX ? launchFirefox(PATIENCE_MS) : launch(CHROMIUM);
   const browser = await shared;
   const before = new Set(browser.contexts());
   t.after(async () => {

@@ -11,6 +11,7 @@ import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';
+import { doubleClick } from './firefox.ts';
 import { hindrances } from './hindrances.ts';
 import { Room, type Served, serve } from './served.ts';
 
@@ -93,7 +94,7 @@ test('where no secure context is: copy, paste, paste 200 lines slowly, find, sav
   await word.waitFor();
   // A double click selects a word; with a selection Ctrl+C copies, without one it interrupts.
   const box = (await word.boundingBox())!;
-  await page.mouse.dblclick(box.x + 4, box.y + box.height / 2);
+  await doubleClick(page, box.x + 4, box.y + box.height / 2);
   await page.keyboard.press('Control+c');
   await page.keyboard.type('echo again-');
   await page.keyboard.press('Shift+Insert');
@@ -197,7 +198,7 @@ test('10 MB of output: the page answers, Ctrl+C stops it, others go on; after a 
   // In the middle of it a click on the map selects, and another console answers.
   const clicked = await page.evaluate(async () => {
     const started = performance.now();
-    document.querySelector<HTMLElement>('nav li button')?.click();
+    document.querySelector<HTMLElement>('nav [role=listitem] button')!.click();
     await new Promise((resolve) => requestAnimationFrame(resolve));
     return performance.now() - started;
   });

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
+import { IS_FIREFOX } from './firefox.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -26,10 +27,12 @@ export async function hindrancesInAll(page: Page): Promise<string[]> {
   };
   await page.emulateMedia({ colorScheme: 'light' });
   await look('light');
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await look('dark');
-  await page.emulateMedia({ forcedColors: 'active' });
-  await look('forced colours');
+  if (!IS_FIREFOX) {
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await look('dark');
+    await page.emulateMedia({ forcedColors: 'active' });
+    await look('forced colours');
+  }
   await page.emulateMedia({ colorScheme: null, forcedColors: null });
   const size = page.viewportSize();
   if (size === null) return found;

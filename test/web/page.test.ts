@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LabServer } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { doubleClick } from './firefox.ts';
 import { hindrances } from './hindrances.ts';
 
 test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_BROWSER }, async (t) => {
@@ -50,7 +51,10 @@ test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_
     // One by its details, the other by a double click on its picture.
     await list.getByRole('button', { name: `${name} on` }).click();
     if (name === 'PC1') await page.getByRole('complementary').getByRole('button', { name: 'Console' }).click();
-    else await page.locator('.node.selected image').dblclick();
+    else {
+      const { x, y, width, height } = (await page.locator('.node.selected image').boundingBox())!;
+      await doubleClick(page, x + width / 2, y + height / 2);
+    }
     const screen = page.locator('.console:not([hidden]) .xterm-rows');
     await screen.getByText(`${name}>`).first().waitFor();
     await page.keyboard.type(`${line}\r`);

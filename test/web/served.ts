@@ -12,6 +12,7 @@ import { type Daemon, type DaemonOptions, startDaemon } from '../system/daemon.t
 import { executable, FROM_SOURCE } from '../system/executable.ts';
 import { CHROMIUM, startBrowser, startBrowserBy } from './browser.ts';
 import { CONFIG_WITH_PASSWORD, CREDENTIALS, SETTINGS_WITH_PASSWORD } from './credentials.ts';
+import { IS_FIREFOX } from './firefox.ts';
 
 export interface ServedOptions {
   /** The executable, unless the sources are asked for, which need no build. */
@@ -91,8 +92,9 @@ export class Room {
     return new Room(namespace.name, `${network}.2`);
   }
 
-  /** A browser that runs in the room. `directory` is for the script that starts it. */
+  /** A browser that runs in the room; Firefox, which is driven by a socket, looks in from outside. `directory` is for the script that starts it. */
   async browser(t: TestContext, directory: string): Promise<Browser> {
+    if (IS_FIREFOX) return startBrowser(t);
     const script = join(directory, 'browser');
     writeFileSync(script, `#!/bin/sh\nexec ip netns exec ${this.#name} ${CHROMIUM} "$@"\n`);
     chmodSync(script, 0o755);

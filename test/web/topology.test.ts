@@ -316,8 +316,9 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
     async () => (await daemon.get(`${lab.path}/drawings`))[0].svg as string,
     (svg) => /<svg height="(1[1-9]\d)" width="(2[1-9]\d)"><rect [^>]*width="\2" height="\1" \/><\/svg>/.test(svg),
   );
-  await page.getByRole('complementary').getByLabel('Rotation in degrees').fill('30');
-  await page.keyboard.press('Enter');
+  const rotation = page.getByRole('complementary').getByLabel('Rotation in degrees');
+  await rotation.press('Control+a');
+  await rotation.pressSequentially('30\n');
   await eventually('a turned one', async () => (await daemon.get(`${lab.path}/drawings`))[0].rotation === 30);
 
   // Everything is deleted only after a question that tells how much it is.
