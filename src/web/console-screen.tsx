@@ -26,6 +26,7 @@ export function ConsoleScreen({ ids: [labId = '', nodeId = ''], go }: ConsoleScr
   const isOpen = lab.state.value === 'open';
   const node = isOpen ? lab.nodes.get(nodeId) : undefined;
   const isKnown = node !== undefined;
+  const isRead = lab.state.value !== 'reading' && lab.state.value !== 'refused';
   useEffect(() => {
     if (isKnown && dock.list.peek().length === 0) openConsole(context, nodeId);
   }, [isKnown, context, dock, nodeId]);
@@ -35,9 +36,8 @@ export function ConsoleScreen({ ids: [labId = '', nodeId = ''], go }: ConsoleScr
   return (
     <div class="alone">
       <LabHeader lab={lab} />
-      <Message
-        text={lab.message.value || (lab.state.value !== 'reading' && !isKnown ? WORDS.console.noSuchNode : '')}
-      />
+      <Message text={lab.message.value || (isRead && !isKnown ? WORDS.console.noSuchNode : '')} />
+      <Message text={lab.problem.value} again={() => void lab.read()} />
       <main>
         <Dock context={context} isAlone />
       </main>

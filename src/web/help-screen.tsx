@@ -4,7 +4,9 @@ import { useEffect } from 'preact/hooks';
 import { go } from './address.ts';
 import { api } from './model/api.ts';
 import { buildDemonstration } from './model/demonstration.ts';
+import { useLoaded } from './model/loaded.ts';
 import { whyNot } from './model/may.ts';
+import { sentenceOf } from './model/sentence.ts';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { KeysList } from './shell/keys-table.tsx';
@@ -15,25 +17,17 @@ const words = WORDS.help;
 export function HelpScreen() {
   const message = useSignal('');
   const isBusy = useSignal(false);
-  const version = useSignal('');
+  const { value: server, problem, again } = useLoaded(() => api.get<{ version: string }>('/version'), []);
   useEffect(() => {
     document.title = `${words.title} - Labwire`;
-    api.get<{ version: string }>('/version').then(
-      (answer) => {
-        version.value = answer.version;
-      },
-      (error: Error) => {
-        message.value = error.message;
-      },
-    );
-  }, [version, message]);
+  }, []);
   const demonstrate = async (): Promise<void> => {
     isBusy.value = true;
     message.value = '';
     try {
       go(`/labs/${await buildDemonstration()}`);
     } catch (error) {
-      message.value = error instanceof Error ? error.message : String(error);
+      message.value = sentenceOf(error);
     } finally {
       isBusy.value = false;
     }
@@ -43,6 +37,7 @@ export function HelpScreen() {
       <PageHeader title={words.title} />
       <main>
         <Message text={message.value} />
+        <Message text={problem.value} again={again} />
         <h2>{words.firstSteps}</h2>
         <ol>
           {words.steps.map((step) => (
@@ -58,7 +53,7 @@ export function HelpScreen() {
         <h2>{WORDS.keys.title}</h2>
         <KeysList />
         <h2>{words.about}</h2>
-        <p>{words.server(version.value)}</p>
+        <p>{words.server(server.value?.version ?? '')}</p>
         <p>
           {words.licence} <a href="/assets/licences.txt">{words.licences}</a>
         </p>

@@ -4,7 +4,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { api } from './model/api.ts';
 import { emulatorOf, HEAD_BYTES } from './model/image-heads.ts';
+import { useLoaded } from './model/loaded.ts';
 import { whyNot } from './model/may.ts';
+import { sentenceOf } from './model/sentence.ts';
 import { bytesInWords } from './model/sizes.ts';
 import { Columns } from './panels/columns.tsx';
 import { Message } from './panels/message.tsx';
@@ -51,12 +53,15 @@ interface ComputeObject {
 const MOST_USERS = 3;
 
 export function ImagesScreen() {
-  const computes = useSignal<readonly ComputeObject[]>([]);
+  const hosts = useLoaded(() => api.get<ComputeObject[]>('/computes'), []);
+  const computes = hosts.value.value ?? [];
   const compute = useSignal('local');
   const emulator = useSignal('');
   const images = useSignal<readonly ImageObject[] | undefined>(undefined);
   const matches = useSignal<readonly Match[]>([]);
   const message = useSignal('');
+  /** Why the images could not be read. */
+  const problem = useSignal('');
   const told = useSignal('');
   const reading = useRef(0);
 
@@ -64,9 +69,15 @@ export function ImagesScreen() {
     reading.current += 1;
     const mine = reading.current;
     const id = encodeURIComponent(compute.value);
-    const list = await api.get<ImageObject[]>(`/computes/${id}/images`);
-    if (mine !== reading.current) return;
-    images.value = list;
+    try {
+      const list = await api.get<ImageObject[]>(`/computes/${id}/images`);
+      if (mine !== reading.current) return;
+      images.value = list;
+      problem.value = '';
+    } catch (error) {
+      if (mine === reading.current) problem.value = sentenceOf(error);
+      return;
+    }
     const found = await api.get<Match[]>(`/appliances/matches?compute_id=${id}`).catch(() => []);
     if (mine === reading.current) matches.value = found;
   };
@@ -77,17 +88,14 @@ export function ImagesScreen() {
       await task();
       await read();
     } catch (error) {
-      message.value = error instanceof Error ? error.message : String(error);
+      message.value = sentenceOf(error);
     }
   };
 
   useEffect(() => {
     document.title = `${words.title} - Labwire`;
-    void attempt(async () => {
-      computes.value = await api.get<ComputeObject[]>('/computes');
-    });
   }, []);
-  useEffect(() => void attempt(() => Promise.resolve()), [compute.value, imagesSent.value]);
+  useEffect(() => void read(), [compute.value, imagesSent.value]);
 
   const upload = async (files: Iterable<File>): Promise<void> => {
     for (const file of files) {
@@ -132,7 +140,7 @@ export function ImagesScreen() {
       <PageHeader title={words.title} />
       <main>
         <div class="tools">
-          {computes.value.length > 1 && (
+          {computes.length > 1 && (
             <label>
               {words.compute}{' '}
               <select
@@ -141,7 +149,7 @@ export function ImagesScreen() {
                   compute.value = currentTarget.value;
                 }}
               >
-                {computes.value.map(({ compute_id: id, name }) => (
+                {computes.map(({ compute_id: id, name }) => (
                   <option key={id} value={id}>
                     {name}
                   </option>
@@ -181,8 +189,15 @@ export function ImagesScreen() {
         {why !== '' && <p class="busy">{why}</p>}
         {why === '' && images.value?.length !== 0 && <p class="busy">{words.hint}</p>}
         <Message text={message.value} />
+        <Message
+          text={problem.value || hosts.problem.value}
+          again={() => {
+            hosts.again();
+            void read();
+          }}
+        />
         <p role="status">{told}</p>
-        {images.value === undefined && message.value === '' && <Reading />}
+        {images.value === undefined && problem.value === '' && <Reading />}
         {images.value?.length === 0 && (
           <div class="first">
             <p>{words.none}</p>

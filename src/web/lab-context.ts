@@ -6,6 +6,7 @@ import { type Drawn, type Shape, sizeOf, writeShape } from './model/drawing.ts';
 import { freePlace, type Point, snapped } from './model/geometry.ts';
 import { Lab } from './model/lab.ts';
 import { NOTHING, type Selection } from './model/selection.ts';
+import { sentenceOf } from './model/sentence.ts';
 import type { DrawingObject, LinkEnd, NodeObject, TemplateObject } from './model/types.ts';
 import { History } from './model/undo.ts';
 import { ViewSettings } from './model/view-settings.ts';
@@ -89,6 +90,8 @@ export class LabContext implements PageContext {
   readonly said = signal('');
   /** Undefined while the lab is not open. */
   map: LabMap | undefined;
+  /** What was selected when it was asked to be deleted, until there is an answer. */
+  #removed: Selection | undefined;
 
   constructor(id: string, go: (path: string) => void) {
     const lab = new Lab(id);
@@ -105,9 +108,20 @@ export class LabContext implements PageContext {
       await task();
       return true;
     } catch (error) {
-      message.value = error instanceof Error ? error.message : String(error);
+      message.value = sentenceOf(error);
       return false;
     }
+  };
+
+  /** Deletes what is selected by a task. What is refused stays selected, and so does what somebody selects meanwhile. */
+  readonly remove = async (task: () => Promise<unknown>): Promise<void> => {
+    const { value } = this.selection;
+    // Pressed once more before there is an answer.
+    if (value === this.#removed) return;
+    this.#removed = value;
+    const isDone = await this.attempt(task);
+    this.#removed = undefined;
+    if (isDone && this.selection.value === value) this.select({});
   };
 
   /** Selects what is named, and nothing else. */
@@ -146,6 +160,9 @@ export class LabContext implements PageContext {
       const { drawing_id: id } = await this.history.make<DrawingObject>('drawing', body);
       this.select({ drawings: [id] });
       if (isText) this.editing.value = id;
+    }).then((isMade) => {
+      // It can be drawn once more.
+      if (!isMade && shape.kind !== 'text') this.drawing.value ??= shape.kind;
     });
   };
 

@@ -8,6 +8,7 @@ import { buildDemonstration } from './model/demonstration.ts';
 import { labRows, type Order } from './model/lab-rows.ts';
 import { Labs } from './model/labs.ts';
 import { useShares, whyNot } from './model/may.ts';
+import { sentenceOf } from './model/sentence.ts';
 import type { ProjectObject } from './model/types.ts';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
@@ -47,7 +48,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
       await task();
       return true;
     } catch (error) {
-      labs.message.value = `${what}: ${error instanceof Error ? error.message : error}`;
+      labs.message.value = `${what}: ${sentenceOf(error)}`;
       return false;
     } finally {
       busy.value = '';
@@ -69,7 +70,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
   const importFile = async (file: File): Promise<void> => {
     labs.message.value = '';
     await importLab(file).catch((error: unknown) => {
-      labs.message.value = `${words.import}: ${error instanceof Error ? error.message : error}`;
+      labs.message.value = `${words.import}: ${sentenceOf(error)}`;
     });
   };
 
@@ -141,10 +142,11 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
         </div>
         {why !== '' && <p class="reason">{why}</p>}
         <Message text={labs.message.value} />
+        <Message text={labs.problem.value} again={() => void labs.read()} />
         <p class="busy" role="status">
           {busy}
         </p>
-        {count === undefined && <Reading />}
+        {count === undefined && labs.problem.value === '' && <Reading />}
         {count === 0 && (
           <div class="first">
             <p>{why === '' ? words.none : WORDS.may.noLabs}</p>

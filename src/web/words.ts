@@ -14,6 +14,7 @@ const ENGLISH = {
     name: 'Name',
     state: 'State',
     actions: 'Actions',
+    retry: 'Try again',
   },
   connection: {
     live: 'live',
@@ -47,6 +48,7 @@ const ENGLISH = {
     wait: (seconds: number) => `Try again in ${seconds} s.`,
     again: 'Try again now.',
     noAnswer: 'The server does not answer.',
+    brokeOff: 'The connection broke off.',
     answered: (status: number) => `The server answered ${status}.`,
     notOurs: 'What answered is not the server: something between here and it may have taken its place.',
     late: 'The server has not answered for 10 seconds.',
@@ -366,7 +368,6 @@ const ENGLISH = {
     clear: 'Clear the ended',
     pause: 'Pause',
     resume: 'Resume',
-    retry: 'Try again',
     show: 'Show',
     dismiss: 'Dismiss',
     nodes: (count: number) => plural(count, { one: '1 node', other: `${inNumbers(count)} nodes` }),

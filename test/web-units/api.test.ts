@@ -9,6 +9,7 @@ import { api, lastRefusal, Refusal, stopWaiting, unanswered } from '../../src/we
 const CALLS: Readonly<Record<string, () => Promise<unknown>>> = {
   get: () => api.get('/x'),
   text: () => api.text('/x', 100),
+  mustHave: () => api.mustHave('/x'),
   post: () => api.post('/x', { a: 1 }),
   put: () => api.put('/x', { a: 1 }),
   delete: () => api.delete('/x'),
@@ -74,7 +75,9 @@ test('an answer that is cut off, in its head or in its body, and one of somethin
     }
   });
   for (const [name, call] of Object.entries(CALLS)) {
-    for (cut of ['head', 'body'] as const) assert.equal((await refusalOf(call)).message, SILENT, `${name}, ${cut}`);
+    // What follows the head is the browser's own download.
+    const cuts = name === 'mustHave' ? (['head'] as const) : (['head', 'body'] as const);
+    for (cut of cuts) assert.equal((await refusalOf(call)).message, SILENT, `${name}, ${cut}`);
     cut = 'other';
     if (['get', 'post', 'put'].includes(name)) assert.match((await refusalOf(call)).message, /is not the server/, name);
   }

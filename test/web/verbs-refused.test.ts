@@ -4,22 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { LabServer, until } from '../controller/lab-server.ts';
+import { basicHeader } from '../../src/http/authentication.ts';
+import { until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { CREDENTIALS } from './credentials.ts';
+import { nextOutcome, OUTCOMES, type Outcome, Refusing, sentenceOf } from './refusing.ts';
+import { serveInside } from './served.ts';
 
 const WEB = join(import.meta.dirname, '../../src/web');
-
-/** What comes in the place of an answer. */
-const STATUSES = [401, 403, 409, 413, 429, 500, 507] as const;
-const OUTCOMES = [...STATUSES, 'reset', 'never'] as const;
-type Outcome = (typeof OUTCOMES)[number];
-
-const sentenceOf = (outcome: Outcome): string =>
-  outcome === 'reset'
-    ? 'The server does not answer.'
-    : outcome === 'never'
-      ? 'The server has not answered. What was asked for may be done all the same.'
-      : `sentence ${outcome}`;
 
 interface Verb {
   /** The calls in the sources that it proves, as `callsOf` names them. */
@@ -33,8 +25,12 @@ interface Verb {
   typed?: readonly (readonly [Locator, string])[];
   /** Where its sentence stands, without one anywhere in an alert. */
   said?: Locator;
-  /** All outcomes, where nothing else says it in the same way; otherwise some, another pair for each verb. */
+  /** All outcomes; otherwise one of them, another for each verb, as all take their sentence from `sentenceOf` of `src/web/model/sentence.ts`. */
   isFirst?: boolean;
+  /** These outcomes, where others are answered by trying again. */
+  outcomes?: readonly Outcome[];
+  /** What is said instead of the usual sentence. */
+  words?: Partial<Record<Outcome, string>>;
   /** Long work, which the list of tasks shows until there is an answer: nobody need be told that there is none yet. */
   isLong?: boolean;
   /** After each refusal: nothing is half done. */
@@ -60,46 +56,17 @@ function callsOf(): Set<string> {
   return found;
 }
 
-/** Calls whose refusal other tests prove, or that say nothing of one. */
+/** Calls that are no row of their own. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'tasks/image-uploads.ts api.put':
-    'images.test.ts and test/web-units/image-upload.test.ts: uploads try again by themselves',
-  'tasks/image-uploads.ts api.delete': 'the same: what is left of an upload goes by itself',
-  'tasks/image-uploads.ts send': 'the same',
-  'panels/inspector/link/filters.tsx history.update': 'links of hubs have no such filters, see impairments.test.ts',
-  'lab-context.ts history.make': 'drawn by dragging, see topology.test.ts',
-  'people/account-dialogs.tsx api.post': 'only a server with accounts has it',
-  'people/account-dialogs.tsx api.put': 'only a server with accounts has it',
-  'people/account-dialogs.tsx api.delete': 'only a server with accounts has it',
-  'people/account-screen.tsx api.put': 'only a server with accounts has it',
-  'people/tokens.tsx api.post': 'only a server with accounts has it',
-  'people/tokens.tsx api.delete': 'only a server with accounts has it',
   'tasks/send.ts send': 'what the other two call',
-  'tasks/page-tasks.ts send': 'archives.test.ts',
-  'labs/share-lab.tsx api.put': 'sharing.test.ts: only a server with accounts has it',
-  'model/left-lab.ts api.put': 'needs a lab that closes by itself, see away.test.ts',
-  'tasks/page-tasks.ts api.delete': 'tasks.test.ts of test/web-units: the reason stands at the task',
-  'images-screen.tsx api.post': 'as api.delete there',
-  'panels/inspector/node/mac-table.tsx api.delete': 'as verbs/nodes.ts api.post, by the same function',
-  'capture/capture-screen.tsx api.post': 'a page that is loaded again to try again',
-  'panels/open-button.tsx api.post': 'as verbs/lab.ts api.post, by the same function',
-  'verbs/link.ts history.remove': 'as verbs/things.ts history.remove, by the same function',
-  'templates/appliances.tsx api.post': 'only its success is tried, see templates-hosts.test.ts',
-  'images-screen.tsx api.delete': 'only its success is tried, see images.test.ts',
 };
 
-/** The outcomes that a verb is tried with: all, or some that others have not. */
-let turn = 0;
-function outcomesFor({ isFirst, isLong }: Verb): readonly Outcome[] {
-  turn += 1;
-  const some: readonly Outcome[] = [STATUSES[turn % STATUSES.length]!, turn % 2 === 0 ? 'reset' : 'never'];
-  return (isFirst ? OUTCOMES : some).filter((outcome) => !isLong || outcome !== 'never');
-}
+const BOB = { user: 'bob', password: 'password of bob' };
 
 test('every verb of the page that is refused or not answered says so, keeps what was typed, and works again', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
   const project = await server.project('Lab', { auto_close: false });
   const path = `/v2/projects/${project.project_id}`;
   const [a, b, c] = [
@@ -118,23 +85,9 @@ test('every verb of the page that is refused or not answered says so, keeps what
 
   const browser = await startBrowser(t);
   const { page } = await visit(browser, 'about:blank');
-  await page.clock.install();
+  const refusing = await Refusing.of(page);
   page.on('dialog', (dialog) => void dialog.accept());
   const address = `http://127.0.0.1:${server.port}`;
-  let refused: { request: RegExp; outcome: Outcome } | undefined;
-  /** Requests that get no answer. */
-  let held = 0;
-  await page.route(/\/v2\//, (route) => {
-    const { pathname } = new URL(route.request().url());
-    if (!refused?.request.test(`${route.request().method()} ${pathname}`)) return route.continue();
-    const { outcome } = refused;
-    if (outcome === 'never') {
-      held += 1;
-      return;
-    }
-    if (outcome === 'reset') return route.abort('connectionreset');
-    return route.fulfill({ status: outcome, json: { status: outcome, message: sentenceOf(outcome) } });
-  });
 
   const dialog = page.getByRole('dialog');
   const details = page.getByRole('complementary');
@@ -142,7 +95,8 @@ test('every verb of the page that is refused or not answered says so, keeps what
   const button = (name: string, within: Page | Locator = page) => within.getByRole('button', { name, exact: true });
   const pick = (name: RegExp) => list.getByRole('button', { name }).first().click();
   const show = async (where: string): Promise<void> => {
-    await page.goto(`${address}${where}`);
+    if (page.url() === 'about:blank') await page.goto(`${address}${where}`);
+    else await refusing.go(where);
     if (where.startsWith('/labs/')) await page.locator('[data-node]').nth(3).waitFor();
   };
   const press = async (key: string): Promise<void> => {
@@ -156,29 +110,31 @@ test('every verb of the page that is refused or not answered says so, keeps what
     until(async () => (await page.locator('[role=alert]').allTextContents()).join('').trim() === '', 'no complaint');
 
   async function prove(verb: Verb): Promise<void> {
-    const { request, typed = [], said = page.locator('[role=alert]') } = verb;
+    const {
+      request,
+      isFirst,
+      isLong,
+      outcomes = isFirst ? OUTCOMES : [nextOutcome(isLong)],
+      words,
+      typed = [],
+      said = page.locator('[role=alert]'),
+    } = verb;
     await verb.open?.();
     for (const [place, text] of typed) await place.fill(text);
-    for (const outcome of outcomesFor(verb)) {
+    for (const outcome of outcomes) {
       const what = `${verb.calls[0]}, ${request.source}: ${outcome}`;
-      refused = { request, outcome };
-      held = 0;
+      refusing.begin(request, outcome);
       await verb.ask();
-      if (outcome === 'never') {
-        await until(async () => held > 0, what);
-        await page.clock.fastForward(10_001);
-        // In a window upon the page, if there is one: it comes last.
-        await button('Stop waiting').last().click();
-      }
+      if (outcome === 'never') await refusing.stopWaiting(what);
       await said
-        .getByText(sentenceOf(outcome))
+        .getByText(words?.[outcome] ?? sentenceOf(outcome))
         .first()
         .waitFor()
         .catch((error: Error) => Promise.reject(new Error(`${what}: ${error.message}`)));
       for (const [place, text] of typed) assert.equal(await place.inputValue(), text, what);
       await verb.undone?.();
     }
-    refused = undefined;
+    refusing.end();
     await verb.ask();
     await verb.done();
     for (const call of verb.calls) proved.add(call);
@@ -205,7 +161,6 @@ test('every verb of the page that is refused or not answered says so, keeps what
     typed: [[dialog.getByLabel('Name'), 'Renamed']],
     ask: () => button('Save', dialog).click(),
     said: dialog,
-    isFirst: true,
     done: () => row('Renamed').waitFor(),
   });
   await prove({
@@ -251,7 +206,6 @@ test('every verb of the page that is refused or not answered says so, keeps what
     ask: async () => {
       for (const key of ['m', 'ArrowRight', 'Enter']) await press(key);
     },
-    isFirst: true,
     undone: () => until(async () => (await placeOf(a.node_id)) === before, 'A in its place again'),
     done: () => until(async () => (await node(a.node_id)).x === -190, 'A at its new place'),
   });
@@ -369,17 +323,18 @@ test('every verb of the page that is refused or not answered says so, keeps what
     undone: () => until(async () => !(await read('')).show_grid, 'no grid'),
     done: () => until(async () => (await read('')).show_grid, 'the grid'),
   });
+  const ports = page.getByRole('group', { name: 'Add link' });
   await prove({
     calls: ['panels/linking.tsx history.make'],
     request: /^POST .*\/links$/,
-    ask: async () => {
-      const ports = page.getByRole('group', { name: 'Add link' });
-      // After a refusal it waits for another link.
-      if (await ports.isVisible()) await button('Cancel', ports).click();
+    open: async () => {
       await pick(/^A2 /);
       await press('l');
       await ports.getByRole('group').getByRole('button').first().click();
       await pick(/^C /);
+    },
+    ask: async () => {
+      // After a refusal its first end is still there.
       await ports.getByRole('group', { name: /C/ }).getByRole('button').first().click();
     },
     undone: async () => assert.equal((await read('/links')).length, 1),
@@ -403,6 +358,25 @@ test('every verb of the page that is refused or not answered says so, keeps what
     undone: () => until(async () => (await nameAt()) === nameBefore, 'the name in its place again'),
     done: () => until(async () => (await node(b.node_id)).label.x !== null, 'the name at its new place'),
   });
+
+  const ground = (await page.locator('main.map').boundingBox())!;
+  await prove({
+    calls: ['lab-context.ts history.make'],
+    request: /^POST .*\/drawings$/,
+    open: () => button('Add rectangle').click(),
+    // The tool is still in the hand, to draw it once more.
+    ask: async () => {
+      const [x, y] = [ground.x + ground.width * 0.8, ground.y + ground.height * 0.3];
+      await page.mouse.move(x, y);
+      await page.mouse.down();
+      await page.mouse.move(x + 60, y + 40, { steps: 2 });
+      await page.mouse.up();
+    },
+    undone: async () => assert.equal((await read('/drawings')).length, 1),
+    done: () => until(async () => (await read('/drawings')).length === 2, 'the rectangle'),
+  });
+  await press('Delete');
+  await until(async () => (await read('/drawings')).length === 1, 'the end of the rectangle');
 
   // Files, and several nodes at once.
   await pick(/^PC9 /);
@@ -440,10 +414,9 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await prove({
     calls: ['verbs/things.ts api.delete'],
     request: /^DELETE .*\/nodes\//,
-    ask: async () => {
-      await pick(/^C /);
-      await press('Delete');
-    },
+    open: () => pick(/^C /),
+    // It stays selected.
+    ask: () => press('Delete'),
     undone: () => page.locator(`[data-node="${c.node_id}"]`).waitFor(),
     done: () => page.locator(`[data-node="${c.node_id}"]`).waitFor({ state: 'detached' }),
   });
@@ -576,10 +549,8 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await prove({
     calls: ['verbs/things.ts history.remove'],
     request: /^DELETE .*\/drawings\//,
-    ask: async () => {
-      await page.locator(`#drawing-${drawing.drawing_id}`).click();
-      await button('Delete', details).click();
-    },
+    open: () => page.locator(`#drawing-${drawing.drawing_id}`).click(),
+    ask: () => button('Delete', details).click(),
     undone: () => page.locator(`#drawing-${drawing.drawing_id}`).waitFor(),
     done: () => until(async () => (await read('/drawings')).length === 2, 'one less'),
   });
@@ -607,6 +578,8 @@ test('every verb of the page that is refused or not answered says so, keeps what
     undone: () => snapshots.getByRole('row', { name: /^Before/ }).waitFor(),
     done: () => snapshots.getByRole('row', { name: /^Before/ }).waitFor({ state: 'detached' }),
   });
+
+  await button('Close', snapshots).click();
 
   // Templates and hosts.
   await show('/templates');
@@ -696,6 +669,296 @@ test('every verb of the page that is refused or not answered says so, keeps what
         'no half of a lab',
       ),
     done: () => page.waitForURL(/\/labs\//),
+  });
+
+  await show('/templates');
+  // Of the catalogue as much as is needed.
+  type Match = { version: string | null; name: string };
+  let matches: Match[] = await server.expect(200, 'GET', '/v2/appliances/matches?all=yes');
+  await page.route(/\/appliances\/matches/, (route) => route.fulfill({ json: matches }));
+  const container = matches.find(({ version }) => version === null)!;
+  matches = [container];
+  await button('Appliances').click();
+  const made = page.getByText(/^The template .* is there\.$/);
+  await prove({
+    calls: ['templates/appliances.tsx api.post'],
+    request: /^POST .*\/template$/,
+    open: async () => {
+      await page.getByLabel('Search').fill(container.name);
+      const found = page.locator('details').filter({ hasText: container.name }).first();
+      if (!(await found.evaluate((one: HTMLDetailsElement) => one.open))) await found.locator('summary').click();
+    },
+    ask: () => button(`Make the template of ${container.name}`).click(),
+    undone: async () => assert.equal(await page.getByLabel('Search').inputValue(), container.name),
+    done: () => made.waitFor(),
+  });
+
+  // Images: what is sent says it in the list of tasks, and goes on by itself where only the connection broke off.
+  await show('/images');
+  const tasks = page.getByRole('region', { name: 'Long work' });
+  const file = (name: string) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(`QFI ${name}`) });
+  const cutOff = 'connection lost, trying again';
+  for (const [request, name, calls] of [
+    [/^PUT .*\/uploads\//, 'one.img', ['tasks/image-uploads.ts api.put']],
+    [/^POST .*\/uploads\//, 'two.img', ['tasks/image-uploads.ts send']],
+  ] as const) {
+    const again = button(`Try again: Upload ${name}`);
+    await prove({
+      calls,
+      request,
+      outcomes: [403, 507, 'reset'],
+      words: { reset: cutOff },
+      ask: async () => {
+        if (await again.isVisible()) await again.click();
+        else if ((await tasks.getByText(cutOff).count()) === 0) {
+          await page.locator('input[type=file]').setInputFiles(file(name));
+          const shown = page.locator('.tasks > button');
+          if ((await shown.getAttribute('aria-expanded')) === 'false') await shown.click();
+        }
+      },
+      said: tasks.getByRole('listitem').filter({ hasText: name }),
+      done: () => row(name).waitFor(),
+    });
+  }
+  refusing.begin(/^(PUT|DELETE) .*\/uploads\//, 'reset');
+  await page.locator('input[type=file]').setInputFiles(file('three.img'));
+  await tasks.getByText(cutOff).waitFor();
+  // The server forgets what is left of it by itself.
+  await button('Cancel: Upload three.img').click();
+  await tasks.getByText('cancelled').waitFor();
+  refusing.end();
+  proved.add('tasks/image-uploads.ts api.delete');
+  const [image] = (await server.expect(200, 'GET', '/v2/computes/local/images')) as Record<string, string>[];
+  matches = [{ ...container, emulator: image!['emulator'], complete: true, images: [image] } as Match];
+  await page.reload();
+  await prove({
+    calls: ['images-screen.tsx api.post'],
+    request: /^POST .*\/template$/,
+    ask: () => button(`Make the template ${container.name}`).click(),
+    done: () => made.waitFor(),
+  });
+  await prove({
+    calls: ['images-screen.tsx api.delete'],
+    request: /^DELETE .*\/images\//,
+    ask: () => button('Delete one.img').click(),
+    undone: () => row('one.img').waitFor(),
+    done: () => row('one.img').waitFor({ state: 'detached' }),
+  });
+
+  // A lab with what the first one has not.
+  const other = await server.project('Other', { auto_close: false });
+  const otherPath = `/v2/projects/${other.project_id}`;
+  const makeNode = (name: string, type: string, x: number, properties = {}) =>
+    server.expect(201, 'POST', `${otherPath}/nodes`, {
+      ...{ name, node_type: type, compute_id: 'local', x, y: 0, properties },
+    });
+  // It asks whether somebody else has its address, which is how the switch learns its own.
+  const sender = await makeNode('PC2', 'vpcs', -150, { startup_script: 'ip 10.0.0.2/24\n' });
+  const learner = await makeNode('S', 'ethernet_switch', 150);
+  const cable = await server.link(other, [sender, 0], [learner, 0]);
+  const cablePath = `${otherPath}/links/${cable.link_id}`;
+  await server.expect(200, 'POST', `${otherPath}/nodes/${sender.node_id}/start`);
+  /** What comes in the place of an answer to a Break. */
+  let noBreak: string | undefined;
+  await page.routeWebSocket(/\/console\/ws/, (near) => {
+    const far = near.connectToServer();
+    near.onMessage((message) => {
+      if (noBreak === undefined || !String(message).includes('"break"')) far.send(message);
+      else near.send(JSON.stringify({ type: 'refused', message: noBreak }));
+    });
+  });
+  await refusing.go(`/labs/${other.project_id}`);
+  await pick(/^S on/);
+  await page.getByRole('tab', { name: 'Ports' }).click();
+  await prove({
+    calls: ['panels/inspector/node/mac-table.tsx api.delete'],
+    request: /^DELETE .*\/mac_table$/,
+    ask: () => button('Clear', details).click(),
+    undone: () => details.locator('td.code').waitFor(),
+    done: () => details.locator('td.code').waitFor({ state: 'detached' }),
+  });
+  await pick(/^PC2 on/);
+  await button('Console', details).click();
+  await page
+    .locator('.xterm-rows')
+    .getByText(/10\.0\.0\.2/)
+    .first()
+    .waitFor();
+  noBreak = 'sentence of a Break';
+  await page.locator('.dock-menu summary').click();
+  await button('Send Break').click();
+  await page.getByRole('alert').getByText(noBreak).waitFor();
+  await pick(/^PC2 .* – S /);
+  await page.getByRole('tab', { name: 'Impairments' }).click();
+  await details.getByText('Filters of GNS3').click();
+  const chance = details.getByRole('group', { name: 'Packet loss' }).getByLabel('Chance');
+  await prove({
+    calls: ['panels/inspector/link/filters.tsx history.update'],
+    request: /^PUT .*\/links\//,
+    typed: [[chance, '20']],
+    ask: () => chance.press('Enter'),
+    said: details,
+    done: () =>
+      until(async () => (await server.expect(200, 'GET', cablePath)).filters.packet_loss?.[0] === 20, 'the filter'),
+  });
+  await refusing.go(`/labs/${other.project_id}/links/${cable.link_id}/capture`);
+  await prove({
+    calls: ['capture/capture-screen.tsx api.post'],
+    request: /^POST .*\/start_capture$/,
+    open: async () => {
+      await page.getByText('0 frames').waitFor();
+      await server.expect(201, 'POST', `${cablePath}/stop_capture`);
+      await page.getByText('The capture has ended.').waitFor();
+    },
+    ask: async () => {
+      const again = button('Try again');
+      if (await again.isVisible()) await again.click();
+      else await page.reload();
+    },
+    done: () => page.getByText('0 frames').waitFor(),
+  });
+  await refusing.go(`/labs/${other.project_id}`);
+  await prove({
+    calls: ['verbs/link.ts history.remove'],
+    request: /^DELETE .*\/links\//,
+    open: () => pick(/^PC2 .* – S /),
+    // It stays selected.
+    ask: () => press('Delete'),
+    undone: async () => void (await server.expect(200, 'GET', cablePath)),
+    done: () => until(async () => (await server.expect(200, 'GET', `${otherPath}/links`)).length === 0, 'no link'),
+  });
+  await server.expect(204, 'POST', `${otherPath}/close`);
+  await page.reload();
+  await prove({
+    calls: ['panels/open-button.tsx api.post'],
+    request: /^POST .*\/open$/,
+    ask: () => button('Open').click(),
+    undone: () => page.getByText('This lab is closed').waitFor(),
+    done: () => page.locator('[data-node]').first().waitFor(),
+  });
+  await server.expect(200, 'PUT', otherPath, { auto_close: true });
+  await until(async () => (await page.evaluate(() => document.title)) !== '', 'the lab');
+  await page.getByRole('link', { name: 'Labs' }).first().click();
+  await prove({
+    calls: ['model/left-lab.ts api.put'],
+    request: /^PUT \/v2\/projects\//,
+    ask: () => button('Keep it running').click(),
+    done: () => until(async () => !(await server.expect(200, 'GET', otherPath)).auto_close, 'that it stays'),
+  });
+
+  // An archive, and the end of long work.
+  const archive = await fetch(`${address}${otherPath}/export`, {
+    headers: { Authorization: basicHeader(CREDENTIALS) },
+  });
+  const packed = {
+    name: 'Archive.gns3project',
+    mimeType: 'application/zip',
+    buffer: Buffer.from(await archive.bytes()),
+  };
+  await prove({
+    calls: ['tasks/page-tasks.ts send'],
+    request: /^POST .*\/import$/,
+    outcomes: [409, 507, 'reset'],
+    words: { reset: 'The connection broke off.' },
+    ask: () => page.locator('input[type=file]').setInputFiles(packed),
+    done: () => row('Archive').waitFor(),
+  });
+  await page.route(/\/duplicate$/, () => {});
+  await button('Duplicate', row('Archive')).click();
+  await button('Duplicate', dialog).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.locator('.tasks > button').click();
+  await prove({
+    calls: ['tasks/page-tasks.ts api.delete'],
+    request: /^DELETE .*\/operations\//,
+    ask: () => tasks.getByRole('button', { name: /^Cancel: Duplicate/ }).click(),
+    // To stop waiting closes the list.
+    outcomes: [500, 'reset'],
+    said: tasks,
+    // The server knows nothing of it: it was not let through.
+    done: () => tasks.getByText(/no operation|not exist|not found|unknown/i).waitFor(),
+  });
+
+  // People.
+  await show('/people');
+  await prove({
+    calls: ['people/account-dialogs.tsx api.post'],
+    request: /^POST \/v2\/accounts$/,
+    open: () => button('New account').click(),
+    typed: [
+      [dialog.getByLabel('Name'), BOB.user],
+      [dialog.getByLabel('Password'), 'the first one'],
+    ],
+    ask: () => button('Add', dialog).click(),
+    said: dialog,
+    done: () => row(BOB.user).waitFor(),
+  });
+  await prove({
+    calls: ['people/account-dialogs.tsx api.put'],
+    request: /^PUT \/v2\/accounts\//,
+    open: () => button('New password for bob').click(),
+    typed: [[dialog.getByLabel('Password'), BOB.password]],
+    ask: () => button('Save', dialog).click(),
+    said: dialog,
+    done: () => dialog.waitFor({ state: 'detached' }),
+  });
+  // Another account is another page.
+  await page.goto(address);
+  const everybody = dialog.getByLabel('Everybody');
+  await prove({
+    calls: ['labs/share-lab.tsx api.put'],
+    request: /^PUT .*\/sharing$/,
+    open: async () => {
+      await button('Share', row('Other')).click();
+      await everybody.selectOption('watch');
+    },
+    ask: () => button('Save', dialog).click(),
+    said: dialog,
+    undone: async () => assert.equal(await everybody.inputValue(), 'watch'),
+    done: () => dialog.waitFor({ state: 'detached' }),
+  });
+  await page.setExtraHTTPHeaders({ Authorization: basicHeader(BOB) });
+  await page.goto(`${address}/account`);
+  await prove({
+    calls: ['people/tokens.tsx api.post'],
+    request: /^POST \/v2\/account\/tokens$/,
+    open: () => button('New token').click(),
+    typed: [[dialog.getByLabel('What it is for'), 'backup']],
+    ask: () => button('Make it', dialog).click(),
+    said: dialog,
+    done: () => row('backup').waitFor(),
+  });
+  await prove({
+    calls: ['people/tokens.tsx api.delete'],
+    request: /^DELETE \/v2\/account\/tokens\//,
+    open: () => button('Revoke backup').click(),
+    ask: () => button('Revoke', dialog).click(),
+    said: dialog,
+    undone: () => row('backup').waitFor(),
+    done: () => row('backup').waitFor({ state: 'detached' }),
+  });
+  await prove({
+    calls: ['people/account-screen.tsx api.put'],
+    request: /^PUT \/v2\/account\/password$/,
+    open: () => button('Change the password').click(),
+    typed: [
+      [dialog.getByLabel('New password'), 'another one'],
+      [dialog.getByLabel('The same again'), 'another one'],
+    ],
+    ask: () => button('Change the password', dialog).click(),
+    said: dialog,
+    done: () => dialog.waitFor({ state: 'detached' }),
+  });
+  await page.setExtraHTTPHeaders({ Authorization: basicHeader(CREDENTIALS) });
+  await page.goto(`${address}/people`);
+  await prove({
+    calls: ['people/account-dialogs.tsx api.delete'],
+    request: /^DELETE \/v2\/accounts\//,
+    open: () => button('Remove bob').click(),
+    ask: () => button('Remove', dialog).click(),
+    said: dialog,
+    undone: () => row(BOB.user).waitFor(),
+    done: () => row(BOB.user).waitFor({ state: 'detached' }),
   });
 
   const known = new Set([...proved, ...Object.keys(ELSEWHERE)]);

@@ -1,9 +1,10 @@
 // A capture alone in its window.
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useCallback, useEffect } from 'preact/hooks';
 import { readAccount } from '../model/account.ts';
 import { api } from '../model/api.ts';
 import { readShares, whyNotChange } from '../model/may.ts';
+import { sentenceOf } from '../model/sentence.ts';
 import type { LinkObject, NodeObject } from '../model/types.ts';
 import { Link } from '../panels/link.tsx';
 import { Message } from '../panels/message.tsx';
@@ -14,8 +15,9 @@ export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: rea
   const title = useSignal('');
   const message = useSignal('');
   const lab = `/projects/${projectId}`;
-  useEffect(() => {
+  const begin = useCallback((): void => {
     const read = async (): Promise<void> => {
+      message.value = '';
       const link = await api.get<LinkObject>(`${lab}/links/${linkId}`);
       if (!link.capturing) {
         await readAccount();
@@ -29,15 +31,16 @@ export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: rea
       document.title = `${title.value} - Labwire`;
     };
     read().catch((error: unknown) => {
-      message.value = error instanceof Error ? error.message : String(error);
+      message.value = sentenceOf(error);
     });
-  }, [lab, linkId, title, message]);
+  }, [lab, projectId, linkId, title, message]);
+  useEffect(begin, [begin]);
   return (
     <main class="capture-alone">
       <h1>
         <Link to={`/labs/${projectId}`}>{WORDS.capture.title}</Link> {title}
       </h1>
-      <Message text={message.value} />
+      <Message text={message.value} again={begin} />
       {title.value !== '' && (
         <CaptureView labId={projectId} path={`${lab}/links/${linkId}`} title={title.value} isShown />
       )}

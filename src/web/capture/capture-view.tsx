@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks';
 import { api } from '../model/api.ts';
 import { copyText } from '../model/clipboard.ts';
 import { whyNotChange } from '../model/may.ts';
+import { sentenceOf } from '../model/sentence.ts';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 import { Download } from './download.tsx';
@@ -32,7 +33,7 @@ export function CaptureView({ labId, path, title, isShown }: CaptureViewProps) {
   const stop = (): void => {
     message.value = '';
     api.post(`${path}/stop_capture`).catch((error: unknown) => {
-      message.value = error instanceof Error ? error.message : String(error);
+      message.value = sentenceOf(error);
     });
   };
   const source = { name: title, path: `${path}/pcap/ws`, query: { last: String(LAST_BYTES) } };

@@ -1,6 +1,7 @@
 // The files of a capture, as they are on the server: one, or those of a ring.
 import { useSignal } from '@preact/signals';
 import { api } from '../model/api.ts';
+import { sentenceOf } from '../model/sentence.ts';
 import { bytesInWords } from '../model/sizes.ts';
 import { WORDS } from '../words.ts';
 
@@ -36,7 +37,7 @@ export function Download({ path }: { path: string }) {
       anchor.download = only.name;
       anchor.click();
     } catch (error) {
-      message.value = error instanceof Error ? error.message : String(error);
+      message.value = sentenceOf(error);
     }
   };
   return (

@@ -22,7 +22,8 @@ export function MergedScreen({ ids: [labId = ''] }: { ids: readonly string[] }) 
       <h1>
         <Link to={`/labs/${labId}`}>{name || WORDS.labs.title}</Link> {WORDS.capture.merged}
       </h1>
-      <Message text={lab.message.value || (state === 'reading' || state === 'open' ? '' : WORDS.lab.closed)} />
+      <Message text={lab.message.value || (['reading', 'open', 'refused'].includes(state) ? '' : WORDS.lab.closed)} />
+      <Message text={lab.problem.value} again={() => void lab.read()} />
       {state === 'open' && <MergedView lab={lab} isShown />}
     </main>
   );

@@ -1,4 +1,6 @@
 // One capture that is read from its socket: frames, the figures of the server, and what became of the connection.
+
+import { sentenceOf } from '../model/sentence.ts';
 import { openSocket } from '../model/sockets.ts';
 import { type Clock, type Frame, FrameReader } from './frames.ts';
 import type { CaptureState, ServerFigures, SourceAddress } from './messages.ts';
@@ -57,7 +59,7 @@ export class Source {
       } catch (error) {
         socket.onclose = null;
         socket.close();
-        this.#ended(error instanceof Error ? error.message : String(error));
+        this.#ended(sentenceOf(error));
       }
     };
     socket.onclose = ({ code, reason }) => {

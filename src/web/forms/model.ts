@@ -1,5 +1,6 @@
 // A form that is being filled in: what was typed stays until the server has taken it, whatever else happens meanwhile.
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { sentenceOf } from '../model/sentence.ts';
 import { placed } from './refusal.ts';
 import type { Field } from './schema.ts';
 import { isEqual, type ProblemWords, parsed, type Typed, typedOf } from './values.ts';
@@ -131,7 +132,7 @@ export class FormModel {
       return true;
     } catch (error) {
       const { problems, rest } = placed(
-        error instanceof Error ? error.message : String(error),
+        sentenceOf(error),
         this.fields.map(({ name }) => name),
       );
       batch(() => {

@@ -11,6 +11,7 @@ import { Collection } from '../model/collection.ts';
 import { hindrancesOf } from '../model/hindrances.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { whyNot } from '../model/may.ts';
+import { sentenceOf } from '../model/sentence.ts';
 import { bytesInWords } from '../model/sizes.ts';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
@@ -67,7 +68,7 @@ export function HostsScreen() {
       await api.delete(`/computes/${encodeURIComponent(id)}`);
       await hosts.read();
     } catch (error) {
-      message.value = error instanceof Error ? error.message : String(error);
+      message.value = sentenceOf(error);
     }
   };
   const why = whyNot('administer');
@@ -86,7 +87,8 @@ export function HostsScreen() {
             {words.add}
           </button>
         </p>
-        <Message text={message.value || hosts.message.value} />
+        <Message text={message.value} />
+        <Message text={hosts.problem.value} again={() => void hosts.read()} />
         {edited.value && (
           <HostEditor
             key={edited.value === 'new' ? 'new' : edited.value.compute_id}
@@ -202,7 +204,7 @@ function HostEditor({ host, close }: { host: Host | undefined; close: () => void
       }),
     [fields, host?.compute_id],
   );
-  if (loaded.problem.value !== '') return <p class="message">{loaded.problem}</p>;
+  if (loaded.problem.value !== '') return <Message text={loaded.problem.value} again={loaded.again} />;
   if (!form) return <p>{WORDS.node.loading}</p>;
   const save = async (changes: Record<string, unknown>): Promise<Record<string, unknown>> =>
     host

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
+import { sentenceOf } from '../model/sentence.ts';
 import { Message } from '../panels/message.tsx';
 import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
@@ -29,7 +30,7 @@ export function Asking({ title, verb, close, submit, children }: AskingProps) {
       await submit(new FormData(form.current));
       done();
     } catch (error) {
-      message.value = error instanceof Error ? error.message : String(error);
+      message.value = sentenceOf(error);
       // The server begins with the member that it does not take.
       const field = /^([a-z_]+):/.exec(message.value)?.[1];
       form.current.querySelector<HTMLInputElement>(`[name="${field}"]`)?.focus();

@@ -1,8 +1,7 @@
 // With whom a lab is shared: everybody, and single accounts, for watching or for changing.
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { Access, AccountObject, SharingObject } from '../model/account.ts';
 import { api } from '../model/api.ts';
+import { useLoaded } from '../model/loaded.ts';
 import type { ProjectObject } from '../model/types.ts';
 import { Message } from '../panels/message.tsx';
 import { Reading } from '../panels/reading.tsx';
@@ -22,24 +21,23 @@ interface Known {
 
 export function ShareLab({ project, close }: { project: ProjectObject; close(): void }) {
   const path = `/projects/${project.project_id}/sharing`;
-  const known = useSignal<Known | undefined>(undefined);
-  const message = useSignal('');
-  useEffect(() => {
-    Promise.all([api.get<SharingObject>(path), api.get<AccountObject[]>('/accounts')]).then(
-      ([sharing, accounts]) => {
-        known.value = { sharing, accounts };
-      },
-      (error: unknown) => {
-        message.value = error instanceof Error ? error.message : String(error);
-      },
-    );
+  const {
+    value: known,
+    problem,
+    again,
+  } = useLoaded(async (): Promise<Known> => {
+    const [sharing, accounts] = await Promise.all([
+      api.get<SharingObject>(path),
+      api.get<AccountObject[]>('/accounts'),
+    ]);
+    return { sharing, accounts };
   }, [path]);
   const title = words.titleOf(project.name);
   if (known.value === undefined)
     return (
       <Dialog title={title} close={close}>
         <h2>{title}</h2>
-        {message.value === '' ? <Reading /> : <Message text={message.value} />}
+        {problem.value === '' ? <Reading /> : <Message text={problem.value} again={again} />}
       </Dialog>
     );
   const { sharing, accounts } = known.value;

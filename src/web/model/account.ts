@@ -1,6 +1,7 @@
 // Who is logged in, where people log in. Read once: another account is another page.
 import { signal } from '@preact/signals';
 import { api } from './api.ts';
+import { sentenceOf } from './sentence.ts';
 
 export interface AccountObject {
   /** Whether this server asks who one is. */
@@ -22,18 +23,25 @@ export interface SharingObject {
   may_share: boolean;
 }
 
-/** Undefined until it is known, and with a server that knows no accounts. */
+/** Undefined until it is known. */
 export const account = signal<AccountObject | undefined>(undefined);
+
+/** Why it is not known. */
+export const accountProblem = signal('');
 
 let asked: Promise<void> | undefined;
 
-/** Asks once. */
+/** Asks until there is an answer, each time that it is called. */
 export function readAccount(): Promise<void> {
   asked ??= api.get<AccountObject>('/account').then(
     (read) => {
       account.value = read;
+      accountProblem.value = '';
     },
-    () => {},
+    (error: unknown) => {
+      asked = undefined;
+      accountProblem.value = sentenceOf(error);
+    },
   );
   return asked;
 }

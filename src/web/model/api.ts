@@ -123,6 +123,10 @@ export const api = {
       return undefined;
     }
   },
+  /** Asks for a file whose content the browser is to have: whether the server would send it. */
+  async mustHave(path: string): Promise<void> {
+    await call('GET', `/v2${path}`, async (response) => response.body?.cancel());
+  },
   /** `operation` is an identifier for the long work that this begins, see `begin`. */
   async post<T>(path: string, body: object = {}, operation?: string): Promise<T> {
     return (await call('POST', `/v2${path}`, object, { body: JSON.stringify(body), operation })) as T;

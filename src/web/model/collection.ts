@@ -2,11 +2,12 @@
 import { signal } from '@preact/signals';
 import { api } from './api.ts';
 import { Events } from './events.ts';
+import { sentenceOf } from './sentence.ts';
 
 export class Collection<T> {
   readonly list = signal<readonly T[] | undefined>(undefined);
   /** Why it could not be read. */
-  readonly message = signal('');
+  readonly problem = signal('');
   readonly events: Events;
   readonly #path: string;
   #readings = 0;
@@ -30,9 +31,9 @@ export class Collection<T> {
       const list = await api.get<T[]>(this.#path);
       if (reading !== this.#readings) return;
       this.list.value = list;
-      this.message.value = '';
+      this.problem.value = '';
     } catch (error) {
-      this.message.value = error instanceof Error ? error.message : String(error);
+      if (reading === this.#readings) this.problem.value = sentenceOf(error);
     }
   }
 }

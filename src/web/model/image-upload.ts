@@ -1,5 +1,6 @@
 // The upload of an image: it goes on where it stopped after a pause and after a cut, until it is whole, cancelled, or the server says why not.
 import { Refusal } from './api.ts';
+import { sentenceOf } from './sentence.ts';
 import type { Task } from './tasks.ts';
 
 /** What the server tells of an upload. */
@@ -65,7 +66,7 @@ export class ImageUpload {
       return md5sum;
     } catch (error) {
       task.state = 'failed';
-      task.message = error instanceof Error ? error.message : String(error);
+      task.message = sentenceOf(error);
       return undefined;
     } finally {
       task.isSending = false;

@@ -5,6 +5,7 @@ import { api, Refusal } from './api.ts';
 import { Counters } from './counters.ts';
 import { Events } from './events.ts';
 import { whyNotChange } from './may.ts';
+import { sentenceOf } from './sentence.ts';
 import type { DrawingObject, LinkObject, Message, NodeObject, ProjectObject } from './types.ts';
 import { compareVersion } from './version.ts';
 
@@ -28,7 +29,9 @@ export class Lab {
   readonly id: string;
   readonly state = signal<LabState>('reading');
   readonly project = signal<ProjectObject | undefined>(undefined);
-  /** Why the lab could not be read, and what the server has said of it since. */
+  /** Why the lab could not be read. */
+  readonly problem = signal('');
+  /** What the server has said of it since. */
   readonly message = signal('');
   /** What came of the connection's return, for people. */
   readonly notice = signal('');
@@ -152,7 +155,7 @@ export class Lab {
           this.#replace('drawing', drawings);
         }
         this.#become(isOpen ? 'open' : 'closed');
-        this.message.value = '';
+        this.problem.value = '';
       });
     } catch (error) {
       if (reading !== this.#readings) return;
@@ -160,7 +163,8 @@ export class Lab {
       // What is shown stays until the server can be asked.
       const isPassing = status === 0 || status === 429 || status >= 500;
       if (isPassing) this.#retry = setTimeout(() => void this.read(), again - Date.now());
-      if (status !== 0) this.message.value = error instanceof Error ? error.message : String(error);
+      // That the connection is lost stands beside the name already.
+      if (status !== 0 || this.events.connection.value !== 'lost') this.problem.value = sentenceOf(error);
       if (status === 404) this.#become('deleted');
       else if (!isPassing) this.#become('refused');
     } finally {

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { api } from './api.ts';
 import { Events } from './events.ts';
+import { sentenceOf } from './sentence.ts';
 import type { Message, ProjectObject } from './types.ts';
 import { compareVersion } from './version.ts';
 
@@ -22,6 +23,9 @@ export class Labs {
   readonly figures = signal<ReadonlyMap<string, LabFigures>>(new Map());
   /** When labs were changed last, in milliseconds since 1970, by their ids. */
   readonly changes = signal<ReadonlyMap<string, number>>(new Map());
+  /** Why the list could not be read. */
+  readonly problem = signal('');
+  /** Why something else did not work. */
   readonly message = signal('');
   readonly events = new Events({
     path: '/notifications/ws',
@@ -60,9 +64,9 @@ export class Labs {
       const projects = await api.get<ProjectObject[]>('/projects');
       if (reading !== this.#readings) return;
       this.list.value = new Map(projects.map((project) => [project.project_id, project]));
-      this.message.value = '';
+      this.problem.value = '';
     } catch (error) {
-      this.message.value = error instanceof Error ? error.message : String(error);
+      if (reading === this.#readings) this.problem.value = sentenceOf(error);
     } finally {
       if (reading === this.#readings) {
         const waiting = this.#waiting ?? [];

@@ -1,6 +1,7 @@
 // What a part of the page reads from the server when it is shown.
 import { type Signal, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
+import { sentenceOf } from './sentence.ts';
 
 export interface Loaded<T> {
   /** Undefined until it is there; what was there stays while it is read again. */
@@ -27,7 +28,7 @@ export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[])
         problem.value = '';
       },
       (error: unknown) => {
-        if (reading === readings.current) problem.value = error instanceof Error ? error.message : String(error);
+        if (reading === readings.current) problem.value = sentenceOf(error);
       },
     );
   }, [value, problem]);

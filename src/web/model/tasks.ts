@@ -1,5 +1,6 @@
 // Long work, that of the server and what this page sends to it, as one list: how far it has come, how fast, how long it takes yet.
 import { signal } from '@preact/signals';
+import { sentenceOf } from './sentence.ts';
 
 export type TaskState = 'waiting' | 'running' | 'paused' | 'cancelling' | 'done' | 'failed' | 'cancelled';
 
@@ -224,7 +225,7 @@ export class Tasks {
 
   #cancel(task: Task): void {
     this.#options.cancel(task.id).catch((error: unknown) => {
-      task.message = error instanceof Error ? error.message : String(error);
+      task.message = sentenceOf(error);
       this.changed();
     });
   }

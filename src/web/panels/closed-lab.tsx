@@ -19,6 +19,7 @@ export function ClosedLab({ lab, attempt }: ClosedLabProps) {
       <LabHeader lab={lab} />
       <main>
         <Message text={lab.message.value} />
+        <Message text={lab.problem.value} again={() => void lab.read()} />
         {lab.state.value === 'reading' && <Reading />}
         {lab.state.value === 'deleted' && (
           <div class="first">

@@ -25,6 +25,7 @@ export function LabNotices({ context }: { context: LabContext }) {
   return (
     <div class="notices">
       <Message text={lab.message.value} />
+      <Message text={lab.problem.value} again={() => void lab.read()} />
       {lab.whyNotChange !== '' && <p class="notice watching">{lab.whyNotChange}</p>}
       <p class="notice" role="status">
         {notice}

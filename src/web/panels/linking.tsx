@@ -23,9 +23,15 @@ export function LinkingPanel({ context }: { context: LabContext }) {
       context.map?.focus();
       return;
     }
-    linking.value = {};
+    const made = {};
+    linking.value = made;
     context.map?.focus();
-    void context.attempt(() => context.history.make('link', { nodes: [first, end] }));
+    void context
+      .attempt(() => context.history.make('link', { nodes: [first, end] }))
+      .then((isMade) => {
+        // What was chosen first is still there, unless somebody has gone on.
+        if (!isMade && linking.value === made) linking.value = { first };
+      });
   };
 
   // As soon as the ports are there, so that no key is taken by the map still.

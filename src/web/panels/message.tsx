@@ -7,14 +7,25 @@ import { WORDS } from '../words.ts';
 
 const words = WORDS.message;
 
-/** Nothing for an empty text. */
-export function Message({ text }: { text: string }) {
+interface MessageProps {
+  /** Nothing is shown for an empty text. */
+  text: string;
+  /** Asks for it once more: of what could not be read, which nobody asked for by a button. */
+  again?: () => void;
+}
+
+export function Message({ text, again }: MessageProps) {
   const refusal = lastRefusal.value;
   const details = refusal && text !== '' && text.includes(refusal.message) ? refusal : undefined;
   return (
     <div class="message" role="alert">
       {text && <span>{text}</span>}
       {details?.again !== undefined && <Countdown key={details.again} until={details.again} />}
+      {text && again && (
+        <button type="button" onClick={again}>
+          {WORDS.common.retry}
+        </button>
+      )}
       {details?.request && (
         <button type="button" class="quiet" title={words.copyHint} onClick={() => void copyText(details.request)}>
           {words.request} {details.request}

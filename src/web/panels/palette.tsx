@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/api.ts';
 import type { Point } from '../model/geometry.ts';
+import { useLoaded } from '../model/loaded.ts';
 import type { TemplateObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
 import { Message } from './message.tsx';
@@ -14,24 +15,18 @@ const STILL = 4;
 
 export function Palette({ context }: { context: LabContext }) {
   const { palette } = context;
-  const templates = useSignal<readonly TemplateObject[]>([]);
   const words = useSignal('');
-  const message = useSignal('');
   const field = useRef<HTMLInputElement>(null);
   /** The click at the end of a drag is none. */
   const isDragged = useRef(false);
   useEffect(() => {
     field.current?.focus();
-    api.get<TemplateObject[]>('/templates').then(
-      (list) => {
-        templates.value = list.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
-      },
-      (error: Error) => {
-        message.value = error.message;
-      },
-    );
-  }, [templates, message]);
-  const found = templates.value.filter(({ name }) => name.toLowerCase().includes(words.value.toLowerCase()));
+  }, []);
+  const { value, problem, again } = useLoaded(async () => {
+    const list = await api.get<TemplateObject[]>('/templates');
+    return list.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+  }, []);
+  const found = (value.value ?? []).filter(({ name }) => name.toLowerCase().includes(words.value.toLowerCase()));
 
   const close = (): void => {
     palette.value = false;
@@ -74,7 +69,7 @@ export function Palette({ context }: { context: LabContext }) {
       <p>
         <small>{WORDS.palette.hint}</small>
       </p>
-      <Message text={message.value} />
+      <Message text={problem.value} again={again} />
       <ul class="templates">
         {found.map((template) => (
           <li key={template.template_id}>

@@ -16,7 +16,7 @@ interface SymbolObject {
 export function SymbolChooser({ choose, close }: { choose: (id: string) => void; close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const typed = useSignal('');
-  const { value, problem } = useLoaded(() => api.get<SymbolObject[]>('/symbols'), []);
+  const { value, problem, again } = useLoaded(() => api.get<SymbolObject[]>('/symbols'), []);
   useEffect(() => dialog.current?.showModal(), []);
   const found = (value.value ?? []).filter(({ symbol_id: id, theme }) =>
     `${id} ${theme}`.toLowerCase().includes(typed.value.toLowerCase()),
@@ -24,7 +24,7 @@ export function SymbolChooser({ choose, close }: { choose: (id: string) => void;
   return (
     <dialog ref={dialog} class="symbols" onClose={close} aria-label={WORDS.node.chooseSymbol}>
       <SearchField typed={typed} />
-      <Message text={problem.value} />
+      <Message text={problem.value} again={again} />
       <ul class="symbols">
         {found.map(({ symbol_id: id, filename, theme }) => (
           <li key={id}>

@@ -2,10 +2,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Asking } from '../labs/asking.tsx';
-import { account } from '../model/account.ts';
+import { account, accountProblem, readAccount } from '../model/account.ts';
 import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { logOut } from '../model/log-out.ts';
+import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { WORDS } from '../words.ts';
 import { type Account, NewPassword } from './parts.tsx';
@@ -22,6 +23,7 @@ export function AccountScreen() {
     <div class="screen people">
       <PageHeader title={words.title} />
       <main>
+        {!who && <Message text={accountProblem.value} again={() => void readAccount()} />}
         {who && !who.login && <p>{words.nobody}</p>}
         {who?.login && (
           <>
@@ -53,6 +55,7 @@ function Password({ name }: { name: string }) {
   return (
     <section>
       <h2>{words.password}</h2>
+      <Message text={accounts.problem.value} again={accounts.again} />
       {own?.created === null ? (
         <p>{words.hostPassword}</p>
       ) : (

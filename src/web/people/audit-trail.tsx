@@ -67,7 +67,7 @@ export function AuditTrail() {
           {words.refresh}
         </button>
       </div>
-      <Message text={problem.value} />
+      <Message text={problem.value} again={again} />
       {lines === undefined && problem.value === '' && <Reading />}
       {lines?.length === 0 && <p class="empty">{words.noLines}</p>}
       {lines !== undefined && lines.length > 0 && (

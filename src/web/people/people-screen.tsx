@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { account } from '../model/account.ts';
+import { account, accountProblem, readAccount } from '../model/account.ts';
 import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { readShares, shares, whyNot } from '../model/may.ts';
@@ -30,6 +30,7 @@ export function PeopleScreen() {
     <div class="screen people">
       <PageHeader title={words.title} />
       <main class="wide">
+        {!who && <Message text={accountProblem.value} again={() => void readAccount()} />}
         {why !== '' && <p>{why}</p>}
         {who && why === '' && (
           <>
@@ -47,6 +48,11 @@ function Accounts() {
   const { value, problem, again } = useLoaded(() => api.get<Account[]>('/accounts'), []);
   const labs = useLoaded(() => api.get<ProjectObject[]>('/projects'), []);
   useEffect(() => void readShares(), []);
+  const readAgain = (): void => {
+    again();
+    labs.again();
+    void readShares();
+  };
   const names = new Map((labs.value.value ?? []).map(({ project_id: id, name }) => [id, name]));
   const labsOf = (owner: string) =>
     [...shares.value.values()]
@@ -76,7 +82,7 @@ function Accounts() {
           {words.add}
         </button>
       </p>
-      <Message text={problem.value} />
+      <Message text={problem.value || labs.problem.value} again={readAgain} />
       {list === undefined && problem.value === '' && <Reading />}
       {list?.length === 1 && <p class="reason">{words.first}</p>}
       {list !== undefined && (

@@ -58,7 +58,7 @@ export function Tokens({ role }: { role: RoleName }) {
           </button>
         </div>
       )}
-      <Message text={tokens.problem.value} />
+      <Message text={tokens.problem.value} again={tokens.again} />
       {list?.length === 0 && <p class="empty">{words.noTokens}</p>}
       {list !== undefined && list.length > 0 && (
         <table class="plain rows">

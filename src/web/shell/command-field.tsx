@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { go } from '../address.ts';
 import { api } from '../model/api.ts';
 import { type Command, matching } from '../model/commands.ts';
+import { useLoaded } from '../model/loaded.ts';
 import type { ProjectObject, TemplateObject } from '../model/types.ts';
 import { Message } from '../panels/message.tsx';
 import { shownLab } from '../shown-lab.ts';
@@ -65,21 +66,15 @@ async function commandsElsewhere(): Promise<Command[]> {
 export function CommandField({ close }: { close(): void }) {
   const typed = useSignal('');
   const at = useSignal(0);
-  const all = useSignal<readonly Command[]>([]);
-  const message = useSignal('');
+  const { value: elsewhere, problem, again } = useLoaded(commandsElsewhere, []);
   const list = useRef<HTMLDivElement>(null);
-  const found = useComputed(() => matching(all.value, typed.value).slice(0, MOST_SHOWN));
+  const here = useSignal<readonly Command[]>([]);
+  const found = useComputed(() =>
+    matching([...here.value, ...(elsewhere.value ?? [])], typed.value).slice(0, MOST_SHOWN),
+  );
   useEffect(() => {
-    all.value = commandsHere();
-    commandsElsewhere().then(
-      (more) => {
-        all.value = [...all.value, ...more];
-      },
-      (error: Error) => {
-        message.value = error.message;
-      },
-    );
-  }, [all, message]);
+    here.value = commandsHere();
+  }, [here]);
   const chosen = Math.min(at.value, found.value.length - 1);
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });
@@ -114,7 +109,7 @@ export function CommandField({ close }: { close(): void }) {
         }}
         onKeyDown={keys}
       />
-      <Message text={message.value} />
+      <Message text={problem.value} again={again} />
       {found.value.length === 0 && <p class="empty">{words.none}</p>}
       <div id="commands" role="listbox" aria-label={words.found} ref={list}>
         {found.value.map((command, index) => (

@@ -1,6 +1,9 @@
 // Says that the lab that was just left stops by itself, and offers to keep it.
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { keepOpen, leftLab } from '../model/left-lab.ts';
+import { sentenceOf } from '../model/sentence.ts';
+import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.page;
@@ -8,13 +11,17 @@ const words = WORDS.page;
 export function LeftLabNotice() {
   const message = useSignal('');
   const lab = leftLab.value;
+  // What was said of another one.
+  useEffect(() => {
+    message.value = '';
+  }, [lab, message]);
   const keep = async (): Promise<void> => {
     if (!lab) return;
     try {
       await keepOpen(lab);
       message.value = '';
     } catch (error) {
-      message.value = error instanceof Error ? error.message : String(error);
+      message.value = sentenceOf(error);
     }
   };
   return (
@@ -33,7 +40,7 @@ export function LeftLabNotice() {
           >
             {words.letClose}
           </button>{' '}
-          {message}
+          <Message text={message.value} />
         </>
       )}
     </div>

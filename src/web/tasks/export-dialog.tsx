@@ -1,7 +1,7 @@
 // What an archive of a lab is to have; the browser itself downloads it, so that its size does not matter.
 import { useSignal } from '@preact/signals';
 import { Asking } from '../labs/asking.tsx';
-import { answerRefusal } from '../model/api.ts';
+import { api } from '../model/api.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.exporting;
@@ -12,14 +12,6 @@ interface ExportDialogProps {
   close(): void;
 }
 
-/** Whether the server would send it: a download that is refused shows no reason. */
-async function mustBeExportable(address: string): Promise<void> {
-  const abort = new AbortController();
-  const answer = await fetch(address, { signal: abort.signal });
-  if (!answer.ok) throw answerRefusal(answer.status, await answer.text(), (header) => answer.headers.get(header));
-  abort.abort();
-}
-
 export function ExportDialog({ id, name, close }: ExportDialogProps) {
   const compression = useSignal('zip');
   const download = async (data: FormData): Promise<void> => {
@@ -27,10 +19,11 @@ export function ExportDialog({ id, name, close }: ExportDialogProps) {
     for (const member of ['include_images', 'include_snapshots', 'reset_mac_addresses']) {
       if (data.has(member)) query.set(member, 'yes');
     }
-    const address = `/v2/projects/${id}/export?${query}`;
-    await mustBeExportable(address);
+    const path = `/projects/${id}/export?${query}`;
+    // A download that is refused shows no reason.
+    await api.mustHave(path);
     const link = document.createElement('a');
-    link.href = address;
+    link.href = `/v2${path}`;
     link.download = `${name}.gns3project`;
     link.click();
   };

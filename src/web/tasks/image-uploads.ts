@@ -5,6 +5,7 @@ import { sampleOf } from '../model/file-sample.ts';
 import { randomId } from '../model/ids.ts';
 import { ImageUpload, type UploadObject, type UploadWire } from '../model/image-upload.ts';
 import { ALIVE_MS, browserStore, isSameFile, type KeptUpload, KeptUploads } from '../model/kept-uploads.ts';
+import { sentenceOf } from '../model/sentence.ts';
 import type { Task } from '../model/tasks.ts';
 import { WORDS } from '../words.ts';
 import { inTurn, reasonOf, tasks } from './page-tasks.ts';
@@ -121,7 +122,7 @@ async function goOn(upload: KeptUpload, task: Task, file: File): Promise<void> {
     if (found === 'same') sendImage(upload, file, task);
     else say(words[found](file.name));
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error));
+    say(sentenceOf(error));
   }
 }
 

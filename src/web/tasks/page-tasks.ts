@@ -2,6 +2,7 @@
 import { api } from '../model/api.ts';
 import { Events } from '../model/events.ts';
 import { randomId } from '../model/ids.ts';
+import { sentenceOf } from '../model/sentence.ts';
 import { type OperationObject, Tasks } from '../model/tasks.ts';
 import { send } from './send.ts';
 
@@ -55,7 +56,7 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
     if (performance.now() - task.begun < 1_000) tasks.dismiss(id);
     return answer;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = sentenceOf(error);
     task.state = (task.state as string) === 'cancelling' ? 'cancelled' : 'failed';
     task.message = message;
     const again = (): void => {
@@ -73,7 +74,7 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
       await api.delete(`/operations/${operation}`);
       if (!task.isOver) task.state = 'cancelling';
     } catch (error) {
-      task.message = error instanceof Error ? error.message : String(error);
+      task.message = sentenceOf(error);
     }
     tasks.changed();
   }
@@ -114,7 +115,7 @@ export async function importLab(file: File): Promise<void> {
   } catch (error) {
     const isCancelled = (task.state as string) === 'cancelling';
     task.state = isCancelled ? 'cancelled' : 'failed';
-    task.message = isCancelled ? '' : ((await reasonOf(id)) ?? (error as Error).message);
+    task.message = isCancelled ? '' : ((await reasonOf(id)) ?? sentenceOf(error));
     const again = (): void => {
       tasks.dismiss(id);
       importLab(file).catch(() => {});

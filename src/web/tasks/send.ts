@@ -1,5 +1,6 @@
 // Sends a file by XMLHttpRequest, which tells how far it has come; fetch does not. The browser reads the file piece by piece from the disk.
 import { answerRefusal, Refusal } from '../model/api.ts';
+import { WORDS } from '../words.ts';
 
 export interface Sending {
   /** Below `/v2`. */
@@ -19,11 +20,15 @@ export function send<T>({ path, content, headers = {}, sent, signal }: Sending):
   for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
   request.upload.onprogress = ({ loaded }) => sent(loaded);
   request.onload = () => {
-    if (request.status < 300)
-      resolve(request.responseText === '' ? (undefined as T) : JSON.parse(request.responseText));
-    else reject(answerRefusal(request.status, request.responseText, (name) => request.getResponseHeader(name)));
+    const { status, responseText: text } = request;
+    if (status >= 300) return reject(answerRefusal(status, text, (name) => request.getResponseHeader(name)));
+    try {
+      resolve(text === '' ? (undefined as T) : JSON.parse(text));
+    } catch {
+      reject(new Refusal(0, WORDS.message.notOurs));
+    }
   };
-  const cut = (): void => reject(new Refusal(0, 'The connection broke off.'));
+  const cut = (): void => reject(new Refusal(0, WORDS.message.brokeOff));
   request.onerror = cut;
   request.onabort = cut;
   signal.addEventListener('abort', () => request.abort());

@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { dateInWords } from '../language.ts';
 import { api } from '../model/api.ts';
 import { whyNotChange } from '../model/may.ts';
+import { sentenceOf } from '../model/sentence.ts';
 import { Message } from '../panels/message.tsx';
 import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
@@ -42,13 +43,14 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
       list.value = await api.get<SnapshotObject[]>(path);
       return true;
     } catch (error) {
-      message.value = error instanceof Error ? error.message : String(error);
+      message.value = sentenceOf(error);
       return false;
     } finally {
       isBusy.value = false;
     }
   };
-  useEffect(() => void attempt(() => Promise.resolve()), [id]);
+  const read = (): void => void attempt(() => Promise.resolve());
+  useEffect(read, [id]);
 
   const make = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
@@ -91,7 +93,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
             <input type="checkbox" name="running" defaultChecked /> {words.running}
           </label>
         </form>
-        <Message text={message.value} />
+        <Message text={message.value} {...(!list.value && { again: read })} />
         {list.value?.length === 0 && <p>{words.none}</p>}
         {list.value && list.value.length > 0 && (
           <table>

@@ -108,7 +108,7 @@ function Line({ task, leave }: { task: Task; leave: () => void }) {
         {action(words.resume, actions.resume)}
         {action(words.choose, task.isOver ? undefined : actions.choose)}
         {action(WORDS.common.cancel, state === 'cancelling' ? undefined : actions.cancel)}
-        {action(words.retry, state === 'failed' ? actions.retry : undefined)}
+        {action(WORDS.common.retry, state === 'failed' ? actions.retry : undefined)}
         {place !== undefined && (
           <a
             class="button"

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { whyNot } from '../model/may.ts';
+import { sentenceOf } from '../model/sentence.ts';
 import { bytesInWords } from '../model/sizes.ts';
 import { Choice } from '../panels/choice.tsx';
 import { Message } from '../panels/message.tsx';
@@ -64,7 +65,7 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
       told.value = words.made(template.name);
       made();
     } catch (error) {
-      message.value = `${name}: ${error instanceof Error ? error.message : error}`;
+      message.value = `${name}: ${sentenceOf(error)}`;
     }
   };
   return (
@@ -86,8 +87,11 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
           {words.again}
         </button>
       </div>
-      <Message text={message.value || problem.value} />
-      <p role="status">{told.value || (value.value ? words.found(found.length) : WORDS.node.loading)}</p>
+      <Message text={message.value} />
+      <Message text={problem.value} again={again} />
+      <p role="status">
+        {told.value || (value.value ? words.found(found.length) : problem.value === '' && WORDS.node.loading)}
+      </p>
       <WindowedList
         class="appliances"
         items={found}

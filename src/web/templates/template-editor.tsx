@@ -5,6 +5,7 @@ import { useImages } from '../forms/images.ts';
 import { FormModel } from '../forms/model.ts';
 import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
+import { Message } from '../panels/message.tsx';
 import { SymbolForm } from '../panels/symbol-form.tsx';
 import { WORDS } from '../words.ts';
 import { beginning, templateFields } from './template-fields.ts';
@@ -42,7 +43,7 @@ export function TemplateEditor({ kind, template, hosts, done }: TemplateEditorPr
     [own, kind, template?.template_id],
   );
   const offers = useImages(template?.compute_id ?? hosts[0], form?.fields ?? []);
-  if (settings.problem.value !== '') return <p class="message">{settings.problem}</p>;
+  if (settings.problem.value !== '') return <Message text={settings.problem.value} again={settings.again} />;
   if (!form) return <p>{WORDS.node.loading}</p>;
   const save = async (changes: Record<string, unknown>): Promise<Record<string, unknown>> =>
     template

@@ -8,6 +8,7 @@ import { Collection } from '../model/collection.ts';
 import { type Hindrance, hindrancesOf } from '../model/hindrances.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { whyNot } from '../model/may.ts';
+import { sentenceOf } from '../model/sentence.ts';
 import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
@@ -44,7 +45,7 @@ export function TemplatesScreen() {
       await task();
       await templates.read();
     } catch (error) {
-      message.value = error instanceof Error ? error.message : String(error);
+      message.value = sentenceOf(error);
     }
   };
   const all = (templates.list.value ?? [])
@@ -52,13 +53,19 @@ export function TemplatesScreen() {
     .toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
   const why = whyNot('administer');
   const kinds = forms.value.value ?? [];
-  const problem = message.value || templates.message.value || forms.problem.value || hosts.problem.value;
+  const unread = templates.problem.value || forms.problem.value || hosts.problem.value;
+  const again = (): void => {
+    void templates.read();
+    forms.again();
+    hosts.again();
+  };
   return (
     <div class="screen">
       <PageHeader title={words.title} events={templates.events} />
       <main class="wide">
         <Views titles={[words.title, words.appliances]} isSecond={isCatalogue} />
-        <Message text={problem} />
+        <Message text={message.value} />
+        <Message text={unread} again={again} />
         {isCatalogue.value ? (
           <Appliances hosts={hosts.value.value ?? ['local']} made={() => void templates.read()} />
         ) : edited.value ? (

@@ -90,8 +90,7 @@ export const LINK_VERBS: readonly LabVerb[] = [
     run: (context) => {
       const { link: id } = context.selection.value;
       if (id === undefined) return;
-      void context.attempt(() => context.history.remove([{ kind: 'link', id }]));
-      context.select({});
+      void context.remove(() => context.history.remove([{ kind: 'link', id }]));
     },
   },
 ];

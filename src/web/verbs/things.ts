@@ -29,7 +29,7 @@ function change(context: LabContext, fields: (thing: Thing) => Update['fields'])
 
 /** Deletes what is selected but links. Nodes are asked for first: with them go their disks, which nothing brings back. */
 function remove(context: LabContext): void {
-  const { lab, attempt, history } = context;
+  const { lab, history } = context;
   const nodes = context.selectedNodes();
   const drawings = context.selectedDrawings();
   const locked = nodes.filter((node) => node.locked);
@@ -45,11 +45,13 @@ function remove(context: LabContext): void {
           .join(', ')} …`
       : nodes.map(({ name }) => name).join(', ');
   if (nodes.length > 0 && !confirm(WORDS.nodes.askRemove(nodes.length, names))) return;
-  if (drawings.length > 0) {
-    void attempt(() => history.remove(drawings.map(({ drawing_id: id }) => ({ kind: 'drawing', id }))));
-  }
-  void attempt(() => Promise.all(nodes.map(({ node_id }) => api.delete(`${lab.path}/nodes/${node_id}`))));
-  context.select({});
+  const drawn = drawings.map(({ drawing_id: id }) => ({ kind: 'drawing' as const, id }));
+  void context.remove(() =>
+    Promise.all([
+      ...(drawn.length > 0 ? [history.remove(drawn)] : []),
+      ...nodes.map(({ node_id }) => api.delete(`${lab.path}/nodes/${node_id}`)),
+    ]),
+  );
 }
 
 function both(verb: Omit<LabVerb, 'scope'>): LabVerb[] {

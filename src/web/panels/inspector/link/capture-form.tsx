@@ -8,6 +8,7 @@ import { useLoaded } from '../../../model/loaded.ts';
 import type { LinkObject } from '../../../model/types.ts';
 import { startCapture } from '../../../verbs/link.ts';
 import { WORDS } from '../../../words.ts';
+import { Message } from '../../message.tsx';
 import type { TabProps } from '../tabs.tsx';
 
 const words = WORDS.capture;
@@ -22,12 +23,12 @@ async function wantedFields(): Promise<Field[]> {
 }
 
 export function CaptureForm({ context, object: link }: TabProps<LinkObject>) {
-  const { value: fields, problem } = useLoaded(wantedFields, []);
+  const { value: fields, problem, again } = useLoaded(wantedFields, []);
   const form = useMemo(
     () => fields.value && new FormModel({ fields: fields.value, base: {}, words: WORDS.forms.problems }),
     [fields.value],
   );
-  if (problem.value) return <p class="problem">{problem}</p>;
+  if (problem.value) return <Message text={problem.value} again={again} />;
   if (!form) return null;
   const start = async (changes: Record<string, unknown>): Promise<undefined> => {
     await startCapture(context, link, changes);

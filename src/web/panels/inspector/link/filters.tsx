@@ -4,8 +4,10 @@ import { useId } from 'preact/hooks';
 import type { LabContext } from '../../../lab-context.ts';
 import { api } from '../../../model/api.ts';
 import { useLoaded } from '../../../model/loaded.ts';
+import { sentenceOf } from '../../../model/sentence.ts';
 import type { LinkObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 
 const words = WORDS.filters;
@@ -50,10 +52,10 @@ export function Filters({ context, link }: { context: LabContext; link: LinkObje
       await history.update([{ kind: 'link', id: link.link_id, fields: { filters: wanted } }]);
       typed.value = {};
     } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error);
+      problem.value = sentenceOf(error);
     }
   };
-  if (filters.length === 0) return null;
+  if (filters.length === 0) return <Message text={loaded.problem.value} again={loaded.again} />;
   const changes = Object.keys(typed.value).length;
   return (
     <details class="filters">

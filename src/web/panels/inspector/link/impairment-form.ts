@@ -1,7 +1,7 @@
 // What is typed of the impairments of both directions, beside what the link has.
 import { computed, type Signal, signal } from '@preact/signals';
 import type { Field } from '../../../forms/schema.ts';
-import { Refusal } from '../../../model/api.ts';
+import { sentenceOf } from '../../../model/sentence.ts';
 import type { Directions, Impairments, LinkObject } from '../../../model/types.ts';
 import type { History } from '../../../model/undo.ts';
 
@@ -118,7 +118,7 @@ export class ImpairmentForm {
       this.typed.value = {};
       return true;
     } catch (error) {
-      this.#refused(error instanceof Refusal ? error.message : String(error));
+      this.#refused(sentenceOf(error));
       return false;
     }
   }

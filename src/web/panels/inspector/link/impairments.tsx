@@ -6,6 +6,7 @@ import { api } from '../../../model/api.ts';
 import { useLoaded } from '../../../model/loaded.ts';
 import type { LinkObject, PresetObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { Achieved } from './achieved.tsx';
@@ -17,12 +18,13 @@ import { Schedule } from './schedule.tsx';
 const words = WORDS.impairments;
 
 export function ImpairmentsTab(props: TabProps<LinkObject>) {
-  const { value: loaded, problem } = useLoaded(
-    () => Promise.all([membersInOrder(), api.get<PresetObject[]>('/impairments/presets')]),
-    [],
-  );
+  const {
+    value: loaded,
+    problem,
+    again,
+  } = useLoaded(() => Promise.all([membersInOrder(), api.get<PresetObject[]>('/impairments/presets')]), []);
   const [members, presets] = loaded.value ?? [];
-  if (problem.value) return <p class="problem">{problem}</p>;
+  if (problem.value) return <Message text={problem.value} again={again} />;
   if (!members || !presets) return null;
   return <Impairments {...props} members={members} presets={presets} />;
 }

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { LabContext } from '../../../lab-context.ts';
 import { api } from '../../../model/api.ts';
+import { sentenceOf } from '../../../model/sentence.ts';
 import type { LinkObject, PresetObject, ScheduleObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Changing } from '../changing.tsx';
@@ -37,8 +38,8 @@ export function Schedule({ context, link, presets, members, titles }: SchedulePr
           state.value = told;
           draft.see(told);
         },
-        (error: Error) => {
-          draft.message.value = error.message;
+        (error: unknown) => {
+          draft.message.value = sentenceOf(error);
         },
       );
     };
@@ -54,7 +55,7 @@ export function Schedule({ context, link, presets, members, titles }: SchedulePr
       state.value = await api.get<ScheduleObject>(path);
       draft.see(state.value);
     } catch (error) {
-      draft.refused(error instanceof Error ? error.message : String(error));
+      draft.refused(sentenceOf(error));
     }
   };
   const start = async (event: Event): Promise<void> => {

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../../../model/api.ts';
+import { sentenceOf } from '../../../model/sentence.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
@@ -39,7 +40,7 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
     try {
       await task();
     } catch (error) {
-      message.value = error instanceof Error ? error.message : String(error);
+      message.value = sentenceOf(error);
     } finally {
       isBusy.value = false;
     }
@@ -56,8 +57,9 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
   };
   const latest = useRef(look);
   latest.current = look;
+  const begin = (): void => void attempt(() => latest.current());
   useEffect(() => {
-    void attempt(() => latest.current());
+    begin();
     return lab.hear(({ action, event }) => {
       const changed = String(event['path']);
       if (action.startsWith('file.') && changed.includes(node.node_id) && changed.endsWith(path))
@@ -109,7 +111,7 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
       </p>
       <h3>{path}</h3>
       <p role="status">{isSaved.value && !isChanged && words.saved}</p>
-      <Message text={message.value} />
+      <Message text={message.value} {...(base.value === undefined && { again: begin })} />
       {theirs.value !== undefined && (
         <p class="foreign" role="alert">
           {words.foreignFile}{' '}

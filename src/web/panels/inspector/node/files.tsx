@@ -6,6 +6,7 @@ import { useLoaded } from '../../../model/loaded.ts';
 import { bytesInWords } from '../../../model/sizes.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { FileEditor } from './file-editor.tsx';
@@ -51,14 +52,14 @@ export function Files({ context, object: node }: TabProps<NodeObject>) {
     );
   }
   const use = value.value;
-  if (problem.value !== '') return <p class="message">{problem}</p>;
-  if (!use) return <p>{words.loading}</p>;
+  if (!use) return problem.value === '' ? <p>{words.loading}</p> : <Message text={problem.value} again={again} />;
   const sizes = new Map(use.files.map(({ path, size }) => [path, size]));
   const paths = [...new Set([...configurations(node), ...[...sizes.keys()].sort()])];
   const upload = (file: File): Promise<unknown> =>
     attempt(() => api.upload(pathOfFile(node, file.name), file)).then(again);
   return (
     <>
+      <Message text={problem.value} again={again} />
       <p>{words.diskUse(bytesInWords(use.bytes))}</p>
       {paths.length === 0 && <p>{words.noFiles}</p>}
       {paths.length > 0 && (

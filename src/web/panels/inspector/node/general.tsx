@@ -4,6 +4,7 @@ import { type Field, fieldsOf } from '../../../forms/schema.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { STATUS, WORDS } from '../../../words.ts';
 import { CopyLine } from '../../copy-line.tsx';
+import { Message } from '../../message.tsx';
 import { SymbolForm } from '../../symbol-form.tsx';
 import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
@@ -18,7 +19,7 @@ const [LABEL] = fieldsOf({
 }) as [Field];
 
 export function General({ context, object: node }: TabProps<NodeObject>) {
-  const { form, problem, save } = useNodeForm(context.history, node, (members, settings) =>
+  const { form, problem, again, save } = useNodeForm(context.history, node, (members, settings) =>
     generalFields(members, settings, LABEL),
   );
   const aux = node.properties['aux'];
@@ -40,11 +41,7 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
         <CopyLine label={words.consoleAddress} text={addressOf(node, node.console)} />
       )}
       {typeof aux === 'number' && <CopyLine label={words.auxAddress} text={addressOf(node, aux, 'telnet')} />}
-      {problem && (
-        <p class="message" role="alert">
-          {problem}
-        </p>
-      )}
+      {problem && <Message text={problem} again={again} />}
       <Changing context={context}>
         {form && <SymbolForm form={form} save={save} />}
         <LabelStyleFields context={context} node={node} />

@@ -7,6 +7,7 @@ import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Columns } from '../../columns.tsx';
 import { CopyLine } from '../../copy-line.tsx';
+import { Message } from '../../message.tsx';
 import type { TabProps } from '../tabs.tsx';
 
 const words = WORDS.node;
@@ -28,14 +29,14 @@ export function HostInterfaces(props: TabProps<NodeObject>) {
 }
 
 function Interfaces({ object: node }: TabProps<NodeObject>) {
-  const { value, problem } = useLoaded(
+  const { value, problem, again } = useLoaded(
     () => api.get<HostInterface[]>(`/computes/${node.compute_id}/network/interfaces`),
     [node.compute_id],
   );
   return (
     <details>
       <summary>{words.hostInterfaces}</summary>
-      {problem.value !== '' && <p class="message">{problem}</p>}
+      <Message text={problem.value} again={again} />
       <table class="plain">
         <Columns titles={[WORDS.common.name, words.address, words.needsTitle]} />
         <tbody>

@@ -7,6 +7,7 @@ import { journalOf } from '../../../model/journal.ts';
 import { useLoaded } from '../../../model/loaded.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { STATUS, WORDS } from '../../../words.ts';
+import { Message } from '../../message.tsx';
 import { WindowedList } from '../../windowed.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { diskUse, pathOfFile } from './node-files.ts';
@@ -25,12 +26,12 @@ export function Log({ context, object: node }: TabProps<NodeObject>) {
       }),
     [lab, messages],
   );
-  const { value: journal } = useLoaded(
+  const { value: journal, ...told } = useLoaded(
     () => journalOf(lab, node),
     [node.node_id, node.name, node.status, messages.value, lab.events.connection.value],
   );
   const entries = journal.value ?? [];
-  const { value } = useLoaded(async () => {
+  const { value, problem, again } = useLoaded(async () => {
     const { files } = await diskUse(node);
     const logs = files.filter(({ path, size }) => /(\.log|_log\.txt)$/.test(path) && size > 0 && size <= MOST_BYTES);
     return await Promise.all(
@@ -42,6 +43,7 @@ export function Log({ context, object: node }: TabProps<NodeObject>) {
   }, [node.node_id, node.status]);
   return (
     <>
+      <Message text={told.problem.value} again={told.again} />
       {journal.value && entries.length === 0 && <p>{words.noEvents}</p>}
       <WindowedList
         class="log"
@@ -55,6 +57,7 @@ export function Log({ context, object: node }: TabProps<NodeObject>) {
           </>
         )}
       />
+      <Message text={problem.value} again={again} />
       {(value.value ?? []).map(({ path, text }) => (
         <section key={path}>
           <h3>{words.lastLines(path)}</h3>

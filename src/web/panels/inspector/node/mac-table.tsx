@@ -6,6 +6,7 @@ import { useLoaded } from '../../../model/loaded.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Columns } from '../../columns.tsx';
+import { Message } from '../../message.tsx';
 import { WindowedBodies } from '../../windowed.tsx';
 import type { TabProps } from '../tabs.tsx';
 
@@ -39,12 +40,13 @@ export function MacTable({ context, object: node }: TabProps<NodeObject>) {
           {words.clear}
         </button>
       </h3>
-      {problem.value !== '' && <p class="message">{problem}</p>}
-      {addresses.length === 0 ? (
+      <Message text={problem.value} again={again} />
+      {addresses.length === 0 && problem.value === '' && (
         <p>
           <small>{words.noAddresses}</small>
         </p>
-      ) : (
+      )}
+      {addresses.length > 0 && (
         <table class="plain" aria-rowcount={addresses.length + 1}>
           <Columns counts titles={[words.macAddress, words.vlan, words.port, words.age]} />
           <WindowedBodies

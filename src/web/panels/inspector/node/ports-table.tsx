@@ -9,6 +9,7 @@ import { useLoaded } from '../../../model/loaded.ts';
 import { linkAt } from '../../../model/ports.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Message } from '../../message.tsx';
 import type { TabProps } from '../tabs.tsx';
 import type { HostInterface } from './host-interfaces.tsx';
 import { useNodeForm } from './use-node-form.ts';
@@ -23,7 +24,7 @@ function numbered(rows: readonly TypedRow[]): readonly TypedRow[] {
 export function PortsTable({ context, object: node }: TabProps<NodeObject>) {
   const { lab } = context;
   const isCloud = node.node_type === 'cloud';
-  const { form, problem, save } = useNodeForm(context.history, node, (_members, settings) =>
+  const { form, problem, again, save } = useNodeForm(context.history, node, (_members, settings) =>
     settings.filter(({ name }) => name === 'ports_mapping').map((field) => ({ ...field, group: '' })),
   );
   const wanted = useSignal('');
@@ -32,7 +33,7 @@ export function PortsTable({ context, object: node }: TabProps<NodeObject>) {
     [node.compute_id],
   );
   const [field] = form?.fields ?? [];
-  if (problem) return <p class="message">{problem}</p>;
+  if (problem) return <Message text={problem} again={again} />;
   if (!form || !field) return <p>{words.loading}</p>;
   const rows = form.shown(field) as readonly TypedRow[];
   const fresh = (all: readonly TypedRow[]): TypedRow => {

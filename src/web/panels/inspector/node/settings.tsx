@@ -3,6 +3,7 @@ import { FormView } from '../../../forms/form-view.tsx';
 import { useImages } from '../../../forms/images.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { ownFields } from './changes.ts';
@@ -11,17 +12,13 @@ import { useNodeForm } from './use-node-form.ts';
 const words = WORDS.node;
 
 export function Settings({ context, object: node }: TabProps<NodeObject>) {
-  const { form, problem, save } = useNodeForm(context.history, node, (members, settings) =>
+  const { form, problem, again, save } = useNodeForm(context.history, node, (members, settings) =>
     ownFields(members, settings, node),
   );
   const offers = useImages(node.compute_id, form?.fields ?? []);
   const isOff = node.status === 'stopped';
   if (problem) {
-    return (
-      <p class="message" role="alert">
-        {problem}
-      </p>
-    );
+    return <Message text={problem} again={again} />;
   }
   if (!form) return <p>{words.loading}</p>;
   if (form.fields.length === 0) return <p>{words.noSettings}</p>;

@@ -5,8 +5,10 @@ import { FormView } from '../../../forms/form-view.tsx';
 import { FormModel } from '../../../forms/model.ts';
 import type { LabContext } from '../../../lab-context.ts';
 import { useLoaded } from '../../../model/loaded.ts';
+import { sentenceOf } from '../../../model/sentence.ts';
 import type { NodeObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 import { bodyOf, commonFields, commonValues } from './changes.ts';
 
@@ -15,7 +17,7 @@ const words = WORDS.node;
 export function Several({ context, nodes }: { context: LabContext; nodes: readonly NodeObject[] }) {
   const types = [...new Set(nodes.map(({ node_type: type }) => type))].sort();
   const ids = nodes.map(({ node_id: id }) => id).join();
-  const { value, problem } = useLoaded(
+  const { value, problem, again } = useLoaded(
     async () => commonFields(await nodeMembers(), await Promise.all(types.map(settingsOf))),
     [types.join()],
   );
@@ -33,12 +35,12 @@ export function Several({ context, nodes }: { context: LabContext; nodes: readon
     for (const [index, result] of results.entries()) {
       if (result.status === 'fulfilled') continue;
       failures.push(nodes[index]!.name);
-      reasons.add(result.reason instanceof Error ? result.reason.message : String(result.reason));
+      reasons.add(sentenceOf(result.reason));
     }
     if (failures.length > 0) throw new Error([...reasons, words.failedFor(failures.join(', '))].join('; '));
     return { ...form?.base.value, ...changes };
   };
-  if (problem.value !== '') return <p class="message">{problem}</p>;
+  if (problem.value !== '') return <Message text={problem.value} again={again} />;
   if (!form) return <p>{words.loading}</p>;
   return (
     <Changing context={context}>

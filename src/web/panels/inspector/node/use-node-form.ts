@@ -14,6 +14,8 @@ export interface NodeForm {
   form: FormModel | undefined;
   /** Why there is no form. */
   problem: string;
+  /** Asks for what the form is made of once more. */
+  again: () => void;
   save: (changes: Record<string, unknown>) => Promise<Values>;
 }
 
@@ -42,6 +44,7 @@ export function useNodeForm(
   return {
     form,
     problem: loaded.problem.value,
+    again: loaded.again,
     save: async (changes) => valuesOf(await changedNode(history, node, bodyOf(changes, node))),
   };
 }
