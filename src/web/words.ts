@@ -170,6 +170,7 @@ const ENGLISH = {
     },
   },
   may: {
+    title: 'What you may do here',
     observer: 'You are an observer: you see what is shared with you, and change nothing.',
     adminsOnly: 'Only admins change anything here.',
     watching: (owner: string | null) =>
@@ -178,6 +179,7 @@ const ENGLISH = {
         : `This lab is shared with you for watching: ${owner} can let you change it.`,
     emptyLab: 'This lab is empty.',
     typing: 'You are watching: what you type goes nowhere.',
+    pointing: 'You are watching: keys and the pointer go nowhere.',
     noCapture: 'Nobody captures this link.',
     noLabs: 'No lab is shared with you yet.',
   },
@@ -924,13 +926,14 @@ const ENGLISH = {
     terminal: (name: string) => `Console of ${name}`,
     off: (name: string) => `${name} is off. Its console comes when it is started.`,
     connecting: 'Connecting',
-    lost: 'Not connected, trying again',
+    lost: (reason: string) => `${reason} Not connected, trying again`.trim(),
     openLink: 'Open this address?',
     notCopied: 'The browser does not let the page copy.',
     noSuchNode: 'There is no such node, or its lab is closed.',
   },
   display: {
     title: (name: string) => `Display of ${name}`,
+    none: (name: string) => `${name} has no VNC display any more: its console has another type.`,
     ctrlAltDel: 'Send Ctrl+Alt+Del',
     clipboard: 'Clipboard of the machine',
     toMachine: 'Text for the machine',

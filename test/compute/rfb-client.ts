@@ -1,6 +1,7 @@
 // A client of the remote framebuffer protocol (VNC), as much of it as it takes to see a picture and press a key: RFC 6143.
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -9,14 +10,14 @@ const NO_PASSWORD = 1;
 const RAW = 0;
 
 export class RfbClient {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #chunks: Buffer[] = [];
   /** Something has come, or nothing will any more. */
   #more = Promise.withResolvers<void>();
   width = 0;
   height = 0;
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Duplex) {
     this.#socket = socket;
     socket.on('data', (bytes) => {
       this.#chunks.push(bytes);
@@ -30,6 +31,11 @@ export class RfbClient {
     const socket = connect(port, '127.0.0.1');
     t.after(() => socket.destroy());
     await once(socket, 'connect');
+    return RfbClient.over(socket);
+  }
+
+  /** By whatever carries the bytes of the protocol. */
+  static async over(socket: Duplex): Promise<RfbClient> {
     const client = new RfbClient(socket);
     await client.#greet();
     return client;
@@ -68,6 +74,10 @@ export class RfbClient {
       event.writeUInt32BE(character.charCodeAt(0), 4);
       this.#socket.write(event);
     }
+  }
+
+  end(): void {
+    this.#socket.destroy();
   }
 
   async #greet(): Promise<void> {

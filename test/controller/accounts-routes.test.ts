@@ -74,7 +74,7 @@ test('what a lab is asked for asks for that lab, and what changes asks for more 
   for (const route of daemon.app.routes.filter(({ pattern }) => pattern.startsWith('/v2/projects/{project_id}'))) {
     const need = needOf(route)!;
     const name = `${route.method} ${route.pattern}`;
-    const expected = route.method === 'GET' ? ['watch', 'type', 'change', 'display'] : ['change'];
+    const expected = route.method === 'GET' ? ['watch', 'type', 'change'] : ['change'];
     // These make labs of their own.
     if (/\/(duplicate|import)$/.test(name) && !name.includes('node_id')) continue;
     assert.ok(expected.includes(need), `${name}: ${need}`);
@@ -108,8 +108,7 @@ test('no route tells or changes anything of a lab that is not shared, and an obs
       assert.doesNotMatch(text, /Thesis of Bob|Secret node/, what);
       assert.ok(path.includes(id) || !text.includes(id), what);
       if (need === 'admin' || need === 'figures') assert.equal(status, 403, what);
-      if (need === 'watch' || need === 'change' || need === 'display' || need === 'type')
-        assert.equal(status, 404, what);
+      if (need === 'watch' || need === 'change' || need === 'type') assert.equal(status, 404, what);
       if (need === 'use' && name === 'olga') assert.equal(status, 403, what);
     }
     const lines = JSON.parse((await asker(daemon, 'ada')('GET', '/v2/audit?last=10000')).text) as AuditLine[];
@@ -135,10 +134,9 @@ test('no route tells or changes anything of a lab that is not shared, and an obs
   for (const name of ['eve', 'olga'] as const) {
     const ask = asker(daemon, name);
     assert.match((await ask('GET', '/v2/projects')).text, /Thesis of Bob/);
-    for (const route of daemon.app.routes.filter((one) => ['change', 'display'].includes(needOf(one)!))) {
+    for (const route of daemon.app.routes.filter((one) => needOf(one) === 'change')) {
       const { status, text } = await ask(route.method, pathOf(route, id), route.method === 'GET' ? undefined : {});
       assert.equal(status, 403, `${name}: ${route.method} ${route.pattern}: ${status} ${text.slice(0, 200)}`);
-      assert.equal(/display cannot be watched/.test(text), needOf(route) === 'display', text);
     }
   }
   assert.equal((await asker(daemon, 'ada')('GET', `/v2/projects/${id}/nodes`)).text, before);

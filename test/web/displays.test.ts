@@ -3,12 +3,17 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { createWebSocketStream, WebSocket } from 'ws';
+import { basicHeader } from '../../src/http/authentication.ts';
 import { bootSector, noQemu, SMALL, TYPEWRITER } from '../compute/qemu-support.ts';
+import { lit as litOf, RfbClient, see } from '../compute/rfb-client.ts';
 import { eventually } from '../system/daemon.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { CREDENTIALS, type Credentials } from './credentials.ts';
 import { hindrances } from './hindrances.ts';
-import { serve } from './served.ts';
+import { type Served, serve } from './served.ts';
+import { OLGA, people } from './several.ts';
 
 /** Pixels of the display that are not black. */
 function lit(page: Page): Promise<number> {
@@ -23,15 +28,69 @@ function lit(page: Page): Promise<number> {
   });
 }
 
-test('the display of a machine shows its BIOS, takes keys, and comes again after a cut', {
+/** Pixels of one large letter of the machine, at least; a cursor that blinks has fewer. */
+const LETTER = 30;
+
+/**
+ * A machine whose first key clears the screen, and somebody who may only watch: the page shows the display and sends no keys, and what
+ * another client sends by the same way gets nowhere. What would have come before the full stop of whoever may type would be on the screen with it.
+ */
+async function watched(
+  browser: Browser,
+  { daemon, address }: Served,
+  { lab, node }: Record<'lab' | 'node', string>,
+): Promise<void> {
+  const { page } = await visit(browser, address, { credentials: OLGA });
+  const sent: number[] = [];
+  page.on('websocket', (socket) => {
+    if (!socket.url().includes('/console/vnc')) return;
+    socket.on('framesent', ({ payload }) => void (payload.length > 0 && sent.push(Number(payload[0]))));
+  });
+  await page.goto(`${address}labs/${lab}`);
+  await page.getByRole('navigation').getByRole('button', { name: 'Machine on', exact: true }).click();
+  await page.getByRole('main', { name: 'Topology' }).press('c');
+  await page.getByText('You are watching: keys and the pointer go nowhere.').waitFor();
+  await eventually(
+    'the picture for who watches',
+    () => lit(page),
+    (count) => count > 1000,
+  );
+  await page.locator('.display canvas').click();
+  await page.keyboard.type('WWWWWWWWWW');
+  await page.locator('.dock-menu summary').click();
+  assert.deepEqual(await page.locator('.dock-menu').getByRole('button').allInnerTexts(), ['Own window']);
+  assert.deepEqual(await hindrances(page), []);
+  assert.ok(sent.includes(3), 'it asks for the picture');
+  assert.ok(!sent.some((type) => [4, 5, 255].includes(type)), `no keys, no pointer: ${sent}`);
+  await page.close();
+
+  const open = (who: Credentials): Promise<RfbClient> => {
+    const way = `${daemon.url.replace('http', 'ws')}/v2/projects/${lab}/nodes/${node}/console/vnc`;
+    return RfbClient.over(createWebSocketStream(new WebSocket(way, { headers: { Authorization: basicHeader(who) } })));
+  };
+  const [watcher, typist] = [await open(OLGA), await open(CREDENTIALS)];
+  const before = litOf(await watcher.picture());
+  for (const letter of 'WWWWWWWWWW') watcher.press(letter);
+  await watcher.picture();
+  typist.press('.');
+  const after = await see(typist, 'a full stop', (picture) => litOf(picture) !== before);
+  assert.ok(litOf(after) < before + 2 * LETTER, `${litOf(after) - before} more pixels than before`);
+  for (const letter of 'WWWWWWWWWW') typist.press(letter);
+  await see(watcher, 'what whoever may type has typed', (picture) => litOf(picture) > before + 8 * LETTER);
+  for (const each of [watcher, typist]) each.end();
+}
+
+test('the display of a machine shows its BIOS, takes keys of who may type and of nobody else, and comes again after a cut', {
   skip: WITHOUT_BROWSER || noQemu,
 }, async (t) => {
-  const { daemon, address } = await serve(t);
+  const served = await people(t);
+  const { daemon, address } = served;
   const images = join(daemon.state, 'images', 'QEMU');
   await mkdir(images, { recursive: true });
   await bootSector(images, 'typewriter.img', ...TYPEWRITER);
   const { project_id } = await daemon.post('/v2/projects', { name: 'Displays', auto_close: false });
   const path = `/v2/projects/${project_id}`;
+  assert.equal((await daemon.ask('PUT', `${path}/sharing`, { body: { everybody: 'watch' } })).status, 200);
   const { node_id } = await daemon.post(`${path}/nodes`, {
     ...{ name: 'Machine', node_type: 'qemu', compute_id: 'local', console_type: 'vnc' },
     properties: { ...SMALL, hda_disk_image: 'typewriter.img', hda_disk_interface: 'ide' },
@@ -60,6 +119,8 @@ test('the display of a machine shows its BIOS, takes keys, and comes again after
   assert.ok(box.height <= pane.height && box.width <= pane.width, 'it is scaled into its pane');
   assert.deepEqual(await hindrances(page), []);
 
+  await watched(browser, served, { lab: project_id, node: node_id });
+
   // A machine that is off says so, and its display is there again with it. Its own BIOS clears nothing: few letters, many words.
   await page.locator('.dock-menu summary').click();
   await page.getByRole('button', { name: 'Send Ctrl+Alt+Del' }).click();
@@ -72,8 +133,31 @@ test('the display of a machine shows its BIOS, takes keys, and comes again after
     () => lit(page),
     (count) => count > 1500,
   );
-  // The browser complains of openings that come while the machine stops, and of this test's looking.
-  const other = complaints.filter((text) => !/console\/vnc.* failed|willReadFrequently/.test(text));
+  // Another type of console says so, and another display brings it back.
+  const change = async (console_type: string): Promise<void> => {
+    await daemon.post(`${path}/nodes/${node_id}/stop`, {});
+    assert.equal((await daemon.ask('PUT', `${path}/nodes/${node_id}`, { body: { console_type } })).status, 200);
+  };
+  await change('telnet');
+  await page.getByText('Machine has no VNC display any more: its console has another type.').waitFor();
+  await change('vnc');
+  await page.getByText('Machine is off.').waitFor();
+  await daemon.post(`${path}/nodes/${node_id}/start`, {});
+  await eventually(
+    'the words of the BIOS',
+    () => lit(page),
+    (count) => count > 1500,
+  );
+  // A server that is away says so, and so does one that comes back; the machine went on meanwhile.
+  await daemon.end('SIGTERM');
+  await page.getByText('Not connected, trying again').waitFor();
+  assert.deepEqual(await hindrances(page), []);
+  await daemon.start();
+  await page.getByText('Not connected, trying again').waitFor({ state: 'detached' });
+  // The browser complains of openings that come while the machine stops or the server is away, and of this test's looking.
+  const other = complaints.filter(
+    (text) => !/console\/vnc.* failed|willReadFrequently|ERR_CONNECTION_REFUSED/.test(text),
+  );
   assert.deepEqual(other, []);
 });
 

@@ -1,47 +1,15 @@
 // People on the page: what each may not do is not offered, accounts and tokens have forms, and one can log out.
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { once } from 'node:events';
+import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { WebSocket } from 'ws';
 import { basicHeader } from '../../src/http/authentication.ts';
-import { AccountsFile } from '../../src/store/accounts.ts';
-import type { Role } from '../../src/store/roles.ts';
 import { eventually } from '../system/daemon.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS, type Credentials } from './credentials.ts';
-import { hindrancesInAll } from './hindrances.ts';
-import { type Served, serve } from './served.ts';
-
-const OLGA = { user: 'olga', password: 'password of olga' };
-const BOB = { user: 'bob', password: 'password of bob' };
-const EVE = { user: 'eve', password: 'password of eve' };
-
-interface People extends Served {
-  /** Calls the API as somebody. */
-  as(who: Credentials): (method: string, path: string, body?: object) => Promise<Record<string, string>>;
-}
-
-/** A server with the admin ada, the users bob and eve, and the observer olga. */
-async function people(t: TestContext): Promise<People> {
-  const served = await serve(t, { withPassword: true });
-  const file = new AccountsFile(served.daemon.state);
-  const roles: readonly [Credentials, Role][] = [
-    [OLGA, 'observer'],
-    [BOB, 'user'],
-    [EVE, 'user'],
-  ];
-  for (const [{ user: name, password }, role] of roles) await file.add({ name, role, password }, ['ada']);
-  const as =
-    (who: Credentials): ReturnType<People['as']> =>
-    async (method, path, body) => {
-      const headers = { Authorization: basicHeader(who) };
-      const content = body && JSON.stringify(body);
-      const answer = await fetch(`${served.daemon.url}${path}`, { method, headers, ...(content && { body: content }) });
-      const text = await answer.text();
-      assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
-      return text === '' ? {} : JSON.parse(text);
-    };
-  return { ...served, as };
-}
+import { hindrances, hindrancesInAll } from './hindrances.ts';
+import { BOB, EVE, OLGA, type People, people } from './several.ts';
 
 /** A lab of bob's that everybody may watch: two PCs, a link, a drawing, a snapshot. */
 async function watchedLab({ as }: People): Promise<string> {
@@ -342,4 +310,75 @@ test('who logs out is forgotten by the browser in all its tabs, and somebody els
   const again = await leave('word');
   assert.deepEqual([again.status, again.headers['location']], [302, '/']);
   assert.equal((await leave('other', 'cross-site')).status, 302);
+});
+
+test('who may only watch sees consoles and captures as they go on, types into nothing, and is told why', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const served = await people(t);
+  const { address, daemon, as } = served;
+  const id = await watchedLab(served);
+  const [lab, place] = [`/v2/projects/${id}`, `${address}labs/${id}`];
+  const bob = as(BOB);
+  const [{ node_id }] = (await bob('GET', `${lab}/nodes`)) as unknown as [{ node_id: string }];
+  const [{ link_id }] = (await bob('GET', `${lab}/links`)) as unknown as [{ link_id: string }];
+  await bob('POST', `${lab}/nodes/start`);
+  const way = `${daemon.url.replace('http', 'ws')}${lab}/nodes/${node_id}/console/ws`;
+  const console = new WebSocket(way, { headers: { Authorization: basicHeader(BOB) } });
+  t.after(() => console.terminate());
+  let told = '';
+  console.on('message', (data) => (told += String(data)));
+  await once(console, 'open');
+  console.send(Buffer.from('ip 10.0.0.1/24\r'));
+  const browser = await startBrowser(t);
+  const link = `links/${link_id}`;
+  for (const who of [OLGA, EVE]) {
+    const { page, complaints } = await visit(browser, place, { credentials: who });
+    const found = watchChanges(page);
+    const sent: string[] = [];
+    page.on('websocket', (socket) => {
+      if (!socket.url().includes('/console/ws')) return;
+      socket.on(
+        'framesent',
+        ({ payload }) => void (String(payload).startsWith('{"type":"resize"') || sent.push(String(payload))),
+      );
+    });
+    await page.getByRole('navigation').getByRole('button', { name: 'PC1 on', exact: true }).click();
+    await page.getByRole('main', { name: 'Topology' }).press('c');
+    await page.getByText('You are watching: what you type goes nowhere.').waitFor();
+    console.send(Buffer.from(`echo shown to ${who.user}\r`));
+    await page.locator('.xterm-rows').getByText(`shown to ${who.user}`).first().waitFor();
+    await page.locator('.xterm-helper-textarea').focus();
+    await page.keyboard.type(`echo typed by ${who.user}`);
+    await page.keyboard.press('Enter');
+    await page.locator('.dock-menu summary').click();
+    const actions = await page.locator('.dock-menu').getByRole('button').allInnerTexts();
+    assert.deepEqual(
+      actions.filter((name) => /paste|break|reset/i.test(name)),
+      [],
+    );
+    assert.ok(actions.includes('Save output'), actions.join());
+    assert.deepEqual(await hindrances(page), []);
+    // What was typed before this line would be there before it.
+    console.send(Buffer.from(`echo after ${who.user}\r`));
+    await page.locator('.xterm-rows').getByText(`after ${who.user}`).first().waitFor();
+    assert.doesNotMatch(told, /typed by/);
+    assert.deepEqual(sent, [], 'what is typed does not even leave the page');
+
+    await page.goto(`${place}/${link}/capture`);
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /Nobody captures this link\. (You are an observer|This lab)/ })
+      .waitFor();
+    assert.deepEqual(await hindrances(page), []);
+    await bob('POST', `${lab}/${link}/start_capture`);
+    await page.reload();
+    await page.locator('.capture-figures').first().waitFor();
+    console.send(Buffer.from('ping 10.0.0.2 -c 1\r'));
+    await page.getByRole('row').filter({ hasText: 'ARP' }).first().waitFor();
+    assert.equal(await page.getByRole('button', { name: /stop/i }).count(), 0);
+    await bob('POST', `${lab}/${link}/stop_capture`);
+    assert.deepEqual([...found, ...complaints.filter((line) => !line.includes('404'))], [], who.user);
+    await page.close();
+  }
 });

@@ -52,7 +52,7 @@ export class Access implements AccessControl {
     )
       throw refusal(identity, 'admin');
     const { project_id: projectId } = params;
-    const ofLab = need === 'watch' || need === 'type' || need === 'change' || need === 'display';
+    const ofLab = need === 'watch' || need === 'type' || need === 'change';
     const watches = ofLab && projectId !== undefined && this.#ofLab(identity, projectId, need);
     const makes = need === 'use' || need === 'pass' || (need === 'watch' && route.method !== 'GET');
     if (makes && role === 'observer') throw refusal(identity, 'user');
@@ -80,11 +80,6 @@ export class Access implements AccessControl {
   #ofLab(identity: Identity, projectId: string, need: Need): boolean {
     const access = this.#parts.sharing.accessOf(identity, projectId);
     if (access === 'none' || this.#parts.nameOf(projectId) === undefined) throw noProject(projectId);
-    if (access === 'watch' && need === 'display')
-      throw new Failure(
-        'forbidden',
-        'A display cannot be watched: whoever sees it has its mouse and keys, too. It is for those who may change the lab.',
-      );
     if (access === 'watch' && need === 'change')
       throw identity.role === 'observer'
         ? refusal(identity, 'user')

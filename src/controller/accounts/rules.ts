@@ -6,13 +6,12 @@ import type { Route } from '../../http/route.ts';
  * - `use`: users, who make labs of their own
  * - `watch`: who may watch the lab of the path
  * - `change`: who may change it
- * - `display`: the same, for a display, which cannot be watched without its mouse and keys
  * - `type`: who may watch it; what those send who may not change it is dropped
  * - `pass`: users, for the few questions to emulators that say nothing of labs; else admins
  * - `figures`: admins, and programs with whatever token of an admin
  * - `admin`: admins
  */
-export type Need = 'read' | 'use' | 'watch' | 'change' | 'display' | 'type' | 'pass' | 'figures' | 'admin';
+export type Need = 'read' | 'use' | 'watch' | 'change' | 'type' | 'pass' | 'figures' | 'admin';
 
 const LAB = '/v2/projects/{project_id}';
 const NODE = `${LAB}/nodes/{node_id}`;
@@ -105,7 +104,7 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     `GET ${NODE}/disk_use`,
     `GET ${NODE}/files/{path:.+}`,
   ],
-  type: [`GET ${NODE}/console/ws`, `GET ${NODE}/aux/ws`],
+  type: [`GET ${NODE}/console/ws`, `GET ${NODE}/aux/ws`, `GET ${NODE}/console/vnc`],
   change: [
     `PUT ${LAB}`,
     `DELETE ${LAB}`,
@@ -142,7 +141,6 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     `GET ${NODE}/dynamips/auto_idlepc`,
     `GET ${NODE}/dynamips/idlepc_proposals`,
   ],
-  display: [`GET ${NODE}/console/vnc`],
   // They have the identifiers of all labs and nodes.
   figures: ['GET /metrics'],
   admin: [

@@ -23,6 +23,7 @@ import { nodePresence, nodeRun } from '../lab/claims.ts';
 import type { Nodes } from '../lab/nodes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
+import { displayOutput } from './display-output.ts';
 import type { Node } from './node.ts';
 import { NodeCreate, NodeDuplicate, NodeUpdate } from './schema.ts';
 import { windowConsole } from './window-console.ts';
@@ -176,9 +177,10 @@ export function nodeRoutes({
       }),
     ),
 
-    socketRoute('/v2/projects/{project_id}/nodes/{node_id}/console/vnc', async ({ params }) => {
+    socketRoute('/v2/projects/{project_id}/nodes/{node_id}/console/vnc', async ({ params, client }) => {
       const { node } = await find(params);
-      return joinWith(await node.compute.openSocket(`${node.path}/console/vnc`));
+      const display = await node.compute.openSocket(`${node.path}/console/vnc`);
+      return joinWith(client.watches ? displayOutput(display) : display);
     }),
 
     route(

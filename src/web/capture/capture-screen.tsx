@@ -18,10 +18,12 @@ export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: rea
   const begin = useCallback((): void => {
     const read = async (): Promise<void> => {
       message.value = '';
-      const link = await api.get<LinkObject>(`${lab}/links/${linkId}`);
+      const [link] = await Promise.all([
+        api.get<LinkObject>(`${lab}/links/${linkId}`),
+        // Who may only watch is not offered to stop it.
+        readAccount().then(readShares),
+      ]);
       if (!link.capturing) {
-        await readAccount();
-        await readShares();
         const why = whyNotChange(projectId);
         if (why !== '') throw new Error(`${WORDS.may.noCapture} ${why}`);
         await api.post(`${lab}/links/${linkId}/start_capture`);

@@ -19,6 +19,8 @@ export interface ConnectionOptions {
 
 export class Connection {
   readonly state = signal<ConnectionState>('off');
+  /** What the server said when it ended the last connection; empty without a word. */
+  readonly reason = signal('');
   readonly #options: ConnectionOptions;
   #socket: WebSocket | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -29,7 +31,7 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    addEventListener('online', this.#again);
+    addEventListener('online', this.#online);
   }
 
   /** Connects while the node runs, and not while it does not. */
@@ -42,9 +44,14 @@ export class Connection {
   }
 
   stop(): void {
-    removeEventListener('online', this.#again);
+    removeEventListener('online', this.#online);
     this.#isWanted = false;
     this.#end('off');
+  }
+
+  /** Connects anew: something else is allowed now. */
+  again(): void {
+    if (this.state.peek() === 'open') void this.#connect();
   }
 
   /** False when nothing is connected. */
@@ -54,7 +61,7 @@ export class Connection {
     return true;
   }
 
-  readonly #again = (): void => {
+  readonly #online = (): void => {
     if (this.state.value === 'lost') void this.#connect();
   };
 
@@ -77,9 +84,13 @@ export class Connection {
     this.#socket = socket;
     this.#pause = FIRST_PAUSE_MS;
     this.state.value = 'open';
-    socket.onclose = () => {
-      if (socket === this.#socket) this.#lost();
-    };
+    this.reason.value = '';
+    // A listener, as clients of displays take `onclose` for themselves.
+    socket.addEventListener('close', ({ reason }) => {
+      if (socket !== this.#socket) return;
+      this.reason.value = reason;
+      this.#lost();
+    });
     opened(socket);
   }
 

@@ -7,6 +7,7 @@ import { Connection } from './connection.ts';
 interface Rfb extends EventTarget {
   scaleViewport: boolean;
   background: string;
+  viewOnly: boolean;
   focus(): void;
   blur(): void;
   sendCtrlAltDel(): void;
@@ -24,6 +25,8 @@ export interface DisplayOptions {
   label: string;
   /** The machine offers a text: it is shown, and never put into the clipboard by itself. */
   offered(text: string): void;
+  /** Whoever sees it may only watch. */
+  isWatched: boolean;
   /** The display wants a password; `isAgain` when the last one was wrong. */
   askPassword(isAgain: boolean): void;
 }
@@ -33,12 +36,23 @@ export class Display {
   readonly #host: HTMLElement;
   readonly #options: DisplayOptions;
   #rfb: Rfb | undefined;
+  #isWatched: boolean;
   #wasRefused = false;
 
   constructor(host: HTMLElement, options: DisplayOptions) {
     this.#host = host;
     this.#options = options;
+    this.#isWatched = options.isWatched;
     this.connection = new Connection({ path: options.path, opened: (socket) => this.#follow(socket) });
+  }
+
+  /** Keys and the pointer stay here while it is watched; the server drops them, too. */
+  set isWatched(isWatched: boolean) {
+    if (isWatched === this.#isWatched) return;
+    this.#isWatched = isWatched;
+    if (this.#rfb) this.#rfb.viewOnly = isWatched;
+    // The server goes on dropping what comes by a connection that began so.
+    if (!isWatched) this.connection.again();
   }
 
   focus(): void {
@@ -64,13 +78,11 @@ export class Display {
   }
 
   #follow(socket: WebSocket): void {
-    const ended = socket.onclose;
     this.#host.replaceChildren();
     const rfb = new RfbClient(this.#host, socket, { shared: true });
     rfb.scaleViewport = true;
     rfb.background = 'transparent';
-    // The client takes the handler over; ours makes the next connection.
-    rfb.addEventListener('disconnect', () => ended?.call(socket, new CloseEvent('close')));
+    rfb.viewOnly = this.#isWatched;
     rfb.addEventListener('clipboard', (event) => {
       const { text } = (event as CustomEvent<{ text: string }>).detail;
       this.#options.offered(text);

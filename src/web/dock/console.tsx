@@ -38,6 +38,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
   const name = node?.name ?? entry.title;
   const path = `${lab.path}/nodes/${entry.nodeId}`;
   const isWatching = lab.whyNotChange !== '';
+  const watching = useRef(isWatching);
 
   useEffect(() => {
     let over = false;
@@ -47,7 +48,9 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
       const made = new ConsoleTerminal(host.current, {
         path: `${path}/console/ws`,
         label: words.terminal(entry.title),
-        typed: (text) => dock.typed(key, text),
+        typed: (text) => {
+          if (!watching.current) dock.typed(key, text);
+        },
         link: (address) => {
           link.value = address;
         },
@@ -58,7 +61,9 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
           finding.value = true;
         },
       });
-      dock.inputs.set(key, (text) => made.send(text));
+      dock.inputs.set(key, (text) => {
+        if (!watching.current) made.send(text);
+      });
       terminal.value = made;
     });
     return () => {
@@ -74,6 +79,12 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
   useEffect(() => {
     if (open) open.connection.isRunning = isRunning;
   }, [open, isRunning]);
+  useEffect(() => {
+    const { current: was } = watching;
+    watching.current = isWatching;
+    // The server goes on dropping what comes by a connection that began so.
+    if (was && !isWatching) open?.connection.again();
+  }, [open, isWatching]);
   useEffect(() => {
     if (isActive) open?.focus();
   }, [open, isActive]);
@@ -130,7 +141,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
 
   return (
     <>
-      <ConnectionNotice state={open?.connection.state.value ?? 'connecting'} name={name} />
+      <ConnectionNotice connection={open?.connection} name={name} />
       {isWatching && open && <p class="notice watching">{WORDS.may.typing}</p>}
       {slow.value && (
         <p class="notice" role="status">

@@ -5,7 +5,7 @@ import type { Display } from '../console/display.ts';
 import { copyText } from '../model/clipboard.ts';
 import { loadPart } from '../model/part.ts';
 import { WORDS } from '../words.ts';
-import { keyOf } from './entries.ts';
+import { type DockAction, keyOf } from './entries.ts';
 import { ConnectionNotice } from './notice.tsx';
 import { ownWindow } from './own-window.ts';
 import type { PaneProps } from './pane.ts';
@@ -23,6 +23,9 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
   lab.changes.value; // the node may change
   const node = lab.nodes.get(entry.nodeId);
   const path = `${lab.path}/nodes/${entry.nodeId}/console/vnc`;
+  const isWatched = lab.whyNotChange !== '';
+  const watched = useRef(isWatched);
+  watched.current = isWatched;
 
   useEffect(() => {
     let over = false;
@@ -31,6 +34,7 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
       display.value = new Display(host.current, {
         path,
         label: words.title(entry.title),
+        isWatched: watched.current,
         offered: (text) => {
           offered.value = text;
         },
@@ -45,18 +49,22 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
     };
   }, [path, entry.title, display, offered, asksPassword]);
 
-  const isRunning = node?.status === 'started' || node?.status === 'suspended';
+  const hasDisplay = node === undefined || node.console_type === 'vnc';
+  const isRunning = hasDisplay && (node?.status === 'started' || node?.status === 'suspended');
   const open = display.value;
   const state = open?.connection.state.value ?? 'connecting';
   useEffect(() => {
     if (open) open.connection.isRunning = isRunning;
   }, [open, isRunning]);
   useEffect(() => {
+    if (open) open.isWatched = isWatched;
+  }, [open, isWatched]);
+  useEffect(() => {
     if (isActive && state === 'open') open?.focus();
   }, [open, isActive, state]);
   useEffect(() => {
     if (!open) return;
-    dock.offer(key, [
+    const changing: DockAction[] = [
       { id: 'ctrl-alt-del', words: words.ctrlAltDel, run: () => open.sendCtrlAltDel() },
       {
         id: 'clipboard',
@@ -66,13 +74,20 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
           hasClipboard.value = !hasClipboard.value;
         },
       },
-      ownWindow(lab.id, `nodes/${entry.nodeId}/console`),
-    ]);
-  }, [open, hasClipboard.value, key, dock, hasClipboard, lab.id, entry.nodeId]);
+    ];
+    dock.offer(key, [...(isWatched ? [] : changing), ownWindow(lab.id, `nodes/${entry.nodeId}/console`)]);
+  }, [open, hasClipboard.value, key, dock, hasClipboard, lab.id, entry.nodeId, isWatched]);
 
   return (
     <>
-      <ConnectionNotice state={state} name={node?.name ?? entry.title} />
+      {hasDisplay ? (
+        <ConnectionNotice connection={open?.connection} name={node?.name ?? entry.title} />
+      ) : (
+        <p class="notice" role="status">
+          {words.none(node.name)}
+        </p>
+      )}
+      {isWatched && hasDisplay && open && <p class="notice watching">{WORDS.may.pointing}</p>}
       {asksPassword.value === 'again' && (
         <p class="notice" role="alert">
           {words.wrongPassword}
@@ -88,7 +103,7 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
           }}
         />
       )}
-      {hasClipboard.value && (
+      {hasClipboard.value && !isWatched && (
         <div class="clipboard">
           <Field label={words.toMachine} send={(text) => open?.give(text)} />
           <label>

@@ -1,12 +1,15 @@
 // What hinders a tab from showing its node.
-import type { ConnectionState } from '../console/connection.ts';
+import type { Connection } from '../console/connection.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.console;
 
-export function ConnectionNotice({ state, name }: { state: ConnectionState; name: string }) {
+/** @param connection undefined until the part that connects is there */
+export function ConnectionNotice({ connection, name }: { connection: Connection | undefined; name: string }) {
+  const state = connection?.state.value ?? 'connecting';
   if (state === 'open') return null;
-  const said = { connecting: words.connecting, lost: words.lost, off: words.off(name) }[state];
+  const reason = connection?.reason.value ?? '';
+  const said = { connecting: words.connecting, lost: words.lost(reason), off: words.off(name) }[state];
   return (
     <p class="notice" role="status">
       {said}

@@ -26,7 +26,11 @@ export function LabNotices({ context }: { context: LabContext }) {
     <div class="notices">
       <Message text={lab.message.value} />
       <Message text={lab.problem.value} again={() => void lab.read()} />
-      {lab.whyNotChange !== '' && <p class="notice watching">{lab.whyNotChange}</p>}
+      {lab.whyNotChange !== '' && (
+        <section class="notice watching" aria-label={WORDS.may.title}>
+          {lab.whyNotChange}
+        </section>
+      )}
       <p class="notice" role="status">
         {notice}
       </p>

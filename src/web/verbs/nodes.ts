@@ -4,7 +4,6 @@ import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/api.ts';
 import { pictureSize } from '../model/drawing.ts';
 import { around, freePlace } from '../model/geometry.ts';
-import type { NodeObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 
@@ -56,7 +55,7 @@ export const NODE_VERBS: readonly LabVerb[] = [
     words: words.console,
     keys: ['c', 'Enter'],
     scope: 'nodes',
-    isReading: (context) => context.selectedNodes().some((node) => !isDisplay(node)),
+    isReading: () => true,
     enabled: (context) => context.selectedNodes().some(({ console }) => console !== null),
     run: (context) => {
       for (const { node_id } of context.selectedNodes()) openConsole(context, node_id);
@@ -114,20 +113,10 @@ async function duplicate(context: LabContext): Promise<void> {
   if (made.nodes.length === 1) map?.show(made.nodes[0]!);
 }
 
-/** A display cannot be watched without its mouse and keys. */
-function isDisplay({ console_type: type }: NodeObject): boolean {
-  return type === 'vnc';
-}
-
 /** Opens the console of a node, or says why the page cannot. */
 export function openConsole({ lab, dock }: LabContext, nodeId: string): void {
   const node = lab.nodes.get(nodeId);
   if (!node) return;
-  const why = isDisplay(node) ? lab.whyNotChange : '';
-  if (why !== '') {
-    lab.notice.value = why;
-    return;
-  }
   const web = webAddress(node);
   const kind = { telnet: 'console', vnc: 'vnc' } as const;
   const type = node.console_type ?? 'none';

@@ -1,0 +1,40 @@
+// A display for those who may only watch: they see it, and their keys and pointers get nowhere.
+import { UnfitMessage, WatcherBytes } from '../../consoles/watched-display.ts';
+import type { MessageSocket, SocketEvents } from '../../http/sockets.ts';
+
+/** Close code of RFC 6455's registry: the message is against the rules. */
+const AGAINST_THE_RULES = 1008;
+
+/** @param display sends and takes the bytes of the protocol; what it is sent from now on is read first */
+export function displayOutput(display: MessageSocket): MessageSocket {
+  const bytes = new WatcherBytes();
+  let watcher: SocketEvents | undefined;
+  let isOver = false;
+  return {
+    send(data) {
+      if (isOver) return;
+      try {
+        const passing = bytes.take(typeof data === 'string' ? Buffer.from(data) : data);
+        if (passing.length > 0) display.send(passing);
+      } catch (error) {
+        if (!(error instanceof UnfitMessage)) throw error;
+        isOver = true;
+        display.close();
+        watcher?.close?.(AGAINST_THE_RULES, error.message);
+      }
+    },
+    get bufferedAmount() {
+      return display.bufferedAmount;
+    },
+    close: (code, reason) => display.close(code, reason),
+    listen(events) {
+      watcher = events;
+      display.listen({
+        ...events,
+        close: (code, reason) => {
+          if (!isOver) events.close?.(code, reason);
+        },
+      });
+    },
+  };
+}
