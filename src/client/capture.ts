@@ -1,4 +1,4 @@
-// `labwired capture`: what passes a link, as a pcap stream.
+// `labwired capture`: what passes a link, as a pcap stream; or what captures of several have, as one file.
 import { open } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,7 +9,7 @@ import { Failure, messageOf, systemCode } from '../failures.ts';
 import { fileFailure } from '../host/atomic-file.ts';
 import { type Noun, verb } from './command.ts';
 import type { Deferred } from './ending.ts';
-import { mustBeFree, REPLACES } from './files.ts';
+import { mustBeFree, REPLACES, save } from './files.ts';
 import { wiring } from './link.ts';
 import { endText, findLink } from './link-ends.ts';
 import { secondsOf } from './seconds.ts';
@@ -27,6 +27,7 @@ interface CaptureFlags {
   format?: string;
   seconds?: string;
   force?: true;
+  merge?: true;
 }
 
 /** @throws WrongUsage */
@@ -46,13 +47,34 @@ async function target(file: string): Promise<Writable> {
   }
 }
 
-async function run(session: Session, wanted: string, flags: CaptureFlags): Promise<void> {
+/** @throws WrongUsage where a terminal would be shown frames */
+function refuseTerminal(to: string): void {
+  if (to !== '-' || !process.stdout.isTTY) return;
+  throw new WrongUsage('A terminal cannot show frames: name a file with --to FILE, or let tshark -r - read them.');
+}
+
+/** What the captures of these links, or of all, have now. */
+async function merge(session: Session, wanted: readonly string[], flags: CaptureFlags): Promise<void> {
+  const { to = '-', filter, format, seconds } = flags;
+  if ([filter, format, seconds].some((flag) => flag !== undefined))
+    throw new WrongUsage('--merge reads captures that are there: leave out --filter, --format and --seconds.');
+  refuseTerminal(to);
+  const { nodes, links, path } = await wiring(session);
+  if (to !== '-') await mustBeFree(to, flags.force === true);
+  const ids = wanted.map((word) => findLink(nodes, links, word).link_id);
+  const query = ids.length === 0 ? '' : `?links=${ids.join(',')}`;
+  await save(session, await session.api.stream(`${path.replace(/\/links$/, '')}/merged-captures${query}`), to);
+}
+
+async function run(session: Session, words: readonly string[], flags: CaptureFlags): Promise<void> {
+  if (flags.merge) return merge(session, words, flags);
+  const [wanted, ...others] = words;
+  if (wanted === undefined) throw new WrongUsage('LINK is missing. Write: labwired capture LINK');
+  if (others.length > 0) throw new WrongUsage('One link is captured by a command; --merge reads captures of several.');
   const body = bodyOf(flags);
   const { to = '-' } = flags;
   const seconds = flags.seconds === undefined ? undefined : secondsOf('--seconds', flags.seconds, 0);
-  if (to === '-' && process.stdout.isTTY) {
-    throw new WrongUsage('A terminal cannot show frames: name a file with --to FILE, or let tshark -r - read them.');
-  }
+  refuseTerminal(to);
   const { nodes, links, path } = await wiring(session);
   const link = findLink(nodes, links, wanted);
   if (link.capturing && Object.keys(body).length > 0) {
@@ -111,17 +133,18 @@ export const capture: Noun = {
   verbs: [
     verb({
       name: '',
-      words: ['LINK'],
+      words: ['[LINK...]'],
       summary: 'captures a link (its id, or one end: PC1 or PC1:e0) until Ctrl+C',
       flags: {
         to: { value: 'FILE', summary: 'a file that grows; - is standard output, which is usual' },
         filter: { value: 'EXPRESSION', summary: 'only frames that it accepts, such as "arp or icmp"' },
         format: { value: 'FORMAT', summary: `${FORMATS.join(', ')} (pcap)` },
         seconds: { value: 'SECONDS', summary: 'ends by itself' },
+        merge: { summary: 'instead: what captures of these links, or of all, have now, as one pcapng file by time' },
         force: REPLACES,
       },
       inLab: true,
-      run: (session, [wanted], flags) => run(session, wanted!, flags),
+      run: (session, words, flags) => run(session, words, flags),
     }),
   ],
 };

@@ -1,7 +1,7 @@
 // The pcapng format, little endian, with times in nanoseconds (draft-ietf-opsawg-pcapng).
 
 import { LONGEST_SNAP_BYTES } from '../store/captures.ts';
-import type { CaptureEncoding } from './capture-encoding.ts';
+import type { CaptureEncoding, RecordTime } from './capture-encoding.ts';
 import { LINK_TYPES } from './model.ts';
 
 const BLOCK = { section: 0x0a0d0d0a, interface: 1, statistics: 5, packet: 6 } as const;
@@ -11,8 +11,10 @@ const BYTE_ORDER = 0x1a2b3c4d;
 const FRAMING_BYTES = 12;
 /** What lies before a packet's bytes: type, length, interface, time (64 bits), both lengths of the frame. */
 const PACKET_HEADER_BYTES = 28;
-/** Behind them: the option of the direction, the end of the options, the length once more. */
-const PACKET_TRAILER_BYTES = 16;
+/** Behind them: the length once more. */
+const PACKET_TRAILER_BYTES = 4;
+/** The option of the direction, and the end of the options. */
+const FLAGS_BYTES = 12;
 const FLAGS_OPTION = 2;
 const INBOUND = 1;
 const OUTBOUND = 2;
@@ -59,80 +61,137 @@ function timestamp(): Buffer {
   return bytes;
 }
 
+/** What a file begins with. */
+export function sectionBlock(): Buffer {
+  const section = Buffer.alloc(16);
+  section.writeUInt32LE(BYTE_ORDER, 0);
+  section.writeUInt16LE(1, 4);
+  // How long the section becomes is not known.
+  section.writeBigInt64LE(-1n, 8);
+  return block(BLOCK.section, section, text(3, 'Linux'), text(4, 'Labwire'), END_OF_OPTIONS);
+}
+
+export interface Interface {
+  /** Its number. */
+  linkType: number;
+  /** Bytes of a frame that are kept; 0: all. */
+  snapLength: number;
+  name?: string | undefined;
+  description?: string | undefined;
+  /** Expression of its packet filter. */
+  filter?: string | undefined;
+}
+
+/** The next interface of the section; times of its packets are in nanoseconds. */
+export function interfaceBlock({ linkType, snapLength, name, description, filter }: Interface): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt16LE(linkType, 0);
+  head.writeUInt32LE(snapLength, 4);
+  return block(
+    BLOCK.interface,
+    head,
+    ...(name === undefined ? [] : [text(2, name)]),
+    ...(description ? [text(3, description)] : []),
+    // Times in units of 10^-9 s.
+    option(9, Buffer.of(9)),
+    // 0: the expression follows as text.
+    ...(filter ? [text(11, `\0${filter}`)] : []),
+    END_OF_OPTIONS,
+  );
+}
+
+/** Figures of an interface by the codes of their options, and a remark. */
+export function statisticsBlock(
+  number: number,
+  comment: string | undefined,
+  figures: readonly (readonly [code: number, value: number])[],
+): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeUInt32LE(number);
+  return block(
+    BLOCK.statistics,
+    head,
+    timestamp(),
+    ...(comment === undefined ? [] : [text(1, comment)]),
+    ...figures.map(([code, value]) => option(code, unsigned64(value))),
+    END_OF_OPTIONS,
+  );
+}
+
+export interface Packet {
+  /** Of its interface in the section. */
+  number: number;
+  time: RecordTime;
+  frame: Buffer;
+  /** Bytes of it that are kept. */
+  captured: number;
+  /** Bytes that it had on the link. */
+  length: number;
+  /** With its direction; undefined: not known. */
+  flags: number | undefined;
+}
+
+/** Bytes of the block of a packet. */
+export function packetBytes(captured: number, flags: number | undefined): number {
+  return PACKET_HEADER_BYTES + padded(captured) + (flags === undefined ? 0 : FLAGS_BYTES) + PACKET_TRAILER_BYTES;
+}
+
+/** Writes the block of a packet at `offset` and answers the offset behind it. */
+export function writePacket(
+  target: Buffer,
+  offset: number,
+  { number, time: { seconds, nanoseconds }, frame, captured, length, flags }: Packet,
+): number {
+  const end = offset + packetBytes(captured, flags);
+  target.writeUInt32LE(BLOCK.packet, offset);
+  target.writeUInt32LE(end - offset, offset + 4);
+  target.writeUInt32LE(number, offset + 8);
+  // seconds * 10^9 + nanoseconds in two halves of 32 bits, without leaving what a double holds exactly.
+  const upper = Math.floor(seconds / 0x10000) * 1e9;
+  const low = (seconds % 0x10000) * 1e9 + nanoseconds + (upper % 0x10000) * 0x10000;
+  target.writeUInt32LE(Math.floor(upper / 0x10000) + Math.floor(low / HIGH), offset + 12);
+  target.writeUInt32LE(low % HIGH, offset + 16);
+  target.writeUInt32LE(captured, offset + 20);
+  target.writeUInt32LE(length, offset + 24);
+  let at = offset + PACKET_HEADER_BYTES;
+  frame.copy(target, at, 0, captured);
+  at += captured;
+  while ((at & 3) !== (offset & 3)) target[at++] = 0;
+  if (flags !== undefined) {
+    target.writeUInt16LE(FLAGS_OPTION, at);
+    target.writeUInt16LE(4, at + 2);
+    target.writeUInt32LE(flags, at + 4);
+    target.writeUInt32LE(0, at + 8);
+    at += FLAGS_BYTES;
+  }
+  target.writeUInt32LE(end - offset, at);
+  return end;
+}
+
 export const pcapng: CaptureEncoding = {
   contentType: 'application/x-pcapng',
 
   /** A section, and the one interface in it. */
-  header: ({ linkType, snapLength = LONGEST_SNAP_BYTES, filter, interface: captured }) => {
-    const section = Buffer.alloc(16);
-    section.writeUInt32LE(BYTE_ORDER, 0);
-    section.writeUInt16LE(1, 4);
-    // How long the section becomes is not known.
-    section.writeBigInt64LE(-1n, 8);
-    const description = Buffer.alloc(8);
-    description.writeUInt16LE(LINK_TYPES[linkType], 0);
-    description.writeUInt32LE(snapLength, 4);
-    return Buffer.concat([
-      block(BLOCK.section, section, text(3, 'Linux'), text(4, 'Labwire'), END_OF_OPTIONS),
-      block(
-        BLOCK.interface,
-        description,
-        ...(captured ? [text(2, captured.name)] : []),
-        ...(captured?.description ? [text(3, captured.description)] : []),
-        // Times in units of 10^-9 s.
-        option(9, Buffer.of(9)),
-        // 0: the expression follows as text.
-        ...(filter ? [text(11, `\0${filter.expression}`)] : []),
-        END_OF_OPTIONS,
-      ),
-    ]);
-  },
+  header: ({ linkType, snapLength = LONGEST_SNAP_BYTES, filter, interface: captured }) =>
+    Buffer.concat([
+      sectionBlock(),
+      interfaceBlock({ linkType: LINK_TYPES[linkType], snapLength, ...captured, filter: filter?.expression }),
+    ]),
 
-  recordBytes: (captured) => PACKET_HEADER_BYTES + padded(captured) + PACKET_TRAILER_BYTES,
+  recordBytes: (captured) => packetBytes(captured, OUTBOUND),
 
-  write(target, offset, { seconds, nanoseconds }, frame, captured, length, outgoing) {
-    const end = offset + PACKET_HEADER_BYTES + padded(captured) + PACKET_TRAILER_BYTES;
-    target.writeUInt32LE(BLOCK.packet, offset);
-    target.writeUInt32LE(end - offset, offset + 4);
-    target.writeUInt32LE(0, offset + 8);
-    // seconds * 10^9 + nanoseconds in two halves of 32 bits, without leaving what a double holds exactly.
-    const upper = Math.floor(seconds / 0x10000) * 1e9;
-    const low = (seconds % 0x10000) * 1e9 + nanoseconds + (upper % 0x10000) * 0x10000;
-    target.writeUInt32LE(Math.floor(upper / 0x10000) + Math.floor(low / HIGH), offset + 12);
-    target.writeUInt32LE(low % HIGH, offset + 16);
-    target.writeUInt32LE(captured, offset + 20);
-    target.writeUInt32LE(length, offset + 24);
-    let at = offset + PACKET_HEADER_BYTES;
-    frame.copy(target, at, 0, captured);
-    at += captured;
-    while ((at & 3) !== (offset & 3)) target[at++] = 0;
-    target.writeUInt16LE(FLAGS_OPTION, at);
-    target.writeUInt16LE(4, at + 2);
-    target.writeUInt32LE(outgoing ? OUTBOUND : INBOUND, at + 4);
-    target.writeUInt32LE(0, at + 8);
-    target.writeUInt32LE(end - offset, at + 12);
-    return end;
-  },
+  write: (target, offset, time, frame, captured, length, outgoing) =>
+    writePacket(target, offset, { number: 0, time, frame, captured, length, flags: outgoing ? OUTBOUND : INBOUND }),
 
   nextRecord: (view, offset) =>
     offset + FRAMING_BYTES > view.byteLength ? undefined : offset + view.getUint32(offset + 4, true),
 
   /** The figures of the interface: what passed, what was dropped, what the filter took, what was recorded. */
-  trailer: ({ frames, drops, filtered }) => {
-    const interfaceNumber = Buffer.alloc(4);
-    const figures: [code: number, value: number][] = [
+  trailer: ({ frames, drops, filtered }) =>
+    statisticsBlock(0, drops > 0 ? `${drops} frames were dropped from the capture: the disk was slow.` : undefined, [
       [4, frames + drops + filtered],
       [5, drops],
       [6, frames + drops],
       [8, frames],
-    ];
-    return block(
-      BLOCK.statistics,
-      interfaceNumber,
-      timestamp(),
-      ...(drops > 0 ? [text(1, `${drops} frames were dropped from the capture: the disk was slow.`)] : []),
-      ...figures.map(([code, value]) => option(code, unsigned64(value))),
-      END_OF_OPTIONS,
-    );
-  },
+    ]),
 };

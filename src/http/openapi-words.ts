@@ -279,6 +279,11 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     summary: 'A capture file of a project, from the host that writes it (an extension)',
     errors: [409],
   },
+  'GET /v2/projects/{project_id}/merged-captures': {
+    summary: 'The captures of a project as one file of pcapng, by time (an extension)',
+    errors: [404, 409],
+    query: { links: 'Only those of these links: identifiers with commas between them' },
+  },
   'POST /v2/projects/{project_id}/links/{link_id}/start_capture': { summary: 'Start capture on the link' },
   'POST /v2/projects/{project_id}/links/{link_id}/stop_capture': { summary: 'Stop capture on the link' },
 

@@ -1,9 +1,10 @@
 // What a page follows of links over WebSockets: the counters of all, and captures from near their end; and the list of capture files.
 import assert from 'node:assert/strict';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { WebSocket as WebSocketClient } from 'ws';
+import { FrameReader } from '../../src/web/capture/frames.ts';
 import { frameSender } from './frame-sender.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -277,4 +278,46 @@ test('the capture files of a project are listed, with the link that is captured 
       ['old.pcap', null],
     ],
   );
+});
+
+test('captures are merged to one file: all files of a ring once, those that have ended, and what is not whole', async (t) => {
+  const it = await wired(t);
+  const merged = `${it.path}/merged-captures`;
+  const lengths = async (query = ''): Promise<number[]> => {
+    const answer = await fetch(`http://127.0.0.1:${it.server.port}${merged}${query}`);
+    assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'application/x-pcapng']);
+    return new FrameReader().push(new Uint8Array(await answer.arrayBuffer())).map(({ length }) => length);
+  };
+  const [one, other] = [it.link.link_id, it.other.link_id];
+  for (const [status, path, message] of [
+    [409, merged, /No link of this project has been captured since it was opened/],
+    [409, `${merged}?links=${one}`, new RegExp(`^links: ${one} has not been captured`)],
+    [404, `${merged}?links=x`, /^links: the project has no link x/],
+  ] as const) {
+    const answer = await refusal(it.server, path, {});
+    assert.deepEqual([answer.status, message.test(answer.message)], [status, true], answer.message);
+  }
+  const ring = { ring_size: 131_072, ring_files: 4, capture_file_name: 'ring.pcap' };
+  await it.server.expect(201, 'POST', `${it.url}/start_capture`, ring);
+  await it.server.expect(201, 'POST', `${it.path}/links/${other}/start_capture`, { format: 'pcapng' });
+  // 250 records of 1,016 bytes: two files of the ring.
+  for (let round = 0; round < 5; round++) await it.send(50, 1000);
+  await until(async () => (await recorded(it))?.frames === 250, 'the frames');
+  await until(async () => (await lengths()).length === 500, 'the frames of both');
+  assert.equal((await lengths(`?links=${other},${one},${one}`)).length, 500);
+  assert.equal((await lengths(`?links=${one}`)).length, 250, 'each frame of the ring once');
+  const names = (await it.server.expect(200, 'GET', `${it.path}/captures`)).map(({ name }: Body) => name);
+  assert.ok(names.includes('ring_00001.pcap') && names.includes('ring.pcap'), 'the ring has several files');
+
+  await it.server.expect(201, 'POST', `${it.path}/links/${other}/stop_capture`);
+  const directory = join(it.project.path, 'project-files/captures');
+  const ended = (await it.server.expect(200, 'GET', `${it.path}/links/${other}`)).capture_file_name;
+  const whole = await readFile(join(directory, ended));
+  // The figures at the end, and a part of the last record.
+  await writeFile(join(directory, ended), whole.subarray(0, whole.length - 400));
+  assert.equal((await lengths(`?links=${other}`)).length, 249);
+  await rm(join(directory, ended));
+  assert.equal((await lengths()).length, 250, 'what somebody has removed holds nothing up');
+  await it.server.expect(204, 'POST', `${it.path}/close`);
+  await it.server.expect(409, 'GET', merged);
 });

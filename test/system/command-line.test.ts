@@ -47,6 +47,15 @@ test('a lab is made, started, pinged, captured, moved and removed by commands al
     [false, false],
     'the capture has ended with the command',
   );
+  const all = join(labwired.daemon.directory, 'all.pcapng');
+  await labwired.say('capture', '--merge', '--to', all);
+  const named = execFileSync('tshark', ['-r', all, '-Y', 'icmp', '-T', 'fields', '-e', 'frame.interface_name'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  assert.deepEqual(new Set(named.trim().split('\n')), new Set(['PC1 Ethernet0 to Hubä Ethernet0']));
+  await labwired.fails(1, /has not been captured since/, 'capture', '--merge', 'PC1', 'PC2', '--to', `${all}.2`);
+  assert.equal(existsSync(`${all}.2`), false);
 
   assert.match(
     await labwired.say('node', 'exec', 'PC1', '--until', 'icmp_seq=2', '--', 'ping', '10.0.0.2', '-t'),

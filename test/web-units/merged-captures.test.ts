@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import { filterOf } from '../../src/web/capture/filter.ts';
 import { type Clock, FrameReader } from '../../src/web/capture/frames.ts';
 import { Merger } from '../../src/web/capture/merger.ts';
-import { pcapngOf } from '../../src/web/capture/pcapng-file.ts';
 import { Ring } from '../../src/web/capture/ring.ts';
 import { Rows } from '../../src/web/capture/rows.ts';
 import { CORPUS } from './corpus.ts';
@@ -98,35 +97,4 @@ test('rows have the name of their link, and filters know it', () => {
     while (rows.look());
     assert.deepEqual([filter, shown()], [filter, expected]);
   }
-});
-
-test('the file of several captures has their frames in order, each at its nanosecond and with its kind of link', () => {
-  const ring = new Ring();
-  const serial = 104;
-  // Lengths that do not fill whole words, and a time that no floating point number holds in nanoseconds since 1970.
-  const [one, two] = [
-    frameOf(ARP.subarray(0, 41), { time: 1, source: 0 }),
-    frameOf(ARP.subarray(0, 42), { time: 1_999_999_999, source: 1 }),
-  ];
-  ring.push([one, two, { ...frameOf(ARP.subarray(0, 43), { time: 2_000_000_001, source: 1 }), link: serial }]);
-  const blocks = pcapngOf(ring, ['PC1 – R1', 'R1 – R2'], { second: 1_795_447_000 });
-  const file = Buffer.concat(blocks);
-  const clock: Clock = {};
-  const read = new FrameReader(clock).push(file);
-  assert.equal(clock.second, 1_795_447_000);
-  assert.deepEqual(
-    read.map(({ time, link, length, bytes }) => [
-      time,
-      link,
-      length,
-      Buffer.from(bytes).equals(ARP.subarray(0, bytes.length)),
-    ]),
-    [
-      [1, 1, 41, true],
-      [1_999_999_999, 1, 42, true],
-      [2_000_000_001, serial, 43, true],
-    ],
-  );
-  // An interface for each capture and each kind of its frames, named after the link.
-  assert.deepEqual([file.toString().split('PC1 – R1').length, file.toString().split('R1 – R2').length], [2, 3]);
 });

@@ -73,7 +73,9 @@ test('eight captures are one list by time, with their links; another joins; a st
     page.getByRole('button', { name: 'Download' }).click(),
   ]);
   assert.equal(file.suggestedFilename(), 'star.pcapng');
-  const saved = new FrameReader().push(await readFile((await file.path())!));
+  const content = await readFile((await file.path())!);
+  assert.ok(content.includes('Middle Ethernet2 to H3 Ethernet0'), 'Wireshark shows the names of the links');
+  const saved = new FrameReader().push(content);
   assert.equal(saved.length, 7 * 8 + 8);
   const moments = saved.map(({ time }) => time);
   assert.deepEqual(
@@ -157,5 +159,18 @@ test('a flood through eight captures in one list leaves the page alive, and the 
   await filter.fill('tcp');
   await until(async () => (await cells(page)).length === 8, 'the last frame of each link', 60_000);
   assert.deepEqual(new Set((await cells(page)).map((row) => row[LINK])).size, 8);
+  // The file has what the page has given up, too.
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download' }).click(),
+  ]);
+  const frames = new FrameReader().push(await readFile((await file.path())!));
+  let recorded = 0;
+  for (const { link_id: id } of links) {
+    const { ends } = await server.expect(200, 'GET', `${lab}/links/${id}/statistics`);
+    for (const { statistics } of ends) recorded += statistics?.capture?.frames ?? 0;
+  }
+  assert.equal(frames.length, recorded);
+  assert.ok(recorded * frame.length > 1 << 25, 'more than the page keeps');
   assert.deepEqual(complaints, []);
 });

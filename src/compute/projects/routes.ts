@@ -40,8 +40,8 @@ export function projectRoutes(projects: Projects, events: EventBus<ComputeEvents
       listFiles(projects.get(params.project_id)),
     ),
 
-    route('GET /v2/compute/projects/{project_id}/files/{path:.+}', { raw: true }, ({ params }) =>
-      downloadFile(projects.get(params.project_id).path, params.path),
+    route('GET /v2/compute/projects/{project_id}/files/{path:.+}', { raw: true }, ({ params, headers }) =>
+      downloadFile(projects.get(params.project_id).path, params.path, headers.get('range')),
     ),
 
     route(

@@ -97,6 +97,7 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     `GET ${LAB}/links/statistics/ws`,
     `GET ${LAB}/captures`,
     `GET ${LAB}/captures/{name}`,
+    `GET ${LAB}/merged-captures`,
     `GET ${LAB}/nodes`,
     `GET ${NODE}`,
     `GET ${NODE}/links`,

@@ -48,7 +48,8 @@ export class LinkCaptures {
       }
       throw error;
     }
-    link.capture = { fileName, filePath: join(project.record.path, CAPTURES_DIRECTORY, fileName), request, end };
+    const filePath = join(project.record.path, CAPTURES_DIRECTORY, fileName);
+    link.capture = { fileName, filePath, request, end, writer: end.node.compute };
     this.#records.announce('link.updated', link);
     return link;
   }

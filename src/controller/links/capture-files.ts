@@ -1,4 +1,4 @@
-// The files of captures that a project has on this host, and those that computes elsewhere write at the moment.
+// The files of captures that a project has on this host, and those of its links that computes elsewhere have.
 import { basename, dirname, join } from 'node:path';
 import { listContained } from '../../host/contained-tree.ts';
 import { downloadFile } from '../../http/files.ts';
@@ -33,15 +33,15 @@ export async function captureFiles(directory: string, all: Iterable<Link>): Prom
       bytes: stat.size,
       modified: stat.mtime.toISOString(),
       link_id: link?.id ?? null,
-      running: link?.capture?.fileName === name && isRunningHere(link),
+      running: link?.capture?.fileName === name && link.capturing,
       compute_id: 'local',
     });
   }
   here.sort((one, other) => (one.modified! < other.modified! ? 1 : one.modified! > other.modified! ? -1 : 0));
   const elsewhere = links.flatMap(({ id, capture }): CaptureFileEntry[] => {
-    const compute = capture?.end?.node.compute.id;
-    if (!capture || compute === undefined || compute === 'local') return [];
-    return [{ name: capture.fileName, bytes: null, modified: null, link_id: id, running: true, compute_id: compute }];
+    if (!capture || capture.writer.id === 'local') return [];
+    const { fileName: name, writer, end } = capture;
+    return [{ name, bytes: null, modified: null, link_id: id, running: end !== undefined, compute_id: writer.id }];
   });
   return [...elsewhere, ...here];
 }
@@ -61,20 +61,23 @@ export interface WantedFile {
  * @throws Failure `not-found`, `forbidden` for a name that leads elsewhere; ComputeRefusal, ComputeUnreachable
  */
 export async function captureFile({ projectId, directory, links, name, signal }: WantedFile): Promise<Response> {
-  const writer = [...links].find((link) => link.capture?.fileName === name && !isRunningHere(link))?.capture?.end;
-  if (!writer) return downloadFile(join(directory, CAPTURES_DIRECTORY), name);
-  const path = `/projects/${projectId}/files/${CAPTURES_DIRECTORY}/${encodeURIComponent(name)}`;
-  const answer = await writer.node.compute.pass('GET', path, { signal, limit: 0 });
+  const capture = [...links].find(
+    (link) => link.capture?.fileName === name && link.capture.writer.id !== 'local',
+  )?.capture;
+  if (!capture) return downloadFile(join(directory, CAPTURES_DIRECTORY), name);
+  const path = pathAtCompute(projectId, name);
+  const answer = await capture.writer.pass('GET', path, { signal, limit: 0 });
   if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${path}`);
   const headers = { 'Content-Security-Policy': 'sandbox', 'X-Content-Type-Options': 'nosniff' };
   return new Response(answer.body, { headers: { ...Object.fromEntries(answer.headers), ...headers } });
 }
 
-function isRunningHere({ capture }: Link): boolean {
-  return capture?.end?.node.compute.id === 'local';
+/** Of a file of a capture, below `/v2/compute`. */
+export function pathAtCompute(projectId: string, name: string): string {
+  return `/projects/${projectId}/files/${CAPTURES_DIRECTORY}/${encodeURIComponent(name)}`;
 }
 
 function isCapturedInto({ capture }: Link, name: string): boolean {
-  if (capture === undefined || (capture.end && capture.end.node.compute.id !== 'local')) return false;
+  if (capture === undefined || capture.writer.id !== 'local') return false;
   return capture.fileName === name || (capture.request.ring_size !== undefined && isPartOfRing(capture.fileName, name));
 }

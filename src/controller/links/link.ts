@@ -40,6 +40,8 @@ export interface Capture {
   readonly request: LinkCapture;
   /** The end at which the compute captures, while it does. */
   readonly end: LinkEnd | undefined;
+  /** Whose disk has the file, also when the capture has ended. */
+  readonly writer: Node['compute'];
 }
 
 /** Text and style of an end that was given no label, as clients show them. */

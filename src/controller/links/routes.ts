@@ -11,6 +11,7 @@ import { FILTERS } from './filters.ts';
 import { LinkSchedule } from './impairments.ts';
 import { cancelLineSchedule, lineSchedule, lineStatistics, resetLineStatistics, startLineSchedule } from './lines.ts';
 import type { Link } from './link.ts';
+import { capturedLinks, mergedCaptures } from './merged-captures.ts';
 import { PRESETS } from './presets.ts';
 import { LinkBody, LinkCapture } from './schema.ts';
 
@@ -129,6 +130,12 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
     route('GET /v2/projects/{project_id}/captures/{name}', { raw: true }, async ({ params, signal }) => {
       const { id, record, links: all } = await projects.settled(params.project_id);
       return captureFile({ projectId: id, directory: record.path, links: all.values(), name: params.name, signal });
+    }),
+
+    route('GET /v2/projects/{project_id}/merged-captures', { raw: true }, async ({ params, query, signal }) => {
+      const { id, record, links: all } = await projects.settled(params.project_id);
+      const wanted = capturedLinks([...all.values()], query['links']);
+      return mergedCaptures(wanted, { projectId: id, directory: record.path, signal });
     }),
   ];
 }

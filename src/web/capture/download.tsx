@@ -1,6 +1,7 @@
-// The files of a capture, as they are on the server: one, or those of a ring.
+// The files of captures, as they are on the server: one, those of a ring, or all of a lab merged to one.
 import { useSignal } from '@preact/signals';
 import { api } from '../model/api.ts';
+import { downloadFrom } from '../model/save-file.ts';
 import { sentenceOf } from '../model/sentence.ts';
 import { bytesInWords } from '../model/sizes.ts';
 import { WORDS } from '../words.ts';
@@ -32,10 +33,7 @@ export function Download({ path }: { path: string }) {
         files.value = own;
         return;
       }
-      const anchor = document.createElement('a');
-      anchor.href = address(only);
-      anchor.download = only.name;
-      anchor.click();
+      downloadFrom(address(only), only.name);
     } catch (error) {
       message.value = sentenceOf(error);
     }
@@ -58,6 +56,29 @@ export function Download({ path }: { path: string }) {
           ))}
         </ul>
       )}
+    </>
+  );
+}
+
+/** Downloads what all captures of a lab have, by time. `path` is that of the lab, below `/v2`. */
+export function DownloadMerged({ path, name }: { path: string; name: string }) {
+  const message = useSignal('');
+  const load = async (): Promise<void> => {
+    message.value = '';
+    try {
+      // A download tells nobody why it fails.
+      await api.begins(`${path}/merged-captures`);
+      downloadFrom(`/v2${path}/merged-captures`, name);
+    } catch (error) {
+      message.value = sentenceOf(error);
+    }
+  };
+  return (
+    <>
+      <button type="button" onClick={() => void load()}>
+        {words.download}
+      </button>
+      <span role="status">{message}</span>
     </>
   );
 }

@@ -1,6 +1,5 @@
 // A list of captures as the page sees it: what its worker tells, as signals.
 import { signal } from '@preact/signals';
-import { saveFile } from '../model/save-file.ts';
 import type { CaptureState, FrameDetails, FromWorker, Row, SourceAddress, ToWorker } from './messages.ts';
 import type { StreamObject } from './streams/follower.ts';
 
@@ -39,7 +38,6 @@ export class CaptureFeed {
   readonly stream = signal<StreamObject | undefined>(undefined);
   readonly #worker = new Worker(workerAddress(), { type: 'module' });
   #generation = 0;
-  #fileName = '';
 
   constructor() {
     this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#received(data);
@@ -67,12 +65,6 @@ export class CaptureFeed {
     this.#send({ kind: 'frame', number });
   }
 
-  /** Makes a file of all that is kept, which the browser saves a little later. */
-  save(name: string): void {
-    this.#fileName = name;
-    this.#send({ kind: 'file' });
-  }
-
   /** Puts the stream together that a frame is of. */
   follow(number: number): void {
     this.#send({ kind: 'stream', number });
@@ -94,7 +86,6 @@ export class CaptureFeed {
       this.state.value = message.state;
     } else if (message.kind === 'filter') this.wrong.value = message.message;
     else if (message.kind === 'frame') this.frame.value = message.frame;
-    else if (message.kind === 'file') saveFile(this.#fileName, message.content);
     else if (message.kind === 'stream') this.stream.value = message.stream;
     else if (message.generation === this.#generation) {
       this.rows.value = new Map(

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 import type { Lab } from '../model/lab.ts';
 import { WORDS } from '../words.ts';
 import { ForWireshark, LAST_BYTES, streamed } from './capture-view.tsx';
+import { DownloadMerged } from './download.tsx';
 import { PacketsView } from './packets-view.tsx';
 
 const words = WORDS.capture;
@@ -37,14 +38,12 @@ export function MergedView({ lab, isShown }: MergedViewProps) {
       title={words.merged}
       isShown={isShown}
       {...(hosts.size > 1 && { note: words.clocks(hosts.size) })}
-      tools={(_isOver, feed) =>
+      tools={() =>
         sources.length === 0 ? (
           <span>{words.noCaptures}</span>
         ) : (
           <>
-            <button type="button" onClick={() => feed.save(`${lab.project.value?.name ?? words.merged}.pcapng`)}>
-              {words.download}
-            </button>
+            <DownloadMerged path={lab.path} name={`${lab.project.value?.name ?? words.merged}.pcapng`} />
             <ForWireshark line={line} />
           </>
         )

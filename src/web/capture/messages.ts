@@ -72,8 +72,6 @@ export type ToWorker =
   /** Rows by their place, those that are gone counted. */
   | { kind: 'rows'; from: number; count: number }
   | { kind: 'frame'; number: number }
-  /** All frames that are kept, as a file. */
-  | { kind: 'file' }
   /** Follows the stream of a frame, or none. */
   | { kind: 'stream'; number: number | undefined };
 
@@ -82,5 +80,4 @@ export type FromWorker =
   | { kind: 'filter'; message: string }
   | { kind: 'rows'; from: number; generation: number; rows: Row[] }
   | { kind: 'frame'; frame: FrameDetails | undefined }
-  | { kind: 'file'; content: Blob }
   | { kind: 'stream'; stream: StreamObject | undefined };

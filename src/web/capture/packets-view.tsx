@@ -17,7 +17,7 @@ interface PacketsViewProps {
   title: string;
   isShown: boolean;
   /** What else can be done with the captures; `isOver` when none of them goes on. */
-  tools: (isOver: boolean, feed: CaptureFeed) => ComponentChildren;
+  tools: (isOver: boolean) => ComponentChildren;
   /** What is to be known of the list. */
   note?: string;
 }
@@ -87,7 +87,7 @@ export function PacketsView({ sources, title, isShown, tools, note }: PacketsVie
         >
           {words.follow}
         </button>
-        {tools(feed.state.value?.connection === 'ended', feed)}
+        {tools(feed.state.value?.connection === 'ended')}
         <span class="capture-wrong" id={id} role="status">
           {feed.wrong}
         </span>

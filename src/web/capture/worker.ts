@@ -3,7 +3,6 @@ import { BadFilter, filterOf } from './filter.ts';
 import type { Clock, Frame } from './frames.ts';
 import { Merger } from './merger.ts';
 import type { CaptureState, FromWorker, ServerFigures, SourceAddress, ToWorker } from './messages.ts';
-import { pcapngOf } from './pcapng-file.ts';
 import { Ring } from './ring.ts';
 import { Rows } from './rows.ts';
 import { Source } from './source.ts';
@@ -160,11 +159,6 @@ function sendFrame(number: number): void {
   tell({ kind: 'frame', frame: { number, time: rows.timeOf(frame), length: frame.length, bytes, layers, hasStream } });
 }
 
-function sendFile(): void {
-  const names = sources.map(({ address }) => address.name);
-  tell({ kind: 'file', content: new Blob(pcapngOf(ring, names, clock), { type: 'application/x-pcapng' }) });
-}
-
 function follow(frame: Frame | undefined): void {
   followed = frame;
   follower = frame && new Follower(ring, frame);
@@ -184,7 +178,6 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'open') open(data.sources);
   else if (data.kind === 'filter') setFilter(data.text);
   else if (data.kind === 'frame') sendFrame(data.number);
-  else if (data.kind === 'file') sendFile();
   else if (data.kind === 'stream') follow(data.number === undefined ? undefined : ring.get(data.number));
   else tell({ kind: 'rows', from: data.from, generation, rows: rows.get(data.from, data.count) });
 };

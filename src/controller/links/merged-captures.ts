@@ -1,0 +1,142 @@
+// The captures of a project as one file, each link as an interface with its name.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type MergedCapture, mergedCapture } from '../../fabric/capture-merge.ts';
+import type { CaptureBytes } from '../../fabric/capture-records.ts';
+import { Failure } from '../../failures.ts';
+import { openContainedForRead } from '../../host/contained.ts';
+import { CAPTURES_DIRECTORY, isPartOfRing } from '../../store/captures.ts';
+import { refusalOf } from '../computes/answers.ts';
+import { pathAtCompute, type WantedFile } from './capture-files.ts';
+import type { Capture, Link } from './link.ts';
+
+const NOTHING = new Uint8Array(0);
+
+type Captured = Link & { capture: Capture };
+
+/** The links whose captures are wanted, in their order: all that have one, or these. @throws Failure */
+export function capturedLinks(all: readonly Link[], wanted: string | undefined): Captured[] {
+  const hasCapture = (link: Link): link is Captured => link.capture !== undefined;
+  const found = all.filter(hasCapture);
+  if (wanted === undefined) {
+    if (found.length > 0) return found;
+    throw new Failure('conflict', 'No link of this project has been captured since it was opened.');
+  }
+  return [...new Set(wanted.split(','))].map((id) => {
+    const link = found.find((each) => each.id === id);
+    if (link) return link;
+    throw all.some((each) => each.id === id)
+      ? new Failure('conflict', `links: ${id} has not been captured since the project was opened.`)
+      : new Failure('not-found', `links: the project has no link ${id}.`);
+  });
+}
+
+/**
+ * What the captures of these links have now, in the order of the times; it is streamed, and never in memory as a whole.
+ * @throws Failure, ComputeRefusal, ComputeUnreachable of what cannot be read from its beginning; later that breaks the answer off
+ */
+export async function mergedCaptures(
+  links: readonly Captured[],
+  place: Pick<WantedFile, 'projectId' | 'directory' | 'signal'>,
+): Promise<Response> {
+  const merged = mergedCapture(
+    await Promise.all(links.map(async (link) => ({ name: nameOf(link), files: await filesOf(link.capture, place) }))),
+  );
+  const first = await merged.next();
+  const whole = async function* (): AsyncGenerator<Uint8Array, void> {
+    try {
+      if (!first.done) yield first.value;
+      yield* merged;
+    } finally {
+      await merged.return();
+    }
+  };
+  return new Response(ReadableStream.from(whole()) as ReadableStream<Uint8Array>, {
+    headers: { 'Content-Type': 'application/x-pcapng' },
+  });
+}
+
+/** `PC1 Ethernet0 to Hub Ethernet3`: no other link has it. */
+function nameOf({ ends }: Link): string {
+  return ends.map(({ node, port }) => `${node.name} ${port.name}`).join(' to ');
+}
+
+async function filesOf(
+  { fileName, request, writer }: Capture,
+  { projectId, directory, signal }: Pick<WantedFile, 'projectId' | 'directory' | 'signal'>,
+): Promise<MergedCapture['files']> {
+  if (writer.id !== 'local') return [async () => remoteBytes(writer, pathAtCompute(projectId, fileName), signal)];
+  const root = join(directory, CAPTURES_DIRECTORY);
+  if (request.ring_size === undefined) return [() => localBytes(root, fileName)];
+  // The file that is written may get a number meanwhile: it is opened first, and not read twice.
+  const newest = await localBytes(root, fileName);
+  const parts = (await readdir(root)).filter((name) => isPartOfRing(fileName, name));
+  const inOrder = parts.sort((one, other) => one.length - other.length || (one < other ? -1 : 1));
+  return [...inOrder.map((name) => () => localBytes(root, name, newest?.inode)), async () => newest];
+}
+
+/** A file of this host as it is now; undefined when it is gone, or is the one that is meant to be left out. */
+async function localBytes(
+  root: string,
+  name: string,
+  but?: number,
+): Promise<(CaptureBytes & { inode: number }) | undefined> {
+  const opened = await openContainedForRead(root, name).catch((error: unknown) => {
+    if (error instanceof Failure && error.code === 'not-found') return undefined;
+    throw error;
+  });
+  if (!opened) return undefined;
+  const { handle, stat } = opened;
+  if (stat.ino === but) {
+    await handle.close();
+    return undefined;
+  }
+  let at = 0;
+  return {
+    inode: stat.ino,
+    read: async (target, offset) => {
+      const { bytesRead } = await handle.read(target, offset, Math.min(target.length - offset, stat.size - at), at);
+      at += bytesRead;
+      return bytesRead;
+    },
+    close: () => handle.close(),
+  };
+}
+
+/**
+ * A file of another host as it is now, a piece for each request: no connection waits while others are read. A compute of the release
+ * sends all of it to the first request, and is read as fast as is wanted.
+ */
+async function remoteBytes(compute: Capture['writer'], path: string, signal: AbortSignal): Promise<CaptureBytes> {
+  let at = 0;
+  let size = Number.POSITIVE_INFINITY;
+  let rest: Uint8Array = NOTHING;
+  /** All that the compute sends, from a compute that knows no pieces. */
+  let whole: AsyncIterator<Uint8Array> | undefined;
+  const more = async (count: number): Promise<Uint8Array> => {
+    if (whole) return (await whole.next()).value ?? NOTHING;
+    const end = Math.min(size, at + count);
+    if (end <= at) return NOTHING;
+    const answer = await compute.pass('GET', path, { headers: { range: `bytes=${at}-${end - 1}` }, signal });
+    if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${path}`);
+    if (answer.status !== 206) {
+      whole = answer.body?.[Symbol.asyncIterator]();
+      size = 0;
+      return more(count);
+    }
+    size = Number(/\/(\d+)$/.exec(answer.headers.get('content-range') ?? '')?.[1] ?? 0);
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    at += bytes.length;
+    return bytes;
+  };
+  return {
+    read: async (target, offset) => {
+      if (rest.length === 0) rest = await more(target.length - offset);
+      const count = Math.min(rest.length, target.length - offset);
+      target.set(rest.subarray(0, count), offset);
+      rest = rest.subarray(count);
+      return count;
+    },
+    close: async () => void (await whole?.return?.()),
+  };
+}
