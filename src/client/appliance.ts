@@ -33,8 +33,7 @@ export const appliance: Noun = {
     verb({
       name: 'list',
       words: ['[WORD]'],
-      summary:
-        'versions of which some image is on the host, or whose names have this word, and the images that they lack',
+      summary: 'versions with some image on the host, or with this word, and the images that they lack',
       flags: {
         all: { summary: 'those too of which no image is there' },
         compute: { value: 'ID', summary: 'the host that is asked (local)' },

@@ -23,7 +23,7 @@ const USUAL_PORT = 3080;
 const ADDRESS = { value: 'URL', summary: 'http[s]://[USER@]HOST[:PORT]' } as const;
 const PASSWORD = {
   value: 'FILE',
-  summary: "its first line is the password of the URL's user there; without it a person at a terminal is asked",
+  summary: "its first line is the password of the URL's user; else a person is asked",
 } as const;
 
 type Address = Pick<ComputeCreate, 'protocol' | 'host' | 'port'>;
@@ -102,7 +102,7 @@ export const compute: Noun = {
     verb({
       name: 'add',
       words: ['NAME', 'URL'],
-      summary: `another host for nodes, ${ADDRESS.summary}: a server like this one, or one of the release`,
+      summary: `another host for nodes, ${ADDRESS.summary}; of the release, too`,
       flags: { 'compute-password-file': PASSWORD },
       run: async (session, [name, url], { 'compute-password-file': file }) => {
         const { address, user } = parseAddress(url!);

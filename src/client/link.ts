@@ -123,12 +123,12 @@ export const link: Noun = {
     verb({
       name: 'update',
       words: ['LINK...'],
-      summary: 'what the cable does to frames, and whether it is plugged; by id, or by one end: PC1 or PC1:e0',
+      summary: 'what the cable does to frames, and whether it is plugged; by id or by an end, PC1:e0',
       flags: {
         impair: {
           value: 'NAME=VALUE',
           many: true,
-          summary: 'such as preset=geo_satellite, delay.ms=30 or loss.percent=1, instead of all that was asked for',
+          summary: 'such as preset=geo_satellite or delay.ms=30, instead of all that was asked for',
         },
         from: { value: 'NODE', summary: 'what this node sends alone; the other direction stays as it is' },
         clear: { summary: 'no impairments any more' },
