@@ -1,6 +1,7 @@
 // The captures of a project as one file, each link as an interface with its name.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { type MergedCapture, mergedCapture } from '../../fabric/capture-merge.ts';
 import type { CaptureBytes } from '../../fabric/capture-records.ts';
 import { Failure } from '../../failures.ts';
@@ -51,7 +52,7 @@ export async function mergedCaptures(
       await merged.return();
     }
   };
-  return new Response(ReadableStream.from(whole()) as ReadableStream<Uint8Array>, {
+  return new Response(Readable.toWeb(Readable.from(whole())) as ReadableStream<Uint8Array>, {
     headers: { 'Content-Type': 'application/x-pcapng' },
   });
 }
