@@ -119,6 +119,7 @@ test('a capture is followed over a socket, header first, whole or from near its 
   await until(() => now.all.length === 24 + 216, 'the frame that came now');
   // What each got behind the header is the end of the file, frame by frame.
   await until(() => whole.all.length === 24 + 400 * 1416 + 216, 'the last frame');
+  await until(() => near.all.subarray(-216).equals(whole.all.subarray(-216)), 'the last frame near the end');
   for (const { all } of [near, now]) {
     assert.deepEqual(all.subarray(0, 24), whole.all.subarray(0, 24));
     assert.deepEqual(all.subarray(24), whole.all.subarray(whole.all.length - all.length + 24));
