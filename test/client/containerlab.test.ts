@@ -1,4 +1,5 @@
 // Topology files of containerlab become labs in text, and what has no equivalent is said with its line.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of the format look so
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stringify } from 'yaml';
@@ -6,19 +7,24 @@ import { convertTopology } from '../../src/client/containerlab/convert.ts';
 import { readTopology } from '../../src/client/containerlab/file.ts';
 import { netemCommand, shownNetem } from '../../src/client/containerlab/netem.ts';
 import { parseLab } from '../../src/client/labfile/read.ts';
+import { literal } from '../../src/client/labfile/substitution.ts';
 
 type Netem = Parameters<typeof convertTopology>[1]['netem'];
 
 /** The lab and the remarks, as `LINE: TEXT`. */
 async function imported(
   text: string,
-  { files = {}, netem = new Map() as Netem }: { files?: Record<string, string[]>; netem?: Netem } = {},
+  {
+    files = {},
+    netem = new Map() as Netem,
+    environment = {},
+  }: { files?: Record<string, string[]>; netem?: Netem; environment?: Record<string, string> } = {},
 ) {
   const binds = {
     files: (source: string) =>
       files[source] && new Map(files[source].map((path) => [path, `${source}${path && '/'}${path}`])),
   };
-  const { lab, report } = convertTopology(readTopology(text, 'x.clab.yml'), { binds, netem });
+  const { lab, report } = convertTopology(readTopology(text, 'x.clab.yml', environment), { binds, netem });
   return { lab, remarks: report.remarks.map((one) => `${one.line}: ${one.text}`) };
 }
 
@@ -111,7 +117,6 @@ test('what comes out is a lab that the reader takes, whatever stands in the text
   const { lab } = await imported(
     `name: odd\ntopology:\n  nodes:\n    n1: {kind: linux, image: 'a:\${TAG}', exec: ['sh -c "echo $\${HOME} > /x"']}\n`,
   );
-  const { literal } = await import('../../src/client/labfile/substitution.ts');
   const text = stringify(
     JSON.parse(JSON.stringify(lab), (_key, value) => (typeof value === 'string' ? literal(value) : value)),
   );
@@ -156,14 +161,13 @@ topology:
     [7, /"srl" is left out with its links: its kind nokia_srlinux/],
     [11, /^ports has no equivalent/],
     [12, /^startup-config has no equivalent/],
-    [13, /docker\.sock: there is no such file/],
+    [13, /docker\.sock: it is no file here/],
     [14, /vtysh -b: it runs before the image's own command/],
     [15, /starts after "n2" has started, not when that is healthy/],
     [17, /"n3" has no image/],
     [18, /"h" is left out with its links: its kind host/],
     [21, /interface net0 of "n1" is eth2 here/],
     [22, /macvlan:eno1 to an interface of the host/],
-    [23, /n2:d0 to nothing/],
     [24, /n2:eth5 to another host/],
     [25, /there is no node "nobody"/],
   ] as const;
@@ -173,6 +177,287 @@ topology:
     assert.equal(Number(at), line, remarks[index]);
     assert.match(said!, text);
   }
+});
+
+/** Topologies as people write them, one for each thing that they use: what must be in the lab, and every remark. */
+const SAMPLES: readonly {
+  what: string;
+  text: string;
+  files?: Record<string, string[]>;
+  environment?: Record<string, string>;
+  nodes?: Record<string, object>;
+  setup?: Record<string, string[]>;
+  links?: unknown[];
+  remarks?: RegExp[];
+}[] = [
+  {
+    what: 'a fabric of leaves and spines by defaults, kinds and groups',
+    text: `name: fabric
+topology:
+  defaults: {kind: linux, env: {LEVEL: all}}
+  kinds: {linux: {image: 'frr:\${TAG:=10}'}}
+  groups:
+    spine: {env: {LEVEL: spine}, sysctls: {net.ipv4.ip_forward: 1}}
+  nodes:
+    s1: {group: spine}
+    s2: {group: spine}
+    l1:
+    l2: {image: other, network-mode: none}
+  links:
+    - endpoints: [s1:eth1, l1:eth1]
+    - endpoints: [s1:eth2, l2:eth1]
+    - endpoints: [s2:eth1, l1:eth2]
+    - endpoints: [s2:eth2, l2:eth2]
+`,
+    nodes: {
+      s1: { image: 'frr:10', adapters: 3, environment: 'LEVEL=spine' },
+      l1: { image: 'frr:10', adapters: 3, environment: 'LEVEL=all' },
+      l2: { image: 'other', adapters: 3, environment: 'LEVEL=all' },
+    },
+    setup: { s2: ['sysctl -w net.ipv4.ip_forward=1'] },
+    links: ['s1:eth1 -- l1:eth1', 's1:eth2 -- l2:eth1', 's2:eth1 -- l1:eth2', 's2:eth2 -- l2:eth2'],
+  },
+  {
+    what: 'variables of the shell, with a value, a default, or neither',
+    text: `name: vars
+topology:
+  nodes:
+    n1: {kind: linux, image: '\${IMAGE:=alpine}:\${TAG}', cmd: 'run \${MODE-fast} $\${HOME}'}
+    n2: {kind: linux, image: '\${NONE}'}
+`,
+    environment: { TAG: '3.20' },
+    nodes: {
+      n1: { image: 'alpine:3.20', adapters: 1, start_command: 'run fast $${HOME}' },
+      n2: { image: '${NONE}', adapters: 1 },
+    },
+    remarks: [/^5: the variable NONE of the shell has no value and no default/],
+  },
+  {
+    what: 'files and folders that are bound, the later of two at one place, and one that is not there',
+    text: `name: binds
+topology:
+  kinds: {linux: {binds: ['common/daemons:/etc/frr/daemons:ro']}}
+  nodes:
+    r1:
+      kind: linux
+      image: frr
+      binds: ['__clabNodeName__/daemons:/etc/frr/daemons:ro', '/lib/modules:/lib/modules']
+`,
+    files: { 'common/daemons': [''], 'r1/daemons': [''] },
+    setup: {
+      r1: [
+        'mkdir -p /etc/frr',
+        'cp /etc/network/binds/0 /etc/frr/daemons',
+        'mkdir -p /etc/frr',
+        'cp /etc/network/binds/1 /etc/frr/daemons',
+      ],
+    },
+    remarks: [/^8: binds \/lib\/modules:\/lib\/modules: it is no file here, and no folder of up to 200 files/],
+  },
+  {
+    what: 'the extended form of links, with addresses of hardware, an MTU and what only vendors use',
+    text: `name: extended
+topology:
+  nodes: {a: {kind: linux, image: x}, b: {kind: linux, image: x}}
+  links:
+    - type: veth
+      endpoints:
+        - {node: a, interface: eth1, mac: '02:00:00:00:00:0a', ipv4: 10.0.0.1/24}
+        - {node: b, interface: eth1}
+      mtu: 9000
+      vars: {port: 1}
+      labels: {colour: red}
+`,
+    nodes: { a: { image: 'x', adapters: 2 } },
+    setup: { a: ['ip link set dev eth1 mtu 9000'], b: ['ip link set dev eth1 mtu 9000'] },
+    links: ['a:eth1 -- b:eth1'],
+    remarks: [
+      /^7: ipv4 of the end of a link has no equivalent: say it in exec/,
+      /^10: vars of a link has no equivalent/,
+    ],
+  },
+  {
+    what: 'every type of link that leads out of a lab, and an interface that leads nowhere',
+    text: `name: ways-out
+mgmt: {network: custom, ipv4-subnet: 172.100.100.0/24}
+topology:
+  nodes: {n: {kind: linux, image: x}}
+  links:
+    - {type: host, endpoint: {node: n, interface: eth1}, host-interface: v1}
+    - {type: mgmt-net, endpoint: {node: n, interface: eth2}, host-interface: v2}
+    - {type: macvlan, endpoint: {node: n, interface: eth3}, host-interface: eno1, mode: bridge}
+    - {type: vxlan, endpoint: {node: n, interface: eth4}, remote: 10.0.0.9, vni: 100, dst-port: 4789}
+    - {type: vxlan-stitch, endpoint: {node: n, interface: eth5}, remote: 10.0.0.9, vni: 101}
+    - {type: dummy, endpoint: {node: n, interface: lo1}}
+    - endpoints: ['n:eth6', 'mgmt-net:n-eth6']
+`,
+    setup: { n: ['ip link add lo1 type dummy', 'ip link set lo1 up'] },
+    links: [],
+    remarks: [
+      /^2: mgmt has no equivalent/,
+      /^6: the link of n:eth1 to the host has no equivalent; a cloud node/,
+      /^7: .*n:eth2 to the management network/,
+      /^8: .*n:eth3 to an interface of the host/,
+      /^9: .*n:eth4 to another host/,
+      /^10: .*n:eth5 to another host/,
+      /^12: .*n:eth6, mgmt-net:n-eth6 to the management network/,
+    ],
+  },
+  {
+    what: 'the order of starts in stages, and what cannot be waited for',
+    text: `name: stages
+topology:
+  defaults: {kind: linux, image: x}
+  nodes:
+    db: {startup-delay: 5}
+    web:
+      stages:
+        create: {wait-for: [{node: db, stage: create}]}
+        configure: {wait-for: [db], exec: {on-enter: [echo hello]}}
+    old: {wait-for: [db, web]}
+`,
+    remarks: [/^9: exec of the stage configure has no equivalent/, /^9: it waits for no node: write \{node: NAME/],
+  },
+  {
+    what: 'members of containers without an equivalent, each with a reason where there is one',
+    text: `name: members
+topology:
+  nodes:
+    n:
+      kind: linux
+      image: x
+      entrypoint: /bin/sh
+      user: root
+      network-mode: container:other
+      ports: ['8080:80']
+      cpu: 1.5
+      memory: 512mb
+      shm-size: 256M
+      cap-add: [NET_ADMIN]
+      devices: [/dev/kvm]
+      env-files: [.env]
+      dns: {servers: [1.1.1.1]}
+      runtime: podman
+      restart-policy: always
+      image-pull-policy: never
+      mgmt_ipv4: 172.20.20.2
+      publish: [tcp/22]
+`,
+    nodes: { n: { image: 'x', adapters: 1 } },
+    remarks: [
+      /^7: entrypoint .*: the image's own/,
+      /^8: user .*: the programs run as the image says/,
+      /^9: network-mode container:other has no equivalent: a container has a network of its own/,
+      /^10: ports .*published/,
+      /^11: cpu .*not limited/,
+      /^12: memory .*not limited/,
+      /^13: shm-size .*not limited/,
+      /^14: cap-add .*the server says/,
+      /^15: devices .*no devices/,
+      /^16: env-files .*into env/,
+      /^17: dns .*resolv\.conf/,
+      /^18: runtime /,
+      /^19: restart-policy /,
+      /^21: mgmt_ipv4 .*no management network/,
+      /^22: publish has no equivalent$/,
+    ],
+  },
+  {
+    what: 'a bridge between containers, and what it is told that only a container can do',
+    text: `name: lan
+topology:
+  nodes:
+    br: {kind: bridge, exec: [ip link set br up]}
+    a: {kind: linux, image: x, labels: {graph-posX: '120.4', graph-posY: -30}}
+    b: {kind: linux, image: x}
+  links:
+    - endpoints: [a:eth1, br:p1]
+    - endpoints: [b:eth1, br:p2]
+    - endpoints: [b:eth1, br:p3]
+    - endpoints: [a:eth2, a:eth3]
+  presets: {}
+`,
+    links: ['a:eth1 -- br:e0', 'b:eth1 -- br:e1'],
+    remarks: [
+      /^4: the bridge "br" of the host is a switch/,
+      /^4: exec of "br" has no equivalent: a switch runs nothing/,
+      /^10: the link of b:eth1, br:p3 is left out: another one is at b:eth1 already/,
+      /^11: .*a:eth2, a:eth3 is left out: a link joins two nodes/,
+      /^12: presets has no equivalent/,
+    ],
+  },
+  {
+    what: 'anchors and merges of YAML, numbers and truth as values of variables',
+    text: `name: anchors
+topology:
+  nodes:
+    a: &pc {kind: linux, image: x, env: {N: 1, YES: true, EMPTY: , WHO: __clabNodeName__}}
+    b: {<<: *pc, cmd: sleep 1}
+`,
+    nodes: {
+      a: { image: 'x', adapters: 1, environment: 'N=1\nYES=true\nEMPTY=\nWHO=a' },
+      b: { image: 'x', adapters: 1, start_command: 'sleep 1', environment: 'N=1\nYES=true\nEMPTY=\nWHO=b' },
+    },
+  },
+  {
+    what: 'routers of vendors beside containers: these and the links between them stay',
+    text: `name: mixed
+topology:
+  kinds: {nokia_srlinux: {image: srl, type: ixr-d3l, license: key}}
+  nodes:
+    srl1: {kind: nokia_srlinux, startup-config: srl1.cli}
+    xr: {kind: cisco_xrd, image: xrd}
+    c1: {kind: linux, image: x}
+    c2: {kind: linux, image: x}
+  links:
+    - endpoints: [srl1:e1-1, xr:Gi0-0-0-0]
+    - endpoints: [srl1:e1-2, c1:eth1]
+    - endpoints: [c1:eth2, c2:eth1]
+`,
+    nodes: { c1: { image: 'x', adapters: 3 }, c2: { image: 'x', adapters: 2 } },
+    links: ['c1:eth2 -- c2:eth1'],
+    remarks: [/^5: node "srl1" .*nokia_srlinux has no/, /^6: node "xr" .*cisco_xrd has no/],
+  },
+];
+
+test('topologies as people write them are imported, and nothing of them is dropped without a word', async (t) => {
+  for (const { what, text, files, environment, nodes = {}, setup = {}, links, remarks = [] } of SAMPLES) {
+    await t.test(what, async () => {
+      const result = await imported(text, { ...(files && { files }), ...(environment && { environment }) });
+      const { lab } = result;
+      for (const [name, properties] of Object.entries(nodes))
+        assert.deepEqual(lab.nodes![name]!.properties, properties);
+      for (const [name, lines] of Object.entries(setup)) {
+        const script = lab.nodes![name]!.files!['etc/network/setup.sh'] as string;
+        assert.deepEqual(script.trimEnd().split('\n'), lines);
+      }
+      if (links) assert.deepEqual(lab.links, links);
+      assert.equal(result.remarks.length, remarks.length, result.remarks.join('\n'));
+      for (const [index, remark] of remarks.entries()) assert.match(result.remarks[index]!, remark);
+      // The files that are bound are none of this machine.
+      if (files) return;
+      const written = JSON.stringify(lab, (_key, value) => (typeof value === 'string' ? literal(value) : value));
+      assert.equal((await parseLab(written, 'lab.yaml')).links.length, lab.links!.length, 'the reader takes it');
+    });
+  }
+});
+
+test('where a graph shows a node, the map does', async () => {
+  const { lab } = await imported(SAMPLES.find(({ what }) => what.startsWith('a bridge'))!.text);
+  assert.deepEqual(lab.nodes!['a']!.at, [120, -30]);
+  assert.equal(lab.nodes!['b']!.at, undefined);
+});
+
+test('a template of Go is named as such', () => {
+  for (const [name, text] of [
+    ['x.clab.gotmpl', 'name: x\ntopology: {}\n'],
+    ['x.clab.yml', 'name: x\ntopology:\n  nodes:\n{{ range $i := seq 3 }}\n    n{{ $i }}: {kind: linux}\n{{ end }}\n'],
+    ['y.clab.yml', 'name: {{ .Name }}\n'],
+  ] as const)
+    assert.throws(
+      () => readTopology(text, name),
+      /\.clab\.(?:gotmpl|yml):[14]:1: this is a template of Go.*render it first/,
+    );
 });
 
 test('netem is understood as tc writes it, and as containerlab shows it', () => {

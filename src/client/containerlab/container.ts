@@ -36,8 +36,9 @@ export class NodeDefinition {
   first<Key extends keyof NodeConfig>(key: Key): Given<NonNullable<NodeConfig[Key]>> | undefined {
     for (const { value, path } of this.#layers) {
       const found = value[key];
-      if (found !== undefined && found !== null)
-        return { value: found as NonNullable<NodeConfig[Key]>, path: [...path, key] };
+      if (found === undefined || found === null) continue;
+      const own = typeof found === 'string' ? this.#named(found) : found;
+      return { value: own as NonNullable<NodeConfig[Key]>, path: [...path, key] };
     }
     return undefined;
   }
@@ -57,11 +58,11 @@ export class NodeDefinition {
   }
 
   /** All members, those of the node itself before others of their name. */
-  members(key: 'env' | 'sysctls'): Map<string, Given<string>> {
+  members(key: 'env' | 'sysctls' | 'labels'): Map<string, Given<string>> {
     const found = new Map<string, Given<string>>();
     for (const { value, path } of this.#layers.toReversed()) {
       for (const [name, one] of Object.entries(value[key] ?? {})) {
-        found.set(name, { value: String(one ?? ''), path: [...path, key, name] });
+        found.set(name, { value: this.#named(String(one ?? '')), path: [...path, key, name] });
       }
     }
     return found;
@@ -79,8 +80,12 @@ export class NodeDefinition {
 
 /** Why a member has no equivalent; the others have none without a reason to tell. */
 const REASONS: Readonly<Record<string, string>> = {
-  'mgmt-ipv4': 'there is no management network; consoles are reached by the server',
-  'mgmt-ipv6': 'there is no management network; consoles are reached by the server',
+  ...Object.fromEntries(
+    ['mgmt-ipv4', 'mgmt-ipv6', 'mgmt_ipv4', 'mgmt_ipv6'].map((name) => [
+      name,
+      'there is no management network; consoles are reached by the server',
+    ]),
+  ),
   ports: 'containers have no network but their cables, so no port is published',
   'network-mode': 'a container has a network of its own, without an eth0 to the host',
   entrypoint: "the image's own entry point stays",
@@ -88,6 +93,13 @@ const REASONS: Readonly<Record<string, string>> = {
   cpu: 'containers are not limited',
   'cpu-set': 'containers are not limited',
   'startup-config': 'put the file into files, or into the image',
+  'env-files': 'write the variables into env',
+  'cap-add': 'the server says what containers may do',
+  devices: 'a container has no devices of the host',
+  'shm-size': 'containers are not limited',
+  runtime: 'containers are those of Docker',
+  dns: 'write /etc/resolv.conf in exec',
+  user: 'the programs run as the image says',
   healthcheck: 'start.ready says when a node counts as started',
   'restart-policy': 'a container that has ended stays so until it is started',
 };
@@ -95,8 +107,10 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Looked at, or without any effect on what a lab does. */
 const KNOWN = new Set([
   ...['kind', 'group', 'image', 'cmd', 'env', 'exec', 'binds', 'sysctls', 'startup-delay', 'wait-for', 'stages'],
-  ...['labels', 'image-pull-policy', 'auto-remove', 'position'],
+  ...['labels', 'image-pull-policy', 'auto-remove', 'position', 'network-mode'],
 ]);
+
+const SWITCH_KNOWN = new Set(['kind', 'group', 'labels', 'network-mode', 'image', 'mtu']);
 
 /** First words of commands that set up a network: they need none of the image's own programs. */
 const SETUP = new Set([
@@ -138,6 +152,25 @@ export interface Container {
   shaped: (Shaped & { path: Path })[];
 }
 
+/** What a node is told that has no container: a switch runs nothing. */
+export function sayUnused(node: NodeDefinition, report: Report): void {
+  for (const { value: key, path } of node.others(SWITCH_KNOWN)) {
+    if (path[1] === 'nodes') report.add(path, `${key} of "${node.name}" has no equivalent: a switch runs nothing`);
+  }
+}
+
+/** Where a node stands on the map, as graphs of containerlab are told; undefined when they are not. */
+export function placeOf(node: NodeDefinition): [number, number] | undefined {
+  const labels = node.members('labels');
+  const [x, y] = ['graph-posX', 'graph-posY'].map((name) =>
+    Math.round(Number.parseFloat(labels.get(name)?.value ?? '')),
+  );
+  return Number.isSafeInteger(x) && Number.isSafeInteger(y) ? [x!, y!] : undefined;
+}
+
+/** A folder with more of them is none that is bound for its configuration. */
+export const MOST_FILES = 200;
+
 /** A file or a folder of this machine that a container sees. */
 export interface BindSource {
   /** Files, by their path below it; one without a path is the file itself. Undefined: there is none. */
@@ -149,6 +182,9 @@ export function containerOf(node: NodeDefinition, binds: BindSource, report: Rep
   for (const { value: key, path } of node.others(KNOWN)) {
     report.add(path, `${key} has no equivalent${REASONS[key] === undefined ? '' : `: ${REASONS[key]}`}`);
   }
+  const mode = node.first('network-mode');
+  if (mode !== undefined && mode.value !== 'none')
+    report.add(mode.path, `network-mode ${mode.value} has no equivalent: ${REASONS['network-mode']}`);
   const image = node.first('image')?.value;
   if (image === undefined) {
     report.add(node.path, `node "${node.name}" has no image; it is left out`);
@@ -188,21 +224,19 @@ function environmentOf(node: NodeDefinition, report: Report): string[] {
   });
 }
 
-interface WaitFor {
-  node?: unknown;
-  stage?: unknown;
-}
-
 /** The nodes that start before: `wait-for` of old files, and the stages of newer ones. */
 function waitsOf(node: NodeDefinition, report: Report): string[] {
   const names = node.entries('wait-for').map(({ value }) => value);
   const stages = node.first('stages');
   for (const [stage, definition] of Object.entries(stages?.value ?? {})) {
     const path = [...stages!.path, stage];
-    const { 'wait-for': waits, exec } = (definition ?? {}) as { 'wait-for'?: WaitFor[]; exec?: unknown };
+    const { 'wait-for': waits, exec } = (definition ?? {}) as { 'wait-for'?: unknown; exec?: unknown };
     if (exec !== undefined) report.add([...path, 'exec'], `exec of the stage ${stage} has no equivalent`);
     for (const [index, wait] of (Array.isArray(waits) ? waits : []).entries()) {
-      if (typeof wait.node !== 'string') continue;
+      if (typeof wait?.node !== 'string') {
+        report.add([...path, 'wait-for', index], 'it waits for no node: write {node: NAME, stage: STAGE}');
+        continue;
+      }
       names.push(wait.node);
       if (wait.stage === 'healthy' || wait.stage === 'exit') {
         const text = `"${node.name}" starts after "${wait.node}" has started, not when that is ${wait.stage}: say with start.ready when it is`;
@@ -222,7 +256,7 @@ function addBind(container: Container, { value, path }: Given<string>, binds: Bi
   }
   const files = binds.files(first);
   if (!files) {
-    report.add(path, `binds ${value}: there is no such file or folder of files here; it is left out`);
+    report.add(path, `binds ${value}: it is no file here, and no folder of up to ${MOST_FILES} files; it is left out`);
     return;
   }
   const folder = `etc/network/binds/${container.copies.size}`;

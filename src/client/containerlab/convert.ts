@@ -2,7 +2,15 @@
 import { changed, type DirectionImpairments } from '../../store/impairments.ts';
 import type { LabText, LinkText, NodeText } from '../labfile/schema.ts';
 import type { Path } from '../labfile/source.ts';
-import { type BindSource, type Container, containerOf, NodeDefinition, setupFiles } from './container.ts';
+import {
+  type BindSource,
+  type Container,
+  containerOf,
+  NodeDefinition,
+  placeOf,
+  sayUnused,
+  setupFiles,
+} from './container.ts';
 import type { LinkConfig, LinkEndConfig, TopologyFile } from './file.ts';
 import { refusedImpairments } from './netem.ts';
 import { Report } from './report.ts';
@@ -20,7 +28,6 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   macvlan: 'an interface of the host',
   vxlan: 'another host',
   'vxlan-stitch': 'another host',
-  dummy: 'nothing',
 };
 
 interface Options {
@@ -102,6 +109,13 @@ function endOf(config: LinkEndConfig): End {
   };
 }
 
+function endsOf({ endpoints = [], endpoint }: LinkConfig): End[] {
+  return (endpoint === undefined ? endpoints : [endpoint]).map(endOf);
+}
+
+const isDummy = (link: LinkConfig): boolean =>
+  link.type === 'dummy' || endsOf(link).some(({ node }) => node === 'dummy');
+
 class Conversion {
   readonly report: Report;
   readonly #file: TopologyFile;
@@ -109,6 +123,8 @@ class Conversion {
   readonly #definitions: NodeDefinition[];
   readonly #containers = new Map<string, Container>();
   readonly #sockets = new Map<string, Sockets>();
+  /** Ports that a link has. */
+  readonly #taken = new Set<string>();
   readonly #macs = new Map<string, { adapter_number: number; mac_address: string }[]>();
 
   constructor(file: TopologyFile, options: Options) {
@@ -141,6 +157,16 @@ class Conversion {
         );
       else if (!['name', 'topology', 'prefix'].includes(key)) this.report.add([key], `${key} has no equivalent`);
     }
+    for (const key of Object.keys(this.#file.content.topology)) {
+      if (!['defaults', 'kinds', 'groups', 'nodes', 'links'].includes(key))
+        this.report.add(['topology', key], `${key} has no equivalent`);
+    }
+    for (const [name, line] of this.#file.unset) {
+      this.report.addAt(
+        line,
+        `the variable ${name} of the shell has no value and no default; it stays as it is written`,
+      );
+    }
   }
 
   #takeNode(definition: NodeDefinition): void {
@@ -155,6 +181,7 @@ class Conversion {
         path,
         `the ${kind} "${name}" of the host is a switch of the lab here; what else is on the bridge is not`,
       );
+      sayUnused(definition, this.report);
       this.#sockets.set(name, switchSockets());
     } else {
       const why = kind === '' ? 'it has no kind' : `its kind ${kind} has no equivalent`;
@@ -164,17 +191,18 @@ class Conversion {
 
   /** As links name them. */
   #interfacesOf(node: string): string[] {
-    const ends = (this.#file.content.topology.links ?? []).flatMap(({ endpoints = [], endpoint }) => [
-      ...endpoints,
-      ...(endpoint === undefined ? [] : [endpoint]),
-    ]);
-    return ends.map(endOf).flatMap((end) => (end.node === node ? [end.interface] : []));
+    const cables = (this.#file.content.topology.links ?? []).filter((link) => !isDummy(link));
+    return cables.flatMap(endsOf).flatMap((end) => (end.node === node ? [end.interface] : []));
   }
 
   #link(config: LinkConfig, index: number): LinkText | string | undefined {
     const path: Path = ['topology', 'links', index];
-    const { type = 'veth', endpoints = [], endpoint } = config;
-    const ends = (endpoint === undefined ? endpoints : [endpoint]).map(endOf);
+    const { type = 'veth' } = config;
+    if (isDummy(config)) {
+      this.#addDummy(config, path);
+      return undefined;
+    }
+    const ends = endsOf(config);
     const words = ends.map(({ node, interface: name }) => (name === '' ? node : `${node}:${name}`)).join(', ');
     const outside = OUTSIDE[type] ?? ends.flatMap(({ node }) => (this.#isNode(node) ? [] : (OUTSIDE[node] ?? [])))[0];
     if (outside !== undefined) {
@@ -192,8 +220,21 @@ class Conversion {
     for (const { node } of ends) {
       if (!this.#isNode(node)) this.report.add(path, `the link of ${words} is left out: there is no node "${node}"`);
     }
+    const [one, other] = ends as [End, End];
+    if (one.node === other.node && this.#sockets.has(one.node)) {
+      this.report.add(path, `the link of ${words} is left out: a link joins two nodes`);
+      return undefined;
+    }
     const places = ends.map((end) => this.#sockets.get(end.node)?.port(end.interface, path));
     if (places.includes(undefined)) return undefined;
+    for (const [side, { node }] of ends.entries()) {
+      const port = `${node}:${places[side]}`;
+      if (this.#taken.has(port)) {
+        this.report.add(path, `the link of ${words} is left out: another one is at ${port} already`);
+        return undefined;
+      }
+    }
+    for (const [side, { node }] of ends.entries()) this.#taken.add(`${node}:${places[side]}`);
     this.#sayLinkMembers(config, ends, places as string[], path);
     const [there, back] = ends.map((end) => this.#impairmentsAt(end, path)) as [
       DirectionImpairments,
@@ -205,6 +246,16 @@ class Conversion {
       ...(Object.keys(back).length > 0 && { backward: back }),
     };
     return Object.keys(impairments).length > 0 ? { link, impairments } : link;
+  }
+
+  /** An interface without a cable: the container makes it. */
+  #addDummy(config: LinkConfig, path: Path): void {
+    for (const { node, interface: name } of endsOf(config)) {
+      const container = this.#containers.get(node);
+      if (container && name !== '') container.setup.push(`ip link add ${name} type dummy`, `ip link set ${name} up`);
+      else if (node !== 'dummy')
+        this.report.add(path, `the dummy interface of ${node} is left out: it is no container`);
+    }
   }
 
   #isNode(name: string): boolean {
@@ -275,9 +326,11 @@ class Conversion {
     const sockets = this.#sockets.get(name);
     if (!sockets) return undefined;
     const container = this.#containers.get(name);
+    const at = placeOf(definition);
     if (!container) {
       return {
         type: 'ethernet_switch',
+        ...(at && { at }),
         ...(sockets.count > USUAL_PORTS && { properties: { ports_mapping: switchPorts(sockets.count) } }),
       };
     }
@@ -290,6 +343,7 @@ class Conversion {
     };
     return {
       type: 'docker',
+      ...(at && { at }),
       properties: {
         image,
         adapters: sockets.count,

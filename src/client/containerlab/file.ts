@@ -16,6 +16,8 @@ const NodeConfig = v.looseObject({
   cmd: v.optional(v.string()),
   env: Values,
   sysctls: Values,
+  labels: Values,
+  'network-mode': v.optional(v.string()),
   exec: Texts,
   binds: Texts,
   'startup-delay': v.optional(v.number()),
@@ -50,16 +52,48 @@ export type TopologyContent = v.InferOutput<typeof File>;
 
 export interface TopologyFile {
   content: TopologyContent;
+  /** Variables of the shell that have neither a value nor a default, with the line of the first place. */
+  unset: ReadonlyMap<string, number>;
   /** The line on which it begins, or what it is in; from 1 on. */
   lineOf(path: Path): number;
 }
 
+/** The text with the variables of containerlab's shell in it, such as `${TAG:=latest}`. */
+function substituted(text: string, environment: Environment): { text: string; unset: Map<string, number> } {
+  const unset = new Map<string, number>();
+  const filled = text.replaceAll(
+    /(?<!\$)\$\{(\w+)(?::?[-=]([^{}\n]*))?\}/g,
+    (whole, variable: string, usual: string | undefined, offset: number) => {
+      const value = environment[variable] || usual;
+      if (value === undefined && !unset.has(variable)) unset.set(variable, text.slice(0, offset).split('\n').length);
+      return value ?? whole;
+    },
+  );
+  return { text: filled, unset };
+}
+
+/** @throws LabFileMistakes for a template, which becomes a topology file only by its program */
+function mustBeRendered(text: string, name: string): void {
+  const [line = -1] = [
+    text.split('\n').findIndex((one) => /\{\{-?\s*(?:range|if|end|define|with|template|\$)|:\s*\{\{/.test(one)),
+  ];
+  if (!name.endsWith('.gotmpl') && line < 0) return;
+  const place = { line: Math.max(1, line + 1), column: 1 };
+  const message = 'this is a template of Go, and no topology file as yet: render it first, as with gomplate';
+  throw new LabFileMistakes(name, [{ ...place, message }]);
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
  * Reads a topology file.
  * @param name of the file, for messages
+ * @param environment variables of the shell
  * @throws LabFileMistakes with their lines for what cannot be one
  */
-export function readTopology(text: string, name: string): TopologyFile {
+export function readTopology(source: string, name: string, environment: Environment = {}): TopologyFile {
+  mustBeRendered(source, name);
+  const { text, unset } = substituted(source, environment);
   const { value, placeOf } = readSource(name, text);
   const checked = v.safeParse(File, value);
   if (!checked.success) {
@@ -69,5 +103,5 @@ export function readTopology(text: string, name: string): TopologyFile {
     });
     throw new LabFileMistakes(name, mistakes);
   }
-  return { content: checked.output, lineOf: (path) => placeOf(path, 'key').line };
+  return { content: checked.output, unset, lineOf: (path) => placeOf(path, 'key').line };
 }

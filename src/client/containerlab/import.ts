@@ -10,13 +10,10 @@ import { mustBeFree, save } from '../files.ts';
 import { literal } from '../labfile/substitution.ts';
 import type { Session } from '../session.ts';
 import { harmless } from '../text-width.ts';
-import type { BindSource } from './container.ts';
+import { type BindSource, MOST_FILES } from './container.ts';
 import { convertTopology } from './convert.ts';
 import { readTopology } from './file.ts';
 import { shownNetem } from './netem.ts';
-
-/** A folder with more of them is none that is bound for its configuration. */
-const MOST_FILES = 200;
 
 async function textOf(file: string): Promise<string> {
   try {
@@ -49,11 +46,6 @@ function bindSource(topology: string, target: string, lab: string): BindSource {
   };
 }
 
-/** `${NAME:=value}` stands for a variable of containerlab's shell: its default counts. */
-function withDefaults(text: string): string {
-  return text.replaceAll(/\$\{\w+:?[-=]([^{}\n]*)\}/g, '$1');
-}
-
 /** Nothing in it is a variable of the lab. */
 function literally<T>(value: T): T {
   if (typeof value === 'string') return literal(value) as T;
@@ -67,7 +59,7 @@ export async function importContainerlab(
   file: string,
   { to = '-', netem: shown, force }: { to?: string; netem?: string; force?: true },
 ): Promise<void> {
-  const topology = readTopology(withDefaults(await textOf(file)), file);
+  const topology = readTopology(await textOf(file), file, process.env);
   const netem = shown === undefined ? new Map() : shownNetem(await textOf(shown), shown);
   if (to !== '-') await mustBeFree(to, force === true);
   const binds = bindSource(file, to === '-' ? file : to, topology.content.name);

@@ -16,7 +16,10 @@ export class Report {
   }
 
   add(path: Path, text: string): void {
-    const line = this.#file.lineOf(path);
+    this.addAt(this.#file.lineOf(path), text);
+  }
+
+  addAt(line: number, text: string): void {
     this.#remarks.set(`${line} ${text}`, { line, text });
   }
 
