@@ -14,6 +14,8 @@ export interface ClientEnvironment {
   context: string | undefined;
   /** The file that keeps contexts. */
   contexts: string;
+  /** What the shell has set, for files that refer to it. */
+  variables: Readonly<Record<string, string | undefined>>;
   /** Where a server of this host may listen, the likeliest first. */
   sockets: readonly string[];
 }

@@ -29,13 +29,16 @@ export class Session {
   readonly flags: SessionFlags;
   /** The file that keeps contexts. */
   readonly contextFile: string;
+  /** What the shell has set. */
+  readonly variables: ClientEnvironment['variables'];
   /** The lab of commands that name none. */
   readonly #usualLab: string | undefined;
 
-  private constructor(api: Api, choice: Choice, flags: SessionFlags, { lab, contexts }: ClientEnvironment) {
+  private constructor(api: Api, choice: Choice, flags: SessionFlags, { lab, contexts, variables }: ClientEnvironment) {
     this.api = api;
     this.flags = flags;
     this.contextFile = contexts;
+    this.variables = variables;
     this.#usualLab = lab || choice.lab;
   }
 

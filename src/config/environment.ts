@@ -20,6 +20,8 @@ export interface ProcessEnvironment {
     context: string | undefined;
     /** The file that keeps contexts. */
     contexts: string;
+    /** What the shell has set, for files that refer to it. */
+    variables: Readonly<Record<string, string | undefined>>;
     sockets: readonly string[];
   };
 }
@@ -42,6 +44,7 @@ export function processEnvironment(): ProcessEnvironment {
       lab: environment['LABWIRE_LAB'],
       context: environment['LABWIRE_CONTEXT'],
       contexts: join(environment['XDG_CONFIG_HOME'] || join(sources.home, '.config'), 'labwire/contexts.json'),
+      variables: environment,
       sockets: usualSockets(sources),
     },
   };

@@ -108,6 +108,7 @@ test('a password on the command line, which everybody can read, is refused; the 
     lab: undefined,
     context: undefined,
     contexts: '/nowhere/contexts.json',
+    variables: {},
     sockets: [],
   };
   await assert.rejects(Session.open({ server: 'http://ann:secret@h:1' }, environment), (error) => {

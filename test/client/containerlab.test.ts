@@ -392,11 +392,11 @@ topology:
 topology:
   nodes:
     a: &pc {kind: linux, image: x, env: {N: 1, YES: true, EMPTY: , WHO: __clabNodeName__}}
-    b: {<<: *pc, cmd: sleep 1}
+    b: {<<: *pc, cmd: run __clabNodeName__}
 `,
     nodes: {
       a: { image: 'x', adapters: 1, environment: 'N=1\nYES=true\nEMPTY=\nWHO=a' },
-      b: { image: 'x', adapters: 1, start_command: 'sleep 1', environment: 'N=1\nYES=true\nEMPTY=\nWHO=b' },
+      b: { image: 'x', adapters: 1, start_command: 'run b', environment: 'N=1\nYES=true\nEMPTY=\nWHO=b' },
     },
   },
   {

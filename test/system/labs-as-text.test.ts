@@ -151,6 +151,16 @@ test('what the file does not have is deleted when somebody says so, and what is 
       'compute: elsewhere',
       /lab\.yaml:9:42: nodes\.SW 1\.compute: the server knows no host "elsewhere"; there is local/,
     ],
+    [
+      'z: 3',
+      'symbol: ":/symbols/ruoter.svg"',
+      /lab\.yaml:9:41: nodes\.SW 1\.symbol: the server has no symbol ":\/symbols\/ruoter\.svg"; did you mean ".*router\.svg"\?/,
+    ],
+    [
+      'z: 3}',
+      'z: 3}\n  Box: {type: qemu, properties: {platform: x86_64, hdb_disk_image: none.qcow2}}',
+      /lab\.yaml:10:68: nodes\.Box\.properties\.hdb_disk_image: there is no image "none\.qcow2" on local; there is none\. Upload it: labwired image upload none\.qcow2 --type qemu$/m,
+    ],
     ['Hubä -- SW 1', 'Hubä:e8 -- SW 1', /lab\.yaml:13:11: links "Hubä:e8 -- SW 1": Hubä has no port "e8"; it has e0/],
   ] as const) {
     file(CLASS.replace('Büro 1', 'Büro 2').replace(from, to));
@@ -182,7 +192,14 @@ test('what a lab has that its text has not is said with the text', {
   await client.say('apply');
   const whole = await client.run('export', 'Whole', '--yaml');
   assert.equal(whole.error, '', 'nothing is left out');
+  // An image that is there is no mistake.
   const { daemon } = client;
+  const box = 'name: Box\nnodes:\n  Box: {type: qemu, properties: {platform: x86_64, hda_disk_image: disk.raw}}\n';
+  writeFileSync(join(daemon.directory, 'box.yaml'), box);
+  await client.fails(1, /box\.yaml:3:\d+: .*hda_disk_image: there is no image/, 'plan', 'box.yaml');
+  writeFileSync(join(daemon.directory, 'disk.raw'), Buffer.alloc(65_536));
+  await client.say('image', 'upload', 'disk.raw', '--type', 'qemu');
+  assert.match((await client.run('plan', 'box.yaml')).out, /\+ node Box/);
   const [{ project_id: id }] = (await daemon.get('/v2/projects')) as [{ project_id: string }];
   await daemon.post(`/v2/projects/${id}/snapshots`, { name: 'before' });
   await daemon.post(`/v2/projects/${id}/nodes`, {

@@ -11,7 +11,7 @@ const LAB = `/v2/projects/${ID}`;
 /** Routes of the release, of those that a lab is made, read and watched by. */
 const ROUTES: readonly RegExp[] = [
   /^(GET|POST) \/v2\/projects$/,
-  /^GET \/v2\/(version|templates|computes)$/,
+  /^GET \/v2\/(version|templates|computes|symbols|computes\/\w+\/(qemu|dynamips|iou)\/images)$/,
   new RegExp(`^(GET|PUT|DELETE) ${LAB}$`),
   new RegExp(`^POST ${LAB}/(open|close|nodes/(start|stop))$`),
   new RegExp(`^(GET|POST) ${LAB}/(nodes|links|drawings)$`),

@@ -59,7 +59,7 @@ export async function importContainerlab(
   file: string,
   { to = '-', netem: shown, force }: { to?: string; netem?: string; force?: true },
 ): Promise<void> {
-  const topology = readTopology(await textOf(file), file, process.env);
+  const topology = readTopology(await textOf(file), file, session.variables);
   const netem = shown === undefined ? new Map() : shownNetem(await textOf(shown), shown);
   if (to !== '-') await mustBeFree(to, force === true);
   const binds = bindSource(file, to === '-' ? file : to, topology.content.name);

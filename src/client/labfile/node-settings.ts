@@ -8,7 +8,7 @@ import { Failure } from '../../failures.ts';
 import type { NodeKindFacts } from '../../store/node-kinds/kind.ts';
 import { findNodeKind, portsOf, usualProperties } from '../../store/node-kinds/kinds.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
-import { suggestion } from '../nearest.ts';
+import { nearest, suggestion } from '../nearest.ts';
 import { type Wrong, wrongIn } from './checking.ts';
 import type { NodeText } from './schema.ts';
 import type { Path } from './source.ts';
@@ -94,8 +94,28 @@ export function wrongSettings(type: string, node: Settings, before: Path, base?:
     const way = ['console', 'type'];
     wrong.push(...wrongIn(consoles, node.console.type, [...before, ...way]).map((one) => ({ ...one, path: way })));
   }
+  wrong.push(...wrongAdapterTypes(kind, node, before));
   if (wrong.length > 0) return wrong;
   return [...wrongTogether(kind, own, within, base), ...wrongPorts(type, node, before, base)];
+}
+
+/** Hypervisors may know more types of adapters than are known here: only what is nearly one of these is taken for a slip. */
+function wrongAdapterTypes(
+  kind: NodeKind,
+  { properties = {}, custom_adapters: custom = [] }: Settings,
+  before: Path,
+): Wrong[] {
+  const name = 'adapter_type';
+  const types = optionsOf(kind, name);
+  const given: { path: Path; value: unknown }[] = [
+    { path: ['properties', name], value: properties[name] },
+    ...custom.map((one, index) => ({ path: ['custom_adapters', index, name], value: one.adapter_type })),
+  ];
+  return given.flatMap(({ path, value }) => {
+    if (typeof value !== 'string' || types.includes(value) || nearest(value, types) === undefined) return [];
+    const message = `${[...before, ...path].join('.')}: there is no adapter "${value}"; ${suggestion(value, types)}`;
+    return [{ path, of: undefined, message }];
+  });
 }
 
 /** What a host has against properties that are right each by itself. */

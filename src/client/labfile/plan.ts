@@ -8,6 +8,7 @@ import type { Change } from './changes.ts';
 import { differences } from './compare.ts';
 import { configPath, withoutMark } from './configurations.ts';
 import { portMistakes, portsAfterwards } from './link-ports.ts';
+import { missingOf } from './missing.ts';
 import { LabFileMistakes, type Mistake } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import type { Base } from './node-settings.ts';
@@ -56,6 +57,7 @@ export async function planLab(session: Session, wanted: WantedLab): Promise<Plan
     ...portMistakes(wanted, ports),
     ...(await computeMistakes(session.api, wanted, nodes.found)),
     ...(await releaseMistakes(session.api, wanted)),
+    ...(await missingOf(session.api, wanted, nodes)),
   ];
   if (mistakes.length > 0) throw new LabFileMistakes(wanted.file, mistakes);
   changes.push(...nodes.changes);

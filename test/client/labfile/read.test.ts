@@ -304,6 +304,16 @@ const MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
     /6:40: nodes\.S\.custom_adapters\.0\.adapter_number: the node has no adapter 2; it has 0 to 1/,
   ],
   [
+    'a slip in the type of all adapters',
+    'nodes:\n  S: {type: qemu, properties: {adapter_type: virtoi}}',
+    /3:46: nodes\.S\.properties\.adapter_type: there is no adapter "virtoi"; did you mean "virtio"\?/,
+  ],
+  [
+    'a slip in the type of one adapter',
+    'nodes:\n  S: {type: qemu, custom_adapters: [{adapter_number: 0, adapter_type: vmxnet4}]}',
+    /3:71: nodes\.S\.custom_adapters\.0\.adapter_type: there is no adapter "vmxnet4"; did you mean "vmxnet3"\?/,
+  ],
+  [
     'a MAC address of an adapter',
     'nodes:\n  S: {type: qemu, custom_adapters: [{adapter_number: 0, mac_address: 00-11}]}',
     /3:70: nodes\.S\.custom_adapters\.0\.mac_address: .*MAC address/,

@@ -1,0 +1,126 @@
+// Images and symbols that a file names and a server has not: said before anything is made.
+import { posix } from 'node:path';
+import type { Template } from '../../controller/templates/schema.ts';
+import { Failure } from '../../failures.ts';
+import { findNodeKind } from '../../store/node-kinds/kinds.ts';
+import type { Api } from '../api.ts';
+import { suggestion } from '../nearest.ts';
+import type { Mistake } from './mistakes.ts';
+import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
+import { baseOf, type NodePlan } from './plan-nodes.ts';
+import type { ServerNode } from './state.ts';
+
+interface Listed {
+  filename: string;
+  path?: string;
+  md5sum?: string | null;
+}
+
+/** An image that a node is to start from. */
+interface Need {
+  node: WantedNode;
+  type: string;
+  compute: string;
+  property: string;
+  image: string;
+  md5sum: unknown;
+}
+
+/** A list that is asked for once; undefined for one that the server does not give, of which nothing can be said. */
+class Lists {
+  readonly #api: Api;
+  readonly #asked = new Map<string, Promise<unknown[] | undefined>>();
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  get<T>(path: string): Promise<T[] | undefined> {
+    let list = this.#asked.get(path);
+    if (!list) {
+      list = this.#api.get<unknown[]>(path).catch((error: unknown) => {
+        if (error instanceof Failure) return undefined;
+        throw error;
+      });
+      this.#asked.set(path, list);
+    }
+    return list as Promise<T[] | undefined>;
+  }
+}
+
+/** What nodes of the file need that the server has not. */
+export async function missingOf(
+  api: Api,
+  wanted: WantedLab,
+  { found, templates }: Pick<NodePlan, 'found' | 'templates'>,
+): Promise<Mistake[]> {
+  const lists = new Lists(api);
+  const all = wanted.nodes.map((node) => ({ node, is: found.get(nodeKey(node.name)) }));
+  const images = all.flatMap(({ node, is }) => needsOf(node, is, templates.get(node)));
+  const mistakes = await Promise.all([
+    ...images.map((need) => missingImage(lists, need)),
+    ...all.map(({ node, is }) => missingSymbol(lists, node, is)),
+  ]);
+  // Copies of a node have the same ones.
+  const once = new Map(
+    mistakes.flatMap((one) => (one ? [[`${one.line}:${one.column}`, one] as const] : [])).toReversed(),
+  );
+  return [...once.values()];
+}
+
+/** The images of a node that is to be made, or those that it is to have others of. */
+function needsOf(node: WantedNode, is: ServerNode | undefined, template: Template | undefined): Need[] {
+  const type = is?.node_type ?? template?.template_type ?? node.type;
+  const images = type === undefined ? undefined : findNodeKind(type)?.images;
+  if (type === undefined || !images) return [];
+  const compute = is?.compute_id ?? node.compute ?? 'local';
+  const own = node.properties ?? {};
+  const all: Readonly<Record<string, unknown>> = { ...(template && !is ? baseOf(template).properties : {}), ...own };
+  return Object.entries(all).flatMap(([property, image]) => {
+    if (!images.isReference(property) || typeof image !== 'string' || image === '') return [];
+    // Kernels are programs, which lists of images leave out.
+    if (property === 'kernel_image' || is?.properties[property] === image) return [];
+    const md5sum = all[`${property}_md5sum`] ?? all['md5sum'];
+    return [{ node, type, compute, property, image, md5sum }];
+  });
+}
+
+async function missingImage(lists: Lists, need: Need): Promise<Mistake | undefined> {
+  const { node, type, compute, property, image, md5sum } = need;
+  // It may lie anywhere on the host.
+  if (posix.isAbsolute(image)) return undefined;
+  const name = posix.basename(image.replaceAll('\\', '/'));
+  const has = ({ filename, md5sum: known }: Listed): boolean =>
+    posix.basename(filename) === name || (typeof md5sum === 'string' && md5sum !== '' && md5sum === known);
+  // What a host has not it gets from the server's own.
+  const hosts = [...new Set([compute, 'local'])];
+  const known: string[] = [];
+  for (const host of hosts) {
+    const list = await lists.get<Listed>(`/v2/computes/${encodeURIComponent(host)}/${type}/images`);
+    if (list === undefined || list.some(has)) return undefined;
+    known.push(...list.map(({ filename }) => filename));
+  }
+  const isOwn = node.properties !== undefined && Object.hasOwn(node.properties, property);
+  const elsewhere = compute === 'local' ? '' : ` --compute ${compute}`;
+  const upload = `labwired image upload ${name} --type ${type}${elsewhere}`;
+  const where = `nodes.${node.name}.${isOwn ? `properties.${property}` : 'template'}`;
+  const hint = suggestion(image, known).replace(/[^?]$/, '$&.');
+  const message = `${where}: there is no image "${image}" on ${compute}; ${hint} Upload it: ${upload}`;
+  return { ...node.origin.placeOf(isOwn ? ['properties', property] : ['template']), message };
+}
+
+async function missingSymbol(
+  lists: Lists,
+  { name, symbol, origin }: WantedNode,
+  is: ServerNode | undefined,
+): Promise<Mistake | undefined> {
+  if (symbol == null || is?.symbol === symbol) return undefined;
+  const list = await lists.get<{ symbol_id: string }>('/v2/symbols');
+  if (list === undefined) return undefined;
+  // Servers take the last part of a name, too.
+  const names = list.map(({ symbol_id: id }) => posix.basename(id));
+  const given = posix.basename(symbol);
+  if (names.includes(given)) return undefined;
+  const message = `nodes.${name}.symbol: the server has no symbol "${symbol}"; ${suggestion(given, [...new Set(names)])}`;
+  return { ...origin.placeOf(['symbol']), message };
+}
