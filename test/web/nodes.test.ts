@@ -79,6 +79,11 @@ test('nodes of every type that this host can make are renamed and set by their f
   assert.ok(made.length >= 7, refused.join('\n'));
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const described: (string | null)[] = [];
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname === '/v2/openapi.json') described.push(searchParams.get('path'));
+  });
   for (const type of made) {
     const [where, label, typed, member, value] = settings[type]!;
     await pick(page, type);
@@ -100,6 +105,9 @@ test('nodes of every type that this host can make are renamed and set by their f
     for (const step of member.split('.')) found = found[step];
     assert.deepEqual(found, value, type);
   }
+  // Of the document the forms read what they need, each path once.
+  assert.ok(described.length > 0 && !described.includes(null), described.join());
+  assert.equal(new Set(described).size, described.length, described.join());
   assert.deepEqual(await hindrances(page), []);
   assert.deepEqual(complaints, []);
 });

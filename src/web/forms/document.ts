@@ -1,4 +1,4 @@
-// What the server's API document says of the settings of nodes, templates and hosts; read once, when the first form is shown.
+// What the server's API document says of the settings of nodes, templates and hosts: of each path once, when the first form that needs it is shown.
 import { api } from '../model/api.ts';
 import { type Field, fieldsOf, type JsonSchema } from './schema.ts';
 
@@ -7,15 +7,20 @@ interface Operation {
 }
 type ApiDocument = { paths: Record<string, Record<string, Operation>> };
 
-let document: Promise<ApiDocument> | undefined;
+/** By path. */
+const documents = new Map<string, Promise<ApiDocument>>();
 
 /** @throws Refusal */
 async function bodySchema(method: string, path: string): Promise<JsonSchema> {
-  document ??= api.get<ApiDocument>('/openapi.json').catch((error: unknown) => {
-    // Asked again by the next form.
-    document = undefined;
-    throw error;
-  });
+  let document = documents.get(path);
+  if (!document) {
+    document = api.get<ApiDocument>(`/openapi.json?${new URLSearchParams({ path })}`).catch((error: unknown) => {
+      // Asked again by the next form.
+      documents.delete(path);
+      throw error;
+    });
+    documents.set(path, document);
+  }
   return (await document).paths[path]?.[method]?.requestBody?.content['application/json']?.schema ?? {};
 }
 
