@@ -132,6 +132,20 @@ test('eight captures are one list by time, with their links; another joins; a st
   await server.expect(201, 'POST', `${lab}/links/${links[2].link_id}/stop_capture`);
   await figures.getByText('8 links, 7 of them captured now').waitFor();
   assert.equal((await cells(page)).length, 7 * 7);
+
+  // A link that another host captures: whose clock is right nobody knows, and the list says so.
+  const note = page.getByText(/^These links are captured on 2 hosts: packets stand in the order of the hosts’ clocks/);
+  assert.equal(await note.count(), 0);
+  const far = await LabServer.start(t, { udp_start_port_range: String(20_000 + ((process.pid + 20) % 40) * 200) });
+  const address = { protocol: 'http', host: '127.0.0.1', port: far.port };
+  await server.expect(201, 'POST', '/v2/computes', { compute_id: 'far', name: 'far', ...address });
+  const [one, other] = [
+    await server.hub(project, 'Far1', { compute_id: 'far', x: 300 }),
+    await server.hub(project, 'Far2', { compute_id: 'far', x: 400 }),
+  ];
+  const { link_id: away } = await server.link(project, [one, 0], [other, 0]);
+  await server.expect(201, 'POST', `${lab}/links/${away}/start_capture`);
+  await note.waitFor();
   assert.deepEqual(complaints, []);
 });
 

@@ -118,6 +118,20 @@ test('by keyboard alone: two PCs and a hub, linked, started, and one answers the
   await keys.type('Middle\n');
   await option(page, 'Middle').waitFor();
 
+  // A copy is taken back, and made again.
+  const { length } = await nodes();
+  await keys.press('d');
+  await page.locator('[data-node]').nth(length).waitFor();
+  for (const [key, count] of [
+    ['Control+z', length],
+    ['Control+Shift+z', length + 1],
+    ['Control+z', length],
+  ] as const) {
+    await keys.press(key);
+    await eventually(`${count} nodes after ${key}`, async () => (await nodes()).length === count);
+  }
+  await page.locator('[data-node]').nth(length).waitFor({ state: 'detached' });
+
   for (const [name, other] of [
     ['PC1', 1],
     ['PC2', 2],
