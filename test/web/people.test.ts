@@ -256,13 +256,33 @@ test('an admin adds, changes and removes accounts and reads who did what; everyb
 
   await page.getByRole('button', { name: 'Audit trail' }).click();
   const lines = page.locator('.trail tbody tr');
-  await lines.first().getByText('DELETE accounts/{name}').waitFor(); // the newest first
+  await lines.first().getByText('Remove the account bob', { exact: true }).waitFor(); // the newest first
   await page.getByRole('combobox', { name: 'Lab', exact: true }).selectOption('Thesis');
-  await lines.last().getByText('POST projects', { exact: true }).waitFor();
+  await lines.last().getByText('Make the lab Thesis', { exact: true }).waitFor();
+  await lines.getByText('Add the node PC1 to the lab Thesis', { exact: true }).waitFor();
+  await lines.getByText(/^Add the link [0-9a-f]{8} to the lab Thesis$/).click();
+  await lines.getByText('POST /v2/projects/{project_id}/links', { exact: true }).waitFor();
+  assert.equal(await lines.locator('details[open]').getByText(labId, { exact: true }).count(), 1);
   await page.getByRole('combobox', { name: 'Account', exact: true }).selectOption('ada');
   await page.waitForFunction(() => document.querySelectorAll('.trail tbody tr').length === 1);
-  await lines.getByText('PUT …/sharing').waitFor();
+  await lines.getByText('Share the lab Thesis otherwise', { exact: true }).waitFor();
   assert.deepEqual(await hindrancesInAll(page), []);
+
+  // More than is read at a time: the older ones come when they are asked for, down to the first.
+  const headers = { Authorization: basicHeader(EVE) };
+  const unknown = `/v2/operations/${'0'.repeat(8)}-0000-4000-8000-000000000000`;
+  await Promise.all(Array.from({ length: 120 }, () => daemon.ask('DELETE', unknown, { headers })));
+  await page.getByRole('combobox', { name: 'Lab', exact: true }).selectOption('every lab');
+  await page.getByRole('combobox', { name: 'Account', exact: true }).selectOption('everybody');
+  await page.getByRole('button', { name: 'Read again' }).click();
+  await lines.getByText('Cancel a task').nth(99).waitFor();
+  assert.equal(await lines.count(), 100);
+  assert.equal(await page.getByText('These are all that is kept.').count(), 0);
+  await page.getByRole('button', { name: 'Older lines' }).click();
+  await page.getByText('These are all that is kept.').waitFor();
+  assert.equal(await lines.getByText('Cancel a task').count(), 120);
+  await lines.last().getByText('Make the lab Thesis', { exact: true }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Older lines' }).count(), 0);
   assert.deepEqual([...complaints.filter((line) => !line.includes('400')), ...ownComplaints], []);
 });
 

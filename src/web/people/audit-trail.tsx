@@ -10,6 +10,7 @@ import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { Reading } from '../panels/reading.tsx';
 import { WORDS } from '../words.ts';
+import { type AuditLine, deedOf, namesIn } from './audit-sentences.ts';
 import { type Account, timeText } from './parts.tsx';
 
 const words = WORDS.people;
@@ -17,35 +18,23 @@ const words = WORDS.people;
 const STEP = 100;
 const MOST = 10_000;
 
-interface AuditLine {
-  time: string;
-  account: string;
-  token?: string;
-  address: string;
-  action: string;
-  objects: Readonly<Record<string, string>>;
-  /** 0: a command on the host that succeeded. */
-  status: number;
-  request?: string;
-  /** Lines before it that the disk did not take; there is nothing else then. */
-  lost?: number;
-}
-
 export function AuditTrail() {
   const by = useSignal('');
   const lab = useSignal('');
   const last = useSignal(STEP);
   const people = useLoaded(() => api.get<Account[]>('/accounts'), []);
   const labs = useLoaded(() => api.get<ProjectObject[]>('/projects'), []);
-  const { value, problem, again } = useLoaded(() => {
+  const { value, problem, again } = useLoaded(async () => {
+    const asked = last.value;
     const query = new URLSearchParams({
-      last: String(last.value),
+      last: String(asked),
       ...(by.value !== '' && { account: by.value }),
       ...(lab.value !== '' && { project: lab.value }),
     });
-    return api.get<AuditLine[]>(`/audit?${query}`);
+    return { asked, lines: await api.get<AuditLine[]>(`/audit?${query}`) };
   }, [by.value, lab.value, last.value]);
-  const lines = value.value;
+  const { asked = 0, lines } = value.value ?? {};
+  const names = namesIn(lines ?? []);
   const inOrder = namesInOrder();
   const projects = (labs.value.value ?? []).toSorted((one, other) => inOrder.compare(one.name, other.name));
   return (
@@ -73,14 +62,14 @@ export function AuditTrail() {
       {lines !== undefined && lines.length > 0 && (
         <>
           <table class="plain rows trail">
-            <Columns titles={[words.time, words.who, words.what, words.objects, words.status, words.from]} />
+            <Columns titles={[words.time, words.who, words.what, words.status, words.from]} />
             <tbody>
               {lines.toReversed().map((line, index) => (
-                <Line key={`${line.time} ${line.request ?? ''} ${lines.length - index}`} line={line} />
+                <Line key={`${line.time} ${line.request ?? ''} ${lines.length - index}`} line={line} names={names} />
               ))}
             </tbody>
           </table>
-          {lines.length < last.value || last.value >= MOST ? (
+          {lines.length < asked || asked >= MOST ? (
             <p class="empty">{words.allShown}</p>
           ) : (
             <button
@@ -98,13 +87,13 @@ export function AuditTrail() {
   );
 }
 
-function Line({ line }: { line: AuditLine }) {
+function Line({ line, names }: { line: AuditLine; names: ReadonlyMap<string, string> }) {
   const time = timeText(line.time);
   if (line.lost !== undefined) {
     return (
       <tr>
         <td>{time}</td>
-        <td colSpan={5}>{words.lost(line.lost)}</td>
+        <td colSpan={4}>{words.lost(line.lost)}</td>
       </tr>
     );
   }
@@ -116,24 +105,29 @@ function Line({ line }: { line: AuditLine }) {
         {line.account} {line.token !== undefined && <small>{words.byToken(line.token)}</small>}
       </th>
       <td data-title={words.what}>
-        <code>
-          {line.action.replace(/ \/v2\/(projects\/\{project_id\}(?=\/))?/, (_all, ofLab) => (ofLab ? ' …' : ' '))}
-        </code>
+        <details>
+          <summary>{deedOf(line, names)}</summary>
+          <code>{line.action}</code>
+          <dl>
+            {Object.entries(line.objects).map(([member, text]) => (
+              <div key={member}>
+                <dt>{member}</dt>
+                <dd>{text}</dd>
+              </div>
+            ))}
+            {line.request !== undefined && (
+              <div>
+                <dt>{words.request}</dt>
+                <dd>{line.request}</dd>
+              </div>
+            )}
+          </dl>
+        </details>
       </td>
-      <td data-title={words.objects}>{objectsText(line.objects)}</td>
       <td data-title={words.status} class={isDone ? undefined : 'refused'}>
         {isDone ? words.done : words.refused} {line.status > 0 && <small>{line.status}</small>}
       </td>
       <td data-title={words.from}>{line.address}</td>
     </tr>
   );
-}
-
-/** The names; where something has none, its identifier. */
-function objectsText({ project, name, filename: _file, ...others }: AuditLine['objects']): string {
-  const names = [project, name].filter((text) => text !== undefined);
-  const rest = Object.entries(others).filter(
-    ([member]) => !(member === 'project_id' ? names.length > 0 : name !== undefined && member.endsWith('_id')),
-  );
-  return [...names, ...rest.map(([, text]) => text)].join(', ');
 }
