@@ -106,6 +106,7 @@ export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) 
           </select>
         </label>
       )}
+      {labs.length > 0 && <p class="hint">{words.nobodyHint}</p>}
     </Asking>
   );
 }

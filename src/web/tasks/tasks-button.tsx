@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { go } from '../address.ts';
+import { inNumbers } from '../language.ts';
 import { bytesInWords } from '../model/sizes.ts';
 import type { Task } from '../model/tasks.ts';
 import { WORDS } from '../words.ts';
@@ -107,7 +108,7 @@ function Line({ task, leave }: { task: Task; leave: () => void }) {
         {action(words.pause, task.isOver ? undefined : actions.pause)}
         {action(words.resume, actions.resume)}
         {action(words.choose, task.isOver ? undefined : actions.choose)}
-        {action(WORDS.common.cancel, state === 'cancelling' ? undefined : actions.cancel)}
+        {action(WORDS.common.cancel, task.isOver || state === 'cancelling' ? undefined : actions.cancel)}
         {action(WORDS.common.retry, state === 'failed' ? actions.retry : undefined)}
         {place !== undefined && (
           <a
@@ -140,7 +141,8 @@ function detailsOf(task: Task): string {
   const what = message || words.states[state] || '';
   if (task.isOver || unit === undefined) return what;
   const parts = [what];
-  if (total !== undefined) parts.push(words.of(amount(done, unit), amount(total, unit)));
+  if (total !== undefined)
+    parts.push(words.of(unit === 'nodes' ? inNumbers(done) : bytesInWords(done), amount(total, unit)));
   else if (done > 0) parts.push(amount(done, unit));
   if (rate !== undefined && unit === 'bytes') parts.push(words.rate(bytesInWords(rate)));
   if (left !== undefined) parts.push(words.left(left));
