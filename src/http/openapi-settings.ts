@@ -204,6 +204,11 @@ const OF_KIND: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> 
   virtualbox: { ram: words('Memory', "0 leaves the machine's own.", { unit: 'MiB' }) },
 };
 
+/** What a setting is for, of a kind of node. */
+export function settingWords(kind: string | undefined, name: string): SettingWords | undefined {
+  return OF_KIND[kind ?? '']?.[name] ?? SETTINGS[name];
+}
+
 interface Effects {
   effect: 'start' | 'anew';
   but: readonly string[];
@@ -267,7 +272,7 @@ function described(schema: Node, kind: string | undefined, effects?: Effects): N
 }
 
 function setting(name: string, property: Node, kind: string | undefined, effects?: Effects): Node {
-  const found = OF_KIND[kind ?? '']?.[name] ?? SETTINGS[name];
+  const found = settingWords(kind, name);
   const inner = described(property, undefined);
   if (!found) return inner;
   const { title, description, unit, lines, images, told, secret } = found;

@@ -1,5 +1,9 @@
-// The format for editors: a JSON Schema of the very schema that files are checked by.
-import { toJsonSchema } from '@valibot/to-json-schema';
+// The format for editors: a JSON Schema of the very schemas that files are checked by.
+import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
+import * as v from 'valibot';
+import { settingWords } from '../../http/openapi-settings.ts';
+import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
+import { propertyEntries } from './node-settings.ts';
 import { LabText } from './schema.ts';
 
 /** The first line of a file, for the editors that know YAML's language server. */
@@ -8,21 +12,70 @@ export const schemaHint = (place: string): string => `# yaml-language-server: $s
 /** The name of the file that `labwired lab schema` writes, and that docs/ has. */
 export const SCHEMA_FILE = 'lab.schema.json';
 
-/** The JSON Schema (draft-07, which all editors know) as text. */
-export function labSchemaText(): string {
-  const schema = toJsonSchema(LabText, {
+const inJson = (schema: v.GenericSchema): JsonSchema =>
+  toJsonSchema(schema, {
     target: 'draft-07',
     typeMode: 'input',
     errorMode: 'ignore',
     // Objects whose members nobody here knows.
     overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'custom' ? { type: 'object' } : undefined),
   });
-  const { $schema, ...rest } = schema;
+
+const refer = (name: string): JsonSchema => ({ $ref: `#/definitions/${name}` });
+const VARIABLE = 'variable';
+
+/** What stands below `properties` of a node, by its type, and what of it there must be. */
+function propertySchemas(): { type: string; schema: JsonSchema; required: string[] }[] {
+  return NODE_KINDS.flatMap(({ type }) => {
+    const entries = propertyEntries(type);
+    if (!entries) return [];
+    const { $schema: _draft, required = [], properties = {}, ...rest } = inJson(v.strictObject(entries));
+    // Any value may be that of a variable, which is text until it is filled in.
+    const members = Object.entries(properties).map(([name, schema]) => {
+      const isText = typeof schema === 'object' && schema.type === 'string' && !schema.enum && !schema.pattern;
+      const { title, description, unit } = settingWords(type, name) ?? {};
+      const said = [title, unit && `in ${unit}`, description].filter(Boolean).join('; ');
+      const form = isText ? (schema as JsonSchema) : { anyOf: [schema, refer(VARIABLE)] };
+      return [name, { ...form, ...(said !== '' && { description: said }) }] as const;
+    });
+    return [{ type, schema: { ...rest, properties: Object.fromEntries(members) }, required }];
+  });
+}
+
+/** The schema of a node, whose `properties` are those of its type, or of any type beside a template. */
+function withProperties(node: JsonSchema, types: ReturnType<typeof propertySchemas>): JsonSchema {
+  const ofType = types.map(
+    ({ type, required }): JsonSchema => ({
+      if: { properties: { type: { const: type } }, required: ['type'] },
+      // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so
+      then: {
+        properties: { properties: { allOf: [refer(type)], ...(required.length > 0 && { required }) } },
+        ...(required.length > 0 && { required: ['properties'] }),
+      },
+    }),
+  );
+  const ofTemplate: JsonSchema = {
+    if: { required: ['template'] },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so
+    then: { properties: { properties: { anyOf: types.map(({ type }) => refer(type)) } } },
+  };
+  return { ...node, allOf: [...ofType, ofTemplate] };
+}
+
+/** The JSON Schema (draft-07, which all editors know) as text. */
+export function labSchemaText(): string {
+  const { $schema, properties, ...rest } = inJson(LabText);
+  const types = propertySchemas();
+  const nodes = properties!['nodes'] as JsonSchema;
+  const node = nodes.additionalProperties as JsonSchema;
+  const variable: JsonSchema = { type: 'string', pattern: '\\$\\{.+\\}', description: 'A variable of the file' };
   const whole = {
     $schema,
     title: 'A lab of Labwire as text',
     description: 'docs/labs-as-text.md says what it means',
     ...rest,
+    properties: { ...properties, nodes: { ...nodes, additionalProperties: withProperties(node, types) } },
+    definitions: { [VARIABLE]: variable, ...Object.fromEntries(types.map(({ type, schema }) => [type, schema])) },
   };
   return `${JSON.stringify(whole, null, 2)}\n`;
 }

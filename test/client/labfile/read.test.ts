@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { Ajv } from 'ajv';
 import { labSchemaText } from '../../../src/client/labfile/json-schema.ts';
 import { portMistakes, portsByFile } from '../../../src/client/labfile/link-ports.ts';
 import { LabFileMistakes } from '../../../src/client/labfile/mistakes.ts';
@@ -452,6 +453,34 @@ test('the JSON Schema of the documents is that of the reader', () => {
   const kept = readFileSync(new URL('../../../docs/lab.schema.json', import.meta.url), 'utf8');
   assert.equal(kept, labSchemaText(), 'labwired lab schema --to docs/lab.schema.json makes it again');
   assert.match(kept, /"additionalProperties": false/);
+});
+
+test('editors are told the properties of each type of node', () => {
+  const accepts = new Ajv({ strict: false, allErrors: true }).compile(JSON.parse(labSchemaText()));
+  const wrong = (node: object): string[] => {
+    accepts({ name: 'x', nodes: { N: node } });
+    const errors = (accepts.errors ?? []).filter(({ keyword }) => keyword !== 'if' && keyword !== 'anyOf');
+    return errors.map(({ instancePath, message, params }) =>
+      [instancePath.replace('/nodes/N', ''), message, params['additionalProperty']].filter(Boolean).join(' '),
+    );
+  };
+  for (const node of [
+    { type: 'qemu', properties: { ram: 512, adapters: 2, hda_disk_image: 'a.qcow2', on_close: 'power_off' } },
+    { type: 'qemu', properties: { ram: '${memory}', on_close: '${end}' } },
+    { type: 'docker', properties: { image: 'busybox' } },
+    { type: 'vpcs' },
+    { template: 'VPCS', properties: { ram: 512 } },
+  ])
+    assert.deepEqual(wrong(node), [], JSON.stringify(node));
+  for (const [node, ...said] of [
+    [{ type: 'qemu', properties: { tempalte: 1 } }, '/properties must NOT have additional properties tempalte'],
+    [{ type: 'vpcs', properties: { ram: 512 } }, '/properties must NOT have additional properties ram'],
+    [{ type: 'docker', properties: {} }, "/properties must have required property 'image'"],
+    [{ type: 'docker' }, " must have required property 'properties'"],
+    [{ type: 'qemu', properties: { ram: 'much' } }, '/properties/ram must be integer'],
+  ] as [object, ...string[]][])
+    for (const text of said) assert.ok(wrong(node).includes(text.trim()), wrong(node).join('\n'));
+  assert.notDeepEqual(wrong({ template: 'VPCS', properties: { nothing: 1 } }), [], 'no type has it');
 });
 
 test('a check with a range is one for each number', async () => {
