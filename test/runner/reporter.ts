@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 /** What the reporter tells. `file` is the absolute path of the test file. */
 export type Told =
   | { what: 'begin' | 'alive'; file: string }
-  | { what: 'end'; file: string; passed: boolean }
+  | { what: 'end'; file: string; passed: boolean; milliseconds: number }
   | { what: 'passed'; file: string; title: string }
   | { what: 'skipped'; file: string; title: string; reason: string }
   | { what: 'failed'; file: string; title: string; error: string };
@@ -12,6 +12,7 @@ export type Told =
 interface Details {
   type?: string;
   passed?: boolean;
+  duration_ms?: number;
   error?: Error & { failureType?: string };
 }
 
@@ -84,8 +85,10 @@ function* toldOf(
   const ofFile = data.entryFile === undefined;
   const details = data.details ?? {};
   if (type === 'test:dequeue') yield { what: ofFile ? 'begin' : 'alive', file };
-  else if (type === 'test:complete' && ofFile) yield { what: 'end', file, passed: details.passed === true };
-  else if (type === 'test:complete' || type === 'test:stderr' || type === 'test:stdout') yield { what: 'alive', file };
+  else if (type === 'test:complete' && ofFile) {
+    yield { what: 'end', file, passed: details.passed === true, milliseconds: details.duration_ms ?? 0 };
+  } else if (type === 'test:complete' || type === 'test:stderr' || type === 'test:stdout')
+    yield { what: 'alive', file };
   else if (type === 'test:fail' && !isOfSubtests(details)) {
     const error = ofFile ? `${textOf(details.error)}\n${complaints.get(file) ?? ''}` : textOf(details.error);
     yield { what: 'failed', file, title: titles.of(file, data), error: error.trim() };

@@ -66,6 +66,9 @@ test('what fails is tried again: a file may pass then and is named; one that fai
     lines.some((line) => /^ +\d+ min +\d+ s {2}npm run test$/.test(line)),
     text,
   );
+  const slowest = lines.slice(lines.indexOf('==> slowest files') + 1);
+  const timed = slowest.slice(0, slowest.indexOf('')).map((line) => /^ +0 min +\d+ s {2}(.+)$/.exec(line)?.[1]);
+  assert.deepEqual(timed.toSorted(), ['bad.test.ts', 'skips.test.ts', 'unlucky.test.ts'], text);
   const end = text.slice(text.indexOf('==> failures'));
   assert.match(end, /bad\.test\.ts \(npm run test\)\nfails\n +Error: as always\n +at .*bad\.test\.ts/);
   assert.match(end, /\nfailed: npm run test\n/);
@@ -119,6 +122,16 @@ test('a scenario that passes when it is played again counts as passed; a wrong l
   );
   assert.deepEqual(wrong.names, ['link/late']);
   assert.deepEqual(wrong.sum, [2, 1, 0]);
+});
+
+test('the ten slowest files of all are named, slowest first', () => {
+  const files = Array.from({ length: 12 }, (_, n) => ({
+    ...{ file: `${n}.test.ts`, milliseconds: n * 7000, passed: 1, failed: [], skipped: [] },
+  }));
+  const { text } = judged({ isOfTests: true, code: 0, files });
+  const lines = text.slice(text.indexOf('==> slowest files')).split('\n').slice(1);
+  assert.deepEqual(lines.slice(0, 2), ['  1 min 17 s  11.test.ts', '  1 min 10 s  10.test.ts']);
+  assert.deepEqual([lines[9], lines[10]], ['  0 min 14 s  2.test.ts', '']);
 });
 
 test('a script of tests that runs none has failed', () => {

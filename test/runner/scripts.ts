@@ -97,7 +97,7 @@ export async function runFileAgain(script: string, file: string, place: Place): 
   const log = join(logs, 'again.jsonl');
   const again = { root, words: [...options, file], log, quiet: quietOf(words, limited), isShown: true };
   const { results, code } = await runTestFiles(again);
-  const [result = { file, passed: 0, failed: [], skipped: [] }] = results;
+  const [result = { file, milliseconds: 0, passed: 0, failed: [], skipped: [] }] = results;
   const isClear = code === 0 || result.failed.length > 0;
   if (!isClear) result.failed.push({ title: file, error: `node --test ended with exit code ${code}` });
   return result;

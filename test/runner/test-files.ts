@@ -20,6 +20,8 @@ export interface Skipped {
 export interface FileResult {
   /** Relative to the project. */
   readonly file: string;
+  /** From the start of its process to its end; 0 for one that did not come there. */
+  milliseconds: number;
   passed: number;
   readonly failed: Failed[];
   readonly skipped: Skipped[];
@@ -86,6 +88,7 @@ class Run {
     if (told.what === 'skipped') {
       result.skipped.push({ file: result.file, title: told.title, reason: told.reason });
     }
+    if (told.what === 'end') result.milliseconds = told.milliseconds;
     if (told.what === 'end' && !told.passed) this.#unfinished.add(file);
   }
 
@@ -115,7 +118,7 @@ class Run {
     const file = relative(this.#root, path);
     const known = this.results.get(file);
     if (known !== undefined) return known;
-    const result = { file, passed: 0, failed: [], skipped: [] };
+    const result = { file, milliseconds: 0, passed: 0, failed: [], skipped: [] };
     this.results.set(file, result);
     return result;
   }

@@ -6,6 +6,8 @@ import type { FileResult } from './test-files.ts';
 /** More than these are not bad luck: nothing is tried again then. */
 export const MOST_AGAIN = 5;
 const TAIL_LINES = 60;
+/** So many files are named with the time that they took. */
+const SLOWEST = 10;
 
 /** A test file or a scenario that has failed, and whether it may be tried again by itself. */
 export interface Broken {
@@ -93,6 +95,12 @@ function firstOf({ error }: Broken): string {
   return told.length > 200 ? `${told.slice(0, 200)}…` : told;
 }
 
+/** The files that took longest, slowest first. */
+function slowestOf(results: readonly ScriptResult[]): string[] {
+  const files = results.flatMap((result) => result.files).toSorted((a, b) => b.milliseconds - a.milliseconds);
+  return files.slice(0, SLOWEST).map(({ file, milliseconds }) => `${durationOf(milliseconds)}  ${file}`);
+}
+
 function addFiles(gathered: Gathered, files: readonly FileResult[], { allowed, isRoot }: VerdictOptions): void {
   for (const { passed, failed, skipped } of files) {
     gathered.passed += passed;
@@ -148,6 +156,7 @@ export function verdictOf(options: VerdictOptions): Verdict {
       'times',
       options.results.map(({ script, milliseconds }) => `${durationOf(milliseconds)}  npm run ${script}`),
     ),
+    ...section('slowest files', slowestOf(options.results)),
     ...section(
       'passed in the second try',
       lucky.map((one) => `passed only when run again alone: ${one.name} (first error: ${firstOf(one)})`),
