@@ -4,6 +4,7 @@ import type { NodeObject } from '../../model/types.ts';
 import { WORDS } from '../../words.ts';
 import { lazily } from '../lazily.tsx';
 import { VerbButton } from '../verb-button.tsx';
+import { hasFiles } from './node/node-files.ts';
 import { type Tab, type TabProps, Tabs } from './tabs.tsx';
 
 type Parts = typeof import('./node/tabs.ts');
@@ -11,10 +12,6 @@ type TabName = Exclude<keyof Parts, 'Several'>;
 
 const parts = (): Promise<Parts> => import('./node/tabs.ts');
 const tab = (name: TabName) => lazily<TabProps<NodeObject>>(async () => (await parts())[name]);
-
-/** Types whose nodes have no directory, and nothing to set but their ports. */
-const WITHOUT_FILES = ['ethernet_switch', 'ethernet_hub', 'frame_relay_switch', 'atm_switch', 'nat', 'cloud'];
-const hasFiles = ({ node_type: type }: NodeObject): boolean => !WITHOUT_FILES.includes(type);
 
 /** The tabs of a node. */
 const NODE_TABS: readonly Tab<NodeObject>[] = [

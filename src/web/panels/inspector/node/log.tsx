@@ -10,7 +10,7 @@ import { STATUS, WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import { WindowedList } from '../../windowed.tsx';
 import type { TabProps } from '../tabs.tsx';
-import { diskUse, pathOfFile } from './node-files.ts';
+import { diskUse, hasFiles, pathOfFile } from './node-files.ts';
 
 const words = WORDS.node;
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -32,6 +32,7 @@ export function Log({ context, object: node }: TabProps<NodeObject>) {
   );
   const entries = journal.value ?? [];
   const { value, problem, again } = useLoaded(async () => {
+    if (!hasFiles(node)) return [];
     const { files } = await diskUse(node);
     const logs = files.filter(({ path, size }) => /(\.log|_log\.txt)$/.test(path) && size > 0 && size <= MOST_BYTES);
     return await Promise.all(

@@ -2,6 +2,10 @@
 import { api } from '../../../model/api.ts';
 import type { NodeObject } from '../../../model/types.ts';
 
+/** Types whose nodes have no directory, and nothing to set but their ports. */
+const WITHOUT_FILES = ['ethernet_switch', 'ethernet_hub', 'frame_relay_switch', 'atm_switch', 'nat', 'cloud'];
+export const hasFiles = ({ node_type: type }: NodeObject): boolean => !WITHOUT_FILES.includes(type);
+
 export interface DiskUse {
   /** Of all files, on the disk. */
   bytes: number;
