@@ -1,8 +1,9 @@
 // The symbols that nodes are drawn with, to choose from.
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
+import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
 import { Message } from './message.tsx';
 import { SearchField } from './search-field.tsx';
@@ -14,18 +15,18 @@ interface SymbolObject {
 }
 
 export function SymbolChooser({ choose, close }: { choose: (id: string) => void; close: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const leave = (): void => list.current?.closest('dialog')?.close();
   const typed = useSignal('');
   const { value, problem, again } = useLoaded(() => api.get<SymbolObject[]>('/symbols'), []);
-  useEffect(() => dialog.current?.showModal(), []);
   const found = (value.value ?? []).filter(({ symbol_id: id, theme }) =>
     `${id} ${theme}`.toLowerCase().includes(typed.value.toLowerCase()),
   );
   return (
-    <dialog ref={dialog} class="symbols" onClose={close} aria-label={WORDS.node.chooseSymbol}>
+    <Dialog title={WORDS.node.chooseSymbol} class="symbols" close={close}>
       <SearchField typed={typed} />
       <Message text={problem.value} again={again} />
-      <ul class="symbols">
+      <ul class="symbols" ref={list}>
         {found.map(({ symbol_id: id, filename, theme }) => (
           <li key={id}>
             <button
@@ -33,7 +34,7 @@ export function SymbolChooser({ choose, close }: { choose: (id: string) => void;
               title={`${filename}, ${theme}`}
               onClick={() => {
                 choose(id);
-                dialog.current?.close();
+                leave();
               }}
             >
               <img src={`/v2/symbols/${encodeURIComponent(id)}/raw`} alt={`${filename}, ${theme}`} loading="lazy" />
@@ -41,9 +42,9 @@ export function SymbolChooser({ choose, close }: { choose: (id: string) => void;
           </li>
         ))}
       </ul>
-      <button type="button" onClick={() => dialog.current?.close()}>
+      <button type="button" onClick={leave}>
         {WORDS.common.cancel}
       </button>
-    </dialog>
+    </Dialog>
   );
 }

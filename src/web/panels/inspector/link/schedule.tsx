@@ -6,6 +6,7 @@ import { api } from '../../../model/api.ts';
 import { sentenceOf } from '../../../model/sentence.ts';
 import type { LinkObject, PresetObject, ScheduleObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 import type { Direction, Member } from './impairment-form.ts';
 import { ScheduleDraft } from './schedule-draft.ts';
@@ -28,6 +29,8 @@ export function Schedule({ context, link, presets, members, titles }: SchedulePr
   const path = `${lab.path}/links/${link.link_id}/schedule`;
   const isOpen = useSignal(false);
   const state = useSignal<ScheduleObject | undefined>(undefined);
+  /** Why it could not be read, which is tried again each second. */
+  const problem = useSignal('');
   const [draft] = useState(() => new ScheduleDraft(members, presets));
   useEffect(() => {
     if (!isOpen.value) return;
@@ -36,17 +39,18 @@ export function Schedule({ context, link, presets, members, titles }: SchedulePr
       api.get<ScheduleObject>(path).then(
         (told) => {
           state.value = told;
+          problem.value = '';
           draft.see(told);
         },
         (error: unknown) => {
-          draft.message.value = sentenceOf(error);
+          problem.value = sentenceOf(error);
         },
       );
     };
     read();
     const timer = setInterval(read, POLL_MS);
     return () => clearInterval(timer);
-  }, [path, isOpen.value, state, draft]);
+  }, [path, isOpen.value, state, problem, draft]);
   const attempt = async (plan: object | null): Promise<void> => {
     draft.refused('');
     try {
@@ -73,6 +77,7 @@ export function Schedule({ context, link, presets, members, titles }: SchedulePr
       }}
     >
       <summary>{words.title}</summary>
+      <Message text={problem.value} />
       {state.value && <Now state={state.value} />}
       {draft.isOther.value && (
         <p class="notice" role="status">
