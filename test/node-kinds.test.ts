@@ -26,6 +26,7 @@ const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
   [/^controller\/appliances\/(document|matching|template)\.ts$/, 'members of the files that describe appliances'],
   [/^demo\//, 'a client of the API: it asks for the nodes of its lab'],
   [/^web\/model\/demonstration\.ts$/, 'the same, in the page'],
+  [/^web\/panels\/inspector\/node\/node-files\.ts$/, 'which nodes have files, in the page'],
   [/^web\/model\/image-heads\.ts$/, 'folders of images on computes, by what a file begins with'],
   [
     /^client\/labfile\/configurations\.ts$/,

@@ -1,0 +1,407 @@
+// What the server does not let the page read is said where it would be, and can be asked for again.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { until } from '../controller/lab-server.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { type Outcome, Refusing, sentenceOf } from './refusing.ts';
+import { serveInside } from './served.ts';
+
+const WEB = join(import.meta.dirname, '../../src/web');
+
+/** What the page reads, by file: `model/labs.ts /projects`. */
+function loadsOf(): Set<string> {
+  const found = new Set<string>();
+  for (const path of readdirSync(WEB, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.tsx?$/.test(path)) continue;
+    const calls = readFileSync(join(WEB, path), 'utf8').matchAll(
+      /\b(?:api|#?requests)\.(?:get|text|mustHave)(?:<[^(]*>)?\(\s*([^,\n]*?)[,)]/g,
+    );
+    for (const [, what = ''] of calls) found.add(`${path} ${what.replaceAll(/[`']/g, '').replaceAll('${', '{')}`);
+  }
+  return found;
+}
+
+/** What is not missed when it cannot be read: the rest of the screen is there, and nothing is said. */
+const QUIET: Readonly<Record<string, string>> = {
+  'model/labs.ts /project-changes': 'comes with the next reading',
+  'model/labs.ts /project-figures': 'comes with the next reading',
+  'model/may.ts /project-sharing': 'the server refuses what may not be done',
+  'model/hindrances.ts path': 'the server says it when a node is made',
+  'tasks/page-tasks.ts /operations': 'the list of tasks is told of each that begins',
+  'images-screen.tsx /appliances/matches?compute_id={id}': 'a button less beside an image',
+  'forms/images.ts /computes/{encodeURIComponent(host': 'names of images can be typed',
+  'lab-context.ts path': 'the usual size of a symbol is taken',
+  'hosts/hosts-screen.tsx /statistics': 'read again after five seconds',
+  'panels/inspector/node/ports-table.tsx /computes/{node.compute_id}/network/interfaces':
+    'names of interfaces can be typed',
+};
+
+/** What is read where other tests have the refusal. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'tasks/image-uploads.ts pathOf(upload': 'uploads-again.test.ts: asked for again by itself',
+  'model/undo.ts {this.#project}/links': 'verbs-refused.test.ts: a part of an undo, told as a whole',
+  'model/undo.ts {this.#project}/journal': 'test/web-units/undo.test.ts: a part of an undo',
+  'model/undo.ts this.#schedulePath(id': 'test/web-units/undo.test.ts: a part of an undo',
+  'people/audit-trail.tsx /accounts': 'choices of the trail, which can be read again as a whole',
+  'people/audit-trail.tsx /projects': 'the same',
+};
+
+interface Load {
+  /** As `loadsOf` names them. */
+  loads: readonly string[];
+  request: RegExp;
+  /** Shows what reads it. */
+  show: () => Promise<unknown>;
+  /** In the place of `Try again`. */
+  again?: () => Promise<unknown>;
+  /** It is asked for again without being told to, unless it is refused for good. */
+  isByItself?: boolean;
+  done: () => Promise<unknown>;
+}
+
+test('whatever a screen cannot read: it says why, offers to try again, and goes on when there is an answer', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
+  const project = await server.project('Lab', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  const add = (name: string, type: string, x: number) =>
+    server.expect(201, 'POST', `${path}/nodes`, { name, node_type: type, compute_id: 'local', x, y: 0 });
+  const pc = await add('PC', 'vpcs', -150);
+  const link = await server.link(project, [pc, 0], [await add('S', 'ethernet_switch', 0), 0]);
+  await add('Cloud', 'cloud', 150);
+  const svg = '<svg width="60" height="30"><rect width="60" height="30" fill="#ffffff" stroke="#000000" /></svg>';
+  const drawing = await server.expect(201, 'POST', `${path}/drawings`, { x: -30, y: 150, svg });
+  await server.expect(201, 'POST', '/v2/accounts', { name: 'bob', role: 'user', password: 'password of bob' });
+  await server.expect(201, 'POST', `${path}/nodes/${pc.node_id}/files/notes.log`, 'a line');
+  const address = `http://127.0.0.1:${server.port}`;
+  const browser = await startBrowser(t);
+  const { page } = await visit(browser, `${address}/help`);
+  const refusing = await Refusing.of(page);
+  // The pictures of all symbols would take longer than the rest.
+  await page.route(/\/symbols\/[^/]+\/raw$/, (route) => route.fulfill({ contentType: 'image/svg+xml', body: svg }));
+  const dialog = page.getByRole('dialog');
+  const details = page.getByRole('complementary');
+  const button = (name: string, within: Page | Locator = page) => within.getByRole('button', { name, exact: true });
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+  const tab = (name: string) => page.getByRole('tab', { name }).click();
+  const list = page.getByRole('navigation', { name: 'Nodes and links' });
+  const pick = (name: RegExp) => list.getByRole('button', { name }).first().click();
+  /** From another screen, so that it is made anew. */
+  const show = async (where: string): Promise<void> => {
+    await refusing.go('/nowhere');
+    await page.getByText('There is nothing at this address').waitFor();
+    await refusing.go(where);
+  };
+  const showLab = async (): Promise<void> => {
+    await show(`/labs/${project.project_id}`);
+    await page.locator('[data-node]').nth(2).waitFor();
+  };
+
+  const proved = new Set<string>();
+  let turn = 0;
+  async function prove(load: Load): Promise<void> {
+    turn += 1;
+    const outcomes = [([401, 403, 500] as const)[turn % 3]!, ([500, 'reset', 'never', 403] as const)[turn % 4]!];
+    const again = load.again ?? (() => button('Try again').first().click());
+    for (const [index, outcome] of (outcomes as Outcome[]).entries()) {
+      const what = `${load.loads[0]}: ${outcome}`;
+      refusing.begin(load.request, outcome);
+      await (index === 0 ? load.show() : again());
+      if (outcome === 'never') await refusing.stopWaiting(what);
+      await page
+        .getByText(sentenceOf(outcome))
+        .first()
+        .waitFor()
+        .catch((error: Error) => Promise.reject(new Error(`${what}: ${error.message}`)));
+    }
+    refusing.end();
+    if (load.isByItself !== true || [401, 403].includes(Number(outcomes[1]))) await again();
+    await load.done();
+    await until(
+      async () => (await page.getByText(/^sentence \d/).count()) === 0,
+      `${load.loads[0]}: nothing is said any more`,
+    );
+    for (const each of load.loads) proved.add(each);
+  }
+
+  await prove({
+    loads: ['help-screen.tsx /version'],
+    request: /\/version$/,
+    show: () => show('/help'),
+    done: () => page.getByText(/, as release \d/).waitFor(),
+  });
+  await prove({
+    loads: ['model/labs.ts /projects'],
+    request: /^GET \/v2\/projects$/,
+    show: () => show('/'),
+    done: () => row('Lab').waitFor(),
+  });
+  await prove({
+    loads: ['labs/share-lab.tsx path', 'labs/share-lab.tsx /accounts'],
+    request: /\/sharing$/,
+    show: () => button('Share', row('Lab')).click(),
+    done: () => dialog.getByLabel('Everybody').waitFor(),
+  });
+  await button('Cancel', dialog).click();
+  await prove({
+    loads: ['tasks/export-dialog.tsx path'],
+    request: /\/export$/,
+    show: async () => {
+      await button('Export', row('Lab')).click();
+      await button('Download', dialog).click();
+    },
+    again: () => button('Download', dialog).click(),
+    done: () => dialog.waitFor({ state: 'detached' }),
+  });
+  await prove({
+    loads: ['model/demonstration.ts /projects'],
+    request: /^GET \/v2\/projects$/,
+    show: async () => {
+      await show('/help');
+      await button('Build the demonstration lab').click();
+    },
+    again: () => button('Build the demonstration lab').click(),
+    done: () => page.waitForURL(/\/labs\//),
+  });
+  for (const [part, name] of [
+    ['', 'this.path'],
+    ['/nodes', '{this.path}/nodes'],
+    ['/links', '{this.path}/links'],
+    ['/drawings', '{this.path}/drawings'],
+  ]) {
+    await prove({
+      loads: [`model/lab.ts ${name}`],
+      request: new RegExp(`^GET ${path}${part}$`),
+      show: () => show(`/labs/${project.project_id}`),
+      isByItself: true,
+      done: () => page.locator('[data-node]').nth(2).waitFor(),
+    });
+  }
+  await prove({
+    loads: ['shell/command-field.tsx /projects', 'shell/command-field.tsx /templates'],
+    request: /\/templates$/,
+    show: () => page.keyboard.press('Control+k'),
+    done: () => dialog.getByRole('option').filter({ hasText: 'lab' }).first().waitFor(),
+  });
+  await page.keyboard.press('Escape');
+  await prove({
+    loads: ['panels/palette.tsx /templates'],
+    request: /\/templates$/,
+    show: () => button('Add node').first().click(),
+    done: () => page.locator('.templates button').filter({ hasText: 'VPCS' }).first().waitFor(),
+  });
+  await page.keyboard.press('Escape');
+  await prove({
+    loads: ['tasks/snapshots-dialog.tsx path'],
+    request: /\/snapshots$/,
+    show: () => button('Snapshots').first().click(),
+    done: () => page.getByText('There is no snapshot yet.').waitFor(),
+  });
+  await page.keyboard.press('Escape');
+
+  // The details of a node, whose form is made of the document of the API, which is read once.
+  await page.goto(`${address}/labs/${project.project_id}`);
+  await prove({
+    loads: ['forms/document.ts /openapi.json?{new URLSearchParams({ path }'],
+    request: /\/openapi\.json$/,
+    show: () => pick(/^PC /),
+    done: () => details.getByLabel('Name', { exact: true }).waitFor(),
+  });
+  await prove({
+    loads: ['panels/symbol-chooser.tsx /symbols'],
+    request: /\/symbols$/,
+    show: () => button('Choose a symbol', details).click(),
+    done: () => dialog.getByRole('button').nth(3).waitFor(),
+  });
+  await page.keyboard.press('Escape');
+  await prove({
+    loads: ['panels/inspector/node/node-files.ts /projects/{project}/nodes/{node}/disk_use'],
+    request: /\/disk_use$/,
+    show: () => tab('Files'),
+    done: () => button('Edit startup.vpc', details).waitFor(),
+  });
+  await prove({
+    loads: ['panels/inspector/node/node-files.ts pathOfFile(node'],
+    request: /^GET .*\/files\//,
+    show: () => button('Edit notes.log', details).click(),
+    done: () => details.getByLabel('Content of notes.log').waitFor(),
+  });
+  await prove({
+    loads: ['model/journal.ts {lab.path}/journal?node_id={id}'],
+    request: /\/journal$/,
+    show: () => tab('Log'),
+    done: () => page.getByText('Nothing has happened').or(page.locator('.log li').first()).first().waitFor(),
+  });
+  await tab('General');
+  await prove({
+    loads: ['panels/inspector/node/log.tsx pathOfFile(node'],
+    request: /^GET .*\/files\//,
+    show: () => tab('Log'),
+    done: () => details.getByText('a line').waitFor(),
+  });
+  await pick(/^S /);
+  await prove({
+    loads: ['panels/inspector/node/mac-table.tsx path'],
+    request: /\/mac_table$/,
+    show: () => tab('Ports'),
+    done: () => page.getByRole('heading', { name: /^MAC addresses/ }).waitFor(),
+  });
+  await pick(/^Cloud /);
+  await prove({
+    loads: ['panels/inspector/node/host-interfaces.tsx /computes/{node.compute_id}/network/interfaces'],
+    request: /\/network\/interfaces$/,
+    show: async () => {
+      await tab('General');
+      await tab('Ports');
+      await page.locator('summary', { hasText: 'Interfaces of the host' }).click();
+    },
+    done: () => page.locator('details[open] table').getByRole('rowheader').first().waitFor(),
+  });
+  // What is read before it is deleted, so that it can come back.
+  await page.locator(`#drawing-${drawing.drawing_id}`).click();
+  await prove({
+    loads: ['model/undo.ts this.#path(kind'],
+    request: /^GET .*\/drawings\/[^/]+$/,
+    show: () => page.locator('.topology').first().press('Delete'),
+    again: () => page.locator('.topology').first().press('Delete'),
+    done: () => page.locator(`#drawing-${drawing.drawing_id}`).waitFor({ state: 'detached' }),
+  });
+  await pick(/ – S /);
+  await prove({
+    loads: ['panels/inspector/link/impairments.tsx /impairments/presets'],
+    request: /\/impairments\/presets$/,
+    show: () => tab('Impairments'),
+    done: () => details.getByLabel('Preset').waitFor(),
+  });
+  await tab('Line');
+  await prove({
+    loads: ['panels/inspector/link/filters.tsx {path}/available_filters'],
+    request: /\/available_filters$/,
+    show: () => tab('Impairments'),
+    done: () => details.getByText('Filters of GNS3').waitFor(),
+  });
+  await prove({
+    loads: ['panels/inspector/link/schedule.tsx path'],
+    request: /^GET .*\/schedule$/,
+    show: () => details.getByText('Schedule', { exact: true }).click(),
+    again: () => Promise.resolve(),
+    isByItself: true,
+    done: () => details.locator('.schedule .empty').waitFor(),
+  });
+
+  // Captures, alone in their window.
+  await prove({
+    loads: ['capture/capture-screen.tsx {lab}/links/{linkId}'],
+    request: /^GET .*\/links\/[^/]+$/,
+    show: () => show(`/labs/${project.project_id}/links/${link.link_id}/capture`),
+    done: () => page.getByText('0 frames').waitFor(),
+  });
+  await prove({
+    loads: ['capture/capture-screen.tsx {lab}/nodes/{end.node_id}'],
+    request: /^GET .*\/nodes\/[^/]+$/,
+    show: () => show(`/labs/${project.project_id}/links/${link.link_id}/capture`),
+    done: () => page.getByText('0 frames').waitFor(),
+  });
+  await prove({
+    loads: ['capture/download.tsx {project}/captures'],
+    request: /\/captures$/,
+    show: () => button('Download').click(),
+    again: () => button('Download').click(),
+    done: () =>
+      page.waitForEvent('download').then(
+        () => {},
+        () => {},
+      ),
+  });
+
+  // The other screens.
+  await prove({
+    loads: ['model/collection.ts this.#path'],
+    request: /\/templates$/,
+    show: () => show('/templates'),
+    done: () => row('Ethernet hub').first().waitFor(),
+  });
+  await prove({
+    loads: ['templates/templates-screen.tsx /computes'],
+    request: /\/computes$/,
+    show: () => show('/templates'),
+    done: () => row('Ethernet hub').first().waitFor(),
+  });
+  await prove({
+    loads: ['templates/appliances.tsx /appliances/matches?all=yes&compute_id={encodeURIComponent(host.value'],
+    request: /\/appliances\/matches$/,
+    show: () => button('Appliances').click(),
+    done: () => page.locator('.appliances summary').first().waitFor(),
+  });
+  for (const [what, request] of [
+    ['/computes', /\/computes$/],
+    ['/computes/{id}/images', /\/local\/images$/],
+  ] as const) {
+    await prove({
+      loads: [`images-screen.tsx ${what}`],
+      request,
+      show: () => show('/images'),
+      done: () => page.getByText('There are no images here yet.').waitFor(),
+    });
+  }
+  for (const what of ['/accounts', '/projects']) {
+    await prove({
+      loads: [`people/people-screen.tsx ${what}`],
+      request: new RegExp(`^GET /v2${what}$`),
+      show: () => show('/people'),
+      done: () => row('bob').waitFor(),
+    });
+  }
+  await prove({
+    loads: ['people/audit-trail.tsx /audit?{query}'],
+    request: /\/audit$/,
+    show: () => button('Audit trail').click(),
+    done: () => page.locator('.trail tbody tr').first().waitFor(),
+  });
+  await prove({
+    loads: ['people/tokens.tsx /account/tokens'],
+    request: /\/account\/tokens$/,
+    show: () => show('/account'),
+    done: () => page.getByText('You have no token.').waitFor(),
+  });
+  await prove({
+    loads: ['people/account-screen.tsx /accounts'],
+    request: /\/accounts$/,
+    show: () => show('/account'),
+    done: () => page.getByText(/This account is kept by the host/).waitFor(),
+  });
+  await prove({
+    loads: ['model/account.ts /account'],
+    request: /^GET \/v2\/account$/,
+    show: () => page.goto(`${address}/account`),
+    done: () => page.getByText('You have no token.').waitFor(),
+  });
+
+  const known = new Set([...proved, ...Object.keys(QUIET), ...Object.keys(ELSEWHERE)]);
+  assert.deepEqual([...loadsOf().difference(known)], [], 'what is read without a row above');
+  assert.deepEqual([...known.difference(loadsOf())], [], 'what is not in the sources any more');
+
+  refusing.begin(
+    /^GET .*\/(project-(changes|figures|sharing)|hindrances|operations|matches|dimensions|statistics|network\/interfaces|(qemu|docker|iou|dynamips)\/images)$/,
+    500,
+  );
+  for (const [where, there] of [
+    ['/', row('Lab')],
+    ['/templates', row('Ethernet hub').first()],
+    ['/images', page.getByText('There are no images here yet.')],
+    ['/hosts', page.getByRole('heading', { name: /reachable/ })],
+  ] as const) {
+    await page.goto(`${address}${where}`);
+    await there.waitFor();
+  }
+  await showLab();
+  await button('Add node').first().click();
+  await page.locator('.templates button').filter({ hasText: 'VPCS' }).first().click();
+  await page.locator('[data-node]').nth(3).waitFor();
+  assert.ok(refusing.count > 0);
+  assert.equal(await page.getByText(/^sentence \d/).count(), 0);
+});
