@@ -761,6 +761,10 @@ const ENGLISH = {
     title: 'Links',
     count: (count: number) => plural(count, { one: '1 link', other: `${inNumbers(count)} links` }),
     described: (one: string, other: string) => `Link ${one} – ${other}`,
+    /** Its states, after its name. */
+    joined: 'connected',
+    captured: 'captured',
+    filtered: 'filtered',
     details: 'Details of the link',
     style: 'Line',
     colour: 'Colour',

@@ -6,6 +6,9 @@ import { IS_FIREFOX } from './firefox.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** A link of the map is named in words: signs, and numbers that change once a second, are not read out. */
+const IN_WORDS = /^label-content-name-mismatch: <g class="link/;
+
 interface AxeResult {
   violations: { id: string; nodes: { html: string; target: unknown }[] }[];
 }
@@ -16,7 +19,9 @@ export async function hindrances(page: Page): Promise<string[]> {
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: { run(): Promise<AxeResult> } }).axe.run(),
   );
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+  return violations
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
+    .filter((line) => !IN_WORDS.test(line));
 }
 
 /** The same in light, dark and forced colours, and at a zoom of 200 %; the page is as before afterwards. */

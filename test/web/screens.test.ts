@@ -1,6 +1,7 @@
 // Addresses of the page, the command field, the keys, the help.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Locator } from 'playwright-core';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { hindrances, hindrancesInAll } from './hindrances.ts';
 import { serve } from './served.ts';
@@ -46,6 +47,17 @@ test('addresses of the page are served with its policy, others are not; those of
   assert.match(licences.text, /preact[\s\S]*Node\.js/);
 });
 
+/** Roles and names of what is within, as a reader of the screen has them. */
+async function assertRead(shown: Locator, lines: readonly string[]): Promise<void> {
+  await shown.waitFor();
+  const all = (await shown.ariaSnapshot()).split('\n').map((line) => line.trim().replace(/^- /, ''));
+  const read = all.slice(1).flatMap((line) => /^'?(\w+( "[^"]*")?)/.exec(line)?.[1] ?? []);
+  assert.deepEqual(
+    read.filter((line) => line !== 'text'),
+    lines,
+  );
+}
+
 test('the command field finds what can be done and what there is; the keys are shown; the demonstration is built', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
@@ -72,6 +84,24 @@ test('the command field finds what can be done and what there is; the keys are s
   assert.deepEqual(await hindrances(page), []);
   await field.press('Enter');
   await list.getByRole('button', { name: 'PC2 off' }).first().waitFor();
+  // What is read out of it: the map, what has just happened, and a capture, whose figures would never end.
+  await page.getByRole('status').filter({ hasText: 'PC1 off, PC2 off' }).waitFor();
+  await assertRead(page.getByRole('listbox', { name: 'Topology' }), [
+    'option "Link PC1 e0 – Hub e0"',
+    'option "Link PC2 e0 – Hub e1"',
+    'option "PC1, virtual PC, off, 1 link"',
+    'option "PC2, virtual PC, off, 1 link"',
+    'option "Hub, hub, on, 2 links"',
+  ]);
+  await list.getByRole('button', { name: 'PC1 e0 – Hub e0' }).click();
+  await page.getByRole('complementary').getByRole('button', { name: 'Start capture' }).first().click();
+  await page
+    .getByRole('option', { name: 'Link PC1 e0 – Hub e0, captured', exact: true })
+    .waitFor({ state: 'attached' });
+  await page.getByRole('status').filter({ hasText: 'Link PC1 e0 – Hub e0 captured' }).waitFor();
+  const packets = page.getByRole('region', { name: 'Packets PC1 – Hub' });
+  await packets.getByText('0 frames, 0 bytes, 0 dropped').waitFor();
+  assert.equal(await packets.getByRole('status').filter({ hasText: 'frames' }).count(), 0);
   // A node, by the arrow keys.
   await page.keyboard.press('Control+k');
   await field.fill('PC');
@@ -95,6 +125,25 @@ test('the command field finds what can be done and what there is; the keys are s
   await found.getByRole('option', { name: /Elsewhere/ }).waitFor();
   await field.press('Enter');
   await page.getByRole('heading', { name: 'Elsewhere' }).waitFor();
+  await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Help' }).waitFor();
+  await page.getByRole('link', { name: 'Labs', exact: true }).click();
+  await assertRead(page.getByRole('table', { name: 'Labs', exact: true }).getByRole('row', { name: /^Elsewhere/ }), [
+    'rowheader "Elsewhere"',
+    'link "Elsewhere"',
+    'cell "open"',
+    'cell "0 of 0"',
+    'cell "just now"',
+    'time',
+    'cell "Close Settings Duplicate Export Delete"',
+    'button "Close"',
+    'button "Settings"',
+    'button "Duplicate"',
+    'button "Export"',
+    'button "Delete"',
+  ]);
+  const remove = page.getByRole('row', { name: /^Elsewhere/ }).getByRole('button', { name: 'Delete' });
+  assert.equal(await remove.getAttribute('aria-description'), 'Elsewhere');
+  await page.goBack();
   await page.goBack();
   await page.getByRole('heading', { name: 'Two PCs on a hub' }).waitFor();
   assert.deepEqual(complaints, []);

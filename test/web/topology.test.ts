@@ -75,7 +75,7 @@ test('by keyboard alone: two PCs and a hub, linked, started, and one answers the
     await keys.type(name);
     await page.locator(`.node.selected[aria-label^="${name}"]`).waitFor();
     await keys.press('l');
-    await page.getByText('Choose the second node').waitFor();
+    await page.getByRole('status').filter({ hasText: 'Choose the second node' }).waitFor();
     await keys.type('Hub1');
     await keys.press('Enter');
     await page.getByRole('group', { name: 'Port of Hub1' }).getByRole('button').first().waitFor();

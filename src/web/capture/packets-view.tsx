@@ -92,8 +92,11 @@ export function PacketsView({ sources, title, isShown, tools, note }: PacketsVie
           {feed.wrong}
         </span>
       </div>
-      <p class="capture-figures" role="status">
-        <Figures feed={feed} />
+      <p class="capture-figures">
+        <Figures feed={feed} />{' '}
+        <span role="status">
+          <Ending feed={feed} />
+        </span>
       </p>
       {note && <p class="capture-figures capture-note">{note}</p>}
       <div class="capture-body" hidden={isStream.value}>
@@ -117,10 +120,16 @@ export function PacketsView({ sources, title, isShown, tools, note }: PacketsVie
   );
 }
 
+/** What is read out of a capture: not its figures, which change all the time. */
+function Ending({ feed }: { feed: CaptureFeed }) {
+  const { connection, reason } = feed.state.value ?? {};
+  return connection === 'lost' ? `${words.lost} ${reason}` : connection === 'ended' ? reason : '';
+}
+
 function Figures({ feed }: { feed: CaptureFeed }) {
   const state = feed.state.value;
   if (!state) return words.connecting;
-  const { received, kept, shown, server, connection, reason, sources } = state;
+  const { received, kept, shown, server, sources } = state;
   const total = Math.max(server?.frames ?? 0, received);
   const said = [words.frames(total)];
   if (sources.length > 1) {
@@ -131,7 +140,5 @@ function Figures({ feed }: { feed: CaptureFeed }) {
   if (server && server.skipped_bytes > 0) said.push(words.skipped(server.skipped_bytes));
   if (kept < total) said.push(words.last(kept, total));
   if (shown < kept) said.push(words.shown(shown));
-  if (connection === 'lost') said.push(`${words.lost} ${reason}`);
-  if (connection === 'ended') said.push(reason);
   return said.join(', ');
 }

@@ -32,7 +32,7 @@ const COLUMNS: readonly [key: SortKey, title: string][] = [
 export function LabsTable({ rows, order, closed, attempt, ask }: LabsTableProps) {
   const { key: sorted, isDown } = order.value;
   return (
-    <table class="card" aria-rowcount={rows.length + 1}>
+    <table class="card" aria-label={words.title} aria-rowcount={rows.length + 1}>
       <thead>
         <tr aria-rowindex={1}>
           {COLUMNS.map(([key, title]) => (
@@ -117,6 +117,7 @@ function Row({ row: { project, name, figures, changed }, attempt, ask, place }: 
     <button
       type="button"
       class={kind === 'remove' ? 'danger' : undefined}
+      aria-description={project.name}
       onClick={() => ask({ kind, project, running: figures?.running ?? 0 })}
     >
       {text}
@@ -162,7 +163,7 @@ function Row({ row: { project, name, figures, changed }, attempt, ask, place }: 
             <>
               {mayChange && (
                 <>
-                  <button type="button" onClick={change}>
+                  <button type="button" aria-description={project.name} onClick={change}>
                     {isOpen ? WORDS.common.close : WORDS.common.open}
                   </button>
                   {button(words.settings, 'settings')}
@@ -170,7 +171,11 @@ function Row({ row: { project, name, figures, changed }, attempt, ask, place }: 
               )}
               {account.value?.others && share?.may_share !== false && button(WORDS.sharing.share, 'share')}
               {whyNot('make') === '' && button(WORDS.common.duplicate, 'duplicate')}
-              <button type="button" onClick={() => showExport(project.project_id, project.name)}>
+              <button
+                type="button"
+                aria-description={project.name}
+                onClick={() => showExport(project.project_id, project.name)}
+              >
                 {words.export}
               </button>
             </>

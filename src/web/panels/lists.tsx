@@ -2,9 +2,8 @@
 import { useSignal } from '@preact/signals';
 import type { LabContext } from '../lab-context.ts';
 import { readShape } from '../model/drawing.ts';
-import { portName } from '../model/ports.ts';
+import { endName, linkStates } from '../model/link-name.ts';
 import type { Selection } from '../model/selection.ts';
-import type { LinkObject } from '../model/types.ts';
 import { STATUS, WORDS } from '../words.ts';
 import { showDetails } from './narrow.tsx';
 import { WindowedList } from './windowed.tsx';
@@ -23,10 +22,6 @@ export function Lists({ context }: { context: LabContext }) {
   const nodes = [...lab.nodes.values()]
     .filter(({ name }) => name.toLowerCase().includes(words.value.toLowerCase()))
     .sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
-  const end = (link: LinkObject, index: 0 | 1): string => {
-    const { node_id: id } = link.nodes[index];
-    return `${lab.nodes.get(id)?.name ?? '?'} ${portName(lab, link.nodes[index])}`;
-  };
   return (
     <nav class="lists" data-pane aria-label={WORDS.lab.lists}>
       <label>
@@ -80,7 +75,7 @@ export function Lists({ context }: { context: LabContext }) {
             aria-pressed={selection.value.link === link.link_id}
             onClick={() => choose({ link: link.link_id })}
           >
-            {end(link, 0)} – {end(link, 1)} {link.suspend && <small>{STATUS['suspended']}</small>}
+            {endName(lab, link.nodes[0])} – {endName(lab, link.nodes[1])} <small>{linkStates(link).join(', ')}</small>
           </button>
         )}
       />

@@ -30,15 +30,17 @@ export function PageHeader({ title, events, children }: PageHeaderProps) {
         {title === undefined ? 'Labwire' : <Link to="/">{WORDS.labs.title}</Link>} {title && <span>{title}</span>}
       </h1>
       {events && <Live events={events} />}
-      <ul class="screens" aria-label={WORDS.page.screens}>
-        {bar.value
-          .filter(({ path }) => path !== '/account' && (title === undefined || path !== '/'))
-          .map(({ path, title: name }) => (
-            <li key={path}>
-              <Link to={path}>{name}</Link>
-            </li>
-          ))}
-      </ul>
+      <nav class="screens" aria-label={WORDS.page.screens}>
+        <ul>
+          {bar.value
+            .filter(({ path }) => path !== '/account' && (title === undefined || path !== '/'))
+            .map(({ path, title: name }) => (
+              <li key={path}>
+                <Link to={path}>{name}</Link>
+              </li>
+            ))}
+        </ul>
+      </nav>
       <button
         type="button"
         class="command-button"

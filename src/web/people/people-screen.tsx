@@ -86,7 +86,7 @@ function Accounts() {
       {list === undefined && problem.value === '' && <Reading />}
       {list?.length === 1 && <p class="reason">{words.first}</p>}
       {list !== undefined && (
-        <table class="plain rows">
+        <table class="plain rows" aria-label={words.title}>
           <Columns titles={[WORDS.common.name, words.role, words.labs, words.since, WORDS.common.actions]} />
           <tbody>
             {list.map((each) => {

@@ -142,7 +142,7 @@ interface TemplatesTableProps {
 
 function TemplatesTable({ templates, hindrances, edit, canEdit, attempt }: TemplatesTableProps) {
   return (
-    <table class="card rows">
+    <table class="card rows" aria-label={words.title}>
       <Columns titles={[WORDS.common.name, words.type, words.category, words.host, WORDS.common.actions]} />
       <tbody>
         {templates.map((template) => {
@@ -163,17 +163,22 @@ function TemplatesTable({ templates, hindrances, edit, canEdit, attempt }: Templ
               <td>
                 <div class="actions">
                   {canEdit(template) && (
-                    <button type="button" onClick={() => edit(template)}>
+                    <button type="button" aria-description={name} onClick={() => edit(template)}>
                       {words.edit}
                     </button>
                   )}
                   {!builtin && whyNot('administer') === '' && (
                     <>
-                      <button type="button" onClick={() => void attempt(() => api.post(`/templates/${id}/duplicate`))}>
+                      <button
+                        type="button"
+                        aria-description={name}
+                        onClick={() => void attempt(() => api.post(`/templates/${id}/duplicate`))}
+                      >
                         {WORDS.common.duplicate}
                       </button>
                       <button
                         type="button"
+                        aria-description={name}
                         onClick={() => {
                           if (confirm(words.askRemove(name))) void attempt(() => api.delete(`/templates/${id}`));
                         }}

@@ -3,33 +3,37 @@
 import type { LabContext } from '../lab-context.ts';
 import { inNumbers } from '../language.ts';
 import { type LinkCounters, rateText } from '../model/counters.ts';
+import { linkName, linkStates } from '../model/link-name.ts';
 import type { Impairments, LinkObject } from '../model/types.ts';
 import { set, write } from './svg.ts';
 
 /** kbit/s from which on a line is drawn as wide as the next step. */
 const STEPS = [1, 100, 1_000, 10_000, 100_000];
 
-/** Writes the marks, the link's name with them, and how wide the line is. */
+/** Writes the marks, the link's name with them in words, and how wide the line is. */
 export function drawMarks(
   { lab, traffic }: LabContext,
   link: LinkObject,
-  { group, mark, rate: figure, name }: { group: SVGGElement; mark: SVGTextElement; rate: SVGTextElement; name: string },
+  { group, mark, rate: figure }: { group: SVGGElement; mark: SVGTextElement; rate: SVGTextElement },
 ): void {
   const counters = lab.counters.links.peek().get(link.link_id);
   const isDropping = lab.counters.dropping.peek().has(link.link_id);
   const rate = traffic.peek() && counters ? Math.max(counters.forward.rate_kbit, counters.backward.rate_kbit) : 0;
+  const impairments = impairmentText(link);
   const marks = [
     link.suspend ? '‖' : '',
     Object.keys(link.filters).length > 0 ? '▼' : '',
-    impairmentText(link),
+    impairments,
     link.capturing ? `● ${captured(counters)}`.trim() : '',
   ];
   write(mark, marks.filter(Boolean).join('  '));
-  write(figure, rate > 0 && counters ? ` ${ratesText(counters)}` : '');
+  const rates = rate > 0 && counters ? ratesText(counters) : '';
+  write(figure, rates && ` ${rates}`);
   set(group, { 'data-traffic': STEPS.filter((step) => rate >= step).length });
   group.classList.toggle('dropping', traffic.peek() && isDropping);
-  // A name has what can be seen.
-  set(group, { 'aria-label': `${name}: ${group.textContent}` });
+  // Without the frames of a capture: a name that changes once a second is read out once a second.
+  const said = [linkName(lab, link), ...linkStates(link), impairments, rates];
+  set(group, { 'aria-label': said.filter(Boolean).join(', ') });
 }
 
 function captured(counters: LinkCounters | undefined): string {

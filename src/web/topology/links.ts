@@ -3,7 +3,6 @@ import { centreOf, type Point } from '../model/geometry.ts';
 import { portName } from '../model/ports.ts';
 import { dashesOf, readLinkStyle } from '../model/style.ts';
 import type { LinkEnd, LinkObject, NodeObject } from '../model/types.ts';
-import { WORDS } from '../words.ts';
 import { drawMarks } from './link-marks.ts';
 import { portKey, type Stage } from './stage.ts';
 import { make, set, setProperties, write } from './svg.ts';
@@ -74,8 +73,7 @@ export class LinkLayer {
       set(elements.dots[index], { 'data-status': status });
       write(elements.ports[index], `${this.#portLabel(link.nodes[index])} `);
     }
-    const name = WORDS.links.described(this.#endName(link.nodes[0]), this.#endName(link.nodes[1]));
-    drawMarks(this.#stage.context, link, { ...elements, name });
+    drawMarks(this.#stage.context, link, elements);
   }
 
   /** Draws the links anew of which one end is held: what else is held moves as a whole. */
@@ -144,25 +142,22 @@ export class LinkLayer {
     return isWritten ? written : portName(this.#stage.context.lab, end);
   }
 
-  #endName(end: LinkEnd): string {
-    const { lab } = this.#stage.context;
-    return `${lab.nodes.get(end.node_id)?.name} ${portName(lab, end)}`;
-  }
-
   #make(id: string): LinkElements {
     const attributes = { class: 'link', role: 'option', id: `link-${id}`, 'data-link': id };
     const group = make('g', attributes, this.#stage.layers.links);
+    // The name says it in words.
+    const text = { 'aria-hidden': 'true' };
     const elements: LinkElements = {
       group,
       hit: make('path', { class: 'hit' }, group),
       line: make('path', { class: 'line' }, group),
       dots: [make('circle', { class: 'dot', r: 4 }, group), make('circle', { class: 'dot', r: 4 }, group)],
       ports: [
-        make('text', { class: 'port', 'data-end': 0 }, group),
-        make('text', { class: 'port', 'data-end': 1 }, group),
+        make('text', { ...text, class: 'port', 'data-end': 0 }, group),
+        make('text', { ...text, class: 'port', 'data-end': 1 }, group),
       ],
-      mark: make('text', { class: 'mark', 'text-anchor': 'middle' }, group),
-      rate: make('text', { class: 'rate', 'text-anchor': 'middle' }, group),
+      mark: make('text', { ...text, class: 'mark', 'text-anchor': 'middle' }, group),
+      rate: make('text', { ...text, class: 'rate', 'text-anchor': 'middle' }, group),
     };
     const isSelected = this.#stage.context.selection.value.link === id;
     group.classList.toggle('selected', isSelected);

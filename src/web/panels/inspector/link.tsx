@@ -1,6 +1,6 @@
 // A link: its verbs, and its tabs.
 
-import { portName } from '../../model/ports.ts';
+import { endName } from '../../model/link-name.ts';
 import type { LinkObject } from '../../model/types.ts';
 import { WORDS } from '../../words.ts';
 import { lazily } from '../lazily.tsx';
@@ -27,7 +27,7 @@ export function LinkDetails({ context, object: link }: TabProps<LinkObject>) {
           <>
             {index > 0 && ' – '}
             <button type="button" onClick={() => select({ nodes: [end.node_id] })}>
-              {lab.nodes.get(end.node_id)?.name} {portName(lab, end)}
+              {endName(lab, end)}
             </button>
           </>
         ))}

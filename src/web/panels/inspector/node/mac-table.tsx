@@ -47,7 +47,7 @@ export function MacTable({ context, object: node }: TabProps<NodeObject>) {
         </p>
       )}
       {addresses.length > 0 && (
-        <table class="plain" aria-rowcount={addresses.length + 1}>
+        <table class="plain" aria-label={words.macTable} aria-rowcount={addresses.length + 1}>
           <Columns counts titles={[words.macAddress, words.vlan, words.port, words.age]} />
           <WindowedBodies
             items={addresses}

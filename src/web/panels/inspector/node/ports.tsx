@@ -1,7 +1,8 @@
 // The ports of a node, where their cables lead, and what can be set of them.
 
 import type { ComponentType } from 'preact';
-import { linkAt, portName } from '../../../model/ports.ts';
+import { endName } from '../../../model/link-name.ts';
+import { linkAt } from '../../../model/ports.ts';
 import type { NodeObject, PortObject } from '../../../model/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Columns } from '../../columns.tsx';
@@ -34,7 +35,7 @@ export function Ports(props: TabProps<NodeObject>) {
         ))}
       </Changing>
       <h3>{words.links}</h3>
-      <table class="plain">
+      <table class="plain" aria-label={words.links}>
         <Columns titles={[words.port, words.leadsTo]} />
         <tbody>
           {node.ports.map((port) => (
@@ -63,7 +64,7 @@ export function Cable({
   if (!found || !other) return <>{WORDS.nodes.free}</>;
   return (
     <button type="button" onClick={() => select({ link: found.link.link_id })}>
-      {lab.nodes.get(other.node_id)?.name} {portName(lab, other)}
+      {endName(lab, other)}
     </button>
   );
 }
