@@ -30,7 +30,6 @@ test('a refusal of a compute reaches the client as it is meant', async (t) => {
   const { it, server } = await pair(t);
   for (const [theirs, ours] of [
     [400, 400],
-    [401, 401],
     [403, 403],
     [404, 404],
     [408, 408],
@@ -45,6 +44,12 @@ test('a refusal of a compute reaches the client as it is meant', async (t) => {
     assert.match(message, new RegExp(`refused with ${theirs}`));
     assert.equal(rest.exception, undefined);
     if (ours === 404) assert.match(message, /^GET \/qemu\/thing/);
+  }
+  // The client's own user and password are not meant.
+  for (const status of [401, 429]) {
+    it.answers['GET /qemu/thing'] = refusing(status);
+    const { message } = await server.expect(409, 'GET', '/v2/computes/it/qemu/thing');
+    assert.match(message, /^The compute It does not accept this user and password: correct them\./);
   }
 });
 

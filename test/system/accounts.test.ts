@@ -11,37 +11,10 @@ import { WebSocket } from 'ws';
 import { Client } from './client.ts';
 import { type Daemon, eventually, startDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
+import { add, as, basic, made, user } from './people.ts';
 import { NOBODY } from './unprivileged.ts';
 
 const BUILT_IN = '[VPCS]\nengine = built-in\n';
-
-const basic = (user: string, password = `password of ${user}`) => ({
-  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
-});
-
-/** `labwired user ...` on the state directory of this daemon; the password comes as the first line of standard input. */
-function user(daemon: Daemon, words: readonly string[], password = '') {
-  const [program, ...first] = executable() as [string, ...string[]];
-  const all = [...first, ...words, '--state', daemon.state, '--config', daemon.configFile];
-  const { status, stdout, stderr } = spawnSync(program, all, { input: `${password}\n`, encoding: 'utf8' });
-  return { status, stdout, stderr };
-}
-
-function add(daemon: Daemon, name: string, role: string): void {
-  const { status, stderr } = user(daemon, ['user', 'add', name, '--role', role], `password of ${name}`);
-  assert.equal(status, 0, stderr);
-}
-
-/** The daemon as somebody who has logged in. */
-function as(daemon: Daemon, headers: Record<string, string>) {
-  return (method: string, path: string, body?: unknown) => daemon.ask(method, path, { body, headers });
-}
-
-async function made(answer: ReturnType<Daemon['ask']>) {
-  const { status, text, json } = await answer;
-  assert.ok(status < 300, `${status} ${text}`);
-  return json;
-}
 
 /** Status of the refusal, or the open socket with what it has received. */
 function open(daemon: Daemon, path: string, headers: Record<string, string> = {}) {

@@ -119,6 +119,11 @@ export class Daemon implements AsyncDisposable {
     return `${scheme}://${host}:${this.port}`;
   }
 
+  /** Sent with every question. */
+  get headers(): Readonly<Record<string, string>> {
+    return this.#options.headers ?? {};
+  }
+
   /** Starts the program without waiting for anything; the port stays the same from life to life. */
   async spawn(): Promise<ChildProcess> {
     const { program = executable(), config = '', flags = [], environment = {}, host = '127.0.0.1' } = this.#options;
@@ -194,10 +199,18 @@ export class Daemon implements AsyncDisposable {
   ask(method: string, path: string, { body, headers = {}, agent }: Question = {}): Promise<Answer> {
     const plain = typeof body === 'string' || body instanceof Uint8Array;
     const bytes = body === undefined || plain ? body : JSON.stringify(body);
-    const { host = '127.0.0.1', scheme = 'http', headers: always } = this.#options;
+    const { host = '127.0.0.1', scheme = 'http' } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const request = (scheme === 'http' ? httpRequest : httpsRequest)({
-      ...{ host, port: this.port, method, path, headers: { ...always, ...headers }, agent, rejectUnauthorized: false },
+      ...{
+        host,
+        port: this.port,
+        method,
+        path,
+        headers: { ...this.headers, ...headers },
+        agent,
+        rejectUnauthorized: false,
+      },
     });
     request.on('error', reject);
     request.on('response', async (response) => {

@@ -6,7 +6,8 @@ import type { Lab, NodeObject } from './lab.ts';
 
 /** Types a line at a node's console by the controller's WebSocket, when the prompt is there; gives the answer. */
 export async function type({ daemon, path }: Lab, node: NodeObject, line: string): Promise<string> {
-  const socket = new WebSocket(`${daemon.url.replace('http', 'ws')}${path}/nodes/${node.node_id}/console/ws`);
+  const address = `${daemon.url.replace('http', 'ws')}${path}/nodes/${node.node_id}/console/ws`;
+  const socket = new WebSocket(address, { headers: daemon.headers });
   let output = '';
   socket.on('message', (data) => {
     output += String(data);

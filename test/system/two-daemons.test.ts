@@ -1,5 +1,9 @@
 // A controller and a compute that are two daemons on two hosts: labs reach across, and survive the end of either.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { capturedFrames } from '../../src/demo/pcap-stream.ts';
@@ -8,6 +12,7 @@ import { DAEMON_HOMES, type Daemon, eventually, ownDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
 import { type } from './pc-typing.ts';
+import { add, as, basic, made, user } from './people.ts';
 import { processesIn } from './processes.ts';
 import { noNamespaces, TwoHosts } from './two-daemons-network.ts';
 
@@ -205,4 +210,169 @@ test('a cable that is pulled ends calls within half a minute, and the lab runs o
   );
   assert.equal((await lab.node(there)).status, 'started');
   await eventually('the ping', () => pings(lab, here), Boolean, 20_000);
+});
+
+/** What the server of a host answers its own user, whom it asks for no password. */
+async function ofHost({ state }: Daemon, path: string) {
+  const request = httpRequest({ socketPath: join(state, 'labwired.sock'), path }).end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return JSON.parse(Buffer.concat(await response.toArray()).toString());
+}
+
+test('a lab reaches across two hosts with accounts of their own, and through a password that is changed', {
+  skip: skip || missing('tshark'),
+}, async (t) => {
+  const hosts = TwoHosts.make(t);
+  const compute = ownDaemon(t, {
+    program: [...hosts.compute.inside, ...executable()],
+    host: hosts.addresses.compute,
+  });
+  const controller = ownDaemon(t, {
+    program: [...hosts.controller.inside, ...executable()],
+    host: hosts.controllerAddress,
+    flags: ['--host', '0.0.0.0'],
+    headers: basic('bob'),
+  });
+  await Promise.all([compute.start(), controller.start()]);
+  for (const [name, role] of Object.entries({ carl: 'admin', dora: 'user' })) add(compute, name, role);
+  for (const [name, role] of Object.entries({ ada: 'admin', bob: 'user', olga: 'observer' }))
+    add(controller, name, role);
+  const [ada, bob, olga] = [as(controller, basic('ada')), as(controller, basic('bob')), as(controller, basic('olga'))];
+  const other = '/v2/computes/other';
+  const state = () => made(ada('GET', other));
+
+  // Whoever is no admin there, or nobody.
+  const { compute: host } = hosts.addresses;
+  const body = { compute_id: 'other', name: 'Other', protocol: 'http', host, port: compute.port };
+  for (const [account, message] of [
+    [
+      { user: 'dora', password: 'password of dora' },
+      /^The user of the compute Other is no admin there: give it the role, or name another\. /,
+    ],
+    [
+      { user: 'carl', password: 'a wrong password' },
+      /^The compute Other does not accept this user and password: correct/,
+    ],
+  ] as const) {
+    const { status, json, text } = await ada('POST', '/v2/computes', { ...body, ...account });
+    assert.deepEqual([status, message.test(json.message)], [409, true], text);
+    assert.match((await state()).last_error, message);
+    await ada('DELETE', other);
+  }
+  assert.equal(
+    (await made(ada('POST', '/v2/computes', { ...body, user: 'carl', password: 'password of carl' }))).connected,
+    true,
+  );
+
+  // A PC and a hub on each host, and a cable between the hubs.
+  const lab = await Lab.create(controller, 'Across');
+  const script = (last: number): object => ({ properties: { startup_script: `ip 10.0.0.${last}/24\n` } });
+  const there = { compute_id: 'other' };
+  const hub = (name: string, more: object) =>
+    made(bob('POST', `${lab.path}/nodes`, { name, node_type: 'ethernet_hub', ...more }));
+  const [near, far] = [await hub('Near', { compute_id: 'local' }), await hub('Far', there)];
+  const [here, away] = [await lab.pc('Here', script(1)), await lab.pc('There', { ...there, ...script(2) })];
+  const links = [await lab.link(here, near, 1), await lab.link(near, far, 1), await lab.link(away, far, 2)];
+  await made(bob('POST', `${lab.path}/nodes/start`));
+  const hosting: string[] = [];
+  for (const { link_id: id } of links)
+    hosting.push((await made(bob('POST', `${lab.path}/links/${id}/start_capture`))).capture_compute_id);
+  assert.deepEqual(hosting, ['local', 'local', 'other']);
+  assert.ok(await pings(lab, here));
+  assert.match(await type(lab, away, 'ping 10.0.0.1 -c 1'), /icmp_seq=1 ttl=/, 'from the far console, too');
+
+  // Captures of both hosts are one file, also when they have ended.
+  await made(bob('PUT', `${lab.path}/sharing`, { accounts: { olga: 'watch' } }));
+  const replies = async (): Promise<Record<string, number>> => {
+    const answer = await fetch(`${controller.url}${lab.path}/merged-captures`, { headers: basic('olga') });
+    const file = join(controller.directory, 'all.pcapng');
+    writeFileSync(file, Buffer.from(await answer.arrayBuffer()));
+    const words = ['-r', file, '-Y', 'icmp.type == 0', '-T', 'fields', '-e', 'frame.interface_name'];
+    const names = execFileSync('tshark', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+      .trim()
+      .split('\n');
+    return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));
+  };
+  const onEach = {
+    'Here Ethernet0 to Near Ethernet1': 3,
+    'Near Ethernet0 to Far Ethernet1': 3,
+    'There Ethernet0 to Far Ethernet2': 3,
+  };
+  await eventually(
+    'all replies on all links',
+    replies,
+    (found) => JSON.stringify(Object.entries(found).sort()) === JSON.stringify(Object.entries(onEach)),
+  );
+  await made(bob('POST', `${lab.path}/links/${links[2]!.link_id}/stop_capture`));
+  assert.equal((await replies())['There Ethernet0 to Far Ethernet2'], 3);
+
+  // Images of the other host are its admins', by way of this one's.
+  const image = '/v2/computes/other/qemu/images/tiny.img';
+  assert.equal((await bob('POST', image, 'an image')).status, 403);
+  await made(ada('POST', image, 'an image'));
+  assert.deepEqual(
+    (await ofHost(compute, '/v2/compute/qemu/images')).map(({ filename }: { filename: string }) => filename),
+    ['tiny.img'],
+  );
+
+  // All of the lab in one file.
+  await made(bob('POST', `${lab.path}/nodes/stop`));
+  const zip = await fetch(`${controller.url}${lab.path}/export`, { headers: basic('bob') });
+  const copy = `/v2/projects/${crypto.randomUUID()}`;
+  await made(bob('POST', `${copy}/import?name=Copy`, new Uint8Array(await zip.arrayBuffer())));
+  await made(bob('POST', `${copy}/open`));
+  const copied = (await made(bob('GET', `${copy}/nodes`))).find(({ name }: NodeObject) => name === 'There');
+  assert.equal(copied.compute_id, 'local', 'as wherever it is imported');
+  assert.match(copied.properties.startup_script ?? '', /10\.0\.0\.2/);
+  await made(bob('DELETE', copy));
+  await made(bob('POST', `${lab.path}/nodes/start`));
+  assert.ok(await pings(lab, here));
+
+  // Its password is changed: nothing is half done, and what is here goes on.
+  const gone = await lab.pc('Gone', there);
+  const onCompute = `/v2/compute/projects/${lab.project.project_id}`;
+  const nodesThere = () => ofHost(compute, '/v2/compute/network/ports');
+  assert.equal(user(compute, ['user', 'password', 'carl'], 'another password').status, 0);
+  // What is deleted is gone from the lab, and from the other host when that lets this one in again.
+  const deletion = await bob('DELETE', `${lab.path}/nodes/${gone.node_id}`);
+  assert.deepEqual([deletion.status, (await bob('GET', `${lab.path}/nodes/${gone.node_id}`)).status], [409, 404]);
+  const before = {
+    nodes: await lab.nodes(),
+    links: await lab.links(),
+    ports: await nodesThere(),
+  };
+  const refused =
+    /^The compute Other (is not connected\. The compute Other )?does not accept this user and password: correct them\./;
+  const end = (node: NodeObject, port_number: number) => ({ node_id: node.node_id, adapter_number: 0, port_number });
+  const changes = async (wrong: RegExp): Promise<void> => {
+    for (const [method, path, given] of [
+      ['POST', 'nodes', { name: 'New', node_type: 'vpcs', ...there }],
+      ['POST', 'links', { nodes: [end(near, 2), end(far, 3)] }],
+      ['DELETE', `links/${links[1]!.link_id}`],
+      ['PUT', `nodes/${away.node_id}`, { name: 'Renamed' }],
+      ['POST', `links/${links[2]!.link_id}/start_capture`],
+    ] as const) {
+      const { status, json, text } = await bob(method, `${lab.path}/${path}`, given);
+      assert.deepEqual([status, wrong.test(json?.message ?? '')], [409, true], `${method} ${path}: ${text}`);
+    }
+  };
+  await changes(new RegExp(`${refused.source}|is not connected\\.$`));
+  await eventually('the reason', state, ({ connected, last_error: reason }) => !connected && refused.test(reason));
+  await changes(refused);
+  assert.match(await type(lab, here, 'show ip'), /10\.0\.0\.1/);
+  const plain = (nodes: NodeObject[]) =>
+    nodes.map(({ node_id, name, status, console }) => ({ node_id, name, status, console }));
+  assert.deepEqual(plain(await lab.nodes()), plain(before.nodes));
+  assert.deepEqual(await lab.links(), before.links);
+  assert.deepEqual(await nodesThere(), before.ports);
+
+  await made(ada('PUT', other, { user: 'carl', password: 'another password' }));
+  await eventually('the connection', state, ({ connected }) => connected);
+  assert.equal((await state()).last_error, null);
+  const isGone = async () => 'message' in (await ofHost(compute, `${onCompute}/vpcs/nodes/${gone.node_id}`));
+  await eventually('the end of the deleted node', isGone);
+  await eventually('the ping', () => pings(lab, here), Boolean, 20_000);
+  assert.equal((await olga('POST', `${lab.path}/nodes/stop`)).status, 403);
+  await made(bob('DELETE', lab.path));
+  assert.deepEqual(await ofHost(compute, '/v2/compute/projects'), []);
 });

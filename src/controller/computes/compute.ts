@@ -1,11 +1,12 @@
 // One compute as the controller knows it: where it is, whether it is connected, what it can do, how busy it is; and the calls to it.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { log } from '../../host/log.ts';
+import type { RequestOptions } from '../../http/app.ts';
 import type { MessageSocket, SocketData } from '../../http/sockets.ts';
 import { parseJsonBounded } from '../../store/json.ts';
 import { answerJson, answerText, ComputeRefusal, mustBeList } from './answers.ts';
 import { Connection } from './connection.ts';
-import type { Capabilities } from './handshake.ts';
+import { type Capabilities, whyNotLetIn } from './handshake.ts';
 import { DEFAULT_LIMIT_MS, watched, within } from './limits.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
@@ -174,10 +175,26 @@ export class Compute {
   async #ready(connect: boolean): Promise<void> {
     const ours = takingUp.getStore() === true;
     if (!this.connected) {
-      if (ours || !connect) throw new ComputeUnreachable(`The compute ${this.name} is not connected.`);
+      if (ours || !connect) {
+        const reason = this.lastError === null ? '' : ` ${this.lastError}`;
+        throw new ComputeUnreachable(`The compute ${this.name} is not connected.${reason}`);
+      }
       await this.connect();
     }
     if (!ours && connect) await this.#takenUp;
+  }
+
+  /**
+   * Whoever does not let this server in has done nothing, and may have what was asked for. Its connection ends, too, a little later. To a
+   * client it would mean that its own password is wrong.
+   * @throws ComputeUnreachable
+   */
+  async #ask(target: string, options: RequestOptions): Promise<Response> {
+    const answer = await this.#connection.transport.request(target, options);
+    const reason = whyNotLetIn(answer.status, this.name);
+    if (reason === undefined) return answer;
+    await answer.body?.cancel();
+    throw new ComputeUnreachable(reason);
   }
 
   /**
@@ -192,7 +209,7 @@ export class Compute {
     const call = `${method} ${path}`;
     return within(limit, call, async (late, progress) => {
       await this.#ready(true);
-      const answer = await this.#connection.transport.request(BASE + path, {
+      const answer = await this.#ask(BASE + path, {
         method,
         headers: { ...asked, 'Content-Type': body ? 'application/octet-stream' : 'application/json' },
         ...both(signal, late),
@@ -245,7 +262,7 @@ export class Compute {
     const text = body && Object.keys(body).length > 0 ? JSON.stringify(body) : null;
     return within(limit, call, async (late) => {
       await this.#ready(connect);
-      const answer = await this.#connection.transport.request(BASE + path, {
+      const answer = await this.#ask(BASE + path, {
         method,
         headers: { 'Content-Type': 'application/json' },
         ...(text === null ? {} : { body: text }),

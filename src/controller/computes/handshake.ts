@@ -52,9 +52,24 @@ export async function introduce(
   }
 }
 
+/** Answers of whoever is not let in: for a wrong password, and for a while after several. */
+const NOT_LET_IN: readonly number[] = [401, 429];
+
+/** Why a compute that answers with this status does not let this server in; undefined of any other. */
+export function whyNotLetIn(status: number, name: string): string | undefined {
+  if (!NOT_LET_IN.includes(status)) return undefined;
+  const wait = status === 429 ? ' After several wrong ones it lets nobody in for a while.' : '';
+  return `The compute ${name} does not accept this user and password: correct them.${wait}`;
+}
+
 function notAServer(name: string, { status, message }: ComputeRefusal): Failure {
-  if (status === 401) {
-    return new Failure('conflict', `The compute ${name} does not accept this user and password: correct them.`);
+  const notLetIn = whyNotLetIn(status, name);
+  if (notLetIn !== undefined) return new Failure('conflict', notLetIn);
+  if (status === 403) {
+    return new Failure(
+      'conflict',
+      `The user of the compute ${name} is no admin there: give it the role, or name another. ${message}`,
+    );
   }
   if (status === 503) return new Failure('conflict', `The compute ${name} is not ready to serve: ${message}`);
   return new Failure('conflict', `At the address of the compute ${name} is no such server: ${message}`);
