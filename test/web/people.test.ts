@@ -108,6 +108,7 @@ test('an observer, and a user with a lab to watch, find nothing on any screen th
     await row.getByRole('link', { name: 'Thesis' }).click();
     await page.locator('[data-node]').nth(1).waitFor();
     await page.locator('.notice.watching').filter({ hasText: why }).waitFor();
+    assert.deepEqual(await page.getByText(/^(Add a node|Link two nodes)/).count(), 0);
     const tools = page.getByRole('toolbar');
     assert.deepEqual(await tools.getByRole('button').allInnerTexts(), ['Traffic', 'Fit', 'Snapshots', 'Export']);
     await tools.getByRole('button', { name: 'Snapshots' }).click();

@@ -44,6 +44,9 @@ export function Inspector({ context }: { context: LabContext }) {
   );
 }
 
+/** The first hints, which are of no use to who may only watch: add a node, link two. */
+const CHANGING_HINTS = 2;
+
 /** Of the lab, while nothing is selected; and what can be done. */
 function Overview({ context: { lab } }: { context: LabContext }) {
   const nodes = [...lab.nodes.values()];
@@ -64,7 +67,7 @@ function Overview({ context: { lab } }: { context: LabContext }) {
       </dl>
       <p>{WORDS.lab.nothingSelected}</p>
       <ul>
-        {WORDS.lab.hints.map(([text, key]) => (
+        {WORDS.lab.hints.slice(lab.whyNotChange === '' ? 0 : CHANGING_HINTS).map(([text, key]) => (
           <li key={text}>
             {text} <kbd>{key}</kbd>
           </li>
