@@ -8,6 +8,7 @@ import type { ProjectCreate } from '../controller/projects/schema.ts';
 import { Failure } from '../failures.ts';
 import { type Noun, type Verb, verb } from './command.ts';
 import { fileBody, mustBeFree, REPLACES, save } from './files.ts';
+import type { ExportOptions } from './labfile/export.ts';
 import type { LabObject } from './objects.ts';
 import type { Session } from './session.ts';
 import { labSettings, SET, settingsBody } from './settings.ts';
@@ -92,11 +93,14 @@ export function exportVerb(name: string): Verb {
     flags: {
       to: { value: 'FILE', summary: `instead of NAME${EXTENSION}; - is standard output, as for --yaml` },
       yaml: { summary: 'as text: nodes, links, drawings and configurations; no disks' },
+      consoles: { summary: 'with the numbers of consoles, which are given anew otherwise; goes with --yaml' },
       images: { summary: 'with the images of its nodes' },
       snapshots: { summary: 'with its snapshots' },
       force: REPLACES,
     },
-    run: async (session, [wanted], { to, yaml, images, snapshots, force }) => {
+    run: async (session, [wanted], { to, yaml, consoles, images, snapshots, force }) => {
+      if (consoles && !yaml)
+        throw new WrongUsage('--consoles goes with --yaml: an archive has the numbers of consoles anyway.');
       if (yaml && (images || snapshots))
         throw new WrongUsage('--yaml is a text: it holds neither images nor snapshots.');
       const lab = await session.labNamed(wanted!);
@@ -104,7 +108,7 @@ export function exportVerb(name: string): Verb {
       if (file !== '-') await mustBeFree(file, force === true);
       const query = `include_images=${images ? 'yes' : 'no'}&include_snapshots=${snapshots ? 'yes' : 'no'}`;
       const content = yaml
-        ? Readable.from([await labAsText(session, lab)])
+        ? Readable.from([await labAsText(session, lab, { consoles })])
         : await session.api.stream(`${pathOf(lab)}/export?${query}`);
       await save(session, content, file);
       if (file !== '-') session.tell(`Lab "${lab.name}" is in ${file}`, file, { file });
@@ -112,7 +116,7 @@ export function exportVerb(name: string): Verb {
   });
 }
 
-async function labAsText(session: Session, lab: LabObject): Promise<string> {
+async function labAsText(session: Session, lab: LabObject, options: ExportOptions): Promise<string> {
   if (lab.status !== 'opened') {
     throw new Failure(
       'conflict',
@@ -123,7 +127,7 @@ async function labAsText(session: Session, lab: LabObject): Promise<string> {
     import('./labfile/export.ts'),
     import('./labfile/state.ts'),
   ]);
-  const { text, leftOut } = await exportText(session.api, await readLabState(session.api, lab));
+  const { text, leftOut } = await exportText(session.api, await readLabState(session.api, lab), options);
   for (const sentence of leftOut) session.remark(sentence);
   return text;
 }

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { SaxesParser } from 'saxes';
+import { parse } from 'yaml';
 import { BUILT_IN, Client } from './client.ts';
 import { eventually, startDaemon } from './daemon.ts';
 import { Lab } from './lab.ts';
@@ -129,6 +130,9 @@ test('pings, consoles and frames are looked at, and what was seen is said', asyn
     checks.map(({ name, passed }) => [name, passed]),
     'those of the file, without the file',
   );
+  const text = await labwired.say('export', 'Checked', '--yaml');
+  const written = readFileSync(join(daemon.directory, 'lab.yaml'), 'utf8');
+  assert.deepEqual(parse(text).checks, parse(written).checks, 'the text has them, too');
 });
 
 /** The cases of a JUnit report, read by a parser of XML that takes nothing wrong. */

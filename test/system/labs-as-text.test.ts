@@ -187,11 +187,22 @@ test('ports that a node is yet to get are joined in the same go', async (t) => {
 test('what a lab has that its text has not is said with the text', {
   skip: (await findProgram('qemu-system-x86_64')) === undefined && 'qemu-system-x86_64 is not installed',
 }, async (t) => {
-  const { client, file, counts } = await bench(t);
+  const { client, file, counts, nodes } = await bench(t);
   file('name: Whole\nnodes:\n  PC1: {template: VPCS}\n');
   await client.say('apply');
   const whole = await client.run('export', 'Whole', '--yaml');
   assert.equal(whole.error, '', 'nothing is left out');
+  assert.doesNotMatch(whole.out, /console/, 'numbers of consoles are given anew');
+  const [{ project_id: lab }] = (await client.daemon.get('/v2/projects')) as [{ project_id: string }];
+  const [pc] = (await client.daemon.get(`/v2/projects/${lab}/nodes`)) as [{ node_id: string; console: number }];
+  const number = pc.console + 40;
+  await client.daemon.ask('PUT', `/v2/projects/${lab}/nodes/${pc.node_id}`, { body: { console: number } });
+  file(await client.say('export', 'Whole', '--yaml', '--consoles'));
+  await client.say('destroy', '-y');
+  await client.say('apply');
+  const [again] = (await nodes()) as unknown as [{ console: number }];
+  assert.equal(again.console, number, 'unless they are asked for');
+  await client.fails(2, /--consoles goes with --yaml/, 'export', 'Whole', '--consoles');
   // An image that is there is no mistake.
   const { daemon } = client;
   const box = 'name: Box\nnodes:\n  Box: {type: qemu, properties: {platform: x86_64, hda_disk_image: disk.raw}}\n';

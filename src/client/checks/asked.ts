@@ -1,12 +1,11 @@
 // The checks that are meant, and of which lab: those of its file, of a file of checks alone, or those that the lab keeps.
 import { Readable } from 'node:stream';
-import { text as textOf } from 'node:stream/consumers';
 import { stringify } from 'yaml';
 import { Failure } from '../../failures.ts';
 import { exists } from '../../host/exists.ts';
 import type { WantedCheck } from '../labfile/model.ts';
 import { checksWithin, directoryOf, parseChecks, parseLab, textOfFile } from '../labfile/read.ts';
-import { labPath } from '../labfile/state.ts';
+import { KEPT_CHECKS, keptChecksPath, readKeptChecks } from '../labfile/state.ts';
 import type { LabObject } from '../objects.ts';
 import type { Session } from '../session.ts';
 import { WrongUsage } from '../wrong-usage.ts';
@@ -14,9 +13,6 @@ import { labOfFile } from './which-lab.ts';
 
 /** The file that is meant when none is named. */
 const USUAL_FILE = 'lab.yaml';
-/** The file of a lab, among those of its directory, that keeps its checks. */
-const KEPT_FILE = 'checks.yaml';
-
 export interface Asked {
   lab: LabObject;
   checks: WantedCheck[];
@@ -73,26 +69,20 @@ async function checksOf(session: Session, lab: LabObject, text: string, file: st
   return { lab, checks: await parseChecks(text, file, names), file, text, started: `"${lab.name}"` };
 }
 
-const keptPath = (lab: LabObject): string => `${labPath(lab)}/files/${KEPT_FILE}`;
-
 async function keptChecks(session: Session, lab: LabObject): Promise<Asked> {
-  let text: string;
-  try {
-    text = await textOf(await session.api.stream(keptPath(lab)));
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code !== 'not-found') throw error;
+  const text = await readKeptChecks(session.api, lab);
+  if (text === undefined)
     throw new Failure(
       'not-found',
       `Lab "${lab.name}" keeps no checks: write them below checks: in a file, then labwired test FILE --lab "${lab.name}" --keep`,
     );
-  }
-  return checksOf(session, lab, text, `${KEPT_FILE} of lab ${lab.name}`);
+  return checksOf(session, lab, text, `${KEPT_CHECKS} of lab ${lab.name}`);
 }
 
 /** For `labwired test LAB`: the lab takes them along, also into archives and copies. */
 export async function keepChecks(session: Session, { lab, text }: Asked): Promise<void> {
   const bytes = Buffer.from(text);
-  await session.api.upload(keptPath(lab), {
+  await session.api.upload(keptChecksPath(lab), {
     ...{ content: Readable.from([bytes]), type: 'application/octet-stream', length: bytes.length },
   });
 }

@@ -1,6 +1,6 @@
 // A lab as a server has it, as the text of a file that makes the same again.
 
-import { Document, isMap, isScalar, type Pair, visit } from 'yaml';
+import { Document, isMap, isScalar, type Pair, parse, visit } from 'yaml';
 import { defaultEndLabel } from '../../controller/links/link.ts';
 import { defaultLabel } from '../../controller/nodes/label.ts';
 import { findNodeKind } from '../../store/node-kinds/kinds.ts';
@@ -13,7 +13,9 @@ import { SCHEMA_FILE, schemaHint } from './json-schema.ts';
 import { isWhole } from './plan-links.ts';
 import type { LabText, LinkText, NodeText } from './schema.ts';
 import {
+  KEPT_CHECKS,
   labPath,
+  readKeptChecks,
   readNodeFile,
   type ServerDrawing,
   type ServerLab,
@@ -93,7 +95,12 @@ function labelOf({ label, height = 59 }: ServerNode): NodeText['label'] | undefi
   return said({ style: style ?? null, x: x ?? null, y, rotation }) as NodeText['label'];
 }
 
-async function nodeText(api: Api, { object }: ServerLab, node: ServerNode): Promise<NodeText> {
+async function nodeText(
+  api: Api,
+  { object }: ServerLab,
+  node: ServerNode,
+  { consoles }: ExportOptions,
+): Promise<NodeText> {
   const type = node.node_type as NonNullable<NodeText['type']>;
   const kind = findNodeKind(type);
   const names = kind?.portNames ?? USUAL_PORTS;
@@ -116,6 +123,7 @@ async function nodeText(api: Api, { object }: ServerLab, node: ServerNode): Prom
     label: labelOf(node),
     console: said({
       type: unless(consoleType ?? undefined, CONSOLES[type]),
+      port: consoles ? (node.console ?? undefined) : undefined,
       auto_start: node.console_auto_start === true ? true : undefined,
     }),
     properties: propertiesOf(node),
@@ -187,6 +195,24 @@ async function leftOut(api: Api, { object, nodes, links }: ServerLab): Promise<s
   ];
 }
 
+/** The checks that the lab keeps, where its file can have them: their variables are the lab's. */
+async function checksText(api: Api, { object }: ServerLab, variables: LabText['variables']) {
+  const kept = await readKeptChecks(api, object);
+  if (kept === undefined) return { checks: undefined, isLeftOut: false };
+  try {
+    const { variables: own = {}, checks } = parse(kept) as Pick<LabText, 'variables' | 'checks'>;
+    const isLeftOut = Object.entries(own).some(([name, value]) => String(variables?.[name]) !== String(value));
+    return { checks: isLeftOut ? undefined : checks, isLeftOut };
+  } catch {
+    return { checks: undefined, isLeftOut: true };
+  }
+}
+
+export interface ExportOptions {
+  /** With the numbers of consoles, which are to stay. */
+  consoles?: boolean | undefined;
+}
+
 export interface Exported {
   text: string;
   /** What is not in it, each as a sentence. */
@@ -194,23 +220,28 @@ export interface Exported {
 }
 
 /** The file of a lab, whose files can be read: it is open. */
-export async function exportText(api: Api, state: ServerLab): Promise<Exported> {
+export async function exportText(api: Api, state: ServerLab, options: ExportOptions = {}): Promise<Exported> {
   const { object, nodes, drawings } = state;
   const links = state.links.filter(isWhole);
   const variables = object['variables'] as { name: string; value?: string }[] | null | undefined;
   const texts: [string, NodeText][] = [];
-  for (const node of nodes) texts.push([literal(node.name), await nodeText(api, state, node)]);
+  for (const node of nodes) texts.push([literal(node.name), await nodeText(api, state, node, options)]);
+  const own = variables ? Object.fromEntries(variables.map(({ name, value = null }) => [name, value])) : undefined;
+  const { checks, isLeftOut } = await checksText(api, state, own);
   const lab = said({
     name: literal(object.name),
     settings: said(
       Object.fromEntries(Object.entries(SETTINGS).map(([name, usual]) => [name, unless(object[name] ?? null, usual)])),
     ),
-    variables: variables ? Object.fromEntries(variables.map(({ name, value = null }) => [name, value])) : undefined,
+    variables: own,
     nodes: texts.length > 0 ? Object.fromEntries(texts) : undefined,
     links: links.length > 0 ? links.map((link) => linkText(state, link)) : undefined,
     drawings: drawings.length > 0 ? drawings.map(drawingText) : undefined,
+    checks,
   }) as unknown as LabText;
   const missing = await leftOut(api, state);
+  if (isLeftOut)
+    missing.push(`The checks that the lab keeps are not in it, as their variables are not the lab's (${KEPT_CHECKS}).`);
   const comments = missing.map((sentence) => `# ${harmless(sentence)}\n`).join('');
   return { text: `${schemaHint(SCHEMA_FILE)}\n${comments}${written(lab)}`, leftOut: missing };
 }

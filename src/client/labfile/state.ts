@@ -1,5 +1,6 @@
 // A lab as a server has it.
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { DrawingRecord } from '../../controller/drawings/drawing.ts';
 import type { LinkImpairments } from '../../controller/links/impairments.ts';
 import { Failure } from '../../failures.ts';
@@ -105,3 +106,18 @@ export async function writeNodeFile(
 }
 
 const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
+
+/** The file of a lab, among those of its directory, that keeps its checks. */
+export const KEPT_CHECKS = 'checks.yaml';
+
+export const keptChecksPath = (lab: Pick<LabObject, 'project_id'>): string => `${labPath(lab)}/files/${KEPT_CHECKS}`;
+
+/** The checks that a lab keeps, as text; undefined when it keeps none. */
+export async function readKeptChecks(api: Api, lab: Pick<LabObject, 'project_id'>): Promise<string | undefined> {
+  try {
+    return await text(await api.stream(keptChecksPath(lab)));
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'not-found') return undefined;
+    throw error;
+  }
+}
