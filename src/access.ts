@@ -1,12 +1,8 @@
-// Who may come in, and over what: the account and the certificate that the configuration names, or those of the state directory.
-import { networkInterfaces } from 'node:os';
-import { join } from 'node:path';
+// Who may come in: the account that the configuration names, or those of the state directory.
 import type { Config } from './config/schema.ts';
 import { Failure } from './failures.ts';
 import { log } from './host/log.ts';
 import { type Credentials, type KnownAccounts, oneAccount } from './http/authentication.ts';
-import { ownNames } from './http/guard.ts';
-import type { TlsFiles } from './http/server.ts';
 import { AccountFile } from './store/account.ts';
 import { type AccountsContent, AccountsFile } from './store/accounts.ts';
 
@@ -61,20 +57,4 @@ export async function ensureAccount({ Server: { auth, user }, state }: Config, {
   if (!made) return;
   log.info('an account was made', { user: made.user, password: `in ${made.file}` });
   if (process.stderr.isTTY) process.stderr.write(`\n  user ${made.user}, password ${made.password}\n\n`);
-}
-
-/** The files for HTTPS; undefined for HTTP. */
-export async function certificateOf({ Server, state }: Config): Promise<TlsFiles | undefined> {
-  const { ssl, certfile, certkey } = Server;
-  if (!ssl) return undefined;
-  if (certfile !== '') return { certificate: certfile, key: certkey };
-  const { ensureSelfSigned } = await import('./host/self-signed.ts');
-  return await ensureSelfSigned(join(state, 'tls'), ownHostNames(Server.host));
-}
-
-/** Every name and address by which clients may know this host. */
-function ownHostNames(host: string): string[] {
-  const addresses = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
-  const listening = ['0.0.0.0', '::'].includes(host) ? [] : [host];
-  return [...new Set([...ownNames(), 'localhost', ...listening, ...addresses])];
 }

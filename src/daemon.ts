@@ -6,6 +6,7 @@ import { Compute } from './compute/compute.ts';
 import { creationMembers } from './compute/emulators/registry.ts';
 import type { Config } from './config/schema.ts';
 import { Controller } from './controller/controller.ts';
+import { entranceOf } from './entrance.ts';
 import { eventMetrics } from './events/metrics.ts';
 import type { Front } from './front.ts';
 import { KeyedLock } from './host/keyed-lock.ts';
@@ -54,7 +55,8 @@ export async function startDaemon({ config, front, beginnings, shutdown }: Daemo
     (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
   const { instance, documents } = store;
   const compute = new Compute({ config, fabric, instance, documents, otherProjects });
-  const { accounts, authentication, admissions, observation, tickets, guards, server } = front;
+  const { observation, server } = front;
+  const { accounts, authentication, admissions, tickets, guards, record } = entranceOf(config);
   const ensuring = ensureAccount(config, accounts);
   ensuring.catch(() => {}); // told below
   await compute.start();
@@ -95,7 +97,7 @@ export async function startDaemon({ config, front, beginnings, shutdown }: Daemo
     lock,
     access: controller.access,
     admissions,
-    record: front.record,
+    record,
   });
   await controller.start(config.Server.port);
   undo.defer(() => controller.stop({ keepNodes }));
@@ -110,6 +112,7 @@ export async function startDaemon({ config, front, beginnings, shutdown }: Daemo
   compute.expectConsoles(await consolesOfOpenLabs(store));
   const reopened = controller.reopenAll();
   if (config.Server.socket_path) await server.startLocally(config.Server.socket_path);
+  await server.prepare();
   front.app.arrived(app);
   undo.defer(() => server.stop());
   started('server');

@@ -1,32 +1,23 @@
-// What the first answer needs, and no more: who may come in, the listener, and the one route that clients ask first. The rest of the
-// server is read behind it; requests for that wait.
+// What the first answer needs, and no more: the listener, and the one route that clients ask first. The rest of the server is read behind
+// it; requests for that wait.
+import { statSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { accountsOf, certificateOf, type HostAccounts } from './access.ts';
 import type { Config } from './config/schema.ts';
-import { versionRoute } from './controller/server/version-route.ts';
+import { VERSION_PATH, versionAnswer } from './controller/server/version-answer.ts';
+import { answerText } from './events/json.ts';
 import { Failure } from './failures.ts';
 import { isLoopback } from './host/loopback.ts';
-import { Admissions } from './http/admissions.ts';
-import { App, type AppOptions } from './http/app.ts';
 import { ArrivingApp } from './http/arriving-app.ts';
-import { Authentication } from './http/authentication.ts';
-import { DOCUMENTED_ORIGINS, gate } from './http/gate.ts';
+import { earlyAnswer } from './http/early-answers.ts';
 import { ownNames } from './http/guard.ts';
 import { Observation } from './http/observation.ts';
-import { TrustedProxies } from './http/proxies.ts';
-import { recorder } from './http/recording.ts';
 import { HttpServer } from './http/server.ts';
-import { Tickets } from './http/tickets.ts';
+import type { TlsFiles } from './http/tls.ts';
+import { accountsPath } from './store/accounts-path.ts';
 
-/** The listener and what stands before every route, for the application that comes later. */
+/** The listener, for the application that comes later. */
 export interface Front {
-  accounts: HostAccounts;
-  authentication: Authentication;
-  admissions: Admissions;
   observation: Observation;
-  tickets: Tickets;
-  guards: NonNullable<AppOptions['middleware']>;
-  record: AppOptions['record'];
   app: ArrivingApp;
   server: HttpServer;
   address: AddressInfo;
@@ -38,45 +29,51 @@ async function tryState({ state }: Config): Promise<void> {
   await (await Store.open({ stateDirectory: state })).close();
 }
 
+/** Whether there is surely no such file. */
+function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
+}
+
+async function tlsFilesOf(config: Config): Promise<TlsFiles | undefined> {
+  const { ssl, certfile } = config.Server;
+  if (!ssl) return undefined;
+  if (certfile === '') await tryState(config); // a certificate that is made goes there
+  const { certificateOf } = await import('./certificate.ts');
+  return certificateOf(config);
+}
+
 /**
  * Listens. A server that asks nobody who he is tells its release from now on; everything else waits for the whole application.
  * @throws Failure `invalid` for a server that would be open to the network, `conflict` when the address is taken
  */
 export async function openFront(config: Config): Promise<Front> {
-  const { host, port, protocol, ssl, certfile, auth, insecure, version, local, record: recorded } = config.Server;
+  const { host, port, auth, insecure, version, local, record, allowed_hosts } = config.Server;
   if (!auth && !insecure && !isLoopback(host)) {
     throw new Failure(
       'invalid',
       `host = ${host} is open to the network without a password: leave out auth = false in [Server], or start with --insecure.`,
     );
   }
-  const accounts = accountsOf(config);
-  const authentication = new Authentication(accounts.known);
-  const admissions = new Admissions(authentication);
   const observation = new Observation();
-  const tickets = new Tickets();
-  const guards = gate({
-    rules: {
-      hosts: [...ownNames(), ...config.Server.allowed_hosts],
-      origins: [...DOCUMENTED_ORIGINS, ...config.Server.allowed_origins],
-    },
-    authentication,
-    tickets,
-    proxies: new TrustedProxies(config.Server.trusted_proxies),
+  const accounts = accountsPath(config.state);
+  const early = earlyAnswer({
+    path: VERSION_PATH,
+    text: answerText(versionAnswer(version, local)),
+    hosts: [...ownNames(), ...allowed_hosts],
+    // What accounts and tokens may do, and when they were last used, the whole server alone knows.
+    isOpen: () => isMissing(accounts),
+    observation,
   });
-  const record = recorded ? recorder(recorded, `${protocol}://${host}:${port}`) : undefined;
-  // What accounts and tokens may do, and when they were last used, the whole server alone knows.
-  const isOpen = !auth && (await accounts.known().catch(() => undefined))?.asked === false;
-  const first = isOpen
-    ? new App([versionRoute(version, local)], { middleware: [observation.middleware, ...guards], record })
-    : undefined;
-  const app = new ArrivingApp(first);
-  if (ssl && certfile === '') await tryState(config); // a certificate that is made goes there
-  const server = new HttpServer(app, { host, port, tls: await certificateOf(config), admissions });
+  const app = new ArrivingApp(auth || record ? undefined : early);
+  const server = new HttpServer(app, { host, port, tls: await tlsFilesOf(config) });
   const address = await server.start().catch(async (error: unknown) => {
     // Another server that has the state directory says more than one that has the port.
     if (error instanceof Failure && error.code === 'conflict') await tryState(config);
     throw error;
   });
-  return { accounts, authentication, admissions, observation, tickets, guards, record, app, server, address };
+  return { observation, app, server, address };
 }

@@ -24,6 +24,7 @@ import {
   type SocketRoute,
 } from './route.ts';
 import { type MessageSocket, socketPair } from './sockets.ts';
+import { targetOf } from './target.ts';
 import { type Schema, validated } from './validation.ts';
 
 /** What comes with a request besides itself. */
@@ -69,7 +70,7 @@ export interface AppOptions {
   lock?: KeyedLock;
   /** Decides what those who have logged in may do. */
   access?: AccessControl | undefined;
-  /** Looks after answers that last. */
+  /** Looks after WebSockets and answers that last. */
   admissions?: Admissions | undefined;
   /** Called with every JSON request, before it is checked. */
   record?: ((request: RecordedRequest) => void) | undefined;
@@ -90,7 +91,7 @@ export class App {
   readonly #lock: KeyedLock;
   readonly #record: AppOptions['record'];
   readonly #access: AccessControl | undefined;
-  readonly #admissions: Admissions | undefined;
+  readonly admissions: Admissions | undefined;
   /** Matches of the middleware, which every request has. */
   readonly #before: number;
 
@@ -103,7 +104,7 @@ export class App {
     this.#lock = lock;
     this.#record = record;
     this.#access = access;
-    this.#admissions = admissions;
+    this.admissions = admissions;
     this.hono = new Hono<{ Bindings: AppEnvironment }>({ getPath: pathOf, router: new TrieRouter() });
     for (const handler of middleware) this.hono.use(handler);
     const allowed = (path: string): string[] => METHODS.filter((method) => this.has(method, path));
@@ -120,7 +121,7 @@ export class App {
     this.hono.onError((error, context) => renderFailure(error, undefined, context.env.requestId));
   }
 
-  /** An application that is whole answers every request itself (arriving-app.ts). */
+  /** An application that is there (arriving-app.ts). */
   able(): this {
     return this;
   }
@@ -225,7 +226,7 @@ export class App {
 
   /** An answer that may last ends when its client is not allowed it any more. */
   #lookAfter(outgoing: NonNullable<AppEnvironment['outgoing']>, { env }: HonoContext): void {
-    const over = this.#admissions?.watch({
+    const over = this.admissions?.watch({
       tag: env.client?.identity?.tag,
       check: env.check,
       end: () => outgoing.destroy(),
@@ -266,13 +267,6 @@ function pathOf(request: Request, options?: { env?: AppEnvironment }): string {
 function pathOfTarget(target: string): string {
   const end = target.search(/[?#]/);
   return end < 0 ? target : target.slice(0, end);
-}
-
-/** Path and query as they stood on the wire. */
-export function targetOf(request: Request, environment: AppEnvironment | undefined): string {
-  if (environment?.target !== undefined) return environment.target;
-  const url = new URL(request.url);
-  return url.pathname + url.search;
 }
 
 function routeRequest(context: HonoContext): RouteRequest<string, unknown> & { params: Record<string, string> } {

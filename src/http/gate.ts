@@ -1,7 +1,7 @@
 // What stands before every route: the guard, cross-origin headers, authentication. As Hono middleware, in this order.
 import type { MiddlewareHandler } from 'hono';
 import { Failure } from '../failures.ts';
-import { type AppEnvironment, targetOf } from './app.ts';
+import type { AppEnvironment } from './app.ts';
 import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
 import { renderFailure } from './errors.ts';
 import { Farewells } from './farewells.ts';
@@ -9,6 +9,7 @@ import { type GuardRules, refusal } from './guard.ts';
 import { localUser, needsNoPassword } from './local-peers.ts';
 import { pagesForPeople } from './pages-for-people.ts';
 import { TrustedProxies } from './proxies.ts';
+import { targetOf } from './target.ts';
 import { Tickets, ticketOf } from './tickets.ts';
 
 /** Origins of the web clients that release 2.2.57 serves, as its interface documents them. */

@@ -1,33 +1,20 @@
-// The network side: listens, hands requests to the application, ends cleanly.
-import { readFileSync, statSync } from 'node:fs';
-import { createServer, IncomingMessage, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+// The network side: listens, hands requests to the application, ends cleanly. It reads no more than listening needs: what makes answers
+// of an application (adaptor.ts) is read with the first request for one.
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Readable } from 'node:stream';
-import { createSecureContext } from 'node:tls';
-import { createAdaptorServer } from '@hono/node-server';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
-import type { Admissions } from './admissions.ts';
-import type { AppEnvironment } from './app.ts';
+import type { Adaptor } from './adaptor.ts';
 import type { Answering } from './arriving-app.ts';
 import { Connections, guardSocket } from './connections.ts';
-import { notePeer } from './local-peers.ts';
-import { listenAt } from './local-socket.ts';
-import { openingProblem, Upgrades } from './upgrades.ts';
-
-/** Paths of PEM files. */
-export interface TlsFiles {
-  certificate: string;
-  key: string;
-}
+import { Openings } from './openings.ts';
+import type { TlsFiles } from './tls.ts';
+import { WireMessage } from './wire-message.ts';
 
 export interface ListenOptions {
   host: string;
   port: number;
   tls?: TlsFiles | undefined;
-  /** Looks after WebSockets: those of an account that is gone are closed. */
-  admissions?: Admissions | undefined;
 }
 
 const SERVER_OPTIONS = {
@@ -37,34 +24,19 @@ const SERVER_OPTIONS = {
   keepAliveTimeout: 30_000,
 };
 
-/**
- * A request that keeps its target as it stood on the wire. The adaptor makes a URL of `url`, which folds dot segments and refuses
- * some spellings; routing goes by the target instead, so `url` is the same for all requests.
- */
-class WireMessage extends IncomingMessage {
-  target = '/';
-
-  // @ts-expect-error: a plain property of the base class, set by the parser
-  override get url(): string {
-    return '/';
-  }
-
-  override set url(value: string) {
-    this.target = originForm(value);
-  }
-}
-
 export class HttpServer {
   readonly #options: ListenOptions;
   readonly #app: Answering;
   readonly #connections = new Connections();
-  readonly #upgrades: Upgrades;
+  readonly #openings: Openings;
   readonly #servers: Server[] = [];
+  #reading: Promise<Adaptor> | undefined;
+  #adaptor: Adaptor | undefined;
 
   constructor(app: Answering, options: ListenOptions) {
     this.#app = app;
     this.#options = options;
-    this.#upgrades = new Upgrades(app, options.admissions);
+    this.#openings = new Openings(app);
   }
 
   /**
@@ -73,7 +45,7 @@ export class HttpServer {
    */
   async start(): Promise<AddressInfo> {
     const { host, port, tls } = this.#options;
-    const server = this.#listener(tls);
+    const server = await this.#listener(tls);
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(listenFailure(error, host, port)));
       server.listen(port, host, resolve);
@@ -84,7 +56,9 @@ export class HttpServer {
 
   /** Listens at a path, too, and never speaks TLS there. A server without its local socket is of use all the same. */
   async startLocally(path: string): Promise<void> {
-    const server = this.#listener(undefined);
+    const server = await this.#listener(undefined);
+    const { notePeer } = await import('./local-peers.ts');
+    const { listenAt } = await import('./local-socket.ts');
     server.prependListener('connection', notePeer);
     try {
       await listenAt(server, path);
@@ -94,36 +68,45 @@ export class HttpServer {
     }
   }
 
-  #listener(tls: TlsFiles | undefined): Server {
-    const serverOptions = {
+  /** Reads what answers of the application need; until then they take longer. */
+  async prepare(): Promise<void> {
+    await this.#read();
+  }
+
+  #read(): Promise<Adaptor> {
+    this.#reading ??= import('./adaptor.ts').then(({ Adaptor }) => {
+      this.#adaptor = new Adaptor(this.#app);
+      return this.#adaptor;
+    });
+    return this.#reading;
+  }
+
+  /** Hands a connection to the adaptor, unless its client has gone before that was there. */
+  #hand(connection: { destroyed: boolean }, work: (adaptor: Adaptor) => void): void {
+    if (this.#adaptor) work(this.#adaptor);
+    else
+      void this.#read().then((adaptor) => {
+        if (!connection.destroyed) work(adaptor);
+      });
+  }
+
+  async #listener(tls: TlsFiles | undefined): Promise<Server> {
+    const options = {
       ...SERVER_OPTIONS,
       IncomingMessage: WireMessage,
-      shouldUpgradeCallback: this.#upgrades.wants,
+      shouldUpgradeCallback: this.#openings.wants,
     };
-    const server = createAdaptorServer({
-      fetch: async (request, environment) => {
-        const env = environment as unknown as AppEnvironment & { incoming: WireMessage };
-        const { incoming } = env;
-        env.target = incoming.target;
-        env.openingProblem = incoming.headers.upgrade === undefined ? undefined : openingProblem(incoming);
-        if (incoming.method === 'GET' && announcesBody(incoming)) {
-          env.body = () => Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
-        }
-        const app = await this.#app.able(incoming.method ?? '', incoming.target);
-        const response = await app.hono.fetch(request, env);
-        // The adaptor discards what is left of a body that was refused, so that the next request on this connection is heard;
-        // the stream through which the body was read would stop it.
-        if (!incoming.readableEnded) incoming.removeAllListeners('data');
-        return response;
-      },
-      overrideGlobalObjects: false,
-      ...(tls === undefined
-        ? { createServer, serverOptions }
-        : { createServer: createTlsServer, serverOptions: { ...serverOptions, ...readTls(tls) } }),
-    }) as Server;
+    const server = tls === undefined ? createServer(options) : (await import('./tls.ts')).createTlsServer(options, tls);
     server.on('connection', (socket: Socket) => this.#connections.accept(socket));
     server.on('secureConnection', guardSocket);
-    this.#upgrades.attach(server);
+    this.#openings.attach(server);
+    server.on('request', (request: WireMessage, response: ServerResponse) => {
+      if (!this.#app.early?.(request, response))
+        this.#hand(response, (adaptor) => void adaptor.answer(request, response));
+    });
+    server.on('upgrade', (request: WireMessage, socket, head) =>
+      this.#hand(socket, (adaptor) => adaptor.upgrades.upgrade(request, socket, head)),
+    );
     return server;
   }
 
@@ -136,7 +119,7 @@ export class HttpServer {
   async stop(patience = 2_000): Promise<void> {
     const servers = this.#servers.splice(0);
     if (servers.length === 0) return;
-    this.#upgrades.close();
+    this.#adaptor?.upgrades.close();
     setTimeout(() => this.#connections.destroy(), patience).unref();
     const closed = servers.map(
       (server) =>
@@ -147,36 +130,6 @@ export class HttpServer {
     );
     await Promise.all(closed);
   }
-}
-
-function announcesBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-/** `GET http://host/path` is the same as `GET /path`. */
-function originForm(target: string): string {
-  return target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '') || '/';
-}
-
-function readTls({ certificate, key }: TlsFiles): { cert: Buffer; key: Buffer } {
-  const read = (path: string, name: string): Buffer => {
-    try {
-      if (!statSync(path).isFile()) throw new Error('it is not a regular file');
-      return readFileSync(path);
-    } catch (error) {
-      throw new Failure('invalid', `${name} ${path} cannot be read: ${systemCode(error) ?? messageOf(error)}`);
-    }
-  };
-  const files = { cert: read(certificate, 'certfile'), key: read(key, 'certkey') };
-  try {
-    createSecureContext(files);
-  } catch (error) {
-    throw new Failure(
-      'invalid',
-      `certfile ${certificate} and certkey ${key} are no certificate and its key (${messageOf(error)}): name PEM files that belong together`,
-    );
-  }
-  return files;
 }
 
 function listenFailure(error: Error, host: string, port: number): Failure {

@@ -6,18 +6,21 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { App } from '../../src/http/app.ts';
 import { ArrivingApp } from '../../src/http/arriving-app.ts';
-import { type Route, route, socketRoute } from '../../src/http/route.ts';
+import { route, socketRoute } from '../../src/http/route.ts';
 import { HttpServer } from '../../src/http/server.ts';
 
-test('what the first application has is answered at once, all else by the whole one when that is there', async (t) => {
-  const early: Route = route('GET /v2/version', {}, () => ({ by: 'first' }));
+test('what has an early answer is answered at once, all else by the application when that is there', async (t) => {
   const whole = new App([
     route('GET /v2/version', {}, () => ({ by: 'whole' })),
     route('GET /v2/thing', {}, () => ({ by: 'whole' })),
     route('POST /v2/thing', {}, ({ body }) => ({ got: body })),
     socketRoute('/v2/socket', () => (socket) => socket.send('open')),
   ]);
-  const app = new ArrivingApp(new App([early]));
+  const app = new ArrivingApp(({ method, target }, response) => {
+    const isEarly = method === 'GET' && target === '/v2/version';
+    if (isEarly) response.end('{"by":"first"}');
+    return isEarly;
+  });
   const server = new HttpServer(app, { host: '127.0.0.1', port: 0 });
   const { port } = await server.start();
   t.after(() => server.stop(0));

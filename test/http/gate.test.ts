@@ -46,8 +46,8 @@ async function serve(t: TestContext): Promise<Served> {
   ];
   const rules = { hosts: [], origins: [] };
   const guards = gate({ rules, authentication, tickets, proxies: new TrustedProxies(['127.0.0.2/31']) });
-  const app: App = new App(routes, { middleware: [new Observation().middleware, ...guards] });
-  const server = new HttpServer(app, { host: '127.0.0.1', port: 0, admissions });
+  const app: App = new App(routes, { middleware: [new Observation().middleware, ...guards], admissions });
+  const server = new HttpServer(app, { host: '127.0.0.1', port: 0 });
   served.port = (await server.start()).port;
   t.after(() => server.stop(0));
   return served;

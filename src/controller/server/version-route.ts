@@ -1,6 +1,7 @@
-// Which release this server speaks: what clients ask first. It answers before the rest of the controller is read.
+// Which release this server speaks.
 import { type Route, route } from '../../http/route.ts';
+import { VERSION_PATH, versionAnswer } from './version-answer.ts';
 
 export function versionRoute(version: string, local: boolean): Route {
-  return route('GET /v2/version', {}, () => ({ version, local }));
+  return route(`GET ${VERSION_PATH}`, {}, () => versionAnswer(version, local));
 }
