@@ -167,6 +167,7 @@ export class Controller {
         );
         if (isShared) await sharing.found(id);
       },
+      lost: (id) => sharing.lost(id),
     });
     const { version, local, projects_path: projectsPath, images_path: imagesPath } = config.Server;
     const projects = this.#projects;

@@ -12,10 +12,14 @@ const SETTING = 'language';
 /** By BCP 47, for `lang` and for `Intl`. */
 let tag = FIRST;
 let language: Language | undefined;
+/** A language that there is and that could not be loaded. */
+let missing: string | undefined;
+/** What the bundler says of a file that it has not. */
+const NO_SUCH = /not found in bundle/;
 
 /**
  * Takes the language that `?language=` asks for (and remembers it; `?language=` alone forgets it), or the remembered one, or the first of the
- * browser's that there is. Whatever is not there leaves English.
+ * browser's that there is. Whatever is not there leaves English; so does one that does not come, which `missingLanguage` tells.
  */
 export async function chooseLanguage(): Promise<void> {
   const wanted = wantedOne();
@@ -34,7 +38,8 @@ async function load(name: string): Promise<boolean> {
   try {
     // The bundler makes a part of each file in the folder, which is loaded only here. For others it throws at once, without a request.
     found = (await import(`./languages/${name}.ts`)) as Language;
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Error && NO_SUCH.test(error.message))) missing ??= name;
     return false;
   }
   language = found;
@@ -52,6 +57,12 @@ function wantedOne(): string | undefined {
     // Without a store it is forgotten with the page.
     return asked ?? undefined;
   }
+}
+
+/** The name of the language that should be there and did not come, in the language that is. */
+export function missingLanguage(): string | undefined {
+  if (missing === undefined || language !== undefined) return undefined;
+  return new Intl.DisplayNames(tag, { type: 'language' }).of(missing) ?? missing;
 }
 
 /** The words of the language that was chosen. */

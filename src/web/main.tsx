@@ -12,6 +12,7 @@ import { SCREENS, type Screen, type ScreenProps, screenOf } from './screens.tsx'
 import { entries } from './shell/bar.ts';
 import { LateAnswer } from './shell/late-answer.tsx';
 import { LeftLabNotice } from './shell/left-lab-notice.tsx';
+import { MissingLanguage } from './shell/missing-language.tsx';
 import { NewVersion } from './shell/new-version.tsx';
 import { Overlays } from './shell/overlays.tsx';
 import { startTasks } from './tasks/page-tasks.ts';
@@ -53,6 +54,7 @@ function Page() {
   return (
     <>
       <NewVersion />
+      <MissingLanguage />
       <LateAnswer />
       <LeftLabNotice />
       {found ? <Shown screen={found.screen} ids={found.ids} /> : <NoScreen />}

@@ -35,6 +35,8 @@ const ENGLISH = {
     loadAgain: 'Load it again',
     reading: 'Reading',
     nothingHere: 'There is nothing at this address.',
+    noLanguage: (language: string) => `The page is in English: ${language} could not be loaded.`,
+    stayEnglish: 'Stay with English',
     partAwaited: 'Connection lost: a part of the page is loaded as soon as the server answers.',
     newVersion: 'A new version of the server is running. What you see may not work any more.',
     reload: 'Reload the page',

@@ -1,7 +1,7 @@
 // Every route and what it asks of an account: none without a rule, and none that tells or changes what is not shared.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
@@ -22,8 +22,8 @@ const PASSWORD = 'a good password';
 /** These answer a question, or let a browser come in again. */
 const CHANGES_NOTHING: ReadonlySet<string> = new Set(['POST /v2/tickets', 'POST /v2/version']);
 
-async function serve(t: TestContext): Promise<{ daemon: Daemon; file: AccountsFile; state: string }> {
-  const state = await scratchDirectory(t);
+async function serve(t: TestContext, former?: string): Promise<{ daemon: Daemon; file: AccountsFile; state: string }> {
+  const state = former ?? (await scratchDirectory(t));
   const flags = Object.entries({ port: '0', local: 'True' }).map(([key, value]) => ({
     ...{ section: 'Server' as const, key, value, flag: key },
   }));
@@ -198,4 +198,27 @@ test('a lab that is loaded is whose who loads it, one that is found is nobody’
     (await daemon.app.request(path, { headers })).status;
   assert.deepEqual([await status('/metrics', ofAda), await status('/metrics', ofBob)], [200, 403]);
   assert.equal(await status('/v2/audit', ofAda), 403, 'nothing else is');
+});
+
+test('a lab that was everybody’s is so again when it has vanished from the disk and comes back', async (t) => {
+  const first = await serve(t);
+  const { state } = first;
+  const answer = await first.daemon.app.request('/v2/projects', {
+    method: 'POST',
+    body: JSON.stringify({ name: 'Of all', auto_close: false }),
+  });
+  const { project_id: id, path } = (await answer.json()) as { project_id: string; path: string };
+  await first.daemon.app.request(`/v2/projects/${id}/close`, { method: 'POST' });
+  await first.file.add({ name: 'ada', role: 'admin', password: PASSWORD }, []);
+  await first.file.add({ name: 'bob', role: 'user', password: PASSWORD }, []);
+  const status = async ({ daemon }: { daemon: Daemon }) =>
+    (await asker(daemon, 'bob')('GET', `/v2/projects/${id}`)).status;
+  assert.equal(await status(first), 200);
+  await first.daemon.stop();
+  await rename(path, join(state, 'away'));
+  const second = await serve(t, state);
+  assert.equal(await status(second), 404);
+  await second.daemon.stop();
+  await rename(join(state, 'away'), path);
+  assert.equal(await status(await serve(t, state)), 200);
 });

@@ -107,6 +107,22 @@ test('in a language of longer words no English word stays on the screens, and no
     Object.entries(left).filter(([, texts]) => texts.length > 0),
     [],
   );
+  // A file of the language that does not come is told, and English is there; a language that there is not is no news.
+  const parts = [
+    ...new Set(await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))),
+  ];
+  const of = parts.filter((name) => /en-XA/.test(name));
+  assert.equal(of.length, 1, parts.join(' '));
+  await page.route(of[0]!, (route) => route.abort());
+  await page.goto(address);
+  const notice = page.getByRole('status').filter({ hasText: 'could not be loaded' });
+  await notice.waitFor();
+  assert.match((await notice.textContent())!, /^The page is in English: English .*could not be loaded\./);
+  await notice.getByRole('button', { name: 'Stay with English' }).click();
+  await notice.waitFor({ state: 'hidden' });
+  await page.goto(`${address}?language=tlh`);
+  await page.getByRole('link', { name: 'L1' }).waitFor();
+  assert.equal(await notice.count(), 0);
   assert.deepEqual(
     complaints.filter((line) => !line.startsWith('console: ')),
     [],

@@ -114,6 +114,11 @@ export class Sharing {
     if (!this.#labs.has(projectId)) await this.change(projectId, () => NOBODYS);
   }
 
+  /** A lab that is not on the disk any more: should it come back it is whose it was, and everybody's if it was that. */
+  async lost(projectId: string): Promise<void> {
+    if (!this.#labs.has(projectId)) await this.change(projectId, () => EVERYBODYS);
+  }
+
   /** @param work makes what is to be out of what is; what it throws changes nothing */
   async change(projectId: string, work: (before: LabSharing) => LabSharing): Promise<void> {
     await this.#changes.run(projectId, async () => {

@@ -33,6 +33,8 @@ export interface ProjectsOptions extends Omit<OpeningParts, 'version'> {
   writer: LabWriter;
   /** Told of each project that nobody knew and that is found on the disk, before anybody else hears of it. */
   found: (projectId: string) => Promise<void>;
+  /** Told of each project that is not on the disk any more. */
+  lost: (projectId: string) => Promise<void>;
 }
 
 export class Projects extends Catalogue {

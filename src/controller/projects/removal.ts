@@ -62,11 +62,12 @@ export async function deleteOnComputes(
  */
 export async function forgetDeleted(
   { projects, labs }: Store,
-  { root, found }: { root: string; found: ReadonlySet<string> },
+  { root, found, lost }: { root: string; found: ReadonlySet<string>; lost: (projectId: string) => Promise<void> },
 ): Promise<void> {
   for (const { project_id: id, path } of await projects.list()) {
     if (found.has(id) || dirname(path) !== root || (await labs.state(id)) !== undefined) continue;
     if (await exists(path)) continue;
+    await lost(id);
     await projects.delete(id);
     log.info('a project without a directory is forgotten', { project: id, path });
   }

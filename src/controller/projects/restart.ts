@@ -18,6 +18,8 @@ export interface RestartOptions extends Omit<OpeningParts, 'version'> {
   life: ProjectLife;
   /** Told of each project that nobody knew. */
   found: (projectId: string) => Promise<void>;
+  /** Told of each project that is not on the disk any more, before it is forgotten. */
+  lost: (projectId: string) => Promise<void>;
 }
 
 export class Restart {
@@ -64,6 +66,7 @@ export class Restart {
     await forgetDeleted(store, {
       root: config.Server.projects_path,
       found: new Set(this.#catalogue.list().map(({ id }) => id)),
+      lost: this.#options.lost,
     });
   }
 
