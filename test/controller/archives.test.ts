@@ -159,7 +159,7 @@ test('an archive made for elsewhere forgets computes, paths of images and, if as
   const contents = {
     nodes: [
       node('qemu', { hda_disk_image: '/far/away/disk.qcow2', mac_address: '0c:00:00:00:00:01', ram: 5 }),
-      node('iou', { path: 'sub/image.bin', mac_address: null }),
+      node('iou', { application_id: 1, path: 'sub/image.bin', mac_address: null }),
       node('docker', { image: 'repo/image:tag' }),
       node('dynamips', { image: 'C:\\images\\ios.bin', mac_addr: 'ca01.0000.0000', platform: 'c7200', ram: 512 }),
     ],
@@ -181,7 +181,7 @@ test('an archive made for elsewhere forgets computes, paths of images and, if as
   const portable = await properties('?reset_mac_addresses=YES');
   assert.deepEqual(portable, [
     { hda_disk_image: 'disk.qcow2', mac_address: null, ram: 5 },
-    { path: 'image.bin', mac_address: null },
+    { application_id: 1, path: 'image.bin', mac_address: null },
     { image: 'repo/image:tag' },
     { image: 'ios.bin', mac_addr: null, platform: 'c7200', ram: 512 },
   ]);

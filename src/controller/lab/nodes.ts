@@ -212,7 +212,8 @@ export class Nodes {
         node.record = { ...node.record, properties: Object.fromEntries(known(node.record.properties)) };
         return this.#placeStored(project, node, Object.fromEntries(known(properties)), tolerance);
       }
-      if (!tolerance.mayBeAbsent || error.code !== 'conflict') throw error;
+      // One that always runs has no start that could make it later.
+      if (!tolerance.mayBeAbsent || nodeKind(node.type).alwaysRuns || error.code !== 'conflict') throw error;
       node.absent = error.message;
       node.record = { ...node.record };
       node.appear = () => this.#appear(project, node);
