@@ -116,10 +116,14 @@ test('eight captures are one list by time, with their links; another joins; a st
   await stream.getByRole('button', { name: 'Only its packets' }).click();
   await until(async () => (await cells(page)).length === 7 * 7, 'the packets of the stream');
 
-  // The same at an address of its own.
-  const { page: alone, complaints: others } = await visit(browser, `${page.url()}/captures`, {
-    credentials: null,
-  });
+  // The same in a window of its own, at an address of its own.
+  const [opened] = await Promise.all([
+    page.context().waitForEvent('page'),
+    page.getByRole('button', { name: 'Own window' }).click(),
+  ]);
+  await opened.waitForURL(`${page.url()}/captures`);
+  const { page: alone, complaints: others } = await visit(browser, opened.url(), { credentials: null });
+  await opened.close();
   await alone.getByRole('heading', { name: 'star All captures' }).waitFor();
   await alone
     .locator('.capture-figures')

@@ -313,7 +313,13 @@ test('who logs out is forgotten by the browser in all its tabs, and somebody els
   const refused = [page, other].map((each) =>
     each.waitForEvent('requestfailed', (one) => one.url().includes('/logout?')),
   );
-  await page.getByRole('button', { name: 'Log out' }).click();
+  // On a phone the way out is on the screen of one's account.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByRole('link', { name: 'My account' }).click();
+  const out = page.getByRole('button', { name: 'Log out' });
+  await out.waitFor();
+  assert.deepEqual(await hindrances(page), []);
+  await out.click();
   await Promise.all(refused);
   await eventually('the end of the streams of both tabs', async () => (await listeners()) === before);
   // A browser without a window asks nobody: this is what it says where others ask for a password.

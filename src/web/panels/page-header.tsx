@@ -33,9 +33,9 @@ export function PageHeader({ title, events, children }: PageHeaderProps) {
       <nav class="screens" aria-label={WORDS.page.screens}>
         <ul>
           {bar.value
-            .filter(({ path }) => path !== '/account' && (title === undefined || path !== '/'))
+            .filter(({ path }) => title === undefined || path !== '/')
             .map(({ path, title: name }) => (
-              <li key={path}>
+              <li key={path} class={path === '/account' ? 'only-narrow' : undefined}>
                 <Link to={path}>{name}</Link>
               </li>
             ))}
