@@ -152,7 +152,7 @@ test('an opening that fails leaves the project closed and its file untouched', a
     ...document.topology.nodes[0],
     node_id: UNKNOWN,
     name: 'B',
-    properties: { nonsense: 1 },
+    properties: { ports_mapping: 7 },
   });
   await writeFile(file, JSON.stringify(document));
   const { mtimeMs } = await stat(file);
