@@ -1,4 +1,6 @@
 // The language of the page: which one, and how it writes numbers, times and plurals. It is chosen once, before any other part begins.
+import { sentenceOf } from './model/sentence.ts';
+
 /** A file of `languages/`: what it has in place of the English words, see `Words` of `words.ts`. */
 interface Language {
   words(english: unknown): unknown;
@@ -39,7 +41,7 @@ async function load(name: string): Promise<boolean> {
     // The bundler makes a part of each file in the folder, which is loaded only here. For others it throws at once, without a request.
     found = (await import(`./languages/${name}.ts`)) as Language;
   } catch (error) {
-    if (!(error instanceof Error && NO_SUCH.test(error.message))) missing ??= name;
+    if (!NO_SUCH.test(sentenceOf(error))) missing ??= name;
     return false;
   }
   language = found;

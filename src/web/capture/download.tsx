@@ -67,7 +67,7 @@ export function DownloadMerged({ path, name }: { path: string; name: string }) {
     message.value = '';
     try {
       // A download tells nobody why it fails.
-      await api.begins(`${path}/merged-captures`);
+      await api.mustHave(`${path}/merged-captures`);
       downloadFrom(`/v2${path}/merged-captures`, name);
     } catch (error) {
       message.value = sentenceOf(error);

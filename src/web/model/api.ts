@@ -112,10 +112,6 @@ export const api = {
   async get<T>(path: string): Promise<T> {
     return (await call('GET', `/v2${path}`, object)) as T;
   },
-  /** Whether an answer begins; the rest of it is left. */
-  async begins(path: string): Promise<void> {
-    await call('GET', `/v2${path}`, async (response) => response.body?.cancel());
-  },
   /** A file as text; undefined if it is none, or has more bytes than `most`. */
   async text(path: string, most: number): Promise<string | undefined> {
     const bytes = await call('GET', `/v2${path}`, (response) => response.arrayBuffer());
