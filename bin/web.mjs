@@ -22,7 +22,7 @@ export const LARGEST_GZIP_BYTES = {
 };
 
 /** The same for all that the list of labs needs: the first visit over a slow line. */
-export const LARGEST_SHELL_GZIP_BYTES = 60_500;
+export const LARGEST_SHELL_GZIP_BYTES = 60_000;
 
 function bundled(options) {
   return build({

@@ -1,9 +1,10 @@
 // The language of the page: which one, and how it writes numbers, times and plurals. It is chosen once, before any other part begins.
 import { sentenceOf } from './model/sentence.ts';
 
-/** A file of `languages/`: what it has in place of the English words, see `Words` of `words.ts`. */
+/** A file of `languages/`: what it has in place of the English words, see `Words` of `words.ts` and `AuditWords` of `people/audit-words.ts`. */
 interface Language {
   words(english: unknown): unknown;
+  auditWords(english: unknown): unknown;
 }
 
 /** The page is written in it. */
@@ -67,9 +68,9 @@ export function missingLanguage(): string | undefined {
   return new Intl.DisplayNames(tag, { type: 'language' }).of(missing) ?? missing;
 }
 
-/** The words of the language that was chosen. */
-export function chosenWords<Words>(english: Words): Words {
-  return language ? (language.words(english) as Words) : english;
+/** A part of the words, in the language that was chosen. */
+export function chosenWords<Words>(part: keyof Language, english: Words): Words {
+  return language ? (language[part](english) as Words) : english;
 }
 
 export function inNumbers(value: number, digits = 0): string {

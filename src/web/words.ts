@@ -279,111 +279,6 @@ const ENGLISH = {
     more: 'Older lines',
     noLines: 'Nothing of this was noted.',
     allShown: 'These are all that is kept.',
-    /** What an account has asked for, by its route below `/v2`: done or refused says another column. */
-    deeds: {
-      'POST account/tokens': (thing: string) => `Make the token ${thing}`,
-      'DELETE account/tokens/{token_id}': (thing: string) => `Revoke the token ${thing}`,
-      'PUT account/password': () => 'Change one’s own password',
-      'DELETE operations/{operation_id}': () => 'Cancel a task',
-      'POST projects': (_thing: string, lab: string) => `Make the lab ${lab}`,
-      'POST projects/{project_id}/import': (_thing: string, lab: string) => `Import the lab ${lab}`,
-      'POST projects/{project_id}/duplicate': (thing: string, lab: string) => `Duplicate the lab ${lab} as ${thing}`,
-      'POST projects/load': (_thing: string, lab: string) => `Load the lab ${lab} from the disk`,
-      'PUT projects/{project_id}': (_thing: string, lab: string) => `Change the settings of the lab ${lab}`,
-      'DELETE projects/{project_id}': (_thing: string, lab: string) => `Delete the lab ${lab}`,
-      'PUT projects/{project_id}/sharing': (_thing: string, lab: string) => `Share the lab ${lab} otherwise`,
-      'POST projects/{project_id}/open': (_thing: string, lab: string) => `Open the lab ${lab}`,
-      'POST projects/{project_id}/close': (_thing: string, lab: string) => `Close the lab ${lab}`,
-      'POST projects/{project_id}/files/{path:.+}': (thing: string, lab: string) =>
-        `Write the file ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/snapshots': (thing: string, lab: string) =>
-        `Make the snapshot ${thing} of the lab ${lab}`,
-      'DELETE projects/{project_id}/snapshots/{snapshot_id}': (thing: string, lab: string) =>
-        `Delete the snapshot ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/snapshots/{snapshot_id}/restore': (thing: string, lab: string) =>
-        `Restore the snapshot ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/drawings': (thing: string, lab: string) =>
-        `Add the drawing ${thing} to the lab ${lab}`,
-      'PUT projects/{project_id}/drawings/{drawing_id}': (thing: string, lab: string) =>
-        `Change the drawing ${thing} of the lab ${lab}`,
-      'DELETE projects/{project_id}/drawings/{drawing_id}': (thing: string, lab: string) =>
-        `Delete the drawing ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/links': (thing: string, lab: string) => `Add the link ${thing} to the lab ${lab}`,
-      'PUT projects/{project_id}/links/{link_id}': (thing: string, lab: string) =>
-        `Change the link ${thing} of the lab ${lab}`,
-      'DELETE projects/{project_id}/links/{link_id}': (thing: string, lab: string) =>
-        `Delete the link ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/links/{link_id}/start_capture': (thing: string, lab: string) =>
-        `Start a capture on the link ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/links/{link_id}/stop_capture': (thing: string, lab: string) =>
-        `Stop the capture on the link ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/links/{link_id}/statistics/reset': (thing: string, lab: string) =>
-        `Count anew what passes the link ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/links/{link_id}/schedule': (thing: string, lab: string) =>
-        `Start a schedule on the link ${thing} of the lab ${lab}`,
-      'DELETE projects/{project_id}/links/{link_id}/schedule': (thing: string, lab: string) =>
-        `End the schedule on the link ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/templates/{template_id}': (thing: string, lab: string) =>
-        `Add the node ${thing} of a template to the lab ${lab}`,
-      'POST projects/{project_id}/nodes': (thing: string, lab: string) => `Add the node ${thing} to the lab ${lab}`,
-      'POST projects/{project_id}/nodes/start': (_thing: string, lab: string) => `Start all nodes of the lab ${lab}`,
-      'POST projects/{project_id}/nodes/stop': (_thing: string, lab: string) => `Stop all nodes of the lab ${lab}`,
-      'POST projects/{project_id}/nodes/suspend': (_thing: string, lab: string) =>
-        `Suspend all nodes of the lab ${lab}`,
-      'POST projects/{project_id}/nodes/reload': (_thing: string, lab: string) => `Reload all nodes of the lab ${lab}`,
-      'POST projects/{project_id}/nodes/console/reset': (_thing: string, lab: string) =>
-        `Reset all consoles of the lab ${lab}`,
-      'POST projects/{project_id}/nodes/{node_id}/start': (thing: string, lab: string) =>
-        `Start the node ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/nodes/{node_id}/stop': (thing: string, lab: string) =>
-        `Stop the node ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/nodes/{node_id}/suspend': (thing: string, lab: string) =>
-        `Suspend the node ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/nodes/{node_id}/reload': (thing: string, lab: string) =>
-        `Reload the node ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/nodes/{node_id}/console/reset': (thing: string, lab: string) =>
-        `Reset the console of the node ${thing} of the lab ${lab}`,
-      'PUT projects/{project_id}/nodes/{node_id}': (thing: string, lab: string) =>
-        `Change the node ${thing} of the lab ${lab}`,
-      'DELETE projects/{project_id}/nodes/{node_id}': (thing: string, lab: string) =>
-        `Delete the node ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/nodes/{node_id}/duplicate': (thing: string, lab: string) =>
-        `Duplicate a node of the lab ${lab} as ${thing}`,
-      'DELETE projects/{project_id}/nodes/{node_id}/mac_table': (thing: string, lab: string) =>
-        `Clear the addresses that the node ${thing} of the lab ${lab} has learned`,
-      'POST projects/{project_id}/nodes/{node_id}/files/{path:.+}': (thing: string, lab: string) =>
-        `Write a file of the node ${thing} of the lab ${lab}`,
-      'POST projects/{project_id}/nodes/{node_id}/resize_disk': (thing: string, lab: string) =>
-        `Resize a disk of the node ${thing} of the lab ${lab}`,
-      'GET projects/{project_id}/nodes/{node_id}/console/ws': (thing: string, lab: string) =>
-        `Type at the console of the node ${thing} of the lab ${lab}`,
-      'GET projects/{project_id}/nodes/{node_id}/aux/ws': (thing: string, lab: string) =>
-        `Type at the auxiliary console of the node ${thing} of the lab ${lab}`,
-      'GET projects/{project_id}/nodes/{node_id}/console/vnc': (thing: string, lab: string) =>
-        `Work at the display of the node ${thing} of the lab ${lab}`,
-      'POST accounts': (thing: string) => `Add the account ${thing}`,
-      'PUT accounts/{name}': (thing: string) => `Change the account ${thing}`,
-      'DELETE accounts/{name}': (thing: string) => `Remove the account ${thing}`,
-      'PUT iou_license': () => 'Change the IOU licence',
-      'PUT gns3vm': () => 'Change the settings of the GNS3 VM',
-      'POST appliances/{appliance_id}/template': (thing: string) => `Make the template ${thing} of an appliance`,
-      'POST computes': (thing: string) => `Add the host ${thing}`,
-      'PUT computes/{compute_id}': (thing: string) => `Change the host ${thing}`,
-      'DELETE computes/{compute_id}': (thing: string) => `Remove the host ${thing}`,
-      'POST computes/{compute_id}/auto_idlepc': (thing: string) => `Search for an idle value on the host ${thing}`,
-      'DELETE computes/{compute_id}/{emulator}/images/{filename:.+}': (thing: string) => `Delete the image ${thing}`,
-      'DELETE computes/{compute_id}/{emulator}/uploads/{upload_id}': () => 'Cancel the upload of an image',
-      'POST computes/{compute_id}/{emulator}/{action:.+}': (thing: string) => `Upload or make ${thing} on a host`,
-      'PUT computes/{compute_id}/{emulator}/{action:.+}': (thing: string) => `Change ${thing} on a host`,
-      'POST symbols/{symbol_id:.+}/raw': (thing: string) => `Add the symbol ${thing}`,
-      'POST templates': (thing: string) => `Make the template ${thing}`,
-      'PUT templates/{template_id}': (thing: string) => `Change the template ${thing}`,
-      'DELETE templates/{template_id}': (thing: string) => `Delete the template ${thing}`,
-      'POST templates/{template_id}/duplicate': (thing: string) => `Duplicate a template as ${thing}`,
-      'POST shutdown': () => 'Shut the server down',
-      'POST debug': () => 'Write a report for debugging',
-      'POST reload': () => 'Restart the server',
-    } as Readonly<Record<string, (thing: string, lab: string) => string>>,
   },
   sharing: {
     share: 'Share',
@@ -1069,6 +964,6 @@ type Text<T> = T extends string
 export type Words = Text<typeof ENGLISH>;
 
 /** In the language that was chosen before the page began, see `begin.ts`. */
-export const WORDS: Words = chosenWords(ENGLISH);
+export const WORDS: Words = chosenWords('words', ENGLISH);
 
 export const STATUS = WORDS.status;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RULES } from '../../src/controller/accounts/rules.ts';
 import { type AuditLine, deedOf, namesIn } from '../../src/web/people/audit-sentences.ts';
-import { WORDS } from '../../src/web/words.ts';
+import { AUDIT_WORDS } from '../../src/web/people/audit-words.ts';
 
 const LAB = { project_id: '11111111-0000-4000-8000-000000000000', project: 'ospf' };
 const NODE = '22222222-0000-4000-8000-000000000000';
@@ -17,7 +17,7 @@ test('every route of which the trail has a line has a sentence, and no sentence 
   const noted = [...RULES].flatMap(([route, need]) => (!route.startsWith('GET ') || need === 'type' ? [route] : []));
   const silent = ['POST /v2/tickets', 'POST /v2/version'];
   assert.deepEqual(
-    Object.keys(WORDS.people.deeds).toSorted(),
+    Object.keys(AUDIT_WORDS).toSorted(),
     noted
       .filter((route) => !silent.includes(route))
       .map((route) => route.replace(' /v2/', ' '))

@@ -1,4 +1,5 @@
 // A language for tests and developers: English with accents, a third longer. What is not in it is not among the page's words.
+import type { AuditWords } from '../people/audit-words.ts';
 import type { Words } from '../words.ts';
 
 const PLAIN = 'AaCcDdEeGgHhIiKkLlNnOoRrSsTtUuWwYyZz';
@@ -29,3 +30,4 @@ function changedIn<T>(value: T): T {
 }
 
 export const words = (english: Words): Words => changedIn(english);
+export const auditWords = (english: AuditWords): AuditWords => changedIn(english);

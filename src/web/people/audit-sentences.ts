@@ -1,5 +1,6 @@
 // A line of the audit trail as a sentence: what somebody has asked for, with the names that the trail knows.
 import { WORDS } from '../words.ts';
+import { AUDIT_WORDS } from './audit-words.ts';
 
 const words = WORDS.people;
 
@@ -51,7 +52,7 @@ export function namesIn(lines: readonly AuditLine[]): ReadonlyMap<string, string
 /** What was asked for; of a route without words its own words. */
 export function deedOf({ action, objects = {} }: AuditLine, names: ReadonlyMap<string, string>): string {
   if (action.startsWith('labwired ')) return words.command(action, objects['account'] ?? '');
-  const deed = words.deeds[action.replace(' /v2/', ' ')];
+  const deed = AUDIT_WORDS[action.replace(' /v2/', ' ')];
   const { project_id: lab = '', project, name, filename } = objects;
   if (!deed) return [action, ...Object.values(objects)].join(' ');
   const member = MEMBERS.find((one) => objects[one] !== undefined);
