@@ -186,6 +186,21 @@ test('what somebody has to put right at a compute is a 409 that says it, and sta
   }
 });
 
+test('a compute with another password is not asked once more by each request, and at once when it is corrected', async (t) => {
+  const server = await LabServer.start(t);
+  const it = await StandIn.start(t, { 'GET /capabilities': refusing(401) });
+  await server.expect(409, 'POST', '/v2/computes', it.body({ user: 'ann', password: 'wrong' }));
+  const guesses = it.heard.length;
+  for (let request = 0; request < 5; request++) {
+    const { message } = await server.expect(409, 'GET', '/v2/computes/it/ports');
+    assert.match(message, /user and password: correct them/);
+  }
+  assert.equal(it.heard.length, guesses);
+  it.answers['GET /capabilities'] = { version: '2.2.57', platform: 'linux', node_types: [] };
+  await server.expect(200, 'PUT', '/v2/computes/it', { password: 'right' });
+  await until(async () => (await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the connection');
+});
+
 test('endpoints follow the rules for addresses, without asking anybody', async (t) => {
   const server = await LabServer.start(t);
   for (const [address, origin] of [

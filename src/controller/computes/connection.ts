@@ -2,7 +2,7 @@
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { MessageSocket, SocketData } from '../../http/sockets.ts';
-import { type Capabilities, introduce } from './handshake.ts';
+import { type Capabilities, introduce, NotLetIn } from './handshake.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 export interface ConnectionEvents {
@@ -33,6 +33,8 @@ export class Connection {
   #connecting: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
+  /** It did not let this server in: whoever asks is told so until the next attempt, as each one counts there as a wrong guess. */
+  #notLetIn: NotLetIn | undefined;
   #stopped = false;
 
   constructor(
@@ -55,6 +57,7 @@ export class Connection {
    */
   async connect(): Promise<void> {
     if (this.connected) return;
+    if (this.#notLetIn) throw this.#notLetIn;
     this.#connecting ??= this.#attempt().finally(() => {
       this.#connecting = undefined;
     });
@@ -66,6 +69,7 @@ export class Connection {
     const old = this.#current;
     this.#current = transport;
     this.#failures = 0;
+    this.#notLetIn = undefined;
     this.#socket = undefined;
     this.connected = false;
     old.close?.();
@@ -96,6 +100,7 @@ export class Connection {
     } catch (error) {
       if (isCurrent()) {
         const unreachable = error instanceof ComputeUnreachable;
+        if (error instanceof NotLetIn) this.#notLetIn = error;
         this.#events.failed(unreachable ? null : messageOf(error));
         this.#retryIn(unreachable ? UNREACHABLE_AGAIN_MS : REFUSED_AGAIN_MS);
       }
@@ -125,6 +130,7 @@ export class Connection {
 
   /** What clients ask for in vain does not count: they may ask often. */
   #tryAgain(): void {
+    this.#notLetIn = undefined;
     this.connect().catch((error: unknown) => {
       this.#failures += 1;
       if (this.#failures === 1) {

@@ -62,9 +62,16 @@ export function whyNotLetIn(status: number, name: string): string | undefined {
   return `The compute ${name} does not accept this user and password: correct them.${wait}`;
 }
 
+/** The compute does not accept what this server logs in with: asking the same again would only be one more wrong guess. */
+export class NotLetIn extends Failure {
+  constructor(message: string) {
+    super('conflict', message);
+  }
+}
+
 function notAServer(name: string, { status, message }: ComputeRefusal): Failure {
   const notLetIn = whyNotLetIn(status, name);
-  if (notLetIn !== undefined) return new Failure('conflict', notLetIn);
+  if (notLetIn !== undefined) return new NotLetIn(notLetIn);
   if (status === 403) {
     return new Failure(
       'conflict',
