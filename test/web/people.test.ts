@@ -316,7 +316,7 @@ test('who logs out is forgotten by the browser in all its tabs, and somebody els
   // On a phone the way out is on the screen of one's account.
   await page.setViewportSize({ width: 390, height: 844 });
   await page.getByRole('link', { name: 'My account' }).click();
-  const out = page.getByRole('button', { name: 'Log out' });
+  const out = page.getByRole('main').getByRole('button', { name: 'Log out' });
   await out.waitFor();
   assert.deepEqual(await hindrances(page), []);
   await out.click();
