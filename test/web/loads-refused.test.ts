@@ -47,6 +47,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'model/undo.ts this.#schedulePath(id': 'test/web-units/undo.test.ts: a part of an undo',
   'people/audit-trail.tsx /accounts': 'choices of the trail, which can be read again as a whole',
   'people/audit-trail.tsx /projects': 'the same',
+  'capture/download.tsx {path}/merged-captures': 'asked for and told as an export, whose row is here',
 };
 
 interface Load {
@@ -57,7 +58,7 @@ interface Load {
   show: () => Promise<unknown>;
   /** In the place of `Try again`. */
   again?: () => Promise<unknown>;
-  /** It is asked for again without being told to, unless it is refused for good. */
+  /** It is asked for again without being told to, as a rule. */
   isByItself?: boolean;
   done: () => Promise<unknown>;
 }
@@ -103,14 +104,32 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
 
   const proved = new Set<string>();
   let turn = 0;
+  /** Tries again, unless the page has done so by itself: its button is gone meanwhile. */
+  const asked = (what: string): Promise<void> =>
+    until(async () => {
+      const click = () => button('Try again').first().click({ timeout: 500 });
+      if (refusing.count === 0) await click().catch(() => {});
+      return refusing.count > 0;
+    }, what);
+  /** Until nothing is left to be tried again; the page may do so by itself, and its button goes then. */
+  const triedAgain = (): Promise<void> =>
+    until(async () => {
+      const buttons = button('Try again');
+      if ((await buttons.count()) > 0)
+        await buttons
+          .first()
+          .click({ timeout: 1_000 })
+          .catch(() => {});
+      return (await buttons.count()) === 0;
+    }, 'an answer to what is tried again');
   async function prove(load: Load): Promise<void> {
     turn += 1;
-    const outcomes = [([401, 403, 500] as const)[turn % 3]!, ([500, 'reset', 'never', 403] as const)[turn % 4]!];
     const again = load.again ?? (() => button('Try again').first().click());
+    const outcomes = [([401, 403, 500] as const)[turn % 3]!, ([500, 'reset', 'never', 403] as const)[turn % 4]!];
     for (const [index, outcome] of (outcomes as Outcome[]).entries()) {
       const what = `${load.loads[0]}: ${outcome}`;
       refusing.begin(load.request, outcome);
-      await (index === 0 ? load.show() : again());
+      await (index === 0 ? load.show() : load.isByItself ? asked(what) : again());
       if (outcome === 'never') await refusing.stopWaiting(what);
       await page
         .getByText(sentenceOf(outcome))
@@ -119,7 +138,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
         .catch((error: Error) => Promise.reject(new Error(`${what}: ${error.message}`)));
     }
     refusing.end();
-    if (load.isByItself !== true || [401, 403].includes(Number(outcomes[1]))) await again();
+    await (load.again ?? triedAgain)();
     await load.done();
     await until(
       async () => (await page.getByText(/^sentence \d/).count()) === 0,
