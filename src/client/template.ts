@@ -47,10 +47,8 @@ async function create(session: Session, name: string | undefined, flags: CreateF
 
 /** Of a router: it decides which other settings there are. */
 function platformIn(set: readonly string[]): string | undefined {
-  return set
-    .find((word) => word.startsWith('platform='))
-    ?.split('=')
-    .at(-1);
+  const prefix = 'platform=';
+  return set.findLast((word) => word.startsWith(prefix))?.slice(prefix.length);
 }
 
 async function update(

@@ -49,7 +49,7 @@ export function earlyAnswer({ path, text, hosts, isOpen, observation }: EarlyOpt
       'content-type': 'application/json',
       [REQUEST_ID.toLowerCase()]: seen.id,
       'x-route': path,
-      'content-length': text.length,
+      'content-length': Buffer.byteLength(text),
     });
     response.end(text);
     observation.end(seen, { method, target, route: path, status: 200, client: socket.remoteAddress });
