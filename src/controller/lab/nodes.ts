@@ -215,6 +215,7 @@ export class Nodes {
       // One that always runs has no start that could make it later.
       if (!tolerance.mayBeAbsent || nodeKind(node.type).alwaysRuns || error.code !== 'conflict') throw error;
       node.absent = error.message;
+      // Its ports are worked out anew: those of an absent one follow from what is usual, too.
       node.record = { ...node.record };
       node.appear = () => this.#appear(project, node);
       tolerance.remark(`The node ${node.name} cannot be started as yet. ${error.message}`);
