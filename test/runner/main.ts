@@ -1,55 +1,97 @@
-// Runs every check and test of the project in the working directory and sums up; bin/test starts it. The last line is the sum.
-import { mkdirSync } from 'node:fs';
+// Runs the checks and tests of the project in the working directory; bin/test starts it. The last line is the sum.
+//   main.ts [--quick | --all] [--suite NAME ...] [--concurrency N] [--test-timeout MS] [--silence MS]
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { allowedSkips } from './allowed-skips.ts';
-import { type Place, playAgain, runFileAgain, runScript, type ScriptResult, scriptsOf } from './scripts.ts';
-import { type Again, type Broken, brokenOf, MOST_AGAIN, verdictOf } from './verdict.ts';
+import { type CommandResult, runCommand } from './commands.ts';
+import { type Extent, lanesOf, SUITES, type SuiteName } from './lanes.ts';
+import { type FileResult, runTestFiles } from './test-files.ts';
+import { durationOf, failureOf, verdictOf } from './verdict.ts';
 
-/** In this order, as far as the project has them. */
-const SCRIPTS = [
-  'check',
-  'test',
-  'test:system',
-  'test:web',
-  'test:old-projects',
-  'test:faults',
-  'test:load',
-  'test:conformance',
-];
-/** With --faults. */
-const ATTACKS = ['test:faults', 'test:load'];
+/** npm scripts that are run beside the files, one after the other. */
+const COMMANDS: Record<Extent, readonly string[]> = {
+  quick: ['check'],
+  usual: ['check', 'test:old-projects', 'test:conformance'],
+  all: ['check', 'test:old-projects', 'test:conformance'],
+};
+/** Tests wait more than they work: more of them than processors. */
+const CONCURRENCY = 5;
+const TEST_TIMEOUT_MS = 300_000;
+/** Default of --silence: how long a file may say nothing beyond the time limit of one test. It is loaded, and ends. */
+const SLACK_MS = 60_000;
 
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean' },
+    all: { type: 'boolean' },
+    suite: { type: 'string', multiple: true },
+    concurrency: { type: 'string', default: `${CONCURRENCY}` },
+    'test-timeout': { type: 'string', default: `${TEST_TIMEOUT_MS}` },
+    silence: { type: 'string', default: `${SLACK_MS}` },
+  },
+});
 const root = process.cwd();
-const full = process.argv.includes('--faults');
-const place: Place = { root, logs: join(root, 'dist/test'), limited: !full };
+const extent: Extent = options.quick ? 'quick' : options.all ? 'all' : 'usual';
+const testTimeoutMs = Number(options['test-timeout']);
+const started = performance.now();
+const PRELOADED = ['./test/keep-compiled.ts', './test/own-network.ts'];
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-async function again(broken: Broken): Promise<Again> {
-  say(`\n==> once more, alone: ${broken.name}`);
-  if (broken.kind === 'scenario') return { broken, passed: await playAgain(broken.script, broken.name, place) };
-  const file = await runFileAgain(broken.script, broken.name, place);
-  return { broken, file, passed: file.failed.length === 0 };
+function sayFile(result: FileResult, hasPassed: boolean): void {
+  const { file, milliseconds, failed, passed } = result;
+  const word = hasPassed ? 'ok    ' : 'FAILED';
+  say(
+    `${durationOf(performance.now() - started)}  ${word} ${file} (${passed} in ${(milliseconds / 1000).toFixed(1)} s)`,
+  );
+  if (failed.length > 0) say(failureOf(result));
 }
 
-mkdirSync(place.logs, { recursive: true });
-const known = scriptsOf(root);
-const results: ScriptResult[] = [];
-for (const script of full ? ATTACKS : SCRIPTS.filter((name) => name in known)) {
-  say(`\n==> npm run ${script}`);
-  results.push(await runScript(script, place));
+async function runCommands(): Promise<CommandResult[]> {
+  const results: CommandResult[] = [];
+  for (const script of options.suite === undefined ? COMMANDS[extent] : []) {
+    const result = await runCommand(script, root);
+    const word = result.failed > 0 ? 'FAILED' : 'ok    ';
+    say(
+      `${durationOf(performance.now() - started)}  ${word} npm run ${script} (${durationOf(result.milliseconds).trim()})`,
+    );
+    if (result.failed > 0) say(result.lines.join('\n'));
+    results.push(result);
+  }
+  return results;
 }
-const broken = results.flatMap(brokenOf);
-const tried: Again[] = [];
-// An attack in full takes hours, and one that was missed once was missed.
-if (!full && broken.length <= MOST_AGAIN) for (const one of broken) tried.push(await again(one));
+
+const unknown = options.suite?.find((name) => !(name in SUITES));
+if (unknown !== undefined) {
+  process.stderr.write(`--suite: there is no suite "${unknown}". Suites: ${Object.keys(SUITES).join(', ')}\n`);
+  process.exit(2);
+}
+const { together, alone } = lanesOf(root, extent, options.suite as SuiteName[] | undefined);
+const run = (files: readonly string[], concurrency: number): Promise<FileResult[]> =>
+  runTestFiles({
+    root,
+    files,
+    concurrency,
+    nodeOptions: [
+      ...PRELOADED.filter((path) => existsSync(join(root, path))).flatMap((path) => ['--import', path]),
+      ...(Number.isFinite(testTimeoutMs) ? [`--test-timeout=${testTimeoutMs}`] : []),
+    ],
+    silenceMs: testTimeoutMs + Number(options.silence),
+    onEnd: sayFile,
+  });
+const [first, commands] = await Promise.all([run(together, Number(options.concurrency)), runCommands()]);
+const files = [...first, ...(await run(alone, 1))];
 const { lines, passed, failed, skipped } = verdictOf({
-  ...{ results, again: tried, isRoot: process.getuid?.() === 0 },
+  files,
+  commands,
   allowed: allowedSkips(join(root, 'test/allowed-skips.json')),
+  isRoot: process.getuid?.() === 0,
 });
 say(`\n${lines.join('\n')}`);
-if (broken.length > MOST_AGAIN) say(`${broken.length} files have failed: too many to try them again`);
-say(`${passed} passed, ${failed} failed, ${skipped} skipped`);
-process.exitCode = failed > 0 ? 1 : 0;
+const isEmpty = files.length === 0;
+if (isEmpty) say('no test file was found');
+say(`${passed} passed, ${failed + Number(isEmpty)} failed, ${skipped} skipped`);
+process.exitCode = failed > 0 || isEmpty ? 1 : 0;

@@ -1,9 +1,8 @@
-// Runs files with node --test, notes what becomes of each, and ends those that have hung up.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
-import type { Told } from './reporter.ts';
+// Runs test files, each in a process of its own, and gathers what became of their tests.
+import { readdirSync, readFileSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { run } from 'node:test';
+import { inspect } from 'node:util';
 
 export interface Failed {
   title: string;
@@ -16,11 +15,11 @@ export interface Skipped {
   reason: string;
 }
 
-/** What became of a file's tests. */
+/** The outcome of one file. */
 export interface FileResult {
   /** Relative to the project. */
   readonly file: string;
-  /** From the start of its process to its end; 0 for one that did not come there. */
+  /** From the start of its process to its end; 0 if it did not end. */
   milliseconds: number;
   passed: number;
   readonly failed: Failed[];
@@ -30,150 +29,156 @@ export interface FileResult {
 export interface TestRunOptions {
   /** The project's directory. */
   root: string;
-  /** Options of node, and files or patterns. */
-  words: readonly string[];
-  /** Where the events are written. */
-  log: string;
-  /** Milliseconds after which a file of which nothing is heard is ended; Infinity for never. */
-  quiet: number;
-  /** Whether node's own report is shown. */
-  isShown: boolean;
+  /** Relative to it; started in this order. */
+  files: readonly string[];
+  /** How many run at a time. */
+  concurrency: number;
+  /** Options of Node for each process. */
+  nodeOptions: readonly string[];
+  /** Milliseconds without any event after which a file is ended; Infinity for never. */
+  silenceMs: number;
+  /** Called when a file has ended. What its process wrote to standard error is known only at the end of the run. */
+  onEnd: (result: FileResult, hasPassed: boolean) => void;
 }
 
-const LOOK_MS = 1000;
-const READ_BYTES = 1 << 16;
+/** The members used here of the events that node:test emits. Events about a file as a whole have no `entryFile`. */
+interface EventData {
+  file?: string;
+  entryFile?: string;
+  name: string;
+  testId: number;
+  parentId: number;
+  skip?: string | boolean;
+  todo?: string | boolean;
+  message?: string;
+  details?: {
+    type?: string;
+    passed?: boolean;
+    duration_ms?: number;
+    error?: Error & { failureType?: string };
+  };
+}
 
-/** Reads the lines that a file gains. */
-class Lines {
-  readonly #descriptor: number;
-  #rest = '';
+const POLL_MS = 1000;
+const STDERR_CHARACTERS = 4000;
+const NO_COLOURS = { colors: false, depth: 6 };
 
-  constructor(path: string) {
-    this.#descriptor = openSync(path, 'a+');
+function skipReasonOf({ skip, todo }: EventData): string | undefined {
+  const reason = skip ?? (todo === undefined || todo === false ? undefined : `todo: ${todo}`);
+  return reason === undefined || reason === false ? undefined : reason === true ? '' : reason;
+}
+
+function textOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return typeof cause === 'string' ? cause : inspect(cause, NO_COLOURS);
+}
+
+/** One running or finished file. */
+class TestFile {
+  readonly result: FileResult;
+  lastEvent = performance.now();
+  isRunning = true;
+  stderr = '';
+  /** Why the file as a whole failed, if no test of it did. */
+  failure: string | undefined;
+  /** Full titles of the tests by id. */
+  readonly #titles = new Map<number, string>();
+
+  constructor(file: string) {
+    this.result = { file, milliseconds: 0, passed: 0, failed: [], skipped: [] };
   }
 
-  *next(): Generator<string> {
-    const buffer = Buffer.allocUnsafe(READ_BYTES);
-    for (let read = -1; read !== 0; ) {
-      read = readSync(this.#descriptor, buffer);
-      // A character of several bytes may come in two parts: bytes are kept apart until the line is whole.
-      const lines = (this.#rest + buffer.toString('latin1', 0, read)).split('\n');
-      this.#rest = lines.pop() ?? '';
-      for (const line of lines) yield Buffer.from(line, 'latin1').toString('utf8');
+  begin({ testId, parentId, name }: EventData): void {
+    const parent = this.#titles.get(parentId);
+    this.#titles.set(testId, parent === undefined ? name : `${parent} > ${name}`);
+  }
+
+  complete(data: EventData): void {
+    const { details = {} } = data;
+    const title = this.#titles.get(data.testId) ?? data.name;
+    const reason = skipReasonOf(data);
+    // A test with subtests fails with them: the subtests are what counts.
+    if (details.error?.failureType === 'subtestsFailed') return;
+    if (details.passed !== true) this.result.failed.push({ title, error: textOf(details.error) });
+    else if (details.type === 'suite') return;
+    else if (reason === undefined) this.result.passed += 1;
+    else this.result.skipped.push({ file: this.result.file, title, reason });
+  }
+
+  end({ details = {} }: EventData): void {
+    this.isRunning = false;
+    this.result.milliseconds = details.duration_ms ?? 0;
+    if (details.passed !== true) this.failure ??= textOf(details.error);
+  }
+
+  /** To be called when all events have arrived: those of standard error come last. */
+  settle(): FileResult {
+    if (this.isRunning) this.failure ??= 'it did not end';
+    if (this.failure !== undefined && this.result.failed.length === 0) {
+      const error = `${this.failure}\n${this.stderr}`.trim();
+      this.result.failed.push({ title: this.result.file, error });
     }
-  }
-
-  close(): void {
-    closeSync(this.#descriptor);
+    return this.result;
   }
 }
 
-class Run {
-  readonly results = new Map<string, FileResult>();
-  readonly #root: string;
-  /** When something was heard last of each file that runs. */
-  readonly #running = new Map<string, number>();
-
-  constructor(root: string) {
-    this.#root = root;
-  }
-
-  hear(told: Told): void {
-    const { file } = told;
-    if (told.what === 'end') this.#running.delete(file);
-    else if (told.what === 'begin' || this.#running.has(file)) this.#running.set(file, performance.now());
-    const result = this.#resultOf(file);
-    if (told.what === 'passed') result.passed += 1;
-    if (told.what === 'failed') result.failed.push({ title: told.title, error: told.error });
-    if (told.what === 'skipped') {
-      result.skipped.push({ file: result.file, title: told.title, reason: told.reason });
-    }
-    if (told.what === 'end') result.milliseconds = told.milliseconds;
-    if (told.what === 'end' && !told.passed) this.#unfinished.add(file);
-  }
-
-  /** Files that have failed as a whole; that is told of their tests where it was one of those. */
-  readonly #unfinished = new Set<string>();
-
-  settle(): FileResult[] {
-    for (const file of [...this.#unfinished, ...this.#running.keys()]) {
-      const { failed, file: title } = this.#resultOf(file);
-      if (failed.length === 0) failed.push({ title, error: 'it did not come to its end' });
-    }
-    return [...this.results.values()];
-  }
-
-  /** Files of which nothing was heard for so long. */
-  quiet(milliseconds: number): string[] {
-    const before = performance.now() - milliseconds;
-    return [...this.#running].filter(([, last]) => last < before).map(([file]) => file);
-  }
-
-  end(file: string, why: string): void {
-    const { failed, file: title } = this.#resultOf(file);
-    failed.push({ title, error: why });
-  }
-
-  #resultOf(path: string): FileResult {
-    const file = relative(this.#root, path);
-    const known = this.results.get(file);
-    if (known !== undefined) return known;
-    const result = { file, milliseconds: 0, passed: 0, failed: [], skipped: [] };
-    this.results.set(file, result);
-    return result;
-  }
-}
-
-/** Process ids of the children of node --test that run a file. */
-function processesOf(parent: number, root: string, file: string): number[] {
-  const threads = readdirSync(`/proc/${parent}/task`);
+/** Process ids of our children that run `file`. */
+function processesOf(root: string, file: string): number[] {
+  const threads = readdirSync('/proc/self/task');
   const children = threads.flatMap((thread) =>
-    readFileSync(`/proc/${parent}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+    readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
   );
   return children.map(Number).filter((pid) => {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
-    return resolve(root, words.at(-1) ?? '') === file;
+    return resolve(root, words.at(-1) ?? '') === resolve(root, file);
   });
 }
 
-function endQuiet(run: Run, child: ChildProcess, { root, quiet }: TestRunOptions, ended: Set<string>): void {
-  for (const file of run.quiet(quiet)) {
-    if (ended.has(file)) continue;
-    ended.add(file);
-    run.end(file, `nothing was heard of it for ${Math.round(quiet / 1000)} s: it was ended`);
-    for (const pid of processesOf(child.pid!, root, file)) process.kill(pid, 'SIGKILL');
+function endSilent(files: Iterable<TestFile>, { root, silenceMs }: TestRunOptions): void {
+  for (const file of files) {
+    if (!file.isRunning || file.failure !== undefined || performance.now() - file.lastEvent < silenceMs) continue;
+    file.failure = `no event for ${Math.round(silenceMs / 1000)} s: the process was killed`;
+    // A test that hangs is not the only failure then.
+    file.result.failed.push({ title: file.result.file, error: file.failure });
+    try {
+      for (const pid of processesOf(root, file.result.file)) process.kill(pid, 'SIGKILL');
+    } catch {
+      // a process that has ended meanwhile
+    }
   }
 }
 
-/** Runs node --test. Answers what became of each file, and its exit code. */
-export async function runTestFiles(options: TestRunOptions): Promise<{ results: FileResult[]; code: number }> {
-  const { root, words, log, isShown } = options;
-  rmSync(log, { force: true });
-  const reporters = [
-    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
-    ...[`--test-reporter=${join(import.meta.dirname, 'reporter.ts')}`, `--test-reporter-destination=${log}`],
-  ];
-  const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
-  const child = spawn(process.execPath, ['--test', ...reporters, ...words], {
-    cwd: root,
-    env: environment,
-    stdio: isShown ? ['ignore', 'inherit', 'inherit'] : 'ignore',
-  });
-  const run = new Run(root);
-  const lines = new Lines(log);
-  const ended = new Set<string>();
-  const look = (): void => {
-    for (const line of lines.next()) run.hear(JSON.parse(line) as Told);
-    try {
-      if (child.exitCode === null) endQuiet(run, child, options, ended);
-    } catch {
-      // a process that has gone meanwhile
-    }
+export async function runTestFiles(options: TestRunOptions): Promise<FileResult[]> {
+  const { root, files, concurrency, nodeOptions, onEnd } = options;
+  if (files.length === 0) return [];
+  const known = new Map<string, TestFile>();
+  const fileOf = (path: string): TestFile => {
+    const name = relative(root, path);
+    const file = known.get(name) ?? new TestFile(name);
+    known.set(name, file);
+    return file;
   };
-  const timer = setInterval(look, LOOK_MS);
-  const [code] = (await once(child, 'close')) as [number | null];
+  const events = run({
+    files: files.map((file) => resolve(root, file)),
+    cwd: root,
+    concurrency,
+    execArgv: [...nodeOptions],
+  }) as AsyncIterable<{ type: string; data: EventData }>;
+  const timer = setInterval(() => endSilent(known.values(), options), POLL_MS);
+  for await (const { type, data } of events) {
+    const path = data?.entryFile ?? data?.file;
+    if (path === undefined) continue;
+    const file = fileOf(path);
+    file.lastEvent = performance.now();
+    if (type === 'test:stderr') file.stderr = `${file.stderr}${data.message}`.slice(-STDERR_CHARACTERS);
+    if (data.entryFile === undefined) {
+      if (type === 'test:complete') {
+        file.end(data);
+        onEnd(file.result, data.details?.passed === true);
+      }
+    } else if (type === 'test:dequeue') file.begin(data);
+    else if (type === 'test:complete') file.complete(data);
+  }
   clearInterval(timer);
-  look();
-  lines.close();
-  return { results: run.settle(), code: code ?? 1 };
+  return [...known.values()].map((file) => file.settle());
 }
