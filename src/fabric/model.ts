@@ -23,6 +23,8 @@ export interface TapAddress {
   owner?: number;
   /** Brings the interface up. A TAP that is down takes no frames. */
   up?: boolean;
+  /** Name of the bridge of which the interface is to be a port. Brings it up, too. */
+  bridge?: string;
   /** Number of the process in whose network namespace the interface is; that of this one when not given. Needs CAP_SYS_ADMIN. */
   process?: number;
 }

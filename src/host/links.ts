@@ -233,11 +233,16 @@ export function keepFromHost(name: string): void {
     const parts = [attribute(TCA_KIND, text('bpf')), attribute(TCA_OPTIONS, Buffer.concat(options))];
     unlessThere(() => request('RTM_NEWTFILTER', RTM_NEWTFILTER, flags, filter, ...parts));
   });
-  withoutIpv6(name, index);
+  disableIpv6(name);
 }
 
-/** No address of its own, and no reports of groups; under systemd, where the settings are for reading only, no address. */
-function withoutIpv6(name: string, index: number): void {
+/**
+ * The interface gets no IPv6 address and reports no groups. Under systemd, where the settings are read-only, it only gets no address.
+ * To be called before the interface is up.
+ * @throws Failure `conflict` without an interface of that name, `forbidden` without CAP_NET_ADMIN
+ */
+export function disableIpv6(name: string): void {
+  const { index } = getLink(name);
   const settings = `/proc/sys/net/ipv6/conf/${name}`;
   if (!existsSync(settings)) return;
   try {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { closeSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addAddress, changeLink, findLink, getLink, links } from '../../src/host/links.ts';
+import { addAddress, changeLink, findLink, getLink, type Link, links } from '../../src/host/links.ts';
 import { pollerOf } from '../fabric/crashes.ts';
 import { cablePair, cannotMakeInterfaces, ip, Namespace, removeAfter, uniqueName } from '../fabric/namespaces.ts';
 import { freePort, Peer, until } from '../fabric/peers.ts';
@@ -59,6 +59,29 @@ async function cableInto(t: TestContext, namespace: Namespace, address: string):
   return outside;
 }
 
+/** A bridge that is up, with these ports. */
+async function bridgeWith(t: TestContext, ...ports: string[]): Promise<string> {
+  const bridge = uniqueName();
+  await ip('link', 'add', bridge, 'type', 'bridge');
+  removeAfter(t, bridge);
+  changeLink(bridge, { up: true });
+  for (const port of ports) changeLink(port, { bridge });
+  return bridge;
+}
+
+/** What the host's network relies on. */
+function addressed(name: string): object {
+  const { mtu, macAddress } = getLink(name);
+  return { mtu, macAddress };
+}
+
+/** Our TAP at a bridge. */
+function tapAt(bridge: string): Link {
+  const { index } = getLink(bridge);
+  const found = links().find((link) => link.bridge === index && /^gns3tap\d+-0$/.test(link.name));
+  return found ?? assert.fail(`no TAP at ${bridge}`);
+}
+
 /** Asks until the kernel answers: an interface that has just come up may not hear the first question. */
 async function answered({ peer, send }: Joined): Promise<void> {
   await until(async () => {
@@ -81,11 +104,7 @@ test("a port on an Ethernet interface reaches the hosts behind it, beside the ho
 test('a port on a bridge is a port of that bridge, by a TAP that goes with the cable', { skip }, async (t) => {
   const namespace = await Namespace.create(t);
   const outside = await cableInto(t, namespace, PREFIXED);
-  const bridge = uniqueName();
-  await ip('link', 'add', bridge, 'type', 'bridge');
-  removeAfter(t, bridge);
-  changeLink(bridge, { up: true });
-  changeLink(outside, { bridge });
+  const bridge = await bridgeWith(t, outside);
   const made = await joined(t, { type: 'ethernet', interface: bridge });
   await answered(made);
   const members = (): string[] =>
@@ -97,14 +116,45 @@ test('a port on a bridge is a port of that bridge, by a TAP that goes with the c
   assert.deepEqual(members(), [outside]);
 });
 
+test('a bridge keeps its MTU and its MAC address when a cloud comes and goes', { skip }, async (t) => {
+  const [one] = await cablePair(t);
+  const [two] = await cablePair(t);
+  changeLink(one, { mtu: 9000, macAddress: 'fa:00:00:00:00:01' });
+  const follower = await bridgeWith(t, one);
+  changeLink(two, { mtu: 1400 });
+  const fixed = await bridgeWith(t, two);
+  await ip('link', 'set', fixed, 'mtu', '1300');
+  const empty = await bridgeWith(t);
+  const bridges = [follower, fixed, empty];
+  const before = bridges.map(addressed);
+  assert.deepEqual(before[0], { mtu: 9000, macAddress: 'fa:00:00:00:00:01' });
+  const first = await joined(t, { type: 'ethernet', interface: follower });
+  const ports = [first];
+  for (const bridge of [fixed, empty]) ports.push(await joined(t, { type: 'ethernet', interface: bridge }, first.lab));
+  assert.deepEqual(bridges.map(addressed), before);
+  assert.deepEqual([tapAt(follower).mtu, tapAt(follower).macAddress.slice(0, 3)], [9000, 'fe:']);
+  assert.equal(
+    await ip('-6', 'address', 'show', 'dev', tapAt(follower).name),
+    '',
+    'a TAP of a bridge has an IPv6 address',
+  );
+
+  // The host changes its network while the cloud is connected.
+  changeLink(one, { mtu: 9100 });
+  changeLink(two, { mtu: 9000 });
+  await ip('link', 'set', fixed, 'mtu', '8000');
+  await until(async () => getLink(follower).mtu === 9100 && tapAt(fixed).mtu >= 8000);
+  assert.equal(getLink(fixed).mtu, 8000);
+
+  for (const { lab, port } of ports) await lab.expect(204, 'DELETE', `${port}/nio`);
+  assert.deepEqual(addressed(follower), { mtu: 9100, macAddress: 'fa:00:00:00:00:01' });
+  assert.equal(getLink(fixed).mtu, 8000);
+});
+
 test('when a thread of the fabric dies, a port on a bridge is a port of it again', { skip }, async (t) => {
   const namespace = await Namespace.create(t);
   const outside = await cableInto(t, namespace, PREFIXED);
-  const bridge = uniqueName();
-  await ip('link', 'add', bridge, 'type', 'bridge');
-  removeAfter(t, bridge);
-  changeLink(bridge, { up: true });
-  changeLink(outside, { bridge });
+  const bridge = await bridgeWith(t, outside);
   const made = await joined(t, { type: 'ethernet', interface: bridge });
   await answered(made);
   closeSync(pollerOf(made.lport));

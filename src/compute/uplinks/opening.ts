@@ -1,9 +1,15 @@
 // What the ports of clouds and NATs lead to, and how it is opened.
-import { changeLink, findLink, links } from '../../host/links.ts';
+import { messageOf } from '../../failures.ts';
+import { followBridge, freeTapName } from '../../host/bridge-taps.ts';
+import { findLink } from '../../host/links.ts';
+import { log } from '../../host/log.ts';
 import { mustBeAllowed, resolved } from '../nodes/nio.ts';
 import type { Services } from '../services.ts';
 import type { UplinkPortEntry } from './ports-mapping.ts';
 import type { Uplink, UplinkSpec } from './uplink-port.ts';
+
+/** Interval (ms) at which a bridge is checked for another MTU and other ports. */
+const FOLLOW_MS = 1000;
 
 const nothing = async (): Promise<void> => {};
 
@@ -39,20 +45,23 @@ const bridgeTaps = new Set<string>();
 
 /** A TAP of our own, which is a port of the bridge as long as it is open. */
 function bridgePort(bridge: string, number: number): Uplink {
-  const name = freeTapName(number);
+  const name = freeTapName(number, bridgeTaps);
   bridgeTaps.add(name);
+  const following = setInterval(() => follow(name, bridge), FOLLOW_MS).unref();
   return {
-    device: { kind: 'tap', interface: name, create: 'always', up: true },
-    opened: () => changeLink(name, { bridge }),
-    close: async () => void bridgeTaps.delete(name),
+    device: { kind: 'tap', interface: name, create: 'always', bridge },
+    close: async () => {
+      clearInterval(following);
+      bridgeTaps.delete(name);
+    },
   };
 }
 
-/** The form of the release, by which other programs know such interfaces. */
-function freeTapName(number: number): string {
-  const taken = new Set([...links().map(({ name }) => name), ...bridgeTaps]);
-  for (let index = 0; ; index++) {
-    const name = `gns3tap${index}-${number}`;
-    if (!taken.has(name)) return name;
+function follow(tap: string, bridge: string): void {
+  try {
+    followBridge(tap, bridge);
+  } catch (error) {
+    // One of them has just gone, or is not there yet; the port itself reports that.
+    log.debug('cloud: cannot follow the bridge', { tap, bridge, reason: messageOf(error) });
   }
 }

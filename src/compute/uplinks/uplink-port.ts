@@ -1,5 +1,4 @@
 // A port of a cloud or a NAT: a port like any other, whose device is something outside of the lab, open while the port has a NIO.
-import { setMaxListeners } from 'node:events';
 import type { Device } from '../../fabric/fabric.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import type { Nio } from '../nodes/nio.ts';
@@ -10,8 +9,6 @@ import type { Services } from '../services.ts';
 /** What connects a port to the world outside of the lab, as long as it is open. */
 export interface Uplink {
   readonly device: Device;
-  /** What there is to do each time when the fabric has opened the device, such as to make a TAP a port of a bridge. */
-  opened?(): void;
   /** Called once the port has let go of the device, or after `device` was refused. */
   close(): Promise<void>;
 }
@@ -28,7 +25,6 @@ export class UplinkPort extends NodePort {
   readonly #spec: UplinkSpec;
   /** Told when the NIO is there and what the port leads to is not. */
   readonly #failed: (reason: unknown) => void;
-  readonly #outer: Services;
   #uplink: Uplink | undefined;
   /** Opening and closing the uplink wait for each other. */
   readonly #openings = new KeyedLock();
@@ -45,7 +41,6 @@ export class UplinkPort extends NodePort {
     super(node, label, rules, services);
     this.#spec = spec;
     this.#failed = failed;
-    this.#outer = services;
   }
 
   protected override get group(): string {
@@ -83,34 +78,18 @@ export class UplinkPort extends NodePort {
     undo.defer(() => uplink.close());
     undo.defer(() => this.setDevice(null));
     await this.setDevice(uplink.device);
-    uplink.opened?.();
     // It may have been unplugged meanwhile, by the end of its project.
     if (!this.hasNio) return;
     undo.move();
     this.#uplink = uplink;
-    if (!uplink.opened) return;
-    // As many as there are such ports.
-    setMaxListeners(0, this.#outer.fabric);
-    this.#outer.fabric.on('recovered', this.#reopened);
   }
 
   #disconnect(): Promise<void> {
     return this.#openings.run('uplink', async () => {
       const uplink = this.#uplink;
       this.#uplink = undefined;
-      this.#outer.fabric.off('recovered', this.#reopened);
       await this.setDevice(null);
       await uplink?.close();
     });
   }
-
-  /** A thread of the fabric has died and was rebuilt, with a TAP that knows nothing of its bridge. */
-  readonly #reopened = ({ groups }: { groups: readonly string[] }): void => {
-    if (!groups.includes(this.group)) return;
-    try {
-      this.#uplink?.opened?.();
-    } catch (thrown) {
-      this.#failed(thrown);
-    }
-  };
 }

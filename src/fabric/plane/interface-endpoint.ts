@@ -2,6 +2,7 @@
 
 import { constants } from 'node:os';
 import { Failure } from '../../failures.ts';
+import { joinBridge } from '../../host/bridge-taps.ts';
 import { changeLink, findLink } from '../../host/links.ts';
 import { EBADFD, type FrameCalls, inNetworkOf, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceState, TapAddress } from '../model.ts';
@@ -205,7 +206,8 @@ export class TapEndpoint extends InterfaceEndpoint {
     const { calls } = this.parts.plane;
     const tap = calls.taps.open(this.interface, address);
     try {
-      if (address.up === true) changeLink(this.interface, { up: true });
+      if (address.bridge !== undefined) joinBridge(this.interface, address.bridge);
+      else if (address.up === true) changeLink(this.interface, { up: true });
       return tap;
     } catch (error) {
       calls.close(tap);
