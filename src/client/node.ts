@@ -179,7 +179,10 @@ export const node: Noun = {
         session.show(await session.nodes(await session.lab()), idOf, [
           { heading: 'NODE', cell: ({ name }) => name },
           { heading: 'TYPE', cell: ({ node_type }) => node_type },
-          { heading: 'STATUS', cell: ({ status }) => status },
+          {
+            heading: 'STATUS',
+            cell: ({ status, halt_reason }) => (halt_reason === undefined ? status : `${status}: ${halt_reason}`),
+          },
           {
             heading: 'CONSOLE',
             cell: ({ console, console_type }) => (console === null ? '' : `${console_type} ${console}`),

@@ -12,6 +12,8 @@ export interface NodeObject {
   name: string;
   node_type: string;
   status: string;
+  /** Why QEMU has halted it; absent otherwise. */
+  halt_reason?: string;
   compute_id: string;
   console: number | null;
   console_type: string | null;

@@ -53,6 +53,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> =
     status: words('State', undefined, { told: true }),
     node_directory: words('Directory', 'Where its files are.', { told: true }),
     command_line: words('Command line', undefined, { told: true }),
+    halt_reason: words('Halted because', 'Absent unless QEMU has halted the node.', { told: true }),
     locked: words('Locked', 'It stays where it is on the map.'),
     start_order: words('Start order', 'When all are started: nodes with a lower number come first.'),
     start_delay: words('Delay', 'Time between the start of the nodes before and its own.', { unit: 's' }),

@@ -513,6 +513,8 @@ const ENGLISH = {
     settings: 'Settings',
     files: 'Files',
     log: 'Log',
+    halted: 'halted',
+    openLog: 'Open log',
     loading: 'Reading …',
     label: 'Label',
     labelHelp: 'Text beside its picture.',

@@ -62,6 +62,8 @@ export async function bootSector(folder: string, name: string, ...code: number[]
 
 /** `jmp $`: all that a processor gives. */
 export const BUSY = [0xeb, 0xfe];
+/** mov dx, 0x505; mov al, 1; out dx, al; jmp $: tells the device pvpanic that the guest has panicked. */
+export const PANIC = [0xba, 0x05, 0x05, 0xb0, 0x01, 0xee, ...BUSY];
 /** Clears the screen at the first key, and shows those that follow (BIOS interrupts 16h and 10h). */
 export const TYPEWRITER = [
   ...[0xb4, 0x00, 0xcd, 0x16, 0xb8, 0x03, 0x00, 0xcd, 0x10],

@@ -39,6 +39,8 @@ export interface Settings {
   iourc_path?: string;
   /** How frames get to QEMU's machines and back. */
   frames?: 'automatic' | 'tap' | 'udp';
+  /** Whether any options of QEMU may be given. */
+  allow_unsafe_options?: boolean;
   dynamips_path?: string;
   /** Whether routers share memory. */
   ghost_ios_support?: string;
@@ -145,11 +147,12 @@ export async function startLab(t: TestContext, settings: Settings = {}, state?: 
     ['VMware', 'vmrun_path'],
     ['IOU', 'iourc_path'],
     ['Qemu', 'frames'],
+    ['Qemu', 'allow_unsafe_options'],
     ['Dynamips', 'dynamips_path'],
     ['Dynamips', 'ghost_ios_support'],
   ] as const) {
     const value = settings[key];
-    if (value !== undefined) flags.push({ section: section as never, key, value, flag: key });
+    if (value !== undefined) flags.push({ section: section as never, key, value: String(value), flag: key });
   }
   for (const [key, value] of Object.entries(settings.docker ?? {})) {
     flags.push({ section: 'Docker' as never, key, value, flag: key });

@@ -1,10 +1,11 @@
 // Nodes in the page: their settings, files, ports, and what happens when two people edit one node.
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/authentication.ts';
+import { bootSector, noQemu, PANIC, SMALL } from '../compute/qemu-support.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';
 import { hindrances } from './hindrances.ts';
@@ -298,5 +299,34 @@ test('a switch shows the addresses that it learns, and forgets them; several nod
     nodes.map(({ start_order: order }) => order),
     [4, 4, 4],
   );
+  assert.deepEqual(complaints, []);
+});
+
+test('a machine that QEMU has halted is marked on the map, with the reason and the way to its log', {
+  skip: WITHOUT_BROWSER || noQemu,
+}, async (t) => {
+  const server = await serveInside(t);
+  const project = await server.project('halted');
+  const images = join(server.state, 'images', 'QEMU');
+  await mkdir(images, { recursive: true });
+  await bootSector(images, 'panic.img', ...PANIC);
+  const { node_id: id } = await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, {
+    ...{ name: 'R1', node_type: 'qemu', compute_id: 'local' },
+    properties: {
+      ...{ ...SMALL, options: `${SMALL.options} -device pvpanic` },
+      ...{ hda_disk_image: 'panic.img', hda_disk_interface: 'ide' },
+    },
+  });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  await server.expect(200, 'POST', `/v2/projects/${project.project_id}/nodes/${id}/start`);
+  const state = page.locator(`[data-node="${id}"].halted .state`);
+  await state.waitFor();
+  assert.match((await state.textContent()) ?? '', /^the guest has panicked; reload the node/);
+  await pick(page, 'R1');
+  await inspector(page).getByText('the guest has panicked; reload the node to start it again').waitFor();
+  await inspector(page).getByRole('button', { name: 'Open log' }).click();
+  await inspector(page).getByText('R1 stands still: the guest has panicked').waitFor();
+  await inspector(page).getByText('qemu.log').waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -45,6 +45,7 @@ const FIXED_MEMBERS = [
   'project_id',
   'node_directory',
   'command_line',
+  'halt_reason',
 ] as const;
 export class NodeUpdates {
   readonly #records: NodeRecords;

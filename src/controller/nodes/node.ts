@@ -46,7 +46,7 @@ export function nodePath(projectId: string, type: string, id: string): string {
 const CREATION_TEXTS = ['startup_config_content', 'private_config_content', 'startup_script'];
 
 /** Members of a compute's node object that are no properties: what is said of its run, and more. */
-const RUNTIME = ['status', 'command_line', 'node_directory'];
+const RUNTIME = ['status', 'halt_reason', 'command_line', 'node_directory'];
 const DROPPED = new Set(['node_id', 'project_id', 'console_host', ...RUNTIME, ...CREATION_TEXTS]);
 
 /** Members of `properties` that only the controller understands; computes refuse them. */
@@ -72,6 +72,8 @@ export class Node {
   readonly projectId: string;
   readonly compute: Compute;
   status: NodeStatus = 'stopped';
+  /** Why it stands still without having been asked to, with the fix; null otherwise. */
+  haltReason: string | null = null;
   commandLine: string | null = null;
   directory: string | null = null;
   /** It is being deleted: what its compute still says of it counts no more. */
@@ -156,6 +158,7 @@ export class Node {
       command_line: this.commandLine,
       node_directory: this.directory,
       status: this.status,
+      ...(this.haltReason === null ? {} : { halt_reason: this.haltReason }),
       ports: this.ports,
     };
   }
@@ -177,12 +180,15 @@ export class Node {
 
   /** Takes over what the compute says of the node's run, which is kept nowhere; tells whether clients see something else now. */
   applyRuntime(object: Record<string, unknown>): boolean {
-    const before = [this.status, this.commandLine, this.directory];
-    if (isStatus(object['status'])) this.status = object['status'];
+    const before = [this.status, this.haltReason, this.commandLine, this.directory];
+    if (isStatus(object['status'])) {
+      this.status = object['status'];
+      this.haltReason = textOrNull(object['halt_reason']);
+    }
     if ('command_line' in object) this.commandLine = textOrNull(object['command_line']);
     if ('node_directory' in object) this.directory = textOrNull(object['node_directory']);
-    const [status, commandLine, directory] = before;
-    return status !== this.status || commandLine !== this.commandLine || directory !== this.directory;
+    const after = [this.status, this.haltReason, this.commandLine, this.directory];
+    return after.some((value, index) => value !== before[index]);
   }
 
   /** The body of a creation or an update on the compute: `properties` and what is said of the node itself. */

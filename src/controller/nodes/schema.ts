@@ -8,7 +8,11 @@ import { Integer } from '../../store/vocabulary.ts';
 export const NodeCreate = v.strictObject({ ...TopologyNode.entries, ...START_MEMBERS });
 export type NodeCreate = v.InferOutput<typeof NodeCreate>;
 
-export const NodeUpdate = v.partial(NodeCreate);
+/** A client may send a node back as it got it. */
+export const NodeUpdate = v.strictObject({
+  ...v.partial(NodeCreate).entries,
+  halt_reason: v.optional(v.nullable(v.string())),
+});
 export type NodeUpdate = v.InferOutput<typeof NodeUpdate>;
 
 export const NodeDuplicate = v.strictObject({ x: Integer, y: Integer, z: v.optional(Integer, 0) });

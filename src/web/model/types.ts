@@ -33,6 +33,8 @@ export interface NodeObject {
   name: string;
   node_type: string;
   status: 'started' | 'stopped' | 'suspended';
+  /** Why QEMU has halted it, with the fix; absent otherwise. */
+  halt_reason?: string;
   console: number | null;
   console_host: string | null;
   console_type: string | null;

@@ -31,7 +31,8 @@ export class NodeLayer {
     if (!group) {
       group = make('g', { class: 'node', role: 'option', id: `node-${id}`, 'data-node': id });
       make('image', {}, group);
-      make('circle', { class: 'state', r: 5, cy: 0 }, group);
+      // Its tooltip says why the node was halted.
+      make('title', {}, make('circle', { class: 'state', r: 5, cy: 0 }, group));
       make('text', { class: 'name' }, group);
       this.elements.set(id, group);
       const isSelected = selection.value.nodes.includes(id);
@@ -42,6 +43,7 @@ export class NodeLayer {
     const { x, y } = this.#stage.drawnAt(id, this.#stage.boxOf(node));
     set(group, { transform: `translate(${x} ${y})`, 'data-status': node.status, 'aria-label': this.#described(node) });
     group.classList.toggle('locked', node.locked);
+    group.classList.toggle('halted', node.halt_reason !== undefined);
     const [picture, state, name] = group.children as unknown as [SVGImageElement, SVGCircleElement, SVGTextElement];
     set(picture, { width: node.width, height: node.height });
     if (picture.dataset['symbol'] !== node.symbol) {
@@ -49,6 +51,7 @@ export class NodeLayer {
       void symbolPicture(node.symbol).then((address) => picture.setAttribute('href', address));
     }
     set(state, { cx: node.width });
+    write(state.firstElementChild!, node.halt_reason ?? '');
     this.#drawLabel(node, name);
     this.#drawLayer(node, group);
   }
@@ -57,7 +60,8 @@ export class NodeLayer {
     const type = WORDS.nodes.types[node.node_type as keyof typeof WORDS.nodes.types] ?? node.node_type;
     const links = this.#stage.context.lab.linksOf(node.node_id).length;
     const locked = node.locked ? `, ${WORDS.lab.locked}` : '';
-    return `${node.name}, ${type}, ${STATUS[node.status]}, ${WORDS.links.count(links)}${locked}`;
+    const halted = node.halt_reason === undefined ? '' : `, ${WORDS.node.halted}`;
+    return `${node.name}, ${type}, ${STATUS[node.status]}${halted}, ${WORDS.links.count(links)}${locked}`;
   }
 
   #drawLabel(node: NodeObject, name: SVGTextElement): void {

@@ -23,7 +23,10 @@ export interface DiskErrorsOptions {
 
 export class DiskErrors {
   readonly #options: DiskErrorsOptions;
-  #isWaiting = false;
+  /** It waits for space, and goes on by itself. */
+  isWaiting = false;
+  /** What was wrong with a disk the last time. */
+  lastError: string | undefined;
   #isReported = false;
 
   constructor(options: DiskErrorsOptions) {
@@ -35,8 +38,8 @@ export class DiskErrors {
 
   /** The machine stands still for want of space, since before the server came back perhaps. */
   waitForSpace(drive = 'a disk'): void {
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
+    if (this.isWaiting) return;
+    this.isWaiting = true;
     const { directories } = this.#options;
     this.#tell(
       'log.error',
@@ -50,12 +53,15 @@ export class DiskErrors {
   #hear({ device, action, nospace, operation, reason }: Record<string, unknown>): void {
     const number = /^drive([0-3])$/.exec(String(device))?.[1];
     const drive = number === undefined ? 'a disk' : DRIVES[Number(number)]!;
-    if (nospace === true && action === 'stop') this.waitForSpace(drive);
-    else if (!this.#isReported) {
-      // A disk that fails once fails again and again.
+    const words = String(reason ?? 'without a reason').slice(0, 200);
+    const error = `an error of ${drive} on this host (${String(operation)}): ${words}`;
+    const lacksSpace = nospace === true && action === 'stop';
+    this.lastError = lacksSpace ? `no space for ${drive} on this host` : error;
+    if (lacksSpace) this.waitForSpace(drive);
+    // A disk that fails once fails again and again. A machine that is halted is reported with this error.
+    else if (!this.#isReported && action !== 'stop') {
       this.#isReported = true;
-      const words = String(reason ?? 'without a reason').slice(0, 200);
-      this.#tell('log.error', `has an error of ${drive} on this host (${String(operation)}): ${words}`);
+      this.#tell('log.error', `has ${error}`);
     }
   }
 
@@ -64,7 +70,7 @@ export class DiskErrors {
     while (!isOver()) {
       await sleep(POLL_MS);
       if (!(await this.#hasSpace()) || isOver()) continue;
-      this.#isWaiting = false;
+      this.isWaiting = false;
       if (!isSuspended()) await qmp.run('cont');
       return this.#tell('log.info', 'goes on: there is space for its disks again');
     }

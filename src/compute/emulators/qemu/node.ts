@@ -92,6 +92,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
       ...{ node_directory: this.directory, command_line: this.commandLine },
+      ...(this.runtime?.haltReason === undefined ? {} : { halt_reason: this.runtime.haltReason }),
       ...{ console: this.console.port, console_type: this.console.type },
       ...{ qemu_path: emulator.path, platform: emulator.platform },
       ...settings,
@@ -188,6 +189,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     if (this.runtime) return this.#goOn(this.runtime);
     await super.startNow();
     this.#isChanged = false;
+    this.#showHalt();
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
@@ -203,6 +205,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     const machine = { ...this.#state, settings, console: { type, port }, goesOn: this.#goesOn };
     const runtime = await launchMachine(this.#machineNode, machine, resources);
     this.#state = { ...this.#state, settings };
+    this.#followHalts(runtime);
     await this.#join(runtime, resources);
     if (this.#goesOn) await forgetRunningState(runtime);
     await runtime.resume();
@@ -225,6 +228,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     };
     const runtime = await QemuRuntime.reattach(this.#machineNode, program, resources);
     if (runtime instanceof QemuRuntime) {
+      this.#followHalts(runtime);
       await this.#join(runtime, resources);
       await endInterruptedSnapshot(runtime);
     }
@@ -234,6 +238,18 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
   get #machineNode(): MachineNode {
     const { id, name, project, services, directory } = this;
     return { id, name, project, services, directory };
+  }
+
+  /** The machine may have been halted before the node was started. */
+  #showHalt(): void {
+    if (this.runtime?.isSuspended) this.status = 'suspended';
+  }
+
+  /** The status follows what nobody has asked for. */
+  #followHalts(runtime: QemuRuntime): void {
+    runtime.onHalt = () => {
+      if (this.runtime === runtime) this.status = runtime.isSuspended ? 'suspended' : 'started';
+    };
   }
 
   async #goOn(runtime: QemuRuntime): Promise<void> {

@@ -85,6 +85,20 @@ export class Qmp extends EventEmitter<QmpEvents> {
     return String(await this.run('human-monitor-command', { 'command-line': line }, milliseconds));
   }
 
+  /** Waits until the machine tells of this event, or the connection ends. To be called before what causes it. */
+  next(wanted: string): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.off('event', hear).off('close', done);
+        resolve();
+      };
+      const hear = (name: string): void => {
+        if (name === wanted) done();
+      };
+      this.on('event', hear).on('close', done);
+    });
+  }
+
   close(): void {
     this.#socket.destroy();
   }

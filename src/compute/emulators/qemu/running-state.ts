@@ -9,7 +9,7 @@ export const RUNNING_STATE = 'LABWIRE_RUNNING';
 
 /** @throws Failure `conflict` (`QemuError`) with the reason; the machine goes on as before then */
 export async function keepRunningState(runtime: QemuRuntime, name: string): Promise<void> {
-  await runtime.qmp.run('stop');
+  await runtime.pause();
   try {
     await runtime.mustHoldMemory();
     await saveState(runtime.qmp, RUNNING_STATE);

@@ -18,6 +18,7 @@ import type { ProgramRecord } from '../../nodes/surviving-programs.ts';
 import { connectWhenThere } from '../../nodes/unix-sockets.ts';
 import { DiskErrors } from './disk-errors.ts';
 import { SAVED_STATE } from './disks.ts';
+import { findHalt, type Halt } from './halts.ts';
 import { KEPT, type QemuKept } from './kept.ts';
 import type { MachineNode } from './machine-node.ts';
 import { loadState, saveState } from './machine-state.ts';
@@ -33,6 +34,8 @@ const HEADING = 'Output:';
 const START_MS = 60_000;
 /** How long a program that closes its sockets may take to end. */
 const LAST_WORDS_MS = 5_000;
+/** QEMU's words about a halt come by another way than the event. */
+const WORDS_MS = 200;
 /** How long a guest may take to shut down, and to save its state. */
 const CLOSE_MS = 120_000;
 
@@ -74,7 +77,13 @@ export type OnClose = 'power_off' | 'shutdown_signal' | 'save_vm_state';
 export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
   readonly commandLine: string;
   readonly kept: QemuKept;
+  /** It stands still until it is told to go on. */
   isSuspended = false;
+  /** Told when the machine was halted, or goes on, without having been asked to. */
+  onHalt: (() => void) | undefined;
+  #halt: Halt | undefined;
+  /** The machine was paused by us, for its user or for a moment. */
+  #isOurPause = false;
   readonly #node: MachineNode;
   readonly #terminal: Terminal;
   readonly #serial: SerialConsole | undefined;
@@ -151,6 +160,8 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     await runtime.#terminal.start();
     resources.defer(() => runtime.#terminal.stop());
     await runtime.#connect(start.disks, resources);
+    // Unless the user wants it otherwise: QEMU would end, and nobody would see why.
+    if (!start.words.includes('-action')) await runtime.#pauseOnPanic();
     if (start.load !== undefined) await loadState(runtime.qmp, start.load);
     runtime.#prioritise(start.priority);
     resources.use(runtime.#throttle);
@@ -180,8 +191,10 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     await runtime.#connect(disks, resources);
     const { status } = (await runtime.qmp.run('query-status')) as { status: string };
     runtime.isSuspended = status === 'paused';
+    runtime.#isOurPause = runtime.isSuspended;
     if (status === 'prelaunch') await runtime.resume();
     if (status === 'io-error') runtime.#diskErrors?.waitForSpace();
+    await runtime.#lookForHalt();
     return runtime;
   }
 
@@ -197,13 +210,30 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   }
 
   async suspend(): Promise<void> {
-    await this.qmp.run('stop');
+    await this.pause();
     this.isSuspended = true;
   }
 
+  /** The machine stands still until `qmp` is told `cont`. */
+  async pause(): Promise<void> {
+    this.#isOurPause = true;
+    await this.qmp.run('stop');
+  }
+
+  /** Lets it go on. What cannot go on as it is begins anew. */
   async resume(): Promise<void> {
+    if (this.#halt?.needsReset) {
+      const isReset = this.qmp.next('RESET');
+      await this.qmp.run('system_reset');
+      await isReset;
+    }
     await this.qmp.run('cont');
     this.isSuspended = false;
+  }
+
+  /** Why it was halted, with the fix; undefined when it was not. */
+  get haltReason(): string | undefined {
+    return this.#halt && `${this.#halt.reason}; ${this.#halt.fix}`;
   }
 
   /** @param percent of one core; 0 for no limit. @throws Failure `conflict` (`QemuError`) when it cannot be held back */
@@ -214,6 +244,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   /** As the button of a PC. */
   async reset(): Promise<void> {
     await this.qmp.run('system_reset');
+    if (this.#halt) await this.resume();
   }
 
   /** Puts another CD into the drive, or none. */
@@ -234,7 +265,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
         for (const end = performance.now() + CLOSE_MS; !this.#ended && performance.now() < end; ) await sleep(100);
         if (!this.#ended) this.#warn('has not shut down within 120 s: it is switched off');
       } else {
-        await this.qmp.run('stop');
+        await this.pause();
         await this.mustHoldMemory()
           .then(() => saveState(this.qmp, SAVED_STATE))
           .catch((error: unknown) => this.#warn(`has not saved its state: ${messageOf(error)}`));
@@ -275,11 +306,57 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       isOver: () => this.#ended !== undefined || this.#isStopping,
       isSuspended: () => this.isSuspended,
     });
+    this.#qmp.on('event', (name) => {
+      if (name === 'STOP') void this.#lookForHalt();
+      else if (name === 'RESUME') this.#goesOn();
+    });
     if (!this.#serial) return;
     const socket = await connectWhenThere(directory, SERIAL_SOCKET, isOver);
     if (!socket) throw this.#doesNotStart();
     this.#serial.open(socket);
     resources.defer(() => this.#serial?.close());
+  }
+
+  /** Older than QEMU 6.0 it cannot, and ends instead. */
+  async #pauseOnPanic(): Promise<void> {
+    await this.qmp.run('set-action', { panic: 'pause' }).catch((error: unknown) => {
+      log.debug('qemu: a panic of the guest ends the machine', { node: this.#node.id, reason: messageOf(error) });
+    });
+  }
+
+  async #lookForHalt(): Promise<void> {
+    const { name, project, services, id } = this.#node;
+    try {
+      const context = {
+        qmp: this.qmp,
+        isOurPause: () => this.#isOurPause,
+        diskError: () => this.#diskErrors?.lastError,
+        lastWords: () => ownWords(this.#terminal.lastOutput()),
+      };
+      if ((await findHalt(context)) === undefined) return;
+      await sleep(WORDS_MS);
+      const halt = await findHalt(context);
+      if (halt === undefined || this.#isStopping) return;
+      this.#halt = halt;
+      // Without space it goes on by itself, and the user was told.
+      if (this.#diskErrors?.isWaiting !== true) {
+        this.isSuspended = true;
+        const message = `${name} stands still: ${this.haltReason}.`;
+        services.events.emit('log.error', { message }, project.id);
+      }
+      this.onHalt?.();
+    } catch (error) {
+      // It ends, and that is told.
+      if (!this.#ended) log.debug('qemu: the state is unknown', { node: id, reason: messageOf(error) });
+    }
+  }
+
+  #goesOn(): void {
+    this.#isOurPause = false;
+    if (this.#halt === undefined) return;
+    this.#halt = undefined;
+    this.isSuspended = false;
+    this.onHalt?.();
   }
 
   #doesNotStart(): Failure {

@@ -50,6 +50,14 @@ export function NodeDetails({ context, object: node }: TabProps<NodeObject>) {
         <span class="state" data-status={node.status} /> {node.name}
       </h2>
       <NodeVerbs context={context} />
+      {node.halt_reason !== undefined && (
+        <p class="hint" role="status">
+          {node.halt_reason}{' '}
+          <button type="button" class="quiet" onClick={() => document.getElementById('tab-log')?.click()}>
+            {WORDS.node.openLog}
+          </button>
+        </p>
+      )}
       <Tabs tabs={NODE_TABS} context={context} object={node} />
     </>
   );
