@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import { Compute, type ComputeListener } from '../../src/controller/computes/compute.ts';
+import { Unauthorized } from '../../src/controller/computes/handshake.ts';
 import { openRemoteSocket } from '../../src/controller/computes/remote-socket.ts';
 import { type ComputeTransport, ComputeUnreachable } from '../../src/controller/computes/transport.ts';
 import { until } from './lab-server.ts';
@@ -48,6 +49,56 @@ test('a compute that stays away is looked for every five seconds; after ten time
   compute.stop();
   await seconds(20);
   assert.equal(attempts, 22);
+});
+
+test('after a rejected login a compute is called again when its Retry-After is over, and not before', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  let calls = 0;
+  let answer = (): Response => Response.json({ version: '2.2.57', node_types: [] });
+  const transport: ComputeTransport = {
+    request: async () => {
+      calls += 1;
+      return answer();
+    },
+    openSocket: async () => ({ send: () => {}, bufferedAmount: 0, close: () => {}, listen: () => {} }),
+  };
+  const listener: ComputeListener = {
+    changed: () => {},
+    announced: () => {},
+    joined: async () => {},
+    gaveUp: () => {},
+  };
+  const description = { compute_id: 'c', name: 'C', protocol: 'http', host: 'c', port: 1, user: 'ann' } as const;
+  const compute = new Compute(description, { transport, listener, version: '2.2.57', consoleHost: 'c' });
+  t.after(() => compute.stop());
+  await compute.connect();
+  const soon = (): string => new Date(Date.now() + 20_000).toUTCString();
+  for (const [status, header, seconds] of [
+    [401, undefined, 30],
+    [429, undefined, 30],
+    [429, '7', 7],
+    [401, '90', 90],
+    [429, soon, 20],
+    [429, 'soon', 30],
+    [429, '9'.repeat(20), 3_600],
+  ] as const) {
+    const accepted = answer;
+    const retry = typeof header === 'function' ? header() : header;
+    answer = () => new Response(null, { status, headers: retry === undefined ? {} : { 'Retry-After': retry } });
+    calls = 0;
+    // Several that are under way are one guess to a Labwire; later calls are not sent.
+    await assert.rejects(compute.remove('/vpcs/nodes/1'), Unauthorized);
+    for (let count = 0; count < 5; count++) await assert.rejects(compute.remove('/vpcs/nodes/1'), Unauthorized);
+    assert.deepEqual([calls, compute.connected], [1, false]);
+    answer = accepted;
+    // A date has no milliseconds.
+    t.mock.timers.tick(seconds * 1000 - 1_001);
+    await turn();
+    assert.equal(calls, 1, `${status} ${retry}`);
+    t.mock.timers.tick(1_001);
+    while (!compute.connected) await turn();
+    assert.equal(calls, 2);
+  }
 });
 
 async function webSocketServer(t: TestContext): Promise<{ url: string; sockets: WebSocketServer; server: Server }> {

@@ -31,6 +31,8 @@ export class StandIn {
   readonly host: string;
   /** WebSockets that it has no route for, as the release has none of ours. */
   unknownSockets = /\/window\/ws/;
+  /** Rejects the login of every request and WebSocket from now on. */
+  rejects: { status: 401 | 429; retryAfter?: string } | undefined;
   /** Told of each WebSocket that was opened. */
   opened: ((socket: WebSocket) => void) | undefined;
   /** Connections so far. */
@@ -43,6 +45,12 @@ export class StandIn {
     this.host = host;
     this.#server.on('upgrade', (request, socket, head) => {
       this.heard.push({ call: `WEBSOCKET ${pathOf(request)}`, headers: request.headers, body: '' });
+      if (this.rejects) {
+        const { status, retryAfter } = this.rejects;
+        const wait = retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`;
+        socket.end(`HTTP/1.1 ${status} No\r\n${wait}Content-Length: 0\r\nConnection: close\r\n\r\n`);
+        return;
+      }
       if (this.unknownSockets.test(request.url ?? '')) {
         socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 14\r\nConnection: close\r\n\r\n404: Not Found');
         return;
@@ -104,6 +112,12 @@ export class StandIn {
     const answer = known === undefined ? undefined : this.answers[known];
     const heard: Heard = { call, headers: request.headers, body: '' };
     this.heard.push(heard);
+    if (this.rejects) {
+      const { status, retryAfter } = this.rejects;
+      request.resume();
+      response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end();
+      return;
+    }
     if (typeof answer === 'function') return answer(request, response);
     heard.body = (await buffer(request).catch(() => Buffer.alloc(0))).toString();
     sendJson(response, known === undefined ? 404 : request.method === 'POST' ? 201 : 200, answer ?? { message: 'no' });

@@ -201,6 +201,49 @@ test('a compute with another password is not asked once more by each request, an
   await until(async () => (await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the connection');
 });
 
+test('a compute whose password changes while it is connected gets one wrong guess; other credentials are tried at once', async (t) => {
+  const server = await LabServer.start(t);
+  const it = await StandIn.start(t, {
+    'POST /projects': {},
+    'POST /projects/.*/vpcs/nodes': { status: 'stopped', console: 5000, console_type: 'telnet', name: 'PC' },
+  });
+  await server.expect(201, 'POST', '/v2/computes', it.body({ user: 'ann', password: 'old' }));
+  const project = await server.project();
+  const nodes = `/v2/projects/${project.project_id}/nodes`;
+  const node = { name: 'PC', node_type: 'vpcs', compute_id: 'it' };
+  const ids: string[] = [];
+  for (let count = 0; count < 3; count++) ids.push((await server.expect(201, 'POST', nodes, node)).node_id);
+  const read = () => server.expect(200, 'GET', '/v2/computes/it');
+  for (const rejects of [{ status: 401 }, { status: 429, retryAfter: '40' }] as const) {
+    const reason = rejects.status === 401 ? /It does not accept this user and password: correct/ : /no login for 40 s/;
+    it.heard.length = 0;
+    it.rejects = rejects;
+    // The first call is a deletion, and for the second round the console of a node, which is a WebSocket.
+    if (rejects.status === 401)
+      assert.match((await server.expect(409, 'DELETE', `${nodes}/${ids[0]}`)).message, reason);
+    else await assert.rejects(server.record(`${nodes}/${ids[1]}/console/ws`), reason);
+    assert.equal(it.calls.length, 1, it.calls.join());
+    for (const [method, path, body] of [
+      ['DELETE', `${nodes}/${ids[2]}`],
+      ['POST', nodes, node],
+      ['POST', `${nodes}/${ids[1]}/start`],
+      ['GET', '/v2/computes/it/ports'],
+    ] as const)
+      assert.match((await server.expect(409, method, path, body)).message, reason);
+    assert.equal(it.calls.length, 1, it.calls.join());
+    const { connected, last_error: last } = await read();
+    assert.deepEqual([connected, reason.test(last)], [false, true]);
+    assert.equal(it.listeners.length, 0, 'the notifications have ended, too');
+
+    it.rejects = undefined;
+    const before = performance.now();
+    await server.expect(200, 'PUT', '/v2/computes/it', { password: `new ${rejects.status}` });
+    await until(async () => (await read()).connected, 'the connection');
+    assert.ok(performance.now() - before < 20_000, 'not after the wait for the old credentials');
+    ids.splice(2, 1, (await server.expect(201, 'POST', nodes, node)).node_id);
+  }
+});
+
 test('endpoints follow the rules for addresses, without asking anybody', async (t) => {
   const server = await LabServer.start(t);
   for (const [address, origin] of [

@@ -30,11 +30,18 @@ export class ComputeRefusal extends Failure {
   readonly status: number;
   /** Set when the compute misses an image: the name to look for. */
   readonly missingImage: string | undefined;
+  /** The header `Retry-After` of the answer. */
+  readonly retryAfter: string | null;
 
-  constructor(code: FailureCode, message: string, status: number, missingImage: string | undefined) {
+  constructor(
+    code: FailureCode,
+    message: string,
+    { status, missingImage, retryAfter }: Pick<ComputeRefusal, 'status' | 'missingImage' | 'retryAfter'>,
+  ) {
     super(code, message);
     this.status = status;
     this.missingImage = missingImage;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -55,18 +62,26 @@ function members(text: string): Record<string, unknown> {
   }
 }
 
-/** The failure that an answer of 300 and above means. `call` is the method and the path below /v2/compute. */
-export function refusalOf(status: number, text: string, call: string): ComputeRefusal {
+/**
+ * The failure that an answer of 300 and above means. `call` is the method and the path below /v2/compute, `retryAfter` the header of that
+ * name.
+ */
+export function refusalOf(
+  status: number,
+  text: string,
+  call: string,
+  retryAfter: string | null = null,
+): ComputeRefusal {
   if (status < 400) {
     const referred = `${call}: at the address of the compute is something that refers elsewhere (status ${status}), which is not followed; correct the address of the compute.`;
-    return new ComputeRefusal('conflict', referred, status, undefined);
+    return new ComputeRefusal('conflict', referred, { status, missingImage: undefined, retryAfter });
   }
   const body = members(text);
   const said =
     typeof body['message'] === 'string' ? body['message'] : text.slice(0, EXCERPT_CHARACTERS) || `status ${status}`;
   const message = status === 404 ? `${call} on the compute: ${said}` : said;
-  const missing = body['exception'] === 'ImageMissingError' ? String(body['image']) : undefined;
-  return new ComputeRefusal(CODES[status] ?? 'internal', message, status, missing);
+  const missingImage = body['exception'] === 'ImageMissingError' ? String(body['image']) : undefined;
+  return new ComputeRefusal(CODES[status] ?? 'internal', message, { status, missingImage, retryAfter });
 }
 
 /**
@@ -103,7 +118,7 @@ export async function answerText(answer: Response, call: string): Promise<string
  */
 export async function answerJson(answer: Response, call: string): Promise<unknown> {
   const text = await answerText(answer, call);
-  if (answer.status >= 300) throw refusalOf(answer.status, text, call);
+  if (answer.status >= 300) throw refusalOf(answer.status, text, call, answer.headers.get('retry-after'));
   if (text === '') return undefined;
   try {
     return await parseJsonInTurns(text);

@@ -6,7 +6,7 @@ import type { MessageSocket, SocketData } from '../../http/sockets.ts';
 import { parseJsonBounded } from '../../store/json.ts';
 import { answerJson, answerText, ComputeRefusal, mustBeList } from './answers.ts';
 import { Connection } from './connection.ts';
-import { type Capabilities, whyNotLetIn } from './handshake.ts';
+import { type Capabilities, rejectionOf, Unauthorized } from './handshake.ts';
 import { DEFAULT_LIMIT_MS, watched, within } from './limits.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
@@ -160,7 +160,7 @@ export class Compute {
   #received(data: SocketData): void {
     const message = messageIn(data);
     if (!message) {
-      log.debug('a compute sent a notification that is none', { compute: this.id });
+      log.debug('invalid notification from compute', { compute: this.id });
       return;
     }
     if (message.action !== 'ping') {
@@ -184,17 +184,16 @@ export class Compute {
     if (!ours && connect) await this.#takenUp;
   }
 
-  /**
-   * Whoever does not let this server in has done nothing, and may have what was asked for. Its connection ends, too, a little later. To a
-   * client it would mean that its own password is wrong.
-   * @throws ComputeUnreachable
-   */
+  /** @throws ComputeUnreachable; Unauthorized, which ends the connection */
   async #ask(target: string, options: RequestOptions): Promise<Response> {
-    const answer = await this.#connection.transport.request(target, options);
-    const reason = whyNotLetIn(answer.status, this.name);
-    if (reason === undefined) return answer;
+    const { transport } = this.#connection;
+    const answer = await transport.request(target, options);
+    const { status, headers } = answer;
+    const rejection = rejectionOf({ status, retryAfter: headers.get('retry-after') }, this.name);
+    if (rejection === undefined) return answer;
     await answer.body?.cancel();
-    throw new ComputeUnreachable(reason);
+    this.#connection.rejected(transport, rejection);
+    throw rejection;
   }
 
   /**
@@ -222,22 +221,23 @@ export class Compute {
   }
 
   /**
-   * Asks for what may be asked for twice, and once more when that fails: the answer may have been lost on its way. A compute that is away,
-   * or takes too long, is not asked again.
+   * Makes a repeatable call, and repeats it once if it fails: its answer may be lost. There is no second call if the compute is
+   * disconnected, rejects this server, or took too long.
    */
-  async insist(ask: (connect: boolean) => Promise<unknown>): Promise<void> {
+  async retryOnce(call: (connect: boolean) => Promise<unknown>): Promise<void> {
     try {
-      await ask(true);
+      await call(true);
     } catch (error) {
-      if (error instanceof ComputeUnreachable && (error.late || !this.connected)) throw error;
-      await ask(false);
+      const late = error instanceof ComputeUnreachable && error.late;
+      if (late || error instanceof Unauthorized || !this.connected) throw error;
+      await call(false);
     }
   }
 
-  /** Deletes something; what is not there is not missed. */
+  /** Deletes something; a missing one is ignored. */
   async remove(path: string, options: { connect?: boolean } = {}): Promise<void> {
     let isLost = false;
-    await this.insist(async (connect) => {
+    await this.retryOnce(async (connect) => {
       try {
         await this.delete(path, { connect, ...options });
       } catch (error) {
@@ -251,7 +251,7 @@ export class Compute {
 
   /**
    * A request with JSON both ways; an empty answer is undefined.
-   * @throws ComputeRefusal for what the compute refuses, ComputeUnreachable, also past the limit
+   * @throws ComputeRefusal for what the compute refuses; ComputeUnreachable, also past the limit; Unauthorized
    */
   async call(
     method: string,
@@ -277,9 +277,18 @@ export class Compute {
   put = (path: string, options?: CallOptions): Promise<unknown> => this.call('PUT', path, options);
   delete = (path: string, options?: CallOptions): Promise<unknown> => this.call('DELETE', path, options);
 
+  /** @throws ComputeRefusal, ComputeUnreachable; Unauthorized, which ends the connection */
   async openSocket(path: string): Promise<MessageSocket> {
     await this.#ready(true);
-    return this.#connection.transport.openSocket(BASE + path);
+    const { transport } = this.#connection;
+    try {
+      return await transport.openSocket(BASE + path);
+    } catch (error) {
+      const rejection = error instanceof ComputeRefusal ? rejectionOf(error, this.name) : undefined;
+      if (rejection === undefined) throw error;
+      this.#connection.rejected(transport, rejection);
+      throw rejection;
+    }
   }
 
   /** Its network interfaces, asked for once a connection. */

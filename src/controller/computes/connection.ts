@@ -2,7 +2,7 @@
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { MessageSocket, SocketData } from '../../http/sockets.ts';
-import { type Capabilities, introduce, NotLetIn } from './handshake.ts';
+import { type Capabilities, type Introduction, introduce, Unauthorized } from './handshake.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 export interface ConnectionEvents {
@@ -33,8 +33,8 @@ export class Connection {
   #connecting: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
-  /** It did not let this server in: whoever asks is told so until the next attempt, as each one counts there as a wrong guess. */
-  #notLetIn: NotLetIn | undefined;
+  /** The compute rejected this server's login; until the next attempt every call fails with it. */
+  #rejection: Unauthorized | undefined;
   #stopped = false;
 
   constructor(
@@ -57,24 +57,39 @@ export class Connection {
    */
   async connect(): Promise<void> {
     if (this.connected) return;
-    if (this.#notLetIn) throw this.#notLetIn;
-    this.#connecting ??= this.#attempt().finally(() => {
-      this.#connecting = undefined;
-    });
+    if (this.#rejection) throw this.#rejection;
+    if (this.#connecting === undefined) {
+      const attempt = this.#attempt().finally(() => {
+        if (this.#connecting === attempt) this.#connecting = undefined;
+      });
+      this.#connecting = attempt;
+    }
     await this.#connecting;
   }
 
-  /** Goes another way from now on; connects anew, a little later or with the next call. */
+  /** A call over this transport was rejected: the connection ends, and nothing is sent before the next attempt or other credentials. */
+  rejected(transport: ComputeTransport, rejection: Unauthorized): void {
+    if (transport !== this.#current || this.#stopped) return;
+    this.#rejection = rejection;
+    const socket = this.#socket;
+    this.#lost();
+    socket?.close(1000, '');
+    this.#events.failed(rejection.message);
+    this.#retryIn(rejection.retryMs);
+  }
+
+  /** Uses another address or other credentials from now on, and connects at once. */
   replace(transport: ComputeTransport): void {
     const old = this.#current;
     this.#current = transport;
     this.#failures = 0;
-    this.#notLetIn = undefined;
+    this.#rejection = undefined;
+    this.#connecting = undefined;
     this.#socket = undefined;
     this.connected = false;
     old.close?.();
     this.#events.down();
-    this.#retryIn(AFTER_LOSS_MS);
+    this.#retryIn(0);
   }
 
   /** Ends the connection for good. */
@@ -90,27 +105,32 @@ export class Connection {
     clearTimeout(this.#retry);
     const transport = this.#current;
     const isCurrent = (): boolean => transport === this.#current && !this.#stopped;
+    let introduction: Introduction;
     try {
-      const { capabilities, socket } = await introduce(transport, this.#identity());
-      if (!isCurrent()) {
-        socket.close(1000, '');
-        throw new ComputeUnreachable(`The compute ${this.#identity().name} was changed meanwhile.`);
-      }
-      this.#join(capabilities, socket);
+      introduction = await introduce(transport, this.#identity());
     } catch (error) {
-      if (isCurrent()) {
-        const unreachable = error instanceof ComputeUnreachable;
-        if (error instanceof NotLetIn) this.#notLetIn = error;
-        this.#events.failed(unreachable ? null : messageOf(error));
-        this.#retryIn(unreachable ? UNREACHABLE_AGAIN_MS : REFUSED_AGAIN_MS);
-      }
+      if (!isCurrent()) return this.#connectAfterChange();
+      const unreachable = error instanceof ComputeUnreachable;
+      if (error instanceof Unauthorized) this.#rejection = error;
+      this.#events.failed(unreachable ? null : messageOf(error));
+      this.#retryIn(unreachable ? UNREACHABLE_AGAIN_MS : (this.#rejection?.retryMs ?? REFUSED_AGAIN_MS));
       throw error;
     }
+    if (isCurrent()) return this.#join(introduction);
+    introduction.socket.close(1000, '');
+    return this.#connectAfterChange();
   }
 
-  #join(capabilities: Capabilities, socket: MessageSocket): void {
+  /** Callers that wait for an attempt over the old transport get the connection over the new one. */
+  #connectAfterChange(): Promise<void> {
+    if (!this.#stopped) return this.connect();
+    throw new ComputeUnreachable(`The compute ${this.#identity().name} was removed meanwhile.`);
+  }
+
+  #join({ capabilities, socket }: Introduction): void {
     this.#socket = socket;
     this.connected = true;
+    this.#rejection = undefined;
     this.#failures = 0;
     this.#events.up(capabilities);
     socket.listen({
@@ -130,11 +150,11 @@ export class Connection {
 
   /** What clients ask for in vain does not count: they may ask often. */
   #tryAgain(): void {
-    this.#notLetIn = undefined;
+    this.#rejection = undefined;
     this.connect().catch((error: unknown) => {
       this.#failures += 1;
       if (this.#failures === 1) {
-        log.warn('a compute is not there', { compute: this.#identity().id, reason: messageOf(error) });
+        log.warn('compute is unavailable', { compute: this.#identity().id, reason: messageOf(error) });
       }
       if (this.#failures === PATIENCE_ATTEMPTS && error instanceof ComputeUnreachable) this.#events.gaveUp();
     });

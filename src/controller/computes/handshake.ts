@@ -52,26 +52,49 @@ export async function introduce(
   }
 }
 
-/** Answers of whoever is not let in: for a wrong password, and for a while after several. */
-const NOT_LET_IN: readonly number[] = [401, 429];
+/** Milliseconds until the next attempt when a compute names no time, and the longest time that it may name. */
+const REJECTED_AGAIN_MS = 30_000;
+const LONGEST_WAIT_MS = 3_600_000;
 
-/** Why a compute that answers with this status does not let this server in; undefined of any other. */
-export function whyNotLetIn(status: number, name: string): string | undefined {
-  if (!NOT_LET_IN.includes(status)) return undefined;
-  const wait = status === 429 ? ' After several wrong ones it lets nobody in for a while.' : '';
-  return `The compute ${name} does not accept this user and password: correct them.${wait}`;
-}
+/**
+ * The compute rejects the user and the password of this server, or every login for a while after several wrong ones. Reported as a
+ * conflict: a 401 would make the client doubt its own password.
+ */
+export class Unauthorized extends Failure {
+  /** Milliseconds in which no request is sent, as each may be one more wrong guess there. */
+  readonly retryMs: number;
 
-/** The compute does not accept what this server logs in with: asking the same again would only be one more wrong guess. */
-export class NotLetIn extends Failure {
-  constructor(message: string) {
+  constructor(message: string, retryMs: number) {
     super('conflict', message);
+    this.retryMs = retryMs;
   }
 }
 
-function notAServer(name: string, { status, message }: ComputeRefusal): Failure {
-  const notLetIn = whyNotLetIn(status, name);
-  if (notLetIn !== undefined) return new NotLetIn(notLetIn);
+/** What this answer says about the login of this server; undefined if it is accepted. `retryAfter` is the header `Retry-After`. */
+export function rejectionOf(
+  { status, retryAfter }: { status: number; retryAfter: string | null },
+  name: string,
+): Unauthorized | undefined {
+  if (status !== 401 && status !== 429) return undefined;
+  const retryMs = waitOf(retryAfter);
+  const message =
+    status === 401
+      ? `The compute ${name} does not accept this user and password: correct them.`
+      : `The compute ${name} accepts no login for ${Math.ceil(retryMs / 1000)} s after several wrong passwords; this server tries again then.`;
+  return new Unauthorized(message, retryMs);
+}
+
+/** Milliseconds that a `Retry-After` header (seconds or a date, RFC 9110) asks for. */
+function waitOf(header: string | null): number {
+  const text = header?.trim() ?? '';
+  const asked = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(asked) ? REJECTED_AGAIN_MS : Math.min(Math.max(asked, 1_000), LONGEST_WAIT_MS);
+}
+
+function notAServer(name: string, refusal: ComputeRefusal): Failure {
+  const rejection = rejectionOf(refusal, name);
+  if (rejection) return rejection;
+  const { status, message } = refusal;
   if (status === 403) {
     return new Failure(
       'conflict',

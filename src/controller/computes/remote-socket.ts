@@ -130,5 +130,6 @@ async function refusedOpening(answer: IncomingMessage, request: ClientRequest, p
   }
   clearTimeout(timer);
   request.destroy();
-  return refusalOf(answer.statusCode ?? 0, text, `WebSocket ${path}`);
+  const retryAfter = answer.headers['retry-after'] ?? null;
+  return refusalOf(answer.statusCode ?? 0, text, `WebSocket ${path}`, retryAfter);
 }

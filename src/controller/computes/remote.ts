@@ -163,7 +163,7 @@ function isClosed(error: Error): boolean {
 }
 
 /** Headers of an answer that are passed on. */
-const PASSED_ON = ['content-type', 'content-length', 'content-range', 'last-modified'] as const;
+const PASSED_ON = ['content-type', 'content-length', 'content-range', 'last-modified', 'retry-after'] as const;
 
 /** Status, headers and body of an answer; the body arrives at the pace at which it is read. */
 function responseOf(answer: IncomingMessage, status: number): Response {

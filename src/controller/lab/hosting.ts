@@ -21,6 +21,6 @@ async function tell(project: Project, compute: Compute): Promise<void> {
   if (record.variables?.length) body['variables'] = record.variables;
   await project.traces.hosting(compute, project.id);
   // One that has the project open already answers the same.
-  await compute.insist((connect) => compute.post('/projects', { body, connect }));
+  await compute.retryOnce((connect) => compute.post('/projects', { body, connect }));
   project.hosts.add(compute);
 }

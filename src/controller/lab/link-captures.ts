@@ -94,7 +94,7 @@ export class LinkCaptures {
       await this.#records.keep(project, keptLink(link.record, undefined));
       try {
         const { compute } = end.node;
-        await compute.insist((connect) => compute.post(capturePath(end, 'stop_capture'), { connect }));
+        await compute.retryOnce((connect) => compute.post(capturePath(end, 'stop_capture'), { connect }));
       } catch (error) {
         // A compute that refuses knows of no capture (any more).
         if (!(error instanceof ComputeRefusal)) {

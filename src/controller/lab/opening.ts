@@ -216,7 +216,7 @@ async function keep(project: Project, file: TopologyFile, { store, writer }: Ope
 export async function closeOnComputes(project: Project): Promise<void> {
   for (const compute of project.hosts) {
     const close = (): Promise<unknown> => compute.post(`/projects/${project.id}/close`, { connect: false });
-    await compute.insist(close).catch((error: unknown) => {
+    await compute.retryOnce(close).catch((error: unknown) => {
       log.debug('a compute did not close a project', { compute: compute.id, error: messageOf(error) });
     });
     await project.traces.left(compute, project.id);

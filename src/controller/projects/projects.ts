@@ -174,7 +174,7 @@ export class Projects extends Catalogue {
     for (const compute of project.hosts) {
       // One that does not take them is told them when the project is opened there the next time.
       await compute
-        .insist((connect) => compute.put(`/projects/${project.id}`, { body, connect }))
+        .retryOnce((connect) => compute.put(`/projects/${project.id}`, { body, connect }))
         .catch((error: unknown) => log.warn('a compute does not take variables', { reason: messageOf(error) }));
     }
     return project;
