@@ -32,6 +32,7 @@ import { HostNumbers } from './lab/host-numbers.ts';
 import { Journals } from './lab/journals.ts';
 import { LabWriter } from './lab/lab-writer.ts';
 import { Links } from './lab/links.ts';
+import { MacNumbers } from './lab/mac-numbers.ts';
 import { Nodes } from './lab/nodes.ts';
 import type { Project } from './lab/project.ts';
 import { Recovery } from './lab/recovery.ts';
@@ -139,6 +140,7 @@ export class Controller {
       configs: { directory: config.Server.configs_path, local: config.Server.local },
       images: new MissingImages({ computes: this.#computes, announcer }),
       numbers: new HostNumbers(() => this.#projects.list()),
+      macNumbers: new MacNumbers(() => this.#projects.list()),
       settings: (name) => this.#settings.get(name),
       properties: options.properties,
     });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type ConfigSources, loadConfig } from '../../src/config/load.ts';
 import type { Daemon } from '../../src/daemon.ts';
+import { answerTo } from '../../src/demo/pc-console.ts';
 import { configureLog } from '../../src/host/log.ts';
 import type { RequestOptions } from '../../src/http/app.ts';
 import { basicHeader } from '../../src/http/authentication.ts';
@@ -121,6 +122,25 @@ export class LabServer {
   async link(project: Body, one: Body, other: Body, more: object = {}): Promise<Body> {
     const nodes = [one, other].map(([node, port]) => ({ node_id: node.node_id, adapter_number: 0, port_number: port }));
     return this.expect(201, 'POST', `/v2/projects/${project.project_id}/links`, { nodes, ...more });
+  }
+
+  /** Types a line at the console of a PC; gives the answer. */
+  async type(nodePath: string, line: string): Promise<string> {
+    assert.ok(this.#daemon);
+    const socket = await this.#daemon.app.openSocket(`${nodePath}/console/ws`);
+    let output = '';
+    socket.listen({
+      message: (data) => {
+        output += typeof data === 'string' ? data : Buffer.from(data).toString();
+      },
+    });
+    socket.send('\r');
+    await until(() => /> ?$/.test(output), `the prompt of ${nodePath}`);
+    output = '';
+    socket.send(`${line}\r`);
+    await until(() => answerTo(line, output) !== undefined, `the answer to ${line}`);
+    socket.close(1000, '');
+    return (answerTo(line, output) ?? []).join('\n');
   }
 
   /** Records what a stream announces, pings and `compute.updated` left out; the list grows as long as the test runs. */

@@ -5,7 +5,7 @@ import { formatAddress, parseAddress } from '../../src/pc/address.ts';
 import { fold, sumOf } from '../../src/pc/checksum.ts';
 import { dhcpBytes, MESSAGE, OPTION, parseDhcp } from '../../src/pc/dhcp-message.ts';
 import { dnsAnswer, dnsQuery, RECORD } from '../../src/pc/dns.ts';
-import { pcMac } from '../../src/pc/mac.ts';
+import { freeMacNumber, pcMac } from '../../src/pc/mac.ts';
 import { udpMessage } from '../../src/pc/udp.ts';
 import { type TestPc, twoPcs, type Wire } from './wire.ts';
 
@@ -30,6 +30,18 @@ test('no two of sixteen million numbers have the same MAC address, and the first
   assert.equal(pcMac(255).toString('hex'), '0050796668ff');
   assert.equal(pcMac(256).toString('hex'), '005079666900');
   assert.equal(pcMac(100_000).toString('hex'), '00507967eea0');
+});
+
+test('no two PCs have one number; 256 differ in the last byte, and the next share those that are used least', () => {
+  const numbers: number[] = [];
+  for (let count = 0; count < 600; count++) numbers.push(freeMacNumber(numbers));
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: 600 }, (_, number) => number),
+  );
+  assert.equal(freeMacNumber([0, 1, 3]), 2, 'of one that was deleted');
+  const all = Array.from({ length: 256 }, (_, byte) => byte);
+  assert.equal(freeMacNumber([...all, ...all.filter((byte) => byte !== 9).map((byte) => byte + 256)]), 265);
 });
 
 test('pings of every size between nothing and the largest come back, in fragments where they must', () => {

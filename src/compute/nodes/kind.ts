@@ -67,6 +67,12 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
   readonly starting?: StartingWith<Kind>;
   reload?(node: Kind): Promise<void>;
   resume?(node: Kind): Promise<void>;
+  /** The number that a node's MAC address is made of, where a controller may choose it. */
+  readonly macNumber?: {
+    get(node: Kind): number;
+    /** Without effect while the node runs. */
+    set(node: Kind, number: number): void;
+  };
   /** For snapshots of running labs: the state of a node that runs is kept in its files, dropped from them, and started from. */
   readonly runningState?: {
     /** The node stands still afterwards, until it is dropped. @throws Failure `conflict` for a node that cannot, with the reason */

@@ -2,6 +2,7 @@
 import type { Console } from '../../consoles/console.ts';
 import { attachSocket } from '../../consoles/socket-client.ts';
 import { sizeOf } from '../../consoles/socket-control.ts';
+import { macNumberIn } from '../../http/mac-number.ts';
 import { lastBytes } from '../../http/query.ts';
 import { type Connected, type Route, type RouteOptions, route, socketRoute } from '../../http/route.ts';
 import type { Schema } from '../../http/validation.ts';
@@ -34,9 +35,12 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
     find(params).port(Number(params.adapter_number), Number(params.port_number));
 
   const routes: Route[] = [
-    route(`POST ${collection}`, { body: kind.create, status: 201 }, async ({ params, body }) => {
+    route(`POST ${collection}`, { body: kind.create, status: 201 }, async ({ params, body, headers }) => {
+      const number = kind.macNumber && macNumberIn(headers);
       const made = await projects.get(params.project_id).createNode(kind, body as { name: string; node_id?: string });
-      return made.describe();
+      if (number === undefined) return made.describe();
+      kind.macNumber?.set(made, number);
+      return { ...made.describe(), mac_number: kind.macNumber?.get(made) };
     }),
 
     route(`GET ${node}`, {}, ({ params }) => find(params).describe()),
@@ -53,8 +57,10 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
       return undefined;
     }),
 
-    route(`POST ${node}/start`, startOptions(kind), async ({ params, body }) => {
+    route(`POST ${node}/start`, startOptions(kind), async ({ params, body, headers }) => {
       const found = find(params);
+      const number = kind.macNumber && macNumberIn(headers);
+      if (number !== undefined) kind.macNumber?.set(found, number);
       await (kind.starting ? kind.starting.start(found, body) : found.start());
       return kind.startAnswersNode ? found.describe() : undefined;
     }),

@@ -40,6 +40,7 @@ export interface ComputeListener {
 export interface CallOptions {
   /** JSON body; an empty object is sent as no body, as genuine controllers do. */
   body?: object;
+  headers?: Readonly<Record<string, string>>;
   /** Milliseconds for everything, connecting included; 0 for no limit. 120,000 when not given. */
   limit?: number;
   /** Fails at once instead of connecting first when the compute is not connected. */
@@ -256,7 +257,7 @@ export class Compute {
   async call(
     method: string,
     path: string,
-    { body, limit = DEFAULT_LIMIT_MS, connect = true, signal }: CallOptions = {},
+    { body, headers, limit = DEFAULT_LIMIT_MS, connect = true, signal }: CallOptions = {},
   ): Promise<unknown> {
     const call = `${method} ${path}`;
     const text = body && Object.keys(body).length > 0 ? JSON.stringify(body) : null;
@@ -264,7 +265,7 @@ export class Compute {
       await this.#ready(connect);
       const answer = await this.#ask(BASE + path, {
         method,
-        headers: { 'Content-Type': 'application/json' },
+        headers: { ...headers, 'Content-Type': 'application/json' },
         ...(text === null ? {} : { body: text }),
         ...both(signal, late),
       });

@@ -26,7 +26,7 @@ export async function act(node: Node, action: Action, body: object = {}): Promis
   const options = {
     limit: ACTION_LIMIT_MS,
     connect: !stop,
-    ...(action === 'start' ? { body: node.startBody?.() ?? body } : {}),
+    ...(action === 'start' ? { body: node.startBody?.() ?? body, headers: node.startHeaders() } : {}),
   };
   try {
     if (starts) node.starting += 1;

@@ -20,6 +20,7 @@ import type { HostNumbers } from './host-numbers.ts';
 import { hostProject } from './hosting.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { Links } from './links.ts';
+import type { MacNumbers } from './mac-numbers.ts';
 import { NodeRecords } from './node-records.ts';
 import { NodeUpdates } from './node-updates.ts';
 import type { Project } from './project.ts';
@@ -38,6 +39,7 @@ export interface NodesOptions {
   configs: ConfigsPlace;
   images: MissingImages;
   numbers: HostNumbers;
+  macNumbers: MacNumbers;
   /** Settings of the server, by their name. */
   settings: (name: 'iou_license') => object;
   /** The properties that computes take of a type of node. */
@@ -147,6 +149,8 @@ export class Nodes {
     const texts = await takeBaseConfigs(properties, this.#options.configs);
     const node = new Node(project.id, compute, nodeRecord({ ...given, properties }, name, this.#options.symbols));
     const { startSettings } = nodeKind(node.type);
+    node.startHeaders = () => this.#options.macNumbers.atStart(project, node);
+    undo.defer(() => this.#options.macNumbers.release(node));
     if (startSettings !== undefined) node.startBody = () => this.#options.settings(startSettings);
     const all = { ...properties, ...texts };
     const object = await (tolerance
@@ -179,10 +183,12 @@ export class Nodes {
     const body = { ...node.computeBody(properties), node_id: node.id };
     const limit = nodeKind(type).creationLimit ?? CREATION_LIMIT_MS;
     const path = `/projects/${project.id}/${type}/nodes`;
+    const { images, macNumbers } = this.#options;
+    const headers = macNumbers.atCreation(project, node);
     try {
       const need = { compute, type, projectId: project.id };
-      const answer = await this.#options.images.supply(need, () => compute.post(path, { body, limit }));
-      return mustBeObject(answer, `POST ${path}`);
+      const answer = await images.supply(need, () => compute.post(path, { body, headers, limit }));
+      return macNumbers.answered(project, node, mustBeObject(answer, `POST ${path}`));
     } catch (error) {
       // Unless it was refused it may be there all the same.
       if (!(error instanceof ComputeRefusal)) await compute.remove(node.path, { connect: false }).catch(noop);

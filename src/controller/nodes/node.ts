@@ -86,6 +86,12 @@ export class Node {
   inbox: Record<string, unknown>[] | undefined;
   /** Starts and reloads that its compute has been told and has not answered. */
   starting = 0;
+  /** Of a kind whose MAC addresses are made of numbers: its number, once it has one. */
+  macNumber: number | undefined;
+  /** Its compute gives these numbers itself. */
+  countsItself = false;
+  /** Headers of a start on its compute. */
+  startHeaders: () => Record<string, string> = () => ({});
   #endAsked = new AbortController();
   /** What its compute is told with a start, in place of what a client says. */
   startBody: (() => object) | undefined;

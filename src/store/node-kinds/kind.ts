@@ -40,6 +40,8 @@ export interface NodeKindFacts {
   readonly ownNumbers?: readonly string[];
   /** A property that no two nodes on a host share, and its least and greatest number: the controller gives it. */
   readonly hostNumber?: { readonly property: string; readonly least: number; readonly most: number };
+  /** Its MAC address is made of a number, which the controller gives. */
+  readonly macNumber?: true;
   /** Settings of the server that its compute is told with every start. */
   readonly startSettings?: 'iou_license';
   /** Properties without which a file is refused, and what each is. */

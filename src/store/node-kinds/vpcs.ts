@@ -10,6 +10,7 @@ const SCRIPT = 'vpcs_base_config.txt';
 export const vpcs: NodeKindFacts = {
   type: 'vpcs',
   ports: onePort,
+  macNumber: true,
   template: {
     nameFormat: 'PC{0}',
     symbol: 'vpcs_guest',

@@ -41,13 +41,3 @@ export function vpcsCommand(options: VpcsCommand): string[] {
     ...(script === undefined ? [] : [script]),
   ];
 }
-
-/**
- * The MAC byte for one more PC of a project, given those of its others: the lowest of those that are used least. Up to
- * 256 PCs all differ; VPCS has no more addresses, so beyond that some are shared.
- */
-export function chooseMacByte(used: Iterable<number>): number {
-  const uses = new Array<number>(256).fill(0);
-  for (const byte of used) uses[byte & 255]! += 1;
-  return uses.indexOf(Math.min(...uses));
-}

@@ -22,6 +22,12 @@ export const vpcs = defineKind({
   make: VpcsNode.create,
   change: (node: VpcsNode, body) => node.change(body),
   duplicate: (source, destination) => destination.copyFilesOf(source),
+  macNumber: {
+    get: (node) => node.macNumber,
+    set: (node, number) => {
+      node.macNumber = number;
+    },
+  },
   reload: (node) => node.reload(),
   console: {
     connect: (node) => node.connectConsole(),

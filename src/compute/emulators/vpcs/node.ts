@@ -14,7 +14,7 @@ import type { Services } from '../../services.ts';
 import { BuiltInPc } from './built-in.ts';
 import { chooseEngine, type PcRuntime, type RuntimeNode } from './engine.ts';
 import { KEPT, SWITCHED_ON } from './kept.ts';
-import { releaseNumber, reserveNumber } from './numbers.ts';
+import { noteNumber, releaseNumber, reserveNumber } from './numbers.ts';
 import { ProgramRuntime } from './program-runtime.ts';
 import type { VpcsCreate, VpcsUpdate } from './schema.ts';
 import { initialScript, renameInScript, STARTUP_SCRIPT } from './script.ts';
@@ -24,8 +24,8 @@ export const PORT_RULES: PortRules = { exception: 'VPCSError', nios: new Set(['n
 
 export class VpcsNode extends ProgramNode<PcRuntime> {
   readonly type = MODULE;
-  /** Tells it from the other PCs of its project. */
-  readonly #number: number;
+  /** Its MAC address is made of it. */
+  #number: number;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, number: number) {
     super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, adapters: 'any' });
@@ -68,6 +68,17 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
       console_type: this.console.type,
       command_line: this.commandLine,
     };
+  }
+
+  get macNumber(): number {
+    return this.#number;
+  }
+
+  /** Without effect while the PC runs. */
+  set macNumber(number: number) {
+    if (this.status !== 'stopped') return;
+    this.#number = number;
+    noteNumber(this.project, this.id, number);
   }
 
   change(body: VpcsUpdate): Promise<void> {
