@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import type { NodeType } from '../store/vocabulary.ts';
 import { Access } from './accounts/access.ts';
 import { type AccountDirectory, accountRoutes } from './accounts/routes.ts';
-import { Sharing } from './accounts/sharing.ts';
+import { isChangedBy, Sharing, usersOf } from './accounts/sharing.ts';
 import { TokenUses } from './accounts/token-uses.ts';
 import { Appliances } from './appliances/appliances.ts';
 import { applianceRoutes } from './appliances/routes.ts';
@@ -141,6 +141,10 @@ export class Controller {
       images: new MissingImages({ computes: this.#computes, announcer }),
       numbers: new HostNumbers(() => this.#projects.list()),
       macNumbers: new MacNumbers(() => this.#projects.list()),
+      mayWriteImages: async (projectId) => {
+        const { accounts } = await options.accounts.file.read();
+        return !isChangedBy(usersOf(accounts), sharing.get(projectId));
+      },
       settings: (name) => this.#settings.get(name),
       properties: options.properties,
     });

@@ -3,47 +3,16 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { loadConfig } from '../../src/config/load.ts';
+import { test } from 'node:test';
 import { needOf, RULES } from '../../src/controller/accounts/rules.ts';
 import type { Daemon } from '../../src/daemon.ts';
-import { configureLog } from '../../src/host/log.ts';
-import { basicHeader } from '../../src/http/authentication.ts';
 import type { Route } from '../../src/http/route.ts';
-import { AccountsFile } from '../../src/store/accounts.ts';
 import type { AuditLine } from '../../src/store/audit.ts';
-import { daemonHere } from '../daemon-here.ts';
-import { scratchDirectory } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
+import { asker, PASSWORD, serve } from './people-here.ts';
 
-configureLog({ write: () => {} });
-
-const PASSWORD = 'a good password';
 /** These answer a question, or let a browser come in again. */
 const CHANGES_NOTHING: ReadonlySet<string> = new Set(['POST /v2/tickets', 'POST /v2/version']);
-
-async function serve(t: TestContext, former?: string): Promise<{ daemon: Daemon; file: AccountsFile; state: string }> {
-  const state = former ?? (await scratchDirectory(t));
-  const flags = Object.entries({ port: '0', local: 'True' }).map(([key, value]) => ({
-    ...{ section: 'Server' as const, key, value, flag: key },
-  }));
-  const { config } = loadConfig({ flags, environment: {}, workingDirectory: state, home: state, state });
-  const daemon = await daemonHere(config);
-  t.after(() => daemon.stop());
-  return { daemon, file: new AccountsFile(state), state };
-}
-
-function asker({ app }: Daemon, user: string) {
-  const headers = { authorization: basicHeader({ user, password: PASSWORD }) };
-  return async (method: string, path: string, body?: object) => {
-    const content = body === undefined ? null : JSON.stringify(body);
-    const response = await app.request(path, { method, headers, body: content });
-    const stream = response.headers.get('content-type') === 'application/json' && path.endsWith('/notifications');
-    if (stream) await response.body?.cancel();
-    const text = stream ? '' : await response.text();
-    return { status: response.status, text };
-  };
-}
 
 /** A path of the route, with this lab and else with what there is not. */
 function pathOf({ pattern }: Route, projectId: string): string {

@@ -11,7 +11,7 @@ import type { Documents } from '../../store/documents.ts';
 import { normalName, ROLES } from '../../store/roles.ts';
 import { Text } from '../../store/vocabulary.ts';
 import type { Projects } from '../projects/projects.ts';
-import { ACCESSES, type LabSharing, type Sharing } from './sharing.ts';
+import { ACCESSES, isChangedBy, type LabSharing, type Sharing, usersOf } from './sharing.ts';
 import type { TokenUses } from './token-uses.ts';
 
 export const AccountCreate = v.strictObject({ name: Text, role: v.picklist(ROLES), password: Text });
@@ -201,16 +201,24 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
         return id;
       };
       const { owner, everybody, accounts } = body;
+      const users = usersOf((await file.read()).accounts);
       await sharing.change(params.project_id, (before) => {
-        projects.get(params.project_id);
+        const { nodes } = projects.get(params.project_id);
         if (!mayShare(identity, before))
           throw new Failure('forbidden', 'Only the owner of a lab and admins may share it.');
         const shared = accounts && Object.entries(accounts).map(([name, access]) => [idOf(name, 'accounts'), access]);
-        return {
+        const after = {
           owner: owner === undefined ? before.owner : owner === null ? null : idOf(owner, 'owner'),
           everybody: everybody ?? before.everybody,
           accounts: shared ? (Object.fromEntries(shared) as LabSharing['accounts']) : before.accounts,
         };
+        const writing = [...nodes.values()].find((node) => node.isWritingImages);
+        if (writing && isChangedBy(users, after) && !isChangedBy(users, before))
+          throw new Failure(
+            'conflict',
+            `The node "${writing.name}" runs and writes to a disk image that all labs share: stop it before users may change this lab.`,
+          );
+        return after;
       });
       const project = projects.get(params.project_id);
       projects.announce('project.updated', project);

@@ -5,6 +5,7 @@ import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
 import type { Identity } from '../../http/identity.ts';
 import type { Documents } from '../../store/documents.ts';
+import type { Role } from '../../store/roles.ts';
 
 /** What somebody may do with a lab, the least first. */
 export const ACCESSES = ['none', 'watch', 'change'] as const;
@@ -26,6 +27,16 @@ const EVERYBODYS: LabSharing = { owner: null, everybody: 'change', accounts: {} 
 const NOBODYS: LabSharing = { owner: null, everybody: 'none', accounts: {} };
 
 const greater = (one: Access, other: Access): Access => (ACCESSES.indexOf(one) > ACCESSES.indexOf(other) ? one : other);
+
+/** Ids of the accounts that are users: they change their labs, and nothing that all labs share. */
+export function usersOf(accounts: readonly { id: string; role: Role }[]): string[] {
+  return accounts.filter(({ role }) => role === 'user').map(({ id }) => id);
+}
+
+/** Whether one of these accounts of users may change a lab. */
+export function isChangedBy(users: readonly string[], { owner, everybody, accounts }: LabSharing): boolean {
+  return users.some((id) => everybody === 'change' || owner === id || accounts[id] === 'change');
+}
 
 /** What is said of a lab that is not there, and of one that is not shared. */
 export function noProject(id: string): Failure {

@@ -23,6 +23,7 @@ export async function act(node: Node, action: Action, body: object = {}): Promis
     if (!starts) return;
     await node.appear();
   }
+  if (starts) await node.protectImages();
   const options = {
     limit: ACTION_LIMIT_MS,
     connect: !stop,

@@ -6,14 +6,7 @@ import { plainLabel } from '../../store/topology/start-order.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
-import {
-  computeBody,
-  lastingProperties,
-  type Node,
-  type NodeRecord,
-  withComputeState,
-  withName,
-} from '../nodes/node.ts';
+import { lastingProperties, type Node, type NodeRecord, withComputeState, withName } from '../nodes/node.ts';
 import type { NodeUpdate } from '../nodes/schema.ts';
 import { nodeRecord as nodeRecordClaim } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
@@ -97,7 +90,7 @@ export class NodeUpdates {
     renaming: Renaming,
   ): Promise<void> {
     const wanted = change(node.record);
-    const body = computeBody(wanted, given.properties ?? lastingProperties(wanted));
+    const body = await node.computeBody(given.properties ?? lastingProperties(wanted), wanted);
     const inbox: Record<string, unknown>[] = [];
     node.inbox = inbox;
     let told: readonly Record<string, unknown>[] = [];
@@ -129,7 +122,7 @@ export class NodeUpdates {
 
   /** Has the compute and the disk forget a change that has failed: the compute may have made it, and have announced it already. */
   async #tellAgain(project: Project, node: Node): Promise<void> {
-    const body = node.computeBody(node.lastingProperties);
+    const body = await node.computeBody(node.lastingProperties);
     await node.compute.put(node.path, { body, connect: false }).catch(noop);
     await this.#writer.apply(project.record, [{ node: node.record }]).catch(noop);
   }

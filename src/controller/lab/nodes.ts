@@ -42,6 +42,8 @@ export interface NodesOptions {
   macNumbers: MacNumbers;
   /** Settings of the server, by their name. */
   settings: (name: 'iou_license') => object;
+  /** Whether the nodes of a lab may write to the images of this host themselves. */
+  mayWriteImages: (projectId: string) => Promise<boolean>;
   /** The properties that computes take of a type of node. */
   properties: (type: NodeType) => ReadonlySet<string>;
 }
@@ -148,6 +150,7 @@ export class Nodes {
     const properties = { ...given.properties };
     const texts = await takeBaseConfigs(properties, this.#options.configs);
     const node = new Node(project.id, compute, nodeRecord({ ...given, properties }, name, this.#options.symbols));
+    node.mayWriteImages = () => this.#options.mayWriteImages(project.id);
     const { startSettings } = nodeKind(node.type);
     node.startHeaders = () => this.#options.macNumbers.atStart(project, node);
     undo.defer(() => this.#options.macNumbers.release(node));
@@ -180,7 +183,7 @@ export class Nodes {
   async #place(project: Project, node: Node, properties: Record<string, unknown>): Promise<Record<string, unknown>> {
     const { compute, type } = node;
     await hostProject(project, compute);
-    const body = { ...node.computeBody(properties), node_id: node.id };
+    const body = { ...(await node.computeBody(properties)), node_id: node.id };
     const limit = nodeKind(type).creationLimit ?? CREATION_LIMIT_MS;
     const path = `/projects/${project.id}/${type}/nodes`;
     const { images, macNumbers } = this.#options;
@@ -209,7 +212,7 @@ export class Nodes {
       return await this.#place(project, node, properties);
     } catch (error) {
       if (!(error instanceof ComputeRefusal)) throw error;
-      const strange = error.code === 'invalid' ? this.#strangeProperties(node, properties) : [];
+      const strange = error.code === 'invalid' ? await this.#strangeProperties(node, properties) : [];
       if (strange.length > 0) {
         tolerance.remark(
           `The node ${node.name} is opened without ${strange.join(', ')}: no ${node.type} node has such properties.`,
@@ -229,9 +232,9 @@ export class Nodes {
     }
   }
 
-  #strangeProperties(node: Node, properties: Record<string, unknown>): string[] {
+  async #strangeProperties(node: Node, properties: Record<string, unknown>): Promise<string[]> {
     const taken = this.#options.properties(node.type);
-    return Object.keys(node.computeBody(properties)).filter((name) => name in properties && !taken.has(name));
+    return Object.keys(await node.computeBody(properties)).filter((name) => name in properties && !taken.has(name));
   }
 
   /** Makes an absent node, and wires its links. */

@@ -95,6 +95,10 @@ export class Node {
   #endAsked = new AbortController();
   /** What its compute is told with a start, in place of what a client says. */
   startBody: (() => object) | undefined;
+  /** Whether its lab's nodes may write to the images of this host themselves. */
+  mayWriteImages: () => Promise<boolean> = async () => true;
+  /** Its compute was told that it writes to its images itself. */
+  #writesImages = false;
   #record: NodeRecord;
   #ports: readonly Port[] = [];
 
@@ -197,9 +201,33 @@ export class Node {
     return after.some((value, index) => value !== before[index]);
   }
 
-  /** The body of a creation or an update on the compute: `properties` and what is said of the node itself. */
-  computeBody(properties: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    return computeBody(this.#record, properties);
+  /**
+   * The body of a creation or an update on the compute: `properties` and what is said of the node itself. Where the lab's nodes may not
+   * write to images, the node gets copies of its own whatever the properties ask for.
+   */
+  async computeBody(
+    properties: Readonly<Record<string, unknown>>,
+    record = this.#record,
+  ): Promise<Record<string, unknown>> {
+    const body = computeBody(record, properties);
+    const { copied } = nodeKind(this.type).images ?? {};
+    if (copied === undefined || body[copied] !== false) return body;
+    if (!(await this.mayWriteImages())) return { ...body, [copied]: true };
+    this.#writesImages = true;
+    return body;
+  }
+
+  /** Gives the node copies of its own before it runs or its disks change, if its lab's nodes may not write to images any more. */
+  async protectImages(): Promise<void> {
+    if (!this.#writesImages || (await this.mayWriteImages())) return;
+    const body = { name: this.name, [nodeKind(this.type).images!.copied!]: true };
+    await this.compute.put(this.path, { body });
+    this.#writesImages = false;
+  }
+
+  /** Whether it runs, and writes to images of this host. */
+  get isWritingImages(): boolean {
+    return this.#writesImages && this.status !== 'stopped';
   }
 }
 
@@ -233,10 +261,7 @@ export function lastingProperties({ properties }: NodeRecord): Record<string, un
 }
 
 /** What a compute is told of a node. */
-export function computeBody(
-  record: NodeRecord,
-  properties: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+function computeBody(record: NodeRecord, properties: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const body: Record<string, unknown> = { ...properties, name: record.name };
   if (record.console !== null) body['console'] = record.console;
   if (record.console_type !== null && !nodeKind(record.node_type).withoutConsoleType) {

@@ -154,6 +154,7 @@ export function nodeRoutes({
           inTurn(params, nodeRun, async (node) => {
             const place = `${node.path}/${to}`;
             if (method === 'GET') return (await node.compute.get(place, { limit, signal })) as object;
+            await node.protectImages();
             await node.compute.post(place, { body: body as object, limit });
             return undefined;
           }),

@@ -99,7 +99,7 @@ function placeOf({ name }: ArchiveEntry): string | undefined {
 
 /** Removes the files of a node that is no longer in the lab: its compute removes them with the node, which it does not know any more. */
 async function removeElsewhere(project: Project, node: Node): Promise<void> {
-  const { console: _console, ...body } = node.computeBody(node.record.properties);
+  const { console: _console, ...body } = await node.computeBody(node.record.properties);
   try {
     await hostProject(project, node.compute);
     await node.compute.post(`/projects/${project.id}/${node.type}/nodes`, { body: { ...body, node_id: node.id } });

@@ -66,6 +66,7 @@ export async function startKept(
       project.changes.run(nodeRun(node.id), async () => {
         if (cancelled.aborted || project.nodes.get(node.id) !== node) return;
         try {
+          await node.protectImages();
           if (keepsState(node)) await node.compute.post(`${node.path}/state/start`, { limit: STATE_LIMIT_MS });
           else await act(node, 'start');
           if (statuses.get(node.id) === 'suspended') await act(node, 'suspend');

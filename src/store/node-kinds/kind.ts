@@ -73,6 +73,8 @@ export interface ImageFacts {
   isReference(property: string): boolean;
   /** Whether a file is an image that begins with these `HEAD_BYTES` bytes. */
   accepts(head: Buffer): boolean;
+  /** The property that gives a node a copy of its own; a node without one writes to the image itself. */
+  readonly copied?: string;
   /** The refusal for one that is not there; `image-missing` unless given. */
   readonly missing?: 'not-found' | 'image-missing';
 }

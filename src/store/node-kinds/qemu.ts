@@ -36,6 +36,7 @@ export const qemu: NodeKindFacts = {
     folder: 'QEMU',
     isReference: (property) => property.endsWith('image'),
     accepts: (head) => !isProgram(head),
+    copied: 'linked_clone',
   },
   passes: [
     {

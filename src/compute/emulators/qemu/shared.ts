@@ -1,6 +1,7 @@
 // What machines of one compute share: how many start at the same time, what is known of their disks, and what they must not have
 // twice: images that they write to themselves, and numbers that guests are called by.
 import { availableParallelism } from 'node:os';
+import { basename } from 'node:path';
 import { Failure } from '../../../failures.ts';
 import { Slots } from '../../../host/slots.ts';
 import type { Services } from '../../services.ts';
@@ -49,7 +50,7 @@ export function reserveImages(services: Services, node: { id: string; name: stri
   for (const path of paths) {
     const other = images.get(path);
     if (other === undefined || other.id === node.id) continue;
-    const message = `${other.name} uses the disk image ${path} as its own already; give ${node.name} linked_clone, or another image.`;
+    const message = `Another node writes to the disk image ${basename(path)} itself: give ${node.name} linked_clone, or another image.`;
     throw new Failure('conflict', message, { exception: 'QemuError' });
   }
   for (const [path, { id }] of [...images]) if (id === node.id) images.delete(path);
