@@ -21,9 +21,11 @@ function inWords({
   objects,
   status,
   lost,
+  refused,
 }: AuditLine & { lost?: number }): string {
   if (lost !== undefined) return `${time} ${lost} lines were lost: the disk did not take them`;
   const who = token === undefined ? account : `${account} (token ${token})`;
   const named = Object.entries(objects).map(([name, text]) => `${name}=${JSON.stringify(text)}`);
-  return [time, who, address, action, ...(status === 0 ? [] : [status]), ...named].join(' ');
+  const times = refused === undefined ? [] : [`(the last of ${refused} refused requests)`];
+  return [time, who, address, action, ...(status === 0 ? [] : [status]), ...named, ...times].join(' ');
 }

@@ -33,6 +33,32 @@ test('a file that is full makes way for a new one, and two together hold what wa
   );
 });
 
+test('no flood of one account pushes out what others have done, or its own other deeds, and refusals are gathered', async (t) => {
+  const state = await scratchDirectory(t);
+  const audit = new AuditFile(state, 64 * 1024);
+  const deeds = ['DELETE a lab', 'PUT a role', 'POST a template'];
+  for (const account of ['ada', 'mallory'])
+    for (const action of deeds) audit.note({ ...line(action), account, objects: { name: account } });
+  const flood = async (status: number): Promise<void> => {
+    for (let index = 0; index < 3_000; index++) {
+      audit.note({ ...line('PUT a name'), account: 'mallory', status, objects: { name: `${index}` } });
+      if (index % 100 === 0) await audit.settled();
+    }
+  };
+  await flood(200);
+  await flood(403);
+  await audit.settled();
+  for (const path of [audit.path, `${audit.path}.1`]) assert.ok(statSync(path).size < 96 * 1024, path);
+  const lines = await audit.last(100_000);
+  for (const account of ['ada', 'mallory'])
+    for (const action of deeds) assert.ok(lines.some((one) => one.account === account && one.action === action));
+  const refused = lines.filter(({ status }) => status === 403);
+  assert.ok(refused.length < 300, `${refused.length} lines of refusals`);
+  const gathered = refused.reduce((sum, { refused: times = 1 }) => sum + times, 0);
+  assert.equal(gathered, 3_000);
+  assert.equal(refused.at(-1)!.objects['name'], '2999');
+});
+
 test('a line of which a part was written spoils no other', async (t) => {
   const state = await scratchDirectory(t);
   const audit = new AuditFile(state);

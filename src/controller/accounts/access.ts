@@ -28,7 +28,7 @@ const NAMED = [
   ...['project_id', 'node_id', 'link_id', 'drawing_id', 'snapshot_id', 'template_id', 'token_id'],
   ...['name', 'filename'],
 ];
-/** Characters of a name in a line. */
+/** Bytes of a name in a line. */
 const LONGEST = 200;
 
 export class Access implements AccessControl {
@@ -98,8 +98,17 @@ export class Access implements AccessControl {
       ...Object.entries(params),
       ...(project === undefined ? [] : [['project', project] as const]),
     ];
-    return Object.fromEntries(all.map(([name, text]) => [name, text.slice(0, LONGEST)]));
+    return Object.fromEntries(all.map(([name, text]) => [name, shortened(text)]));
   }
+}
+
+/** The beginning of a text, whole characters of it. */
+function shortened(text: string): string {
+  if (Buffer.byteLength(text) <= LONGEST) return text;
+  return Buffer.from(text)
+    .subarray(0, LONGEST)
+    .toString('utf8')
+    .replace(/\ufffd+$/, '');
 }
 
 function refusal({ name, role, token }: Identity, needed: 'user' | 'admin'): Failure {

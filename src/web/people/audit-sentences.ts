@@ -14,6 +14,8 @@ export interface AuditLine {
   /** 0: a command on the host that succeeded. */
   status: number;
   request?: string;
+  /** Refused requests that the line stands for. */
+  refused?: number;
   /** Lines before it that the disk did not take; there is nothing else then. */
   lost?: number;
 }

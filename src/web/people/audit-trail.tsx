@@ -126,6 +126,7 @@ function Line({ line, names }: { line: AuditLine; names: ReadonlyMap<string, str
       </td>
       <td data-title={words.status} class={isDone ? undefined : 'refused'}>
         {isDone ? words.done : words.refused} {line.status > 0 && <small>{line.status}</small>}
+        {line.refused !== undefined && <small> × {line.refused}</small>}
       </td>
       <td data-title={words.from}>{line.address}</td>
     </tr>
