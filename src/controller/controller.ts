@@ -108,7 +108,12 @@ export class Controller {
       version: config.Server.version,
       warn: (projectId, message) => announcer.project.emit('log.warning', { message }, projectId),
     });
-    const sharing = new Sharing(store.documents);
+    const sharing = new Sharing(store.documents, (id) => this.#projects.find(id) !== undefined);
+    announcer.controller.observe(({ action, event }) => {
+      if (action !== 'project.deleted') return;
+      sharing.ended(String((event as { project_id?: unknown }).project_id));
+      void options.accounts.admissions.check();
+    });
     this.#sharing = sharing;
     this.tokenUses = new TokenUses(store.documents);
     const traces = new Traces(store.remoteObjects);
@@ -311,8 +316,9 @@ export class Controller {
     }
     if (message.action !== 'node.updated') {
       const { action, event, project_id: id } = message;
-      const elsewhere = id !== undefined && compute.id !== 'local' && !this.#projects.find(id)?.hosts.has(compute);
-      if (!elsewhere) this.announcer.project.emit(action, event, id);
+      const project = id === undefined ? undefined : this.#projects.find(id);
+      const isMeant = id === undefined || project?.hosts.has(compute) || (project && compute.id === 'local');
+      if (isMeant) this.announcer.project.emit(action, event, id);
       return;
     }
     const project = this.#projects.find(String(message.event['project_id']));

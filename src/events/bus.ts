@@ -18,7 +18,7 @@ export class EventBus<Events extends EventMap> {
   /** Tells the numbers of this bus from those of one before a restart. */
   readonly epoch = randomBytes(6).toString('hex');
   /** The last events, the oldest first from `oldest` on, round and round. */
-  readonly #history: Message[] = [];
+  readonly #history: (Message | undefined)[] = [];
   #oldest = 0;
   /** Seconds from an event to the moment at which a listener's stream takes it. */
   readonly lag = new Histogram(LAG_BUCKETS_SECONDS);
@@ -88,6 +88,12 @@ export class EventBus<Events extends EventMap> {
     this.#observers.push(observer);
   }
 
+  /** Keeps some events no longer: listeners that come back are not told them. */
+  forget(isMeant: (message: Message) => boolean): void {
+    for (const [index, message] of this.#history.entries())
+      if (message !== undefined && isMeant(message)) this.#history[index] = undefined;
+  }
+
   /** Events so far. */
   get emitted(): number {
     return this.#sequence;
@@ -122,8 +128,8 @@ export class EventBus<Events extends EventMap> {
       return;
     }
     for (let index = last - kept; index < this.#history.length; index++) {
-      const message = this.#history[(this.#oldest + index) % this.#history.length] as Message;
-      if (subscription.wants(message)) subscription.push(message);
+      const message = this.#history[(this.#oldest + index) % this.#history.length];
+      if (message !== undefined && subscription.wants(message)) subscription.push(message);
     }
   }
 

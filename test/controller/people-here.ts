@@ -38,6 +38,17 @@ export function asker({ app }: Daemon, user: string) {
   };
 }
 
+/** What a stream of notifications tells somebody, up to a line that matches. */
+export async function told({ app }: Daemon, user: string, path: string, last: RegExp): Promise<string> {
+  const response = await app.request(path, { headers: { authorization: basicHeader({ user, password: PASSWORD }) } });
+  let text = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (last.test(text)) break;
+  }
+  return text;
+}
+
 /** Adds accounts of these names and roles. */
 export async function addPeople<Name extends string>(
   { daemon, file }: { daemon: Daemon; file: AccountsFile },

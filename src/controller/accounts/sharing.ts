@@ -1,4 +1,4 @@
-// Whose labs are whose, and who else may watch or change them. Labs of which nothing is known are everybody's.
+// Which account owns each lab, and who else may watch or change it. A lab without a record is everybody's.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
@@ -26,6 +26,9 @@ const EVERYBODYS: LabSharing = { owner: null, everybody: 'change', accounts: {} 
 /** Admins see it, and may give it to somebody. */
 const NOBODYS: LabSharing = { owner: null, everybody: 'none', accounts: {} };
 
+/** Labs that are gone, of which it is known who had them: as many as events are kept. */
+const MOST_ENDED = 4_096;
+
 const greater = (one: Access, other: Access): Access => (ACCESSES.indexOf(one) > ACCESSES.indexOf(other) ? one : other);
 
 /** Ids of the accounts that are users: they change their labs, and nothing that all labs share. */
@@ -51,14 +54,19 @@ export function requireOwnPaths(identity: Identity | undefined, path: string | n
 
 export class Sharing {
   readonly #documents: Documents;
+  readonly #isThere: (projectId: string) => boolean;
   readonly #labs = new Map<string, LabSharing>();
+  /** Of labs that are gone, the oldest first: who had them is told of their end, and of operations on them. */
+  readonly #ended = new Map<string, LabSharing>();
   /** Labs of one identifier come one after the other. */
   readonly #arrivals = new KeyedLock();
   /** Changes of one lab's sharing begin with what the one before has left. */
   readonly #changes = new KeyedLock();
 
-  constructor(documents: Documents) {
+  /** @param isThere whether there is a lab of this identifier */
+  constructor(documents: Documents, isThere: (projectId: string) => boolean) {
     this.#documents = documents;
+    this.#isThere = isThere;
   }
 
   async start(): Promise<void> {
@@ -71,8 +79,11 @@ export class Sharing {
     }
   }
 
+  /** Of an unknown lab: nobody's. */
   get(projectId: string): LabSharing {
-    return this.#labs.get(projectId) ?? EVERYBODYS;
+    const known = this.#labs.get(projectId);
+    if (known !== undefined) return known;
+    return this.#isThere(projectId) ? EVERYBODYS : (this.#ended.get(projectId) ?? NOBODYS);
   }
 
   /** What somebody may do with a lab; everything where nobody logs in. */
@@ -94,26 +105,23 @@ export class Sharing {
 
   /**
    * Makes a lab, which is its maker's from its first moment on. Where a host has one account labs are everybody's, so that they are still
-   * there for those who get an account later.
-   * @param isThere whether there is a lab of this identifier; making gives that one then
-   * @throws Failure `conflict` for the identifier of a lab that is not shared with whoever makes this one
+   * there for those who get an account later. A lab that is away, as on a disk that is not mounted, keeps its identifier and its owner.
+   * @param make gives the lab of this identifier if there is one
+   * @throws Failure `conflict` for the identifier of a lab that this account may not change
    */
-  async making<T>(
-    projectId: string,
-    identity: Identity | undefined,
-    isThere: () => boolean,
-    make: () => Promise<T>,
-  ): Promise<T> {
+  async making<T>(projectId: string, identity: Identity | undefined, make: () => Promise<T>): Promise<T> {
     if (identity === undefined) return make();
     return this.#arrivals.run(projectId, async () => {
+      const before = this.#labs.get(projectId);
+      const mayHave = this.#isThere(projectId)
+        ? this.accessOf(identity, projectId) === 'change'
+        : before === undefined || before.owner === identity.id || identity.role === 'admin';
+      if (!mayHave)
+        throw new Failure('conflict', 'project_id: this identifier is taken; leave it out, or choose another.');
+      if (before !== undefined || this.#isThere(projectId) || identity.alone) return make();
       await using undo = new AsyncDisposableStack();
-      if (isThere()) {
-        if (!this.sees(identity, projectId))
-          throw new Failure('conflict', 'project_id: this identifier is taken; leave it out, or choose another.');
-      } else if (!identity.alone) {
-        await this.change(projectId, () => ({ owner: identity.id, everybody: 'none', accounts: {} }));
-        undo.defer(() => this.forget(projectId));
-      }
+      await this.change(projectId, () => ({ owner: identity.id, everybody: 'none', accounts: {} }));
+      undo.defer(() => this.forget(projectId));
       const made = await make();
       undo.move();
       return made;
@@ -139,10 +147,20 @@ export class Sharing {
     });
   }
 
+  /** A lab is about to be gone. */
+  ended(projectId: string): void {
+    const last = this.get(projectId);
+    this.#ended.delete(projectId);
+    this.#ended.set(projectId, last);
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > MOST_ENDED) this.#ended.delete(oldest!);
+  }
+
   /** After the end of a lab. */
   async forget(projectId: string): Promise<void> {
     await this.#changes.run(projectId, async () => {
       if (!this.#labs.has(projectId)) return;
+      this.ended(projectId);
       await this.#documents.delete('sharing', projectId);
       this.#labs.delete(projectId);
     });

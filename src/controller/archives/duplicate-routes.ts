@@ -42,9 +42,9 @@ export function duplicateRoutes({ projects, duplicates, sharing, operations, loc
         const project = await projects.settled(params.project_id);
         const id = randomUUID();
         const plan = { id, name: name ?? project.record.name, path: path ?? undefined, resetMacAddresses };
-        const wanted = { kind: 'duplicate', name: plan.name, projectId: project.id, id: operationId(headers) };
+        const wanted = { kind: 'duplicate', name: plan.name, projectId: id, id: operationId(headers) };
         const work = () => operations.run(wanted, () => duplicates.duplicate(project, plan));
-        return (await sharing.making(id, client.identity, () => false, work)).json();
+        return (await sharing.making(id, client.identity, work)).json();
       },
     ),
   ];

@@ -56,8 +56,7 @@ export function archiveRoutes({ projects, exports, imports, sharing, operations 
         const length = Number(headers.get('content-length') ?? 0);
         const wanted = { kind: 'import', name: name ?? id, projectId: id, id: operationId(headers) };
         const work = async () => imports.receive(id, uploaded(headers, stream), { name, path, length, signal });
-        const isThere = (): boolean => projects.find(id) !== undefined;
-        return (await sharing.making(id, client.identity, isThere, () => operations.run(wanted, work))).json();
+        return (await sharing.making(id, client.identity, () => operations.run(wanted, work))).json();
       },
     ),
   ];

@@ -5,7 +5,7 @@ import { Failure } from '../../failures.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';
-import type { Announcer } from '../events.ts';
+import { type Announcer, forgetEvents } from '../events.ts';
 import { Project } from '../lab/project.ts';
 import type { Traces } from '../lab/traces.ts';
 import { mustBeVacant, placeFor, refuseShared } from './places.ts';
@@ -73,6 +73,7 @@ export class Catalogue {
     const known = this.#projects.get(project.id);
     if (known) return known;
     this.#projects.set(project.id, project);
+    forgetEvents(this.#options.announcer, project.id);
     this.announce('project.created', project);
     return project;
   }
@@ -86,8 +87,10 @@ export class Catalogue {
   /** Nobody finds it from now on; who waits for a turn is told that it is gone. */
   remove(project: Project): void {
     project.become('deleted');
-    this.#projects.delete(project.id);
+    forgetEvents(this.#options.announcer, project.id);
+    // While it is still known with whom it was shared.
     this.announce('project.deleted', project);
+    this.#projects.delete(project.id);
   }
 
   /** Runs what may register a project of this id when nothing else may: the second one finds the first one's. */

@@ -71,6 +71,7 @@ export class Projects extends Catalogue {
         if (project.state === 'deleted' || (await hasFile(project.record))) return;
         await this.#life.closeNow(project);
         await this.#options.writer.forget(project.id);
+        await this.#options.lost(project.id);
         this.remove(project);
       });
     }
@@ -266,12 +267,9 @@ export class Projects extends Catalogue {
 
   /**
    * Registers a topology file of this machine, or takes the project that is known under its id, and opens it.
-   * @param making makes the project of this identifier
+   * @param making makes the project of this identifier, if somebody may
    */
-  async load(
-    file: string,
-    making: (id: string, isThere: () => boolean, make: () => Promise<Project>) => Promise<Project>,
-  ): Promise<Project> {
+  async load(file: string, making: (id: string, make: () => Promise<Project>) => Promise<Project>): Promise<Project> {
     const path = resolve(file);
     const isKnown = this.list().some(({ record: { path: folder, filename } }) => join(folder, filename) === path);
     const { topology } = await readTopologyFile(path, { version: this.#version, strict: !isKnown });
@@ -291,6 +289,6 @@ export class Projects extends Catalogue {
         await refuseShared(record.path, this.others());
         return this.adopt(record);
       });
-    return this.open(await making(id, () => this.find(id) !== undefined, adopt));
+    return this.open(await making(id, adopt));
   }
 }

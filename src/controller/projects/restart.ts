@@ -100,6 +100,7 @@ export class Restart {
     const formerly = new Set([...leftOpen, ...stored.map(({ project_id: id }) => id)]);
     const ids = new Set(found.map(({ record }) => record.project_id));
     for (const project of this.#catalogue.list().filter(({ id, damaged }) => damaged !== undefined && !ids.has(id))) {
+      await this.#options.lost(project.id);
       this.#catalogue.remove(project);
     }
     for (const { record, damaged, foreign = false } of found) {

@@ -67,15 +67,13 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       const { identity } = client;
       requireOwnPaths(identity, body.path);
       const id = body.project_id ?? randomUUID();
-      const isThere = (): boolean => projects.find(id) !== undefined;
-      return (await sharing.making(id, identity, isThere, () => projects.create(body, id))).json();
+      return (await sharing.making(id, identity, () => projects.create(body, id))).json();
     }),
 
     route('POST /v2/projects/load', { body: ProjectLoad, status: 201 }, async ({ body, client }) => {
       if (!local)
         throw new Failure('forbidden', 'path: only a server in local mode (--local) takes paths of its own disk.');
-      const load = projects.load(body.path, (id, isThere, make) => sharing.making(id, client.identity, isThere, make));
-      return (await load).json();
+      return (await projects.load(body.path, (id, make) => sharing.making(id, client.identity, make))).json();
     }),
 
     route('GET /v2/projects/{project_id}', {}, ({ params }) => projects.get(params.project_id).json()),
