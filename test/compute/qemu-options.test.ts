@@ -106,6 +106,24 @@ for (const options of HARMLESS) {
 }
 
 const REFUSED = [
+  // Of a property that is named twice QEMU takes the last.
+  ...[
+    '-device e1000,driver=pci-testdev',
+    '-device driver=e1000,driver=pci-testdev',
+    '-device e1000,mac=00:11:22:33:44:55,mac=00:11:22:33:44:56',
+    '-usb -device e1000,driver=usb-host,vendorid=0x1d6b,productid=0x0002',
+    '-usb -device e1000,driver=u2f-passthru,hidraw=/etc/hostname',
+    '-device usb-kbd,hidraw=/etc/hostname',
+    '-device virtio-net-pci,guest-cid=4242',
+    '-device virtio-scsi-pci,wwpn=naa.1',
+    '-device ide-hd,some-path=/etc/x',
+    '-object iothread,qom-type=memory-backend-file,id=m,mem-path=canary,size=1M',
+    '-object iothread,id=i,qom-type=can-bus',
+    '-object rng-builtin,id=a,id=b',
+    '-chardev null,id=a,backend=file',
+    '-machine pc,type=q35',
+    '-monitor vc',
+  ],
   // The release refuses these.
   ...[
     '-blockdev x',

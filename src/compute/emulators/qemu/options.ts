@@ -22,13 +22,20 @@ const LISTS = new Set(
 
 /** Properties, in any option, that lead to the host: its files, its sockets, its programs, its devices. */
 const LEADS_OUT =
-  /^(?:x-)?(?:.*file(?:name)?|path|.*dir|romfile|.*host(?:dev|addr|bus|port)?|sysfsdev|evdev|socket|fd|fds|vhost.*|chroot|script|downscript|helper|splash|kernel|initrd|dtb|dumpdtb|firmware|pflash\d*|drive|fsdev|netdev|chardev|data|mem-path|secret|tls-.*|rr.*|tpmdev|audiodev|logappend|property|memdev|unix|addr6?|to|dev|server|display|device|rendernode|gl)$/;
+  /^(?:x-)?(?:.*file(?:name)?|.*path|.*dir|romfile|.*host(?:dev|addr|bus|port)?|sysfsdev|evdev|socket|fd|fds|vhost.*|chroot|script|downscript|helper|splash|kernel|initrd|dtb|dumpdtb|firmware|pflash\d*|drive|fsdev|netdev|chardev|data|mem-path|secret|tls-.*|rr.*|tpmdev|audiodev|logappend|property|memdev|unix|addr6?|to|dev|server|display|device|rendernode|gl|hidraw|vendorid|productid|wwpn|guest-cid|db|cert\d)$/;
+
+/** Properties that choose what is made. The first word of a list stands for one of them, and QEMU takes the last. */
+const CHOOSES = /^(?:driver|qom-type|type|backend)$/;
+
+/** Options whose whole value is text or flags. */
+const FREE = new Set(['-append', '-name', '-cpu']);
 
 /** Where the value of an option is one of these words, it is harmless. */
 const WORDS: Readonly<Record<string, RegExp>> = {
   '-serial': /^(?:none|null|vc)$/,
   '-parallel': /^(?:none|null|vc)$/,
-  '-monitor': /^(?:none|null|vc)$/,
+  // A monitor on the display could start programs.
+  '-monitor': /^(?:none|null)$/,
   '-display': /^none$/,
   '-net': /^none$/,
   '-k': /^[a-z]{2}(?:-[a-z]{2})?$/,
@@ -110,9 +117,10 @@ function judge(words: readonly string[]): void {
 
 function isHarmless(option: string, value: string): boolean {
   const words = WORDS[option];
+  const list = properties(value);
+  if (!FREE.has(option) && !isPlainList(list)) return false;
   if (words) return words.test(value);
   if (value.startsWith('{')) return false;
-  const list = properties(value);
   if (option === '-global') return isHarmlessGlobal(list);
   if (
     option === '-device' &&
@@ -124,6 +132,12 @@ function isHarmless(option: string, value: string): boolean {
   const isOwnDrive = (name: string, named: string | undefined): boolean =>
     option === '-device' && name === 'drive' && /^drive[0-3]$/.test(named ?? '');
   return list.every(({ name, value: named }) => !LEADS_OUT.test(name) || isOwnDrive(name, named));
+}
+
+/** Whether no property is named twice, and what is made is chosen by the first word alone. */
+function isPlainList(list: ReturnType<typeof properties>): boolean {
+  const names = list.map(({ name }) => name);
+  return new Set(names).size === names.length && !names.slice(1).some((name) => CHOOSES.test(name));
 }
 
 /** `driver.property=value`, whose property is the last word of the name. */
