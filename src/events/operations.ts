@@ -2,7 +2,7 @@
 // moment ago, told piece by piece.
 import { randomUUID } from 'node:crypto';
 import { Failure, messageOf } from '../failures.ts';
-import { type Progress, type ProgressUnit, within } from '../host/progress.ts';
+import { type Progress, ongoing, type ProgressUnit, within } from '../host/progress.ts';
 
 export type OperationState = 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled';
 
@@ -142,6 +142,11 @@ export class Operation implements Progress {
     this.#abort.abort(this.#cancelled());
   }
 
+  /** Cancels it if that is still possible. */
+  giveUp(): void {
+    if (this.#cancellable && this.#state === 'running') this.cancel();
+  }
+
   /** Nothing happens the second time. @returns what whoever asked for it is to be told */
   end(...[thrown]: [thrown?: unknown]): unknown {
     if (this.isOver) return thrown;
@@ -204,10 +209,17 @@ export class Operations {
         `X-Operation-Id: ${known.id} is the identifier of another operation; make a new one.`,
       );
     }
+    // Whoever loses the right to the request that it is part of has it cancelled.
+    const { signal } = ongoing();
+    const giveUp = (): void => operation.giveUp();
     const operation = new Operation(wanted, (one, action) => {
-      if (action === 'operation.ended') this.#forgetLater(one);
+      if (action === 'operation.ended') {
+        signal.removeEventListener('abort', giveUp);
+        this.#forgetLater(one);
+      }
       this.#options.tell(action, one.json());
     });
+    signal.addEventListener('abort', giveUp);
     this.#operations.delete(operation.id);
     this.#operations.set(operation.id, operation);
     this.#options.tell('operation.started', operation.json());

@@ -1,10 +1,10 @@
-// What lasts: WebSockets and streams of those who were let in. It ends when they would not be let in any more.
+// What lasts: WebSockets, streams, and requests whose bodies or work take their time. It ends when the client loses the right to it.
 import { Failure } from '../failures.ts';
 import { log } from '../host/log.ts';
 import type { Authentication } from './authentication.ts';
 import type { Identity } from './identity.ts';
 
-/** How often it is looked at who is still allowed what he was. */
+/** How often the rights of what lasts are checked again. */
 const CHECK_MS = 2_000;
 
 export interface Lasting {
@@ -12,7 +12,7 @@ export interface Lasting {
   tag: string | undefined;
   /** Throws a Failure when it would not be allowed any more. */
   check?: ((identity: Identity) => void) | undefined;
-  end: (reason: string) => void;
+  end: (reason: Failure) => void;
 }
 
 export class Admissions {
@@ -36,15 +36,21 @@ export class Admissions {
     };
   }
 
+  /** @throws Failure `forbidden`, `not-found` if it is not allowed any more */
+  async confirm({ tag, check }: Pick<Lasting, 'tag' | 'check'>): Promise<void> {
+    const there = await this.#authentication.stillThere(tag);
+    if (there === undefined)
+      throw new Failure('forbidden', 'The password was changed, or the account or token is gone.');
+    if (there.identity) check?.(there.identity);
+  }
+
   /** Ends now what is not allowed any more. Accounts that cannot be read let nobody in; those who are in may stay. */
   async check(): Promise<void> {
     for (const lasting of [...this.#lasting]) {
       try {
-        const there = await this.#authentication.stillThere(lasting.tag);
-        if (there === undefined) lasting.end('The password was changed, or the account or token is gone.');
-        else if (there.identity) lasting.check?.(there.identity);
+        await this.confirm(lasting);
       } catch (error) {
-        if (error instanceof Failure && ['forbidden', 'not-found'].includes(error.code)) lasting.end(error.message);
+        if (error instanceof Failure && ['forbidden', 'not-found'].includes(error.code)) lasting.end(error);
         else log.debug('accounts cannot be read', { error: String(error) });
       }
     }

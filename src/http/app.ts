@@ -5,6 +5,7 @@ import { TrieRouter } from 'hono/router/trie-router';
 import { answerText } from '../events/json.ts';
 import { Failure } from '../failures.ts';
 import { KeyedLock } from '../host/keyed-lock.ts';
+import { within } from '../host/progress.ts';
 import type { AccessControl } from './access-control.ts';
 import type { Admissions } from './admissions.ts';
 import { MalformedBody, mergeQuery, queryMembers, readJsonBody } from './body.ts';
@@ -24,6 +25,7 @@ import {
   type SocketRoute,
 } from './route.ts';
 import { type MessageSocket, socketPair } from './sockets.ts';
+import { StandingRight } from './standing-right.ts';
 import { targetOf } from './target.ts';
 import { type Schema, validated } from './validation.ts';
 
@@ -203,14 +205,20 @@ export class App {
       const tell = admit?.(request);
       refused.request = request.query;
       if (route.kind === 'socket') return await this.#upgrade(route, request, context);
+      using right = this.#rightTo(route, context);
+      if (right) {
+        request.stream = right.body(request.stream);
+        request.signal = AbortSignal.any([request.signal, right.signal]);
+      }
       if (!route.options.raw) {
-        const sent = await readJsonBody(context.req.raw.body ?? context.env.body?.() ?? null);
+        const sent = await readJsonBody(request.stream ?? context.env.body?.() ?? null);
         this.#record?.({ method: route.method, target: targetOf(context.req.raw, context.env), body: sent });
         const body = mergeQuery(sent, request.query);
         refused.request = body;
         request.body = route.options.body ? validatedBody(route.options.body, body) : body;
       }
-      const answer = await this.#inTurn(route, request);
+      const work = () => this.#inTurn(route, request);
+      const answer = await (right ? within(right.progress, work) : work());
       tell?.(answer);
       const response = await render(answer, route, request.headers);
       const { outgoing } = context.env;
@@ -222,6 +230,13 @@ export class App {
       response.headers.set('X-Route', route.pattern);
       return response;
     }
+  }
+
+  /** The right to a change, which may end before the change is done; undefined where nobody logs in. */
+  #rightTo({ method }: Route, { env: { client, check } }: HonoContext): StandingRight | undefined {
+    const tag = client?.identity?.tag;
+    if (this.admissions === undefined || tag === undefined || method === 'GET') return undefined;
+    return new StandingRight(this.admissions, { tag, check });
   }
 
   /** An answer that may last ends when its client is not allowed it any more. */

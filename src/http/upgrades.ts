@@ -108,7 +108,7 @@ function lookAfter(socket: WebSocket, { app, environment: { client, check } }: D
     tag: client?.identity?.tag,
     check,
     // A close frame has room for 123 bytes of reason.
-    end: (reason) => socket.close(POLICY_VIOLATION, Buffer.from(reason).subarray(0, 120).toString('utf8')),
+    end: ({ message }) => socket.close(POLICY_VIOLATION, Buffer.from(message).subarray(0, 120).toString('utf8')),
   });
   if (over) socket.once('close', over);
 }
