@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Gives saved labs of older releases to a server and compares what it makes of them. No dependencies; Node.js 20 or newer.
+// Gives saved labs of releases 1.0 to 3.0 to a server and compares what it makes of them. No dependencies; Node.js 20 or newer.
 //
 //   node check.mjs --url http://127.0.0.1:3080 [--user U --password P] [--verbose] [case or case/way ...]
 //
@@ -11,8 +11,9 @@ import { fileURLToPath } from 'node:url';
 import * as zlib from 'node:zlib';
 
 export const REVISION = 9;
-export const WAYS = ['found', 'loaded', 'imported'];
+export const WAYS = ['found', 'loaded', 'imported', 'archive'];
 const PROJECT_FILE = 'project.gns3';
+const ARCHIVE = 'lab.gns3project';
 
 // ---------------------------------------------------------------- the server
 
@@ -173,13 +174,13 @@ async function loaded(server, work) {
   return { status: 201, project: answer.json, topology: { ...topology, topology: first }, problems, api: true };
 }
 
-/** POST /projects/{id}/import of an archive of the case's files. */
-async function imported(server, directory) {
-  const entries = filesOf(directory).map((name) => ({ name: name.replaceAll('\\', '/'), data: readFileSync(join(directory, name)) }));
+/** POST /projects/{id}/import of an archive: the case's own, or one of the case's files. */
+async function imported(server, directory, archive) {
+  const entries = archive ? [] : filesOf(directory).map((name) => ({ name: name.replaceAll('\\', '/'), data: readFileSync(join(directory, name)) }));
   const id = newUuid();
   const name = `imported-${unique()}`;
   const work = join(server.projects, id);
-  const answer = await server.ask('POST', `/projects/${id}/import?name=${name}`, zip(entries), { raw: true, timeout: 120_000 });
+  const answer = await server.ask('POST', `/projects/${id}/import?name=${name}`, archive ?? zip(entries), { raw: true, timeout: 120_000 });
   if (answer.status !== 201) return { work, status: answer.status, message: answer.json?.message };
   const project = await server.get(`/projects/${id}`);
   const topology = JSON.parse(readFileSync(join(project.path, project.filename), 'utf8'));
@@ -216,11 +217,13 @@ export async function giveImages(server, images) {
 
 /** Gives a case to the server by one way; answers the normal form of what it made of it. */
 export async function run(server, directory, way) {
-  const raw = readFileSync(join(directory, PROJECT_FILE));
+  const archive = way === 'archive' ? readFileSync(join(directory, ARCHIVE)) : undefined;
+  const raw = archive ?? readFileSync(join(directory, PROJECT_FILE));
   const computes = new Set((await server.get('/computes')).map(({ compute_id }) => compute_id));
-  let work = way === 'imported' ? undefined : place(server, directory);
+  const isImport = way === 'imported' || way === 'archive';
+  let work = isImport ? undefined : place(server, directory);
   try {
-    const got = way === 'imported' ? await imported(server, directory) : await (way === 'found' ? found : loaded)(server, work);
+    const got = isImport ? await imported(server, directory, archive) : await (way === 'found' ? found : loaded)(server, work);
     work ??= got.work;
     const result = { status: got.status, ...(got.message !== undefined && { message: got.message }) };
     if (got.topology === undefined) {
@@ -577,6 +580,9 @@ function matched(got, want, path, out, compare, kind) {
   });
 }
 
+/** Properties that 3.0 writes and 2.2 does not know: they may be kept or left out. */
+const NEW_IN_3 = /^(compute_id|usage|qemu_path|maxcpus|ethertype|hd[a-d]_disk_image_backed)$/;
+
 /** Differences between what a server made of a case and one form of what is expected. */
 export function compare(got, want, old) {
   if (want.refused) return compareRefusal(got, want);
@@ -586,7 +592,8 @@ export function compare(got, want, old) {
   matched(got.computes, want.computes, '/computes', out, (a, b, path) => differences(a, b, path, [], () => false), 'computes');
   const oldProperties = (old.topology?.nodes ?? []).flatMap((node) => Object.keys(node?.properties ?? {}));
   // A server may tell more properties; not those that the old file had and that the conversion takes away.
-  const nodeExtras = (path, key) => key === 'node_id' || (/\/properties$/.test(path) && !oldProperties.includes(key));
+  const nodeExtras = (path, key) =>
+    key === 'node_id' || (key === 'ethertype' && /\/ports_mapping\[\d+\]$/.test(path)) || (/\/properties$/.test(path) && (NEW_IN_3.test(key) || !oldProperties.includes(key)));
   matched(got.nodes, want.nodes, '/nodes', out, (a, b, path) => differences(a, b, path, [], nodeExtras), 'nodes');
   compareLinks(got.links, want.links, out);
   matched(got.drawings, want.drawings, '/drawings', out, (a, b, path) => differences(a, b, path, [], () => false), 'drawings');
@@ -627,7 +634,7 @@ export function judge(got, expected, old) {
 // ---------------------------------------------------------------- the program
 
 export function casesBelow(directory) {
-  return readdirSync(directory).filter((name) => existsSync(join(directory, name, PROJECT_FILE)) && statSync(join(directory, name)).isDirectory()).sort();
+  return readdirSync(directory).filter((name) => [PROJECT_FILE, ARCHIVE].some((file) => existsSync(join(directory, name, file))) && statSync(join(directory, name)).isDirectory()).sort();
 }
 
 async function main(args) {
@@ -648,7 +655,7 @@ async function main(args) {
   for (const name of names) {
     const directory = join(options.directory, name);
     const expected = JSON.parse(readFileSync(join(directory, 'expected.json'), 'utf8'));
-    const old = parse(readFileSync(join(directory, PROJECT_FILE)));
+    const old = existsSync(join(directory, PROJECT_FILE)) ? parse(readFileSync(join(directory, PROJECT_FILE))) : {};
     const failures = [];
     const lacking = expected.needs ? await missingTypes(server, expected.needs) : [];
     if (lacking.length > 0) {

@@ -186,7 +186,7 @@ test('what is wrong in a file is named with its place and what would fit', () =>
     [{ project_id: '../../etc' }, /project_id/],
     [{ zoom: 1.5 }, /zoom/],
     [{ extra: true }, /extra: is not a member/],
-    [{ revision: 10 }, /revision: 10 is of a later release .*up to 9/],
+    [{ revision: 11 }, /revision: 11 is of a later release than the last known one, 10/],
     [{ revision: '9' }, /revision: expected an integer/],
     [{ revision: 9.5 }, /revision: expected an integer/],
     [{ revision: -1 }, /revision: expected an integer/],
@@ -302,7 +302,7 @@ test('hostile text is refused, not run into', () => {
     'variables',
     'topology.links.0.nodes',
   ];
-  for (const revision of [5, 6, 7, 8, 9]) {
+  for (const revision of [5, 6, 7, 8, 9, 10]) {
     for (const place of odd) {
       for (const value of [null, 1, 'x', [], [null], { a: 1 }, [[1]], [{ name: {} }]]) {
         try {
@@ -326,6 +326,53 @@ test('what earlier 2.2 releases wrote into revision 9 is put right', () => {
   assert.equal(topology.topology.nodes[0]!.template_id, uuid(50));
   assert.equal(topology.topology.nodes[1]!.console_type, 'none');
   assert.deepEqual(topology.variables, [{ name: 'KEPT' }]);
+});
+
+test('revision 10 becomes what revision 9 says: new members go, names and values stay', () => {
+  const base = { ...sample().topology.nodes[0]!, compute_id: 'local', name: 'Bell-1' };
+  const later = { aux: null, aux_type: 'none', console_type: null, symbol: null, custom_adapters: null, locked: null };
+  const label = { text: 'Bell-1', x: null, y: null, rotation: null, style: null };
+  const common = { compute_id: 'local', usage: null };
+  const port = { name: 'Ethernet0', port_number: 0, type: 'access', vlan: 10 };
+  const tunnel = { name: 'Ethernet1', port_number: 1, type: 'qinq', vlan: 5, ethertype: '0x88A8' };
+  const nodes: [type: string, properties: object, kept: object][] = [
+    ['vpcs', {}, {}],
+    ['cloud', { usage: 'words', ports_mapping: [] }, { ports_mapping: [] }],
+    [
+      'ethernet_switch',
+      { ports_mapping: [{ ...port, ethertype: '0x8100' }, tunnel] },
+      { ports_mapping: [port, tunnel] },
+    ],
+    ['qemu', { usage: 'words', maxcpus: 4, hdb_disk_image_backed: 'a.img', ram: 64 }, { usage: 'words', ram: 64 }],
+    ['docker', { memory: 0, cpus: 0.5, mac_address: '', extra_hosts: null, image: 'i' }, { image: 'i' }],
+    ['dynamips', { image: 'i', slot1: null, slot2: 'PA-8T', npe: null }, { image: 'i', slot1: null, slot2: 'PA-8T' }],
+  ];
+  const text = changed({
+    revision: 10,
+    version: '3.0.6',
+    supplier: null,
+    variables: [{ name: 'A', value: null }],
+    'topology.nodes': nodes.map(([node_type, properties]) => ({
+      ...base,
+      ...later,
+      ...{ label, node_type, properties: { ...common, ...properties } },
+    })),
+    'topology.links.0.suspend': true,
+    'topology.links.0.link_style': null,
+    'topology.drawings.0.svg': null,
+  });
+  const { topology, revision, unknown } = parseTopology(text, { strict: true });
+  assert.deepEqual([revision, topology.revision, unknown], [10, 9, []]);
+  assert.deepEqual([topology.supplier, topology.variables], [null, [{ name: 'A' }]]);
+  for (const [index, [type, , kept]] of nodes.entries()) {
+    const { custom_adapters: _, locked: _locked, ...rest } = base;
+    const expected = { ...rest, symbol: null, console_type: 'none', node_type: type, properties: kept };
+    const shown = { text: 'Bell-1', x: null, style: null };
+    assert.deepEqual(topology.topology.nodes[index], { ...expected, label: shown }, type);
+  }
+  const [link] = topology.topology.links;
+  assert.ok(!('suspend' in link!) && !('link_style' in link!) && !('svg' in topology.topology.drawings[0]!));
+  assert.equal(parseTopology(text, { keepSuspension: true }).topology.topology.links[0]!.suspend, true);
 });
 
 test('each older revision becomes what revision 9 says', () => {

@@ -39,7 +39,7 @@ export async function readProject(archive: ArchiveReader): Promise<JsonObject> {
  */
 export async function takeTopology(directory: string, version: string): Promise<Topology> {
   const file = join(directory, PROJECT_FILE);
-  const { topology, upgradedFrom } = await readTopologyFile(file, { version, strict: true });
+  const { topology, upgradedFrom } = await readTopologyFile(file, { version, strict: true, keepSuspension: true });
   await rm(file);
   if (upgradedFrom !== undefined) await rm(`${file}.backup${upgradedFrom}`);
   return topology;

@@ -8,6 +8,9 @@ import { writeFileAtomically } from '../../host/atomic-file.ts';
 import { namesIn } from '../../host/directories.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { packArchive } from '../../store/archive/writer.ts';
+import type { JsonObject } from '../../store/json.ts';
+import { REVISION } from '../../store/topology/schema.ts';
+import { upgradeTopology } from '../../store/topology/upgrade.ts';
 import { isContainerFile } from './extraction.ts';
 import { PROJECT_FILE, readProject } from './project-file.ts';
 
@@ -52,10 +55,16 @@ export async function repackSnapshots(
   }
 }
 
+/** A release restores no snapshot of a later revision than it writes. Older ones it brings up to date, with their files. */
+function restorable(project: JsonObject): JsonObject {
+  const isLater = Number(project['revision']) > REVISION;
+  return isLater ? upgradeTopology(project, { keepSuspension: true }).document : project;
+}
+
 async function repack(path: string, identity: { project_id: string; name: string }): Promise<void> {
   await using handle = await open(path);
   const archive = await ArchiveReader.open(handle, { absoluteLinks: isContainerFile });
-  const topology = JSON.stringify({ ...(await readProject(archive)), ...identity });
+  const topology = JSON.stringify({ ...restorable(await readProject(archive)), ...identity });
   // What was compressed stays so: nobody's zeros come to lie on the disk.
   const compressed = [...archive.entries.values()].some(({ raw }) => raw.compressionMethod !== 0);
   const packed = packArchive(compressed ? 'deflated' : 'stored', async (writer) => {

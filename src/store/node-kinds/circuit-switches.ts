@@ -6,6 +6,7 @@ const COMMON = { alwaysRuns: true, withoutConsoleType: true, withoutFilters: tru
 
 export const frameRelaySwitch: NodeKindFacts = {
   type: 'frame_relay_switch',
+  addedByRelease3: ['usage'],
   ports: (source) => circuitPorts(source, 'FrameRelay'),
   ...COMMON,
   template: {
@@ -19,6 +20,7 @@ export const frameRelaySwitch: NodeKindFacts = {
 
 export const atmSwitch: NodeKindFacts = {
   type: 'atm_switch',
+  addedByRelease3: ['usage'],
   ports: (source) => circuitPorts(source, 'ATM'),
   ...COMMON,
   template: {

@@ -15,6 +15,7 @@ const CloudPort = v.variant('type', [
 
 export const cloud: NodeKindFacts = {
   type: 'cloud',
+  addedByRelease3: ['usage'],
   ports: (source) => mappedPorts(source, 'by name'),
   alwaysRuns: true,
   withoutConsoleType: true,

@@ -7,6 +7,7 @@ import { between, consoleMembers, customAdapters, macAddress, text } from './tem
 
 export const docker: NodeKindFacts = {
   type: 'docker',
+  addedByRelease3: ['memory', 'cpus'],
   ports: containerPorts,
   creationLimit: 0,
   linksLeadInside: true,

@@ -14,6 +14,7 @@ const SwitchPort = v.strictObject({
 
 export const ethernetHub: NodeKindFacts = {
   type: 'ethernet_hub',
+  addedByRelease3: ['usage'],
   ports: (source) => mappedPorts(source, 'by place'),
   alwaysRuns: true,
   withoutConsoleType: true,
@@ -30,6 +31,7 @@ export const ethernetHub: NodeKindFacts = {
 
 export const ethernetSwitch: NodeKindFacts = {
   type: 'ethernet_switch',
+  addedByRelease3: ['usage'],
   ports: (source) => mappedPorts(source, 'by place'),
   alwaysRuns: true,
   withoutFilters: true,

@@ -46,6 +46,8 @@ export interface NodeKindFacts {
   readonly startSettings?: 'iou_license';
   /** Properties without which a file is refused, and what each is. */
   readonly required?: Readonly<Record<string, string>>;
+  /** Properties that releases 3.0 added and computes of 2.2 reject, beside `compute_id`, which they added to all kinds. */
+  readonly addedByRelease3?: readonly string[];
   /** Milliseconds that its creation may take, 0 for as long as it needs (a download); 20 minutes unless given. */
   readonly creationLimit?: number;
   /** Links in a node's folder mean places within the node, wherever they seem to lead. */

@@ -4,6 +4,7 @@ import { mappedPorts } from './ports.ts';
 
 export const nat: NodeKindFacts = {
   type: 'nat',
+  addedByRelease3: ['usage'],
   ports: (source) => mappedPorts(source, 'by name'),
   alwaysRuns: true,
   withoutConsoleType: true,

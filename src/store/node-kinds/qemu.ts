@@ -30,6 +30,7 @@ const diskInterface = v.optional(
 
 export const qemu: NodeKindFacts = {
   type: 'qemu',
+  addedByRelease3: ['maxcpus', ...DRIVES.map((drive) => `${drive}_disk_image_backed`)],
   ports: (source) => adapterPorts(source),
   whileRunning: 'state',
   images: {

@@ -9,6 +9,7 @@ const SCRIPT = 'vpcs_base_config.txt';
 
 export const vpcs: NodeKindFacts = {
   type: 'vpcs',
+  addedByRelease3: ['usage'],
   ports: onePort,
   macNumber: true,
   template: {

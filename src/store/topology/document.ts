@@ -7,6 +7,7 @@ import type { LabContents } from '../labs.ts';
 import { nodeKind } from '../node-kinds/kinds.ts';
 import type { ProjectRecord } from '../projects.ts';
 import type { Label } from '../vocabulary.ts';
+import type { UpgradeOptions } from './revision-10.ts';
 import { PROJECT_SETTINGS, REVISION, Topology } from './schema.ts';
 import { labelWith, type StartMembers } from './start-order.ts';
 import { knownMembers } from './unknown-members.ts';
@@ -44,7 +45,7 @@ export interface ParsedTopology {
   unknown: string[];
 }
 
-export interface ParseOptions {
+export interface ParseOptions extends UpgradeOptions {
   /**
    * For a file that is new here, as the release judges such files: refused are routers without an image, and unknown members in a file of
    * this revision by a release that wrote none, since somebody has changed it by hand.
@@ -53,7 +54,8 @@ export interface ParseOptions {
 }
 
 /** Reads the text of a .gns3 file, upgrading it in memory. `Failure('conflict')` says what is wrong where. */
-export function parseTopology(text: string, { strict = false }: ParseOptions = {}): ParsedTopology {
+export function parseTopology(text: string, options: ParseOptions = {}): ParsedTopology {
+  const { strict = false } = options;
   let document: unknown;
   try {
     document = parseJsonBounded(text);
@@ -61,7 +63,7 @@ export function parseTopology(text: string, { strict = false }: ParseOptions = {
     throw thrown instanceof Failure ? new Failure('conflict', thrown.message, { cause: thrown }) : thrown;
   }
   if (!isObject(document)) throw new Failure('conflict', 'a topology is one JSON object; this is another value');
-  const { document: upgraded, from, ...files } = upgradeTopology(document);
+  const { document: upgraded, from, ...files } = upgradeTopology(document, options);
   const { document: known, unknown } = knownMembers(upgraded);
   const isForeign = from === REVISION && unknown.length > 0 && isOfKnownRelease(upgraded['version']);
   const topology = checkTopology(strict && isForeign ? upgraded : known);

@@ -15,8 +15,10 @@ import {
   Variables,
 } from '../vocabulary.ts';
 
-/** The revision that is written; files of a later one are refused. */
+/** The revision that is written. */
 export const REVISION = 9;
+/** The last revision that is read, of releases 3.0. */
+export const LAST_REVISION = 10;
 
 const maybeText = v.optional(v.nullable(v.string()));
 const LinkType = v.picklist(['ethernet', 'serial']);

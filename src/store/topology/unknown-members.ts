@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../json.ts';
 import { Topology } from './schema.ts';
 
 /** What of a valibot schema tells the members of objects. */
-interface Shape {
+export interface Shape {
   type: string;
   entries?: Record<string, Shape>;
   item?: Shape;

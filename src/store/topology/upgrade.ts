@@ -1,8 +1,9 @@
-// Older revisions of the topology file, one step after the other. Every function is pure; what has to happen to files
+// Other revisions of the topology file, one step after the other. Every function is pure; what has to happen to files
 // is only described.
 import { Failure } from '../../failures.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { REVISION } from './schema.ts';
+import { from10to9, type UpgradeOptions } from './revision-10.ts';
+import { LAST_REVISION, REVISION } from './schema.ts';
 import { upgradeLegacy } from './upgrade-legacy.ts';
 
 /** The first revision that releases 2.0 and later wrote; what is older has another form altogether. */
@@ -24,22 +25,22 @@ export interface Upgraded {
   pictures?: string[];
 }
 
-/** Brings a document to revision 9. `Failure('conflict')` for a later revision, and for what has no counterpart. */
-export function upgradeTopology(document: JsonObject): Upgraded {
+/** Brings a document to revision 9. `Failure('conflict')` for a later revision than 10, and for what has no counterpart. */
+export function upgradeTopology(document: JsonObject, options: UpgradeOptions = {}): Upgraded {
   const from = document['revision'] ?? 0;
   if (typeof from !== 'number' || !Number.isSafeInteger(from) || from < 0) {
-    throw new Failure('conflict', `revision: expected an integer from 0 to ${REVISION}`);
+    throw new Failure('conflict', `revision: expected an integer from 0 to ${LAST_REVISION}`);
   }
-  if (from > REVISION) {
+  if (from > LAST_REVISION) {
     throw new Failure(
       'conflict',
-      `revision: ${from} is of a later release (known are up to ${REVISION}); open it with that release`,
+      `revision: ${from} is of a later release than the last known one, ${LAST_REVISION}; open the lab with that release`,
     );
   }
   const legacy = from < OLDEST ? upgradeLegacy(document) : undefined;
   const known = legacy?.document ?? document;
   const steps = [from5to6, undefined, from7to8, from8to9];
-  let upgraded = known;
+  let upgraded = from > REVISION ? from10to9(known, options) : known;
   for (const step of steps.slice(Math.max(0, from - OLDEST))) if (step !== undefined) upgraded = step(upgraded);
   return {
     document: cleanUp({ ...upgraded, revision: REVISION }),
