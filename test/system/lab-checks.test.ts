@@ -8,7 +8,7 @@ import { SaxesParser } from 'saxes';
 import { parse } from 'yaml';
 import { BUILT_IN, Client } from './client.ts';
 import { eventually, startDaemon } from './daemon.ts';
-import { Lab } from './lab.ts';
+import { Lab, missing } from './lab.ts';
 
 interface Reported {
   passed: boolean;
@@ -152,6 +152,35 @@ function casesIn(file: string): { name: string; failure: string | undefined }[] 
   parser.write(readFileSync(file, 'utf8')).close();
   return cases;
 }
+
+test('the example of the document passes with the program vpcs, which has its own words for the answers to a ping', {
+  skip: missing('vpcs'),
+}, async (t) => {
+  const labwired = new Client(await startDaemon(t, { config: '[VPCS]\nengine = vpcs\n' }));
+  const [, example] = /```yaml\n([\s\S]*?)```/.exec(
+    readFileSync(join(import.meta.dirname, '../../docs/lab-tests.md'), 'utf8'),
+  )!;
+  const file = join(labwired.daemon.directory, 'lab.yaml');
+  writeFileSync(
+    file,
+    `${example}  - {name: no address, ping: {from: R1, to: 10.0.0.9, count: 1, timeout: 1}}
+  - {name: no gateway, ping: {from: R1, to: 192.0.2.1, count: 1, timeout: 1}}
+  - {name: no server, console: {node: R2, send: dhcp, expect: "find dhcp server"}}
+  - {name: trace, console: {node: R1, send: trace 10.0.0.2, expect: {regex: '1 +\\*?10\\.0\\.0\\.2'}}}
+`,
+  );
+  await labwired.say('apply', 'lab.yaml');
+  await labwired.say('lab', 'start', 'lab.yaml');
+  const { code, out, error } = await labwired.run('test', '--json');
+  const { checks } = JSON.parse(out) as Reported;
+  const failed = checks.filter(({ passed }) => !passed).map(({ name, seen }) => `${name}: ${seen}`);
+  assert.equal(code, 1, error);
+  assert.deepEqual(failed, [
+    'no address: 0 of 1 answered: host (10.0.0.9) not reachable',
+    'no gateway: 0 of 1 answered: No gateway found',
+  ]);
+  assert.match(checks.find(({ kind, passed }) => kind === 'ping' && passed)!.seen, /^5 of 5 answered, [\d.]+ ms/);
+});
 
 test('a check is looked at again until it passes, and Ctrl+C leaves no capture behind', async (t) => {
   const { labwired, lab, daemon, write } = await scene(

@@ -19,7 +19,12 @@ export interface PingAnswer {
   mean: number | undefined;
 }
 
-/** Of VPCS, the ping of Linux and busybox, or a router; no more than were sent are counted, and duplicates not at all. */
+/** A line about one echo: `84 bytes from`, `Reply from`, or its number, as VPCS 0.5b2 and pings over IPv6 have nothing else. */
+const ECHO = /\b(?:bytes|reply) from\b|\bicmp6?_seq=\d|\bseq=\d/i;
+/** A line about an echo that is no answer to it. VPCS puts `*` before errors. */
+const NO_ANSWER = /^\s*\*|\(DUP!\)|unreachable|exceeded|expired|bad checksum|wrong|truncated/i;
+
+/** Reads answers of VPCS, Linux, busybox, Windows and routers. At most `count` are counted, and duplicates not at all. */
 export function readPing(said: string, count: number): PingAnswer {
   const ofRouter = /Success rate is \d+ percent \((\d+)\/\d+\)(?:, round-trip min\/avg\/max = \d+\/(\d+)\/)?/.exec(
     said,
@@ -28,12 +33,24 @@ export function readPing(said: string, count: number): PingAnswer {
     return { answered: Number(ofRouter[1]), mean: ofRouter[2] === undefined ? undefined : Number(ofRouter[2]) };
   const times = said
     .split('\n')
-    .filter((line) => /bytes from/.test(line) && !/\(DUP!\)|unreachable|exceeded/i.test(line))
-    .flatMap((line) => /time[=<]\s*([\d.]+) ?ms/.exec(line)?.[1] ?? [])
+    .filter((line) => ECHO.test(line) && !NO_ANSWER.test(line))
+    .flatMap((line) => /\btime[=<]\s*([\d.]+) ?ms/.exec(line)?.[1] ?? [])
     .map(Number)
     .slice(0, count);
   const sum = times.reduce((all, time) => all + time, 0);
   return { answered: times.length, mean: times.length === 0 ? undefined : sum / times.length };
+}
+
+/** The line that says why nothing came back, in the words of the node; undefined without one. */
+export function readReason(said: string): string | undefined {
+  const line = said
+    .split('\n')
+    .find((one) =>
+      /unreachable|not reachable|not found|bad address|no route|no gateway|cannot resolve|unknown host|not known|usage|unrecognized|invalid/i.test(
+        one,
+      ),
+    );
+  return line?.trim();
 }
 
 /** The first IPv4 address that a node tells of itself, apart from that of its loopback; undefined without one. */

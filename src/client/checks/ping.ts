@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { Failure } from '../../failures.ts';
 import type { Ping } from '../labfile/schema.ts';
 import type { Look } from './observation.ts';
-import { addressLine, pingLine, readAddress, readPing } from './ping-answer.ts';
+import { addressLine, pingLine, readAddress, readPing, readReason } from './ping-answer.ts';
 import type { Scene } from './scene.ts';
 
 const USUAL_COUNT = 3;
@@ -37,7 +37,9 @@ export async function lookByPing(scene: Scene, ping: Ping): Promise<Look> {
   const { answered, mean } = readPing(said, count);
   const time = mean === undefined ? '' : `, ${shown(mean)} ms on average`;
   const seen = `${answered} of ${count} answered${time}`;
-  if (((count - answered) / count) * 100 > loss) return { passed: false, seen: `${seen}${reasonIn(said)}` };
+  const reason = readReason(said);
+  if (((count - answered) / count) * 100 > loss)
+    return { passed: false, seen: reason === undefined ? seen : `${seen}: ${reason}` };
   if (min !== undefined && (mean === undefined || mean < min))
     return { passed: false, seen: `${seen}, less than ${min} ms` };
   if (max !== undefined && mean !== undefined && mean > max)
@@ -46,11 +48,3 @@ export async function lookByPing(scene: Scene, ping: Ping): Promise<Look> {
 }
 
 const shown = (milliseconds: number): string => milliseconds.toFixed(milliseconds < 10 ? 2 : 0);
-
-/** Why nothing comes back, in the words of the node. */
-function reasonIn(said: string): string {
-  const line = said
-    .split('\n')
-    .find((one) => /unreachable|not reachable|not found|bad address|no route|usage/i.test(one));
-  return line === undefined ? '' : `: ${line.trim()}`;
-}
