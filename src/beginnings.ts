@@ -11,9 +11,9 @@ export interface Beginnings {
 
 /** Lets the fabric's first thread start, and opens the state directory. A failure is told to whoever waits for the part. */
 export function begin(config: Config): Beginnings {
-  const { fabric_threads: threads, native_frame_loop: frameLoop } = config.Server;
+  const { fabric_threads: threads, native_frame_loop: frameLoop, projects_path: projects } = config.Server;
   const fabric = startFabric({ threads, frameLoop });
-  const store = Store.open({ stateDirectory: config.state });
+  const store = Store.open({ stateDirectory: config.state, projects });
   store.catch(() => {});
   return { fabric, store };
 }

@@ -1,9 +1,10 @@
 // Where projects are put together before they are moved into their place as a whole: hidden folders beside the projects. What a
-// killed server leaves in them is removed at its next start.
+// killed server leaves in them is removed at its next start; the lock on a folder shows that its server lives, which may be another one.
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { fileFailure } from '../host/atomic-file.ts';
+import { holdDirectory } from '../host/directory-lock.ts';
 import { log } from '../host/log.ts';
 import { STAGING_PREFIX } from '../host/reserved-names.ts';
 import { copyTree } from './copying.ts';
@@ -13,6 +14,8 @@ export async function makeStaging(directory: string, held: AsyncDisposableStack)
   const staging = await mkdtemp(join(directory, STAGING_PREFIX)).catch((error: unknown) => {
     throw fileFailure(error, directory);
   });
+  const lock = await holdDirectory(staging);
+  if (lock !== undefined) held.use(lock);
   // That it cannot be removed changes nothing of what was done; the next start tries again.
   held.defer(() =>
     rm(staging, { recursive: true, force: true }).catch((error: unknown) => {
@@ -27,10 +30,23 @@ export function isStaging(path: string): boolean {
   return path.startsWith(STAGING_PREFIX);
 }
 
-/** Folders that a killed server left in `directory`. */
-export async function stagingsLeft(directory: string): Promise<string[]> {
+/** Ends what killed servers left in `directory`, one folder after the other; what `recover` throws is logged, and the folder stays. */
+export async function endStagings(
+  directory: string,
+  recover: (staging: string) => Promise<void> = async () => {},
+): Promise<void> {
   const names = await readdir(directory).catch(() => []);
-  return names.filter((name) => name.startsWith(STAGING_PREFIX)).map((name) => join(directory, name));
+  for (const name of names.filter(isStaging)) {
+    const staging = join(directory, name);
+    try {
+      await using lock = await holdDirectory(staging);
+      if (lock === undefined) continue; // a server works in it
+      await recover(staging);
+      await rm(staging, { recursive: true, force: true });
+    } catch (error) {
+      log.error('folder of an interrupted change stays', { folder: staging, error: messageOf(error) });
+    }
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 // The system calls that Node does not offer: the door of the only folder of the project that handles raw pointers.
 
-export { lockFile, lockHolder } from './system-calls/file-lock.ts';
+export { lockDirectory, lockFile, lockHolder } from './system-calls/file-lock.ts';
 export { FrameCalls, familyOf, type SocketAddress } from './system-calls/frame-calls.ts';
 export { OFFLOAD_WORDS, SEGMENT_SLOTS, SLOT_BYTES, SLOTS } from './system-calls/frame-memory.ts';
 export { EBADFD, SystemError, trimAllocator } from './system-calls/libc.ts';

@@ -16,10 +16,13 @@ import {
 import { dirname, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { createTemporaryDirectory, fileFailure } from '../host/atomic-file.ts';
-import { isBelow, whereItWouldBe } from '../host/below.ts';
+import { isBelow, wayBelow, whereItWouldBe } from '../host/below.ts';
 import { exists } from '../host/exists.ts';
 import { isReservedName } from '../host/reserved-names.ts';
 import { connect, settle } from './database.ts';
+
+/** Where projects are in the copy. */
+const PROJECTS = 'projects';
 
 /** What a server makes itself at its start, and what is about the one that runs now. */
 const NOT_COPIED = /^(labwire\.db(-wal|-shm)?|lock|reserve|supervisor|holder)$/;
@@ -61,9 +64,9 @@ export async function backUp({ state, projects, target }: BackupPlan): Promise<B
   await using unfinished = await createTemporaryDirectory(dirname(to));
   const report: BackupReport = { files: 0, bytes: 0 };
   try {
-    await copyDatabase(join(from, 'labwire.db'), join(unfinished.path, 'labwire.db'));
+    await copyDatabase(join(from, 'labwire.db'), join(unfinished.path, 'labwire.db'), outside);
     await copyFolder(from, unfinished.path, report, (name) => !NOT_COPIED.test(name));
-    for (const folder of outside) await copyFolder(folder, join(unfinished.path, 'projects'), report);
+    for (const folder of outside) await copyFolder(folder, join(unfinished.path, PROJECTS), report);
     await rename(unfinished.path, to);
     await sync(dirname(to));
   } catch (thrown) {
@@ -72,7 +75,8 @@ export async function backUp({ state, projects, target }: BackupPlan): Promise<B
   return report;
 }
 
-async function copyDatabase(from: string, to: string): Promise<void> {
+/** @param outside the projects directory, if it is elsewhere: in the copy its projects are below the state directory */
+async function copyDatabase(from: string, to: string, [outside]: readonly string[]): Promise<void> {
   const connection = await connect(from, 10_000);
   try {
     await settle((done) => connection.run('VACUUM INTO ?', to, done));
@@ -84,7 +88,26 @@ async function copyDatabase(from: string, to: string): Promise<void> {
     await settle((done) => connection.close(done)).catch(() => {});
   }
   await chmod(to, 0o600);
+  if (outside !== undefined) await moveProjects(to, outside);
   await sync(to);
+}
+
+async function moveProjects(database: string, from: string): Promise<void> {
+  const connection = await connect(database);
+  try {
+    const paths = "SELECT project_id AS id, body ->> '$.path' AS path FROM project WHERE json_valid(body)";
+    const projects = await settle<{ id: string; path: string | null }[]>((done) =>
+      connection.all(paths, done as (error: Error | null, rows: unknown[]) => void),
+    );
+    for (const { id, path } of projects) {
+      const below = path === null ? undefined : wayBelow(from, path);
+      if (below === undefined) continue;
+      const change = "UPDATE project SET body = json_set(body, '$.path', ?) WHERE project_id = ?";
+      await settle((done) => connection.run(change, [join(PROJECTS, below), id], done));
+    }
+  } finally {
+    await settle((done) => connection.close(done));
+  }
 }
 
 /** What vanishes meanwhile is left out. `wanted` judges the names at the top. */

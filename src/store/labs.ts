@@ -1,7 +1,8 @@
 // The live state of open labs: what their .gns3 files will say when they are written next.
 import type { Database, Transaction } from './database.ts';
 import { type JsonObject, storedObject } from './json.ts';
-import { type ProjectRecord, PUT_PROJECT } from './projects.ts';
+import { type ProjectRecord, PUT_PROJECT, projectBody } from './projects.ts';
+import type { StatePaths } from './state-paths.ts';
 
 /** What a lab holds, by kind, with the member that tells two of a kind apart. */
 const IDENTIFIERS = { node: 'node_id', link: 'link_id', drawing: 'drawing_id', compute: 'compute_id' } as const;
@@ -79,9 +80,11 @@ const STATE = 'SELECT project_id, changes, written, fingerprint, coming, closing
  */
 export class Labs {
   readonly #database: Database;
+  readonly #paths: StatePaths;
 
-  constructor(database: Database) {
+  constructor(database: Database, paths: StatePaths) {
     this.#database = database;
+    this.#paths = paths;
   }
 
   /**
@@ -101,7 +104,7 @@ export class Labs {
     ];
     const { puts } = planOf(records);
     await this.#database.transaction(async ({ run }) => {
-      if (project) await run(PUT_PROJECT, project.project_id, JSON.stringify(project));
+      if (project) await run(PUT_PROJECT, project.project_id, projectBody(project, this.#paths));
       await run('DELETE FROM lab WHERE project_id = ?', projectId);
       await run('INSERT INTO lab (project_id, fingerprint) VALUES (?, ?)', projectId, fingerprint ?? null);
       await run(PUT, projectId, puts);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/atomic-file.ts';
 import { connect, settle } from './database.ts';
+import { LOCK } from './other-states.ts';
 
 /** Milliseconds that a daemon which is just about to end is waited for. */
 const PATIENCE_MS = 300;
@@ -19,7 +20,7 @@ const PATIENCE_MS = 300;
  */
 export async function lockStateDirectory(directory: string): Promise<AsyncDisposable> {
   const pidFile = join(directory, 'labwired.pid');
-  const path = join(directory, 'labwired.lock');
+  const path = join(directory, LOCK);
   const connection = await connect(path, PATIENCE_MS).catch((thrown: unknown) => {
     throw unusable(directory, thrown);
   });

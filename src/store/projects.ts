@@ -1,6 +1,7 @@
 // The projects that this daemon knows, open and closed.
 import type { Database } from './database.ts';
 import { storedObject } from './json.ts';
+import type { StatePaths } from './state-paths.ts';
 
 /** A project as the API shows it, less its `status`. */
 export interface ProjectRecord {
@@ -28,7 +29,7 @@ export interface ProjectRecord {
   moving_from?: string;
 }
 
-/** Adds or replaces a project by its id and its body. */
+/** Adds or replaces a project by its id and its body, see `projectBody`. */
 export const PUT_PROJECT = `INSERT INTO project (project_id, body) VALUES (?, ?)
   ON CONFLICT (project_id) DO UPDATE SET body = excluded.body WHERE body <> excluded.body`;
 
@@ -37,36 +38,49 @@ interface Row {
   body: string;
 }
 
-/** Undefined when the row is damaged. */
-function recordOf({ project_id: id, body }: Row): ProjectRecord | undefined {
-  const record = storedObject<ProjectRecord>(body, `project ${id}`);
-  const whole =
-    record?.project_id === id && [record.name, record.path, record.filename].every((text) => typeof text === 'string');
-  return whole ? record : undefined;
+/** The body of a project's row. */
+export function projectBody(record: ProjectRecord, paths: StatePaths): string {
+  return JSON.stringify(withPaths(record, (path) => paths.stored(path)));
+}
+
+function withPaths(record: ProjectRecord, change: (path: string) => string): ProjectRecord {
+  const { path, moving_from: from } = record;
+  return { ...record, path: change(path), ...(from !== undefined && { moving_from: change(from) }) };
 }
 
 export class Projects {
   readonly #database: Database;
+  readonly #paths: StatePaths;
 
-  constructor(database: Database) {
+  constructor(database: Database, paths: StatePaths) {
     this.#database = database;
+    this.#paths = paths;
+  }
+
+  /** Undefined when the row is damaged. */
+  #recordOf({ project_id: id, body }: Row): ProjectRecord | undefined {
+    const record = storedObject<ProjectRecord>(body, `project ${id}`);
+    const whole =
+      record?.project_id === id &&
+      [record.name, record.path, record.filename].every((text) => typeof text === 'string');
+    return whole ? withPaths(record, (path) => this.#paths.absolute(path)) : undefined;
   }
 
   /** All projects, in the order in which they were first put. */
   async list(): Promise<ProjectRecord[]> {
     const rows = await this.#database.all<Row>('SELECT project_id, body FROM project ORDER BY position');
-    return rows.map(recordOf).filter((record) => record !== undefined);
+    return rows.map((row) => this.#recordOf(row)).filter((record) => record !== undefined);
   }
 
   /** One project, or undefined if it is not known. */
   async get(projectId: string): Promise<ProjectRecord | undefined> {
     const [row] = await this.#database.all<Row>('SELECT project_id, body FROM project WHERE project_id = ?', projectId);
-    return row && recordOf(row);
+    return row && this.#recordOf(row);
   }
 
   /** Adds or replaces a project; if that changes it and its lab is open, the lab is dirty from then on. */
   async put(project: ProjectRecord): Promise<void> {
-    await this.#database.run(PUT_PROJECT, project.project_id, JSON.stringify(project));
+    await this.#database.run(PUT_PROJECT, project.project_id, projectBody(project, this.#paths));
   }
 
   /** Forgets a project and its lab; no error if it is not known. */

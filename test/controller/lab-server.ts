@@ -43,6 +43,11 @@ export class LabServer {
     return server;
   }
 
+  /** A server with the same settings on another directory, which the caller starts and ends. */
+  at(state: string): LabServer {
+    return new LabServer(state, this.#settings);
+  }
+
   /** More settings, for its next start. */
   configure(settings: Record<string, string>): void {
     Object.assign(this.#settings, settings);
@@ -63,6 +68,12 @@ export class LabServer {
 
   async stop(): Promise<void> {
     await this.#daemon?.stop();
+    this.#daemon = undefined;
+  }
+
+  /** Ends it with its labs open, as a kill would. */
+  async leave(): Promise<void> {
+    await this.#daemon?.leave();
     this.#daemon = undefined;
   }
 

@@ -80,6 +80,9 @@ export class LabWriter {
     if (!state?.dirty) return;
     const [lab, record] = await Promise.all([this.#store.labs.texts(projectId), this.#store.projects.get(projectId)]);
     if (!lab || !record) return;
+    // Of a lab that was being made when a former life of this server ended not even the directory may be there.
+    if (lab.fingerprint === undefined) await makeDirectory(record.path);
+    await this.#store.locks.hold(record);
     const path = join(record.path, record.filename);
     const content = await this.#contentOf(record, lab);
     const found = await recognizeFile(path, [lab.fingerprint, lab.coming]);
@@ -91,8 +94,6 @@ export class LabWriter {
     // A file of ours took its place and nobody could note it: it is known for good before another one is announced, which may fail, too.
     if (lab.coming !== undefined && found.known === lab.coming)
       await this.#store.labs.recordTaken(projectId, lab.coming);
-    // Of a lab that was being made when a former life of this server ended not even the directory may be there.
-    if (lab.fingerprint === undefined) await makeDirectory(record.path);
     const coming = (written: string): Promise<void> => this.#store.labs.recordComing(projectId, written);
     await this.#store.labs.recordWritten(projectId, await writeTopologyFile(path, content, coming), lab.changes);
   }
@@ -123,6 +124,7 @@ export class LabWriter {
     await this.flush(projectId);
     this.#warned.delete(projectId);
     await this.#store.labs.end(projectId);
+    await this.#store.locks.release(projectId);
   }
 
   /** Forgets a project together with what was to be written. */
@@ -130,6 +132,7 @@ export class LabWriter {
     clearTimeout(this.#pending.get(projectId)?.timer);
     this.#pending.delete(projectId);
     await this.#lock.run(projectId, () => this.#store.projects.delete(projectId));
+    await this.#store.locks.release(projectId);
   }
 
   /** Writes whatever is still to be written. */

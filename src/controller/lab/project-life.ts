@@ -68,6 +68,11 @@ export class ProjectLife {
   /** Leaves the state to the caller when it fails. */
   async #openNow(project: Project, mayBeAbsent?: MayBeAbsent): Promise<void> {
     await using undo = new AsyncDisposableStack();
+    const { locks } = this.#parts.store;
+    await locks.hold(project.record);
+    undo.defer(async () => {
+      if (project.state !== 'exchanging') await locks.release(project.id);
+    });
     // The file is what is read: changes that could not be written when the lab was closed (a full disk) come first.
     await this.#parts.writer.flush(project.id);
     if (project.leftOpen) await this.#awaitComputes(project);
@@ -160,10 +165,11 @@ export class ProjectLife {
       await undo.disposeAsync().catch((second: unknown) => {
         log.error('files of a project cannot be put back', { project: project.id, error: messageOf(second) });
       });
-      await this.#openNow(project).catch((second: unknown) => {
+      await this.#openNow(project).catch(async (second: unknown) => {
         log.error('a project does not open as it was', { project: project.id, error: messageOf(second) });
         project.become('closed');
         project.unended = true;
+        await this.#parts.store.locks.release(project.id);
         this.#announce('project.closed', project);
       });
       throw error;

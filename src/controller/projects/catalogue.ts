@@ -68,6 +68,11 @@ export class Catalogue {
     return project;
   }
 
+  /** Changes files of a project while no other server may. @throws Failure `conflict` when one has it open */
+  whileOwning<T>(project: Project, work: () => Promise<T>): Promise<T> {
+    return this.#options.store.locks.during(project.record, work);
+  }
+
   /** Takes up a project, unless one of its id is there. Answers the one that is. */
   register(project: Project): Project {
     const known = this.#projects.get(project.id);

@@ -9,16 +9,16 @@ import type { Topology, TopologyLink, TopologyNode } from '../../store/topology/
 import { carriedStart, plainLabel } from '../../store/topology/start-order.ts';
 import { carriedImpairments, impairs, plainStyle } from '../links/impairments.ts';
 
-/** Nodes, links or drawings, word for word as the file has them, but for what is beyond the format; `version` is written into a file that is upgraded. */
+/** Nodes, links or drawings, word for word as the file has them, but for what is beyond the format; `version` is written into a file that is upgraded, which a `readOnly` one is not. */
 export async function storedContent(
   record: ProjectRecord,
   kind: 'nodes' | 'links' | 'drawings',
-  version: string,
+  { version, readOnly }: { version: string; readOnly: boolean },
 ): Promise<object> {
   const path = join(record.path, record.filename);
   if (!(await hasTopologyFile(path))) return [];
   // Reading it as an opening would checks the file, and brings one of an older revision up to date.
-  await readTopologyFile(path, { version });
+  await readTopologyFile(path, { version, readOnly });
   const document = parseJsonBounded((await readRegularFile(path, LARGEST_FILE_BYTES)).toString('utf8')) as Topology;
   const { links, nodes, drawings } = document.topology;
   return { links: links.map(shownLink), nodes: nodes.map(shownNode), drawings }[kind];

@@ -8,7 +8,7 @@ import { log } from '../../host/log.ts';
 import type { Projects as StoredProjects } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';
 import type { Project } from '../lab/project.ts';
-import { moveFolder, stagingsLeft } from '../staging.ts';
+import { endStagings, moveFolder } from '../staging.ts';
 import { mustBeVacant } from './places.ts';
 import { hasFile } from './scan.ts';
 
@@ -51,8 +51,7 @@ export async function settleMoves(projects: StoredProjects): Promise<void> {
         await projects.put(record);
       } else if (await hasFile({ ...record, path: from })) await projects.put({ ...record, path: from });
       else continue; // on a disk that is not there, perhaps
-      for (const staging of await stagingsLeft(dirname(record.path)))
-        await rm(staging, { recursive: true, force: true });
+      await endStagings(dirname(record.path));
     } catch (error) {
       log.error('a project that was being moved when the server ended cannot be put in order', {
         project: record.project_id,

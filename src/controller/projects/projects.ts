@@ -149,7 +149,9 @@ export class Projects extends Catalogue {
 
   /** Changes settings; without a real change nothing happens. */
   update(project: Project, given: ProjectUpdate): Promise<Project> {
-    return project.changes.run(given.path ? EVERYTHING : SETTINGS, () => this.#updateNow(project, given));
+    return project.changes.run(given.path ? EVERYTHING : SETTINGS, () =>
+      this.whileOwning(project, () => this.#updateNow(project, given)),
+    );
   }
 
   async #updateNow(project: Project, given: ProjectUpdate): Promise<Project> {
@@ -207,7 +209,8 @@ export class Projects extends Catalogue {
       project.requirePresent();
       // What could not be written when the project was closed.
       await this.#options.writer.flush(project.id);
-      return storedContent(project.record, kind, this.#version);
+      const readOnly = await this.#options.store.locks.isOthers(project.record);
+      return storedContent(project.record, kind, { version: this.#version, readOnly });
     });
   }
 
@@ -231,7 +234,7 @@ export class Projects extends Catalogue {
     const cancelled = cancelStarts(project);
     await project.changes.run(EVERYTHING, async () => {
       await cancelled;
-      await this.#deleteNow(project, abandon);
+      await this.whileOwning(project, () => this.#deleteNow(project, abandon));
     });
   }
 
@@ -272,7 +275,9 @@ export class Projects extends Catalogue {
   async load(file: string, making: (id: string, make: () => Promise<Project>) => Promise<Project>): Promise<Project> {
     const path = resolve(file);
     const isKnown = this.list().some(({ record: { path: folder, filename } }) => join(folder, filename) === path);
-    const { topology } = await readTopologyFile(path, { version: this.#version, strict: !isKnown });
+    // Opening it brings an older one up to date.
+    const options = { version: this.#version, strict: !isKnown, readOnly: true };
+    const { topology } = await readTopologyFile(path, options);
     const record = {
       ...newSettings(topology.name, topology as GivenSettings),
       project_id: topology.project_id,
@@ -287,7 +292,7 @@ export class Projects extends Catalogue {
         await using held = new AsyncDisposableStack();
         await this.keepPlace(record, held);
         await refuseShared(record.path, this.others());
-        return this.adopt(record);
+        return this.#options.store.locks.during(record, () => this.adopt(record));
       });
     return this.open(await making(id, adopt));
   }

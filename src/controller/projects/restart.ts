@@ -1,6 +1,7 @@
 // The first moments of a server: what a former life of it has left unwritten, which projects there are, and which of them were open.
 import type { Config } from '../../config/schema.ts';
 import { messageOf } from '../../failures.ts';
+import { isBelow } from '../../host/below.ts';
 import { makeDirectory } from '../../host/directories.ts';
 import { eachOf } from '../../host/each-of.ts';
 import { log } from '../../host/log.ts';
@@ -96,7 +97,10 @@ export class Restart {
   async scan(leftOpen: ReadonlySet<string> = new Set()): Promise<void> {
     const { store, config } = this.#options;
     const stored = await store.projects.list();
-    const found = await scanProjects(config.Server.projects_path, config.Server.version, stored);
+    const { projects_path: root, version } = config.Server;
+    // What is in the state directory is this server's.
+    const isOthers = isBelow(config.state, root) ? async () => false : store.locks.isOthers.bind(store.locks);
+    const found = await scanProjects(root, { version, known: stored, isOthers });
     const formerly = new Set([...leftOpen, ...stored.map(({ project_id: id }) => id)]);
     const ids = new Set(found.map(({ record }) => record.project_id));
     for (const project of this.#catalogue.list().filter(({ id, damaged }) => damaged !== undefined && !ids.has(id))) {

@@ -156,7 +156,10 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       { raw: true, status: 201 },
       async ({ params, stream, signal }) => {
         const project = await projects.settled(params.project_id);
-        await uploadFile(project.record.path, params.path, { content: stream, signal, createParents: false });
+        const { path } = project.record;
+        await projects.whileOwning(project, () =>
+          uploadFile(path, params.path, { content: stream, signal, createParents: false }),
+        );
         return undefined;
       },
     ),

@@ -9,6 +9,15 @@ import type { ProjectRecord } from '../../store/projects.ts';
 import { hasTopologyFile, readTopologyFile } from '../../store/topology/file.ts';
 import { type GivenSettings, newSettings } from '../lab/settings.ts';
 
+export interface ScanOptions {
+  /** Written into files that are upgraded. */
+  version: string;
+  /** Projects that are known from before. */
+  known: readonly ProjectRecord[];
+  /** Whether another server has a project open, whose file is only read then. */
+  isOthers: (project: { project_id: string; name: string; path: string }) => Promise<boolean>;
+}
+
 /** A project that was found; `damaged` says why its file cannot be read. */
 export interface FoundProject {
   record: ProjectRecord;
@@ -26,13 +35,13 @@ const UUID = /^[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}$/i;
  */
 export async function scanProjects(
   directory: string,
-  version: string,
-  known: readonly ProjectRecord[],
+  { version, known, isOthers }: ScanOptions,
 ): Promise<FoundProject[]> {
   const knownAt = new Map(known.map((record) => [join(record.path, record.filename), record]));
   const found: FoundProject[] = [];
   for (const { path, filename } of await topologyFiles(directory)) {
-    const project = await readProject(path, filename, { version, known: knownAt.get(join(path, filename)) });
+    const readOnly = await isOthers({ project_id: path, name: filename, path });
+    const project = await readProject(path, filename, { version, readOnly, known: knownAt.get(join(path, filename)) });
     if (project !== undefined) found.push(project);
     knownAt.delete(join(path, filename));
   }
@@ -92,10 +101,10 @@ function placeOf({ path, filename }: ProjectRecord): string {
 async function readProject(
   path: string,
   filename: string,
-  { version, known }: { version: string; known: ProjectRecord | undefined },
+  { version, readOnly, known }: { version: string; readOnly: boolean; known: ProjectRecord | undefined },
 ): Promise<FoundProject | undefined> {
   try {
-    const { topology } = await readTopologyFile(join(path, filename), { version });
+    const { topology } = await readTopologyFile(join(path, filename), { version, readOnly });
     const settings = newSettings(topology.name, topology as GivenSettings);
     return { record: { ...settings, project_id: topology.project_id, path, filename } };
   } catch (error) {

@@ -2,14 +2,13 @@
 //
 // In the staging folder, `new` holds what comes, `before` collects what it replaces, and `lab.gns3`, the topology that comes, is
 // moved into its place last: as long as it is there the exchange has not happened, and `before` goes back at the next start.
-import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import * as v from 'valibot';
-import { messageOf } from '../../failures.ts';
 import { fileFailure, writeFileAtomically } from '../../host/atomic-file.ts';
 import { exists } from '../../host/exists.ts';
 import { log } from '../../host/log.ts';
-import { stagingsLeft } from '../staging.ts';
+import { endStagings } from '../staging.ts';
 
 /** Exchanged as a whole: what a snapshot does not have of it goes. Files elsewhere in the project stay unless they are replaced. */
 const WHOLE = 'project-files';
@@ -30,6 +29,7 @@ export interface Exchange {
 
 /** What the next start needs to take an exchange back; it is there before anything is moved. */
 const Note = v.object({
+  /** Of the project, relative to the directory of the staging folder: in a copy of both it is the copy's. */
   path: v.string(),
   filename: v.string(),
   /** What comes where nothing was, relative to the project. */
@@ -44,7 +44,10 @@ export async function exchangeFiles({ staging, path, filename }: Exchange, undo:
     await mkdir(join(from, WHOLE), { recursive: true });
     const added = await whatIsAdded(from, path);
     if (!(await exists(join(path, filename)))) added.push(filename);
-    await writeFileAtomically(join(staging, NOTE), JSON.stringify({ path, filename, added }));
+    await writeFileAtomically(
+      join(staging, NOTE),
+      JSON.stringify({ path: relative(dirname(staging), path), filename, added }),
+    );
     const places = { from, to: path, before: join(staging, BEFORE) };
     await swap(places, WHOLE, undo);
     await merge(places, '', undo);
@@ -104,23 +107,14 @@ async function merge(places: Places, folder: string, undo: AsyncDisposableStack)
  * @param projects directories of the projects that may have been exchanged there
  */
 export async function recoverExchanges(directory: string, projects: readonly string[]): Promise<void> {
-  for (const staging of await stagingsLeft(directory)) {
-    try {
-      await takeBack(staging, projects);
-      await rm(staging, { recursive: true, force: true });
-    } catch (error) {
-      log.error('files of a snapshot that was being restored cannot be taken back', {
-        staging,
-        error: messageOf(error),
-      });
-    }
-  }
+  await endStagings(directory, (staging) => takeBack(staging, projects));
 }
 
 async function takeBack(staging: string, projects: readonly string[]): Promise<void> {
   const note = await readFile(join(staging, NOTE), 'utf8').catch(() => undefined);
   if (note === undefined || !(await exists(join(staging, TOPOLOGY)))) return;
-  const { path, filename, added } = v.parse(Note, JSON.parse(note));
+  const { path: noted, filename, added } = v.parse(Note, JSON.parse(note));
+  const path = resolve(dirname(staging), noted);
   // A note says which files are moved: one that somebody else has put here must not lead out of the projects.
   if (!projects.includes(path) && dirname(path) !== dirname(staging))
     throw new Error(`${path} is no project of this server`);

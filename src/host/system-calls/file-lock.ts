@@ -1,4 +1,5 @@
-// Locks of whole files for writing, as fcntl(2) has them: they belong to the process, and end with it.
+// Locks of whole files for writing, as fcntl(2) has them, which belong to the process; and of directories, as flock(2) has them, which belong
+// to the descriptor. Both end with the process.
 
 import { constants } from 'node:os';
 import { check, libc, resultOrErrno, Slab } from './libc.ts';
@@ -34,4 +35,15 @@ export function lockHolder(descriptor: number): number | undefined {
   const { address, bytes } = wanted();
   check('fcntl', libc().fcntlAt(descriptor, F_GETLK, address));
   return bytes.readInt16LE(0) === F_UNLCK ? undefined : bytes.readInt32LE(FLOCK_PID);
+}
+
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+
+/** Locks an open directory until its descriptor is closed; false when it is locked by another descriptor. @throws SystemError */
+export function lockDirectory(descriptor: number): boolean {
+  const result = resultOrErrno(libc().flock(descriptor, LOCK_EX | LOCK_NB));
+  if (result === -constants.errno.EWOULDBLOCK) return false;
+  check('flock', result);
+  return true;
 }

@@ -79,6 +79,7 @@ function declare() {
     if_nametoindex: call('if_nametoindex', 'uint32_t', 'str'),
     malloc_trim: call('malloc_trim', 'int', 'size_t'),
     fcntlAt: call('fcntl', 'int', 'int', 'int', 'uintptr_t'),
+    flock: call('flock', 'int', 'int', 'int'),
     tcgetattr: call('tcgetattr', 'int', 'int', 'uintptr_t'),
     tcsetattr: call('tcsetattr', 'int', 'int', 'int', 'uintptr_t'),
     cfmakeraw: call('cfmakeraw', 'void', 'uintptr_t'),

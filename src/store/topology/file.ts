@@ -36,16 +36,17 @@ export interface TopologyFile {
 /**
  * Reads a .gns3 file. One of an older revision is upgraded on disk, too, and then names `version` as its writer; so is one with members
  * that this release does not know, which are left out and named in the log. Before that it is copied to `<file>.backup<revision>`. `Failure('conflict')` names the file, says what is wrong
- * where, and how to go on.
+ * where, and how to go on. One that is `readOnly`, as another server has it open, is upgraded in memory alone.
  */
 export async function readTopologyFile(
   path: string,
-  options: { version: string } & ParseOptions,
+  options: { version: string; readOnly?: boolean } & ParseOptions,
 ): Promise<TopologyFile> {
   const { bytes, fingerprint: found } = await readWhole(path);
   const { topology, revision, moves, pictures, unknown } = await parse(path, bytes, options);
   if (revision === REVISION && unknown.length === 0) return { topology, fingerprint: found, upgradedFrom: undefined };
   const upgraded = { ...topology, version: options.version };
+  if (options.readOnly) return { topology: upgraded, fingerprint: found, upgradedFrom: undefined };
   try {
     await writeFileAtomically(`${path}.backup${revision}`, bytes);
     await moveDynamipsFiles(dirname(path), moves);

@@ -1,0 +1,28 @@
+// State directories of other servers on this host.
+import { open, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { exists } from '../host/exists.ts';
+import { lockHolder } from '../host/system-calls.ts';
+
+export const DATABASE = 'labwire.db';
+export const LOCK = 'labwired.lock';
+
+/** The state directory that a path lies in, unless that is `own` (links resolved). */
+export async function otherStateAround(path: string, own: string): Promise<string | undefined> {
+  let directory = await realpath(path).catch(() => path);
+  for (; directory !== dirname(directory); directory = dirname(directory)) {
+    if (directory === own) return undefined;
+    if (await exists(join(directory, DATABASE))) return directory;
+  }
+  return undefined;
+}
+
+/** The process that has another server's state directory, if one has; 0 where it is not visible from here. */
+export async function userOf(state: string): Promise<number | undefined> {
+  const file = await open(join(state, LOCK)).catch(() => undefined);
+  try {
+    return file && lockHolder(file.fd);
+  } finally {
+    await file?.close();
+  }
+}
