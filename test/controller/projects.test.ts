@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { scratchDirectory } from '../store/scratch.ts';
 import { LabServer, until } from './lab-server.ts';
 
 const UNKNOWN = '11111111-2222-4333-8444-555555555555';
@@ -284,3 +285,19 @@ async function fetchStream(server: LabServer, path: string): Promise<ReadableStr
   await reader.read();
   return reader;
 }
+
+test('a project is not loaded under the name of another one', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab');
+  const file = join(project.path, 'lab.gns3');
+  await server.expect(204, 'POST', `/v2/projects/${project.project_id}/close`);
+  const copy = join(await scratchDirectory(t), 'lab.gns3');
+  const text = (await readFile(file, 'utf8')).replaceAll(project.project_id, UNKNOWN);
+  await writeFile(copy, text);
+  const answer = await server.call('POST', '/v2/projects/load', { path: copy });
+  assert.equal(answer.status, 409);
+  assert.match(answer.json.message, /there is already a project "lab"; choose another name/);
+  assert.equal((await server.expect(200, 'GET', '/v2/projects')).length, 1);
+  // The project itself can be loaded by its file.
+  await server.expect(201, 'POST', '/v2/projects/load', { path: file });
+});

@@ -290,6 +290,7 @@ export class Projects extends Catalogue {
         const known = this.find(id);
         if (known) return known;
         await using held = new AsyncDisposableStack();
+        this.takeName(record.name, held);
         await this.keepPlace(record, held);
         await refuseShared(record.path, this.others());
         return this.#options.store.locks.during(record, () => this.adopt(record));
