@@ -176,12 +176,16 @@ export const lab: Noun = {
       name: 'duplicate',
       words: ['LAB', 'NAME'],
       summary: 'a copy with all files and disks, which is closed; its nodes must be stopped',
-      flags: { 'new-macs': { summary: 'its nodes get MAC addresses of their own' } },
+      flags: {
+        'keep-macs': { summary: 'its nodes keep their MAC addresses, instead of getting new ones' },
+        'new-macs': { summary: 'its nodes get new MAC addresses, as without it' },
+      },
       run: async (session, [wanted, name], flags) => {
+        if (flags['keep-macs'] && flags['new-macs']) throw new WrongUsage('Give --keep-macs or --new-macs, not both.');
         const lab = await session.labNamed(wanted!);
         const body: v.InferInput<typeof ProjectDuplicate> = {
           name: name!,
-          reset_mac_addresses: flags['new-macs'] === true,
+          reset_mac_addresses: flags['keep-macs'] !== true,
         };
         const made = await session.api.post<LabObject>(`${pathOf(lab)}/duplicate`, body);
         session.tell(`Lab "${made.name}" created: ${made.project_id}`, made.project_id, made);
@@ -241,11 +245,15 @@ export const lab: Noun = {
       name: 'import',
       words: ['FILE'],
       summary: 'a lab from a file that lab export made; it is closed at first',
-      flags: { name: { value: 'NAME', summary: "instead of the file's" } },
-      run: async (session, [file], { name }) => {
+      flags: {
+        name: { value: 'NAME', summary: "instead of the file's" },
+        'new-macs': { summary: 'its nodes get new MAC addresses, as a further copy needs them' },
+      },
+      run: async (session, [file], { name, 'new-macs': newMacs }) => {
         await session.labs(); // asks for the password, if there is one, before the file is sent
         using sent = await fileBody(session, file!);
         const query = new URLSearchParams({ name: name ?? basename(file!).replace(/\.[^.]+$/, '') });
+        if (newMacs) query.set('reset_mac_addresses', 'yes');
         const path = `/v2/projects/${randomUUID()}/import?${query}`;
         const made = (await session.api.upload(path, sent.body)) as LabObject;
         session.tell(`Lab "${made.name}" imported: ${made.project_id}`, made.project_id, made);

@@ -182,7 +182,11 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'POST /v2/projects/{project_id}/import': {
     summary: 'Import a project from an archive',
     errors: [400, 408, 413, 507],
-    query: { name: 'Name of the project', path: 'Directory of the project (local mode only)' },
+    query: {
+      name: 'Name of the project',
+      path: 'Directory of the project (local mode only)',
+      reset_mac_addresses: 'yes: without the MAC addresses of the archive, so that nodes get new ones (an extension)',
+    },
     answer: 'application/json',
   },
   'POST /v2/projects/{project_id}/duplicate': { summary: 'Duplicate a project', errors: [507] },

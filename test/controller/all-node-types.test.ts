@@ -230,7 +230,10 @@ test('a lab with nodes of all types keeps all that its file says, wherever it go
       ...rest,
       properties,
     }));
-  const copy = await server.expect(201, 'POST', `/v2/projects/${project_id}/duplicate`, { name: 'copy' });
+  const copy = await server.expect(201, 'POST', `/v2/projects/${project_id}/duplicate`, {
+    name: 'copy',
+    reset_mac_addresses: false,
+  });
   await server.expect(201, 'POST', `/v2/projects/${copy.project_id}/open`);
   assert.deepEqual(lost(copied(wanted), await found(copy.project_id)), [], 'duplicated');
   assert.deepEqual(await withoutFile(copy.project_id), [], 'duplicated');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { noVpcs } from '../compute/support.ts';
 import { tree } from './archives-zip.ts';
+import { StandIn } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -109,14 +110,43 @@ test('a lab with running PCs is copied; MAC addresses go if asked to', async (t)
   const file = { type: 'topology', revision: 9, version: '2.2.57', project_id: id, name: 'macs', topology };
   await writeFile(join(directory, 'macs.gns3'), JSON.stringify(file));
   await server.call('POST', '/v2/projects/load', { path: join(directory, 'macs.gns3') });
-  for (const [reset, mac] of [
-    [false, '0c:0'],
-    [true, null],
-  ]) {
-    const { project_id } = await copied(server, { project_id: id }, { name: 'x', reset_mac_addresses: reset });
+  for (const [given, mac] of [
+    [{ reset_mac_addresses: false }, '0c:0'],
+    [{ reset_mac_addresses: true }, null],
+    [{}, null],
+  ] as const) {
+    const { project_id } = await copied(server, { project_id: id }, { name: 'x', ...given });
     const [stored] = await server.expect(200, 'GET', `/v2/projects/${project_id}/nodes`);
     assert.equal(stored.properties.mac_address, mac);
   }
+  const archive = await (await server.request(`/v2/projects/${id}/export`)).arrayBuffer();
+  for (const [query, mac] of [
+    ['', '0c:0'],
+    ['?reset_mac_addresses=no', '0c:0'],
+    ['?reset_mac_addresses=yes', null],
+  ] as const) {
+    const importing = `/v2/projects/${randomUUID()}/import${query}`;
+    const made = await server.request(importing, { method: 'POST', body: new Uint8Array(archive) });
+    const { project_id } = (await made.json()) as Body;
+    const [stored] = await server.expect(200, 'GET', `/v2/projects/${project_id}/nodes`);
+    assert.equal(stored.properties.mac_address, mac);
+  }
+});
+
+test('a copy of a node gets MAC addresses of its own, for each of its adapters', async (t) => {
+  const it = await StandIn.start(t, { 'POST /projects/.*/qemu/nodes': { status: 'stopped' }, 'POST .*': {} });
+  const server = await LabServer.start(t);
+  await server.expect(201, 'POST', '/v2/computes', it.body());
+  const project = await server.project('lab');
+  const nodes = `/v2/projects/${project.project_id}/nodes`;
+  const node = await server.expect(201, 'POST', nodes, {
+    ...{ name: 'Q', node_type: 'qemu', compute_id: 'it' },
+    properties: { ram: 64, mac_address: '0c:00:00:00:00:00' },
+    custom_adapters: [{ adapter_number: 0, adapter_type: 'virtio', mac_address: '0c:00:00:00:00:07' }],
+  });
+  const copy = await server.expect(201, 'POST', `${nodes}/${node.node_id}/duplicate`, { x: 1, y: 1 });
+  assert.deepEqual(copy.custom_adapters, [{ adapter_number: 0, adapter_type: 'virtio' }]);
+  assert.deepEqual(copy.properties, { ram: 64 });
 });
 
 test('a copy that cannot be made leaves nothing', async (t) => {

@@ -11,13 +11,13 @@ import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Duplicates } from './duplicate.ts';
 
-/** `ProjectDuplicate` of the interface; settings are accepted and ignored. */
+/** `ProjectDuplicate` of the interface; settings are accepted and ignored. Two labs with the same addresses must not meet: a copy gets new ones. */
 export const ProjectDuplicate = v.strictObject({
   ...PROJECT_SETTINGS,
   name: v.nullable(Text),
   path: v.optional(v.nullable(Text)),
   project_id: v.optional(v.nullable(Uuid)),
-  reset_mac_addresses: v.optional(v.boolean(), false),
+  reset_mac_addresses: v.optional(v.boolean(), true),
 });
 
 export interface DuplicateRouteParts {

@@ -116,6 +116,6 @@ export class Duplicates {
       resetMacAddresses,
     });
     await writeFileAtomically(archive, content);
-    return await this.#options.imports.unpack(archive, { id, name, place, ...QUIET });
+    return await this.#options.imports.unpack(archive, { id, name, place, resetMacAddresses: false, ...QUIET });
   }
 }

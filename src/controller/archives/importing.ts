@@ -26,7 +26,7 @@ import { moveNodeFolders, renameNodeFolders } from './node-files.ts';
 import { PROJECT_FILE, readProject, takeTopology } from './project-file.ts';
 import { hostMeanwhile } from './remote-files.ts';
 import { isSnapshot, repackSnapshots, sizeOfSnapshots } from './repacking.ts';
-import { baseName, type NewIdentity, renewed, withImages } from './topology.ts';
+import { baseName, type NewIdentity, renewed, withImages, withoutMacAddresses } from './topology.ts';
 
 export interface ImportsOptions {
   projects: Projects;
@@ -49,10 +49,12 @@ export interface ImportPlan extends Pick<NewIdentity, 'auto_start' | 'auto_open'
   name: string | undefined;
   /** Its directory, which is not there yet or empty. */
   place: string;
+  /** Nodes get MAC addresses of their own instead of the archive's. */
+  resetMacAddresses: boolean;
 }
 
 /** An archive that a client sends. */
-interface Arrival {
+interface Arrival extends Pick<ImportPlan, 'resetMacAddresses'> {
   name: string | undefined;
   path: string | undefined;
   /** Bytes that it says it has; 0 if it does not say. */
@@ -71,7 +73,11 @@ export class Imports {
    * Makes a closed project of an archive that arrives as a stream; a known id gives the project that there is.
    * @throws Failure `conflict` for anything that is wrong with the archive, `time-out` when the client leaves too early
    */
-  async receive(id: string, content: Content, { name, path, length, signal }: Arrival): Promise<Project> {
+  async receive(
+    id: string,
+    content: Content,
+    { name, path, resetMacAddresses, length, signal }: Arrival,
+  ): Promise<Project> {
     if (path?.includes('.gns3')) {
       throw new Failure('conflict', 'path: is the folder of the project; it must not contain ".gns3".');
     }
@@ -91,7 +97,8 @@ export class Imports {
       progress.expect(2 * length, 'bytes');
       await spool(content, archive, signal);
       progress.expect(-length, 'bytes');
-      return await this.unpack(archive, { id, name, place, auto_start: false, auto_open: false, auto_close: true });
+      const wanted = { id, name, place, resetMacAddresses };
+      return await this.unpack(archive, { ...wanted, auto_start: false, auto_open: false, auto_close: true });
     });
   }
 
@@ -117,7 +124,8 @@ export class Imports {
     const name = await projects.reserveName(wanted, held);
     const { auto_start, auto_open, auto_close } = plan;
     const identity = { project_id: plan.id, name, auto_start, auto_open, auto_close };
-    const { topology, nodeIds } = renewed(stored, identity, (id) => describeCompute(this.#options.computes, id));
+    const addressed = plan.resetMacAddresses ? withoutMacAddresses(stored) : stored;
+    const { topology, nodeIds } = renewed(addressed, identity, (id) => describeCompute(this.#options.computes, id));
     await renameNodeFolders(directory, nodeIds);
     const images = await placeImages(join(staging, 'images'), this.#options.imagesPath, undo);
     progress.check();

@@ -50,12 +50,15 @@ export function archiveRoutes({ projects, exports, imports, sharing, operations 
     route(
       'POST /v2/projects/{project_id}/import',
       { raw: true, status: 201 },
-      async ({ params: { project_id: id }, query: { name, path }, headers, stream, signal, client }) => {
+      async ({ params: { project_id: id }, query, headers, stream, signal, client }) => {
         if (!v.is(Uuid, id)) throw new Failure('conflict', `project_id: "${id}" is not a UUID.`);
+        const { name, path } = query;
         requireOwnPaths(client.identity, path);
+        const resetMacAddresses = isYes(query, 'reset_mac_addresses');
         const length = Number(headers.get('content-length') ?? 0);
         const wanted = { kind: 'import', name: name ?? id, projectId: id, id: operationId(headers) };
-        const work = async () => imports.receive(id, uploaded(headers, stream), { name, path, length, signal });
+        const work = async () =>
+          imports.receive(id, uploaded(headers, stream), { name, path, resetMacAddresses, length, signal });
         return (await sharing.making(id, client.identity, () => operations.run(wanted, work))).json();
       },
     ),

@@ -28,7 +28,7 @@ import type { Project } from './project.ts';
 /** A node's creation may download or convert; the release waits as long. */
 const CREATION_LIMIT_MS = 1_200_000;
 
-/** Members of a record, and of its properties, that a copy does not take over. */
+/** Members of a record, of its properties and of its custom adapters, that a copy does not take over. */
 const NOT_COPIED = ['node_id', 'name', 'mac_addr', 'mac_address', 'compute_id'];
 
 export interface NodesOptions {
@@ -327,6 +327,7 @@ export class Nodes {
         compute_id: source.compute.id,
         node_id: copyId,
         properties: keep(source.record.properties),
+        custom_adapters: source.record.custom_adapters.map(keep),
         locked: false,
         x,
         y,

@@ -34,9 +34,14 @@ export function LabDialogs({ question, close }: LabDialogsProps) {
         title={`${WORDS.common.duplicate} ${project.name}`}
         verb={WORDS.common.duplicate}
         close={close}
-        submit={(data) => duplicate(project, String(data.get('name')))}
+        submit={(data) =>
+          duplicate(project, { name: String(data.get('name')), reset_mac_addresses: data.has('new_macs') })
+        }
       >
         <Name value={words.copyOf(project.name)} />
+        <label class="switch">
+          <input type="checkbox" name="new_macs" defaultChecked /> {WORDS.exporting.macs}
+        </label>
       </Asking>
     );
   }
@@ -59,9 +64,12 @@ export function LabDialogs({ question, close }: LabDialogsProps) {
 }
 
 /** The window closes at once, unless the server refuses within a moment: the rest is in the list of tasks. */
-async function duplicate({ project_id: projectId }: ProjectObject, name: string): Promise<void> {
-  const done = begin({ kind: 'duplicate', name, projectId }, (id) =>
-    api.post(`/projects/${projectId}/duplicate`, { name }, id),
+async function duplicate(
+  { project_id: projectId }: ProjectObject,
+  wanted: { name: string; reset_mac_addresses: boolean },
+): Promise<void> {
+  const done = begin({ kind: 'duplicate', name: wanted.name, projectId }, (id) =>
+    api.post(`/projects/${projectId}/duplicate`, wanted, id),
   );
   await Promise.race([done, new Promise((resolve) => setTimeout(resolve, REFUSAL_MS))]);
 }
