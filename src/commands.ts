@@ -1,6 +1,5 @@
 // Understands the command line and runs the command.
 import { writeFileSync } from 'node:fs';
-import { setImmediate as turn } from 'node:timers/promises';
 import { type Command, HELP, parseCommand } from './cli.ts';
 import { type ProcessEnvironment, processEnvironment } from './config/environment.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
@@ -40,8 +39,6 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   const explained = async (error: unknown): Promise<never> => {
     throw await explainInodes(error, config.state);
   };
-  const { openFront } = await import('./front.ts');
-  const front = await openFront(config).catch(explained);
   const starting = Promise.withResolvers<{ daemon: Daemon; notifier: Notifier }>();
   let stopping = false;
   const stop = async (reason: string, { keepNodes = false, exitCode = 0 } = {}): Promise<void> => {
@@ -60,13 +57,9 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   process.on('SIGTERM', () => void stop('SIGTERM', { keepNodes: config.Server.nodes_on_stop === 'keep' }));
   process.on('SIGUSR2', () => void stop('SIGUSR2', { keepNodes: true, exitCode: START_AGAIN }));
   const shutdown = () => void setTimeout(() => void stop('a client asked for it'), 50);
-  await turn(); // a question that has come is answered
-  const { begin } = await import('./beginnings.ts');
-  const beginnings = begin(config); // go on while the rest of the program is read
-  await turn();
+  const { startServer } = await import('./start.ts');
+  const daemon = await startServer(config, shutdown).catch(explained);
   const { createNotifier } = await import('./host/notify.ts');
-  const { startDaemon } = await import('./daemon.ts');
-  const daemon = await startDaemon({ config, front, beginnings, shutdown }).catch(explained);
   const notifier = createNotifier(environment.notify);
   starting.resolve({ daemon, notifier });
   if (stopping) return;

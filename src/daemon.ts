@@ -1,23 +1,15 @@
-// The composition root: config -> store -> fabric -> compute -> controller -> http -> ready; and back again in the other order.
+// The life of the server: store -> fabric -> compute -> controller -> http -> ready; and back again in the other order.
 import type { AddressInfo } from 'node:net';
 import { ensureAccount } from './access.ts';
-import { abandon, type Beginnings } from './beginnings.ts';
-import { Compute } from './compute/compute.ts';
-import { creationMembers } from './compute/emulators/registry.ts';
+import { assemble } from './assembly.ts';
+import { certificateOf } from './certificate.ts';
+import type { Compute } from './compute/compute.ts';
 import type { Config } from './config/schema.ts';
-import { Controller } from './controller/controller.ts';
-import { entranceOf } from './entrance.ts';
-import { eventMetrics } from './events/metrics.ts';
-import type { Front } from './front.ts';
-import { KeyedLock } from './host/keyed-lock.ts';
+import type { Controller } from './controller/controller.ts';
+import type { StartingFabric } from './fabric/fabric.ts';
 import { log } from './host/log.ts';
-import { App } from './http/app.ts';
-import { openApiRoute } from './http/openapi.ts';
-import { ticketRoute } from './http/tickets.ts';
-import { IdleMemoryTrimmer } from './idle-memory-trimmer.ts';
-import { LoopDelay, metricsRoute } from './metrics.ts';
-import { pageRoutes } from './pages/routes.ts';
-import { AuditFile } from './store/audit.ts';
+import type { App } from './http/app.ts';
+import { HttpServer } from './http/server.ts';
 import type { Store } from './store/store.ts';
 
 /** Milliseconds that programs wait for the server whose they are, which looks for this one every few seconds. */
@@ -35,28 +27,39 @@ export interface Daemon {
 
 export interface DaemonParts {
   config: Config;
-  front: Front;
-  beginnings: Beginnings;
+  /** On its way; the daemon ends it, also when its own start fails. */
+  store: Promise<Store>;
+  /** The same. */
+  fabric: StartingFabric;
   /** Called when a client asks for the end. */
   shutdown: () => void;
 }
 
-/** Starts the server behind its front. What was started before a failure is stopped again, and so are front and beginnings. */
-export async function startDaemon({ config, front, beginnings, shutdown }: DaemonParts): Promise<Daemon> {
+/** Starts the server, which listens when it can serve. What was started before a failure is stopped again. */
+export async function startDaemon({
+  config,
+  store: opening,
+  fabric: starting,
+  shutdown,
+}: DaemonParts): Promise<Daemon> {
   await using undo = new AsyncDisposableStack();
-  undo.defer(() => front.server.stop(0)); // requests that still wait get no answer
-  undo.defer(() => abandon(beginnings));
+  const { fabric, moving } = starting;
+  undo.defer(() =>
+    moving.then(
+      () => fabric.stop(),
+      () => {},
+    ),
+  );
   const started = (part: string): void => log.debug(`started ${part}`, { milliseconds: Math.round(performance.now()) });
   started('program');
-  const { fabric, moving } = beginnings.fabric;
-  const store = await beginnings.store;
+  const store = undo.use(await opening);
   started('store');
-  const otherProjects = async (): Promise<{ id: string; path: string }[]> =>
-    (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
-  const { instance, documents } = store;
-  const compute = new Compute({ config, fabric, instance, documents, otherProjects });
-  const { observation, server } = front;
-  const { accounts, authentication, admissions, tickets, guards, record } = entranceOf(config);
+  const { compute, controller, app, accounts, memoryTrimmer, loopDelay } = assemble({
+    config,
+    store,
+    fabric,
+    shutdown,
+  });
   const ensuring = ensureAccount(config, accounts);
   ensuring.catch(() => {}); // told below
   await compute.start();
@@ -64,41 +67,7 @@ export async function startDaemon({ config, front, beginnings, shutdown }: Daemo
   let keepNodes = true;
   undo.defer(() => compute.stop({ keepNodes }));
   started('compute');
-  // A node of the compute is locked whichever way a request comes: from the controller, or from the network.
-  const lock = new KeyedLock();
   await ensuring;
-  const audit = new AuditFile(config.state);
-  const { file, hostName } = accounts;
-  const controller = new Controller({
-    ...{ config, store, shutdown },
-    local: new App(compute.routes, { lock }),
-    properties: creationMembers,
-    accounts: { file, hostName, audit, admissions },
-  });
-  authentication.tokenUsed = (id) => controller.tokenUses.used(id);
-  const routes = [...controller.routes, ...compute.routes];
-  const memoryTrimmer = new IdleMemoryTrimmer(fabric);
-  const loopDelay = new LoopDelay();
-  const metrics = metricsRoute([
-    ...observation.metrics,
-    loopDelay.metric,
-    ...controller.metrics,
-    ...compute.metrics,
-    ...eventMetrics({
-      controller: controller.announcer.controller,
-      project: controller.announcer.project,
-      compute: compute.events,
-    }),
-  ]);
-  const described = [...routes, ticketRoute(tickets, (path) => app.hasSocket(path))];
-  const pages = [metrics, openApiRoute(described, config.Server), ...pageRoutes(config.Server.version)];
-  const app: App = new App([...described, ...pages], {
-    middleware: [memoryTrimmer.middleware, observation.middleware, ...guards],
-    lock,
-    access: controller.access,
-    admissions,
-    record,
-  });
   await controller.start(config.Server.port);
   undo.defer(() => controller.stop({ keepNodes }));
   started('controller');
@@ -108,13 +77,14 @@ export async function startDaemon({ config, front, beginnings, shutdown }: Daemo
   started('fabric');
   loopDelay.start();
   undo.defer(() => loopDelay.stop());
-  // From the first request for it on, labs that were left open are on their way.
   compute.expectConsoles(await consolesOfOpenLabs(store));
-  const reopened = controller.reopenAll();
-  if (config.Server.socket_path) await server.startLocally(config.Server.socket_path);
-  await server.prepare();
-  front.app.arrived(app);
+  const { host, port, ssl, socket_path: socketPath } = config.Server;
+  const server = new HttpServer(app, { host, port, tls: ssl ? await certificateOf(config) : undefined });
   undo.defer(() => server.stop());
+  const address = await server.start();
+  // At once: labs that were left open are on their way when the first request for them comes.
+  const reopened = controller.reopenAll();
+  if (socketPath) await server.startLocally(socketPath);
   started('server');
   memoryTrimmer.start();
   undo.defer(() => memoryTrimmer.stop());
@@ -122,7 +92,7 @@ export async function startDaemon({ config, front, beginnings, shutdown }: Daemo
   controller.openAutomatic().catch((error: unknown) => log.error(String(error)));
   const running = undo.move();
   return {
-    address: front.address,
+    address,
     app,
     stop() {
       keepNodes = false;

@@ -1,9 +1,8 @@
 // The server in the process of a test, as the executable starts it.
-import { begin } from '../src/beginnings.ts';
 import type { Config } from '../src/config/schema.ts';
-import { type Daemon, startDaemon } from '../src/daemon.ts';
-import { openFront } from '../src/front.ts';
+import type { Daemon } from '../src/daemon.ts';
+import { startServer } from '../src/start.ts';
 
 export async function daemonHere(config: Config): Promise<Daemon> {
-  return startDaemon({ config, front: await openFront(config), beginnings: begin(config), shutdown: () => {} });
+  return startServer(config, () => {});
 }

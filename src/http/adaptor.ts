@@ -2,18 +2,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
-import type { AppEnvironment } from './app.ts';
-import type { Answering } from './arriving-app.ts';
+import type { App, AppEnvironment } from './app.ts';
 import { openingProblem } from './openings.ts';
 import { Upgrades } from './upgrades.ts';
 import type { WireMessage } from './wire-message.ts';
 
 export class Adaptor {
   readonly upgrades: Upgrades;
-  /** Answers one request, as soon as the application is there. */
+  /** Answers one request. */
   readonly answer: (request: WireMessage, response: ServerResponse) => Promise<void>;
 
-  constructor(app: Answering) {
+  constructor(app: App) {
     this.upgrades = new Upgrades(app);
     this.answer = getRequestListener(
       async (request, environment) => {
@@ -24,8 +23,7 @@ export class Adaptor {
         if (incoming.method === 'GET' && announcesBody(incoming)) {
           env.body = () => Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
         }
-        const { hono } = await app.able();
-        const response = await hono.fetch(request, env);
+        const response = await app.hono.fetch(request, env);
         // The adaptor discards what is left of a body that was refused, so that the next request on this connection is heard;
         // the stream through which the body was read would stop it.
         if (!incoming.readableEnded) incoming.removeAllListeners('data');

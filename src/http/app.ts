@@ -123,11 +123,6 @@ export class App {
     this.hono.onError((error, context) => renderFailure(error, undefined, context.env.requestId));
   }
 
-  /** An application that is there (arriving-app.ts). */
-  able(): this {
-    return this;
-  }
-
   /** Whether there is a route for such a request. */
   has(method: string, target: string): boolean {
     // Whatever the path is, the middleware matches; a route is what matches beyond it.

@@ -1,7 +1,7 @@
 // Which requests become WebSockets: what is no complete opening of a WebSocket route is answered as the plain request that it also is.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Answering } from './arriving-app.ts';
+import type { App } from './app.ts';
 import { hostName } from './guard.ts';
 import type { WireMessage } from './wire-message.ts';
 
@@ -27,11 +27,11 @@ function tokens(header: string | undefined): string[] {
 
 /** Tells the openings of WebSockets from other requests. */
 export class Openings {
-  readonly #app: Answering;
+  readonly #app: App;
   /** Answers under way, by connection. */
   readonly #answering = new WeakMap<Duplex, number>();
 
-  constructor(app: Answering) {
+  constructor(app: App) {
     this.#app = app;
   }
 

@@ -1,11 +1,10 @@
-// The network side: listens, hands requests to the application, ends cleanly. It reads no more than listening needs: what makes answers
-// of an application (adaptor.ts) is read with the first request for one.
+// The network side: listens, hands requests to the application, ends cleanly.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
-import type { Adaptor } from './adaptor.ts';
-import type { Answering } from './arriving-app.ts';
+import { Adaptor } from './adaptor.ts';
+import type { App } from './app.ts';
 import { Connections, guardSocket } from './connections.ts';
 import { Openings } from './openings.ts';
 import type { TlsFiles } from './tls.ts';
@@ -26,16 +25,14 @@ const SERVER_OPTIONS = {
 
 export class HttpServer {
   readonly #options: ListenOptions;
-  readonly #app: Answering;
   readonly #connections = new Connections();
   readonly #openings: Openings;
   readonly #servers: Server[] = [];
-  #reading: Promise<Adaptor> | undefined;
-  #adaptor: Adaptor | undefined;
+  readonly #adaptor: Adaptor;
 
-  constructor(app: Answering, options: ListenOptions) {
-    this.#app = app;
+  constructor(app: App, options: ListenOptions) {
     this.#options = options;
+    this.#adaptor = new Adaptor(app);
     this.#openings = new Openings(app);
   }
 
@@ -68,28 +65,6 @@ export class HttpServer {
     }
   }
 
-  /** Reads what answers of the application need; until then they take longer. */
-  async prepare(): Promise<void> {
-    await this.#read();
-  }
-
-  #read(): Promise<Adaptor> {
-    this.#reading ??= import('./adaptor.ts').then(({ Adaptor }) => {
-      this.#adaptor = new Adaptor(this.#app);
-      return this.#adaptor;
-    });
-    return this.#reading;
-  }
-
-  /** Hands a connection to the adaptor, unless its client has gone before that was there. */
-  #hand(connection: { destroyed: boolean }, work: (adaptor: Adaptor) => void): void {
-    if (this.#adaptor) work(this.#adaptor);
-    else
-      void this.#read().then((adaptor) => {
-        if (!connection.destroyed) work(adaptor);
-      });
-  }
-
   async #listener(tls: TlsFiles | undefined): Promise<Server> {
     const options = {
       ...SERVER_OPTIONS,
@@ -101,12 +76,9 @@ export class HttpServer {
     server.on('secureConnection', guardSocket);
     this.#openings.attach(server);
     server.on('request', (request: WireMessage, response: ServerResponse) => {
-      if (!this.#app.early?.(request, response))
-        this.#hand(response, (adaptor) => void adaptor.answer(request, response));
+      void this.#adaptor.answer(request, response);
     });
-    server.on('upgrade', (request: WireMessage, socket, head) =>
-      this.#hand(socket, (adaptor) => adaptor.upgrades.upgrade(request, socket, head)),
-    );
+    server.on('upgrade', (request: WireMessage, socket, head) => this.#adaptor.upgrades.upgrade(request, socket, head));
     return server;
   }
 
@@ -119,7 +91,7 @@ export class HttpServer {
   async stop(patience = 2_000): Promise<void> {
     const servers = this.#servers.splice(0);
     if (servers.length === 0) return;
-    this.#adaptor?.upgrades.close();
+    this.#adaptor.upgrades.close();
     setTimeout(() => this.#connections.destroy(), patience).unref();
     const closed = servers.map(
       (server) =>

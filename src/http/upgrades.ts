@@ -4,7 +4,6 @@ import type { Duplex } from 'node:stream';
 import { type VerifyClientCallbackAsync, type WebSocket, WebSocketServer } from 'ws';
 import { log } from '../host/log.ts';
 import type { App, AppEnvironment } from './app.ts';
-import type { Answering } from './arriving-app.ts';
 import { refuse } from './openings.ts';
 import type { Connected } from './route.ts';
 import { type MessageSocket, type SocketData, SocketInbox } from './sockets.ts';
@@ -30,12 +29,12 @@ interface Decision {
 }
 
 export class Upgrades {
-  readonly #app: Answering;
+  readonly #app: App;
   readonly #sockets: WebSocketServer;
   readonly #decisions = new WeakMap<IncomingMessage, Decision>();
   readonly #pings = setInterval(() => this.#ping(), PING_MS).unref();
 
-  constructor(app: Answering) {
+  constructor(app: App) {
     this.#app = app;
     const verifyClient: VerifyClientCallbackAsync = ({ req }, answer) => void this.#ask(req as WireMessage, answer);
     this.#sockets = new WebSocketServer({
@@ -82,7 +81,7 @@ export class Upgrades {
     };
     try {
       const sent = new Request('http://localhost/', { headers: headersOf(request) });
-      const app = await this.#app.able();
+      const app = this.#app;
       const response = await app.hono.fetch(sent, environment);
       if (connected === undefined) {
         return answer(false, response.status, await response.text(), refusalHeaders(response.headers));

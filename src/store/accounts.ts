@@ -8,7 +8,6 @@ import * as v from 'valibot';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/atomic-file.ts';
 import { hashPassword, isPasswordHash } from '../host/password-hash.ts';
-import { accountsPath } from './accounts-path.ts';
 import { hashOfToken, normalName, ROLES, type Role, TOKEN_PREFIX } from './roles.ts';
 
 /** Fewer characters of a password are guessed. */
@@ -84,7 +83,7 @@ export class AccountsFile {
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(stateDirectory: string) {
-    this.path = accountsPath(stateDirectory);
+    this.path = join(stateDirectory, 'accounts.json');
     this.#lock = join(stateDirectory, 'accounts.lock');
   }
 

@@ -124,10 +124,15 @@ export class Daemon implements AsyncDisposable {
     return this.#options.headers ?? {};
   }
 
+  /** The port of all its lives, before the first of them. */
+  async choosePort(): Promise<void> {
+    this.port ||= await freeTcpPort();
+  }
+
   /** Starts the program without waiting for anything; the port stays the same from life to life. */
   async spawn(): Promise<ChildProcess> {
     const { program = executable(), config = '', flags = [], environment = {}, host = '127.0.0.1' } = this.#options;
-    this.port ||= await freeTcpPort();
+    await this.choosePort();
     this.#ports ??= await ownPorts();
     const ranges = environmentOf(this.#ports);
     mkdirSync(this.temporary, { recursive: true });

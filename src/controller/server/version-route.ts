@@ -1,7 +1,6 @@
-// Which release this server speaks.
+// Which release this server speaks: what clients ask first.
 import { type Route, route } from '../../http/route.ts';
-import { VERSION_PATH, versionAnswer } from './version-answer.ts';
 
 export function versionRoute(version: string, local: boolean): Route {
-  return route(`GET ${VERSION_PATH}`, {}, () => versionAnswer(version, local));
+  return route('GET /v2/version', {}, () => ({ version, local }));
 }
