@@ -25,7 +25,7 @@ import { connect, settle } from './database.ts';
 const PROJECTS = 'projects';
 
 /** What a server makes itself at its start, and what is about the one that runs now. */
-const NOT_COPIED = /^(labwire\.db(-wal|-shm)?|lock|reserve|supervisor|holder)$/;
+const NOT_COPIED = /^(labwire\.db(-wal|-shm)?|lock|reserve(-inodes)?|supervisor|holder)$/;
 
 export interface BackupPlan {
   /** The state directory. */

@@ -1,7 +1,7 @@
-// Space that is kept for what makes room: on a full disk things can still be deleted, and labs closed.
+// Space and inodes that are kept for what makes room: on a full disk things can still be deleted, and labs closed.
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, stat, statfs, truncate } from 'node:fs/promises';
+import { mkdir, open, readdir, stat, statfs, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
@@ -14,6 +14,10 @@ const SHARE = 1 / 16;
 const CHUNK = randomBytes(64 * 1024);
 /** What is given away at first; others may take it before the work does. When it is not enough, twice as much. */
 const FIRST_PART_BYTES = 256 * 1024;
+/** Empty files, each of which keeps an inode: enough for a start, or for the changes of several labs. */
+const SPARE_INODES = 32;
+/** Of these, what is given away at a time. */
+const INODES_PART = 8;
 /** Milliseconds after which space is looked for again while some of it is missing. */
 const PATIENCE_MS = 10_000;
 
@@ -21,9 +25,15 @@ function isForSpace(error: unknown): boolean {
   return error instanceof Failure && error.code === 'out-of-space';
 }
 
+function isShortage(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '');
+}
+
 export class Reserve {
   readonly #directory: string;
   readonly #path: string;
+  /** Directory of the empty files. */
+  readonly #inodes: string;
   #users = 0;
   #filling: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
@@ -32,6 +42,7 @@ export class Reserve {
   constructor(directory: string) {
     this.#directory = directory;
     this.#path = join(directory, 'reserve');
+    this.#inodes = join(directory, 'reserve-inodes');
   }
 
   /** Takes the space; what is not to be had now is taken when it is there. */
@@ -78,7 +89,7 @@ export class Reserve {
     clearTimeout(this.#timer);
     this.#filling = this.#filling.then(async () => {
       if (this.#users > 0) return;
-      const whole = await this.#take().catch((error: unknown) => {
+      const whole = await this.#takeAll().catch((error: unknown) => {
         log.debug('no space can be kept', { path: this.#path, error: messageOf(error) });
         return false;
       });
@@ -90,7 +101,30 @@ export class Reserve {
   async #giveAway(bytes: number): Promise<boolean> {
     const size = (await stat(this.#path).catch(() => undefined))?.size ?? 0;
     if (size > 0) await truncate(this.#path, Math.max(0, size - bytes));
-    return size > 0;
+    const spare = (await readdir(this.#inodes).catch(() => [])).slice(0, INODES_PART);
+    for (const name of spare) await unlink(join(this.#inodes, name));
+    return size > 0 || spare.length > 0;
+  }
+
+  async #takeAll(): Promise<boolean> {
+    const hasInodes = await this.#takeInodes();
+    return (await this.#take()) && hasInodes;
+  }
+
+  /** The same for inodes. */
+  async #takeInodes(): Promise<boolean> {
+    if ((await statfs(this.#directory)).files === 0) return true; // a file system that makes them as it needs them
+    try {
+      await mkdir(this.#inodes, { recursive: true, mode: 0o700 });
+      const there = new Set(await readdir(this.#inodes));
+      for (let number = 0; number < SPARE_INODES; number += 1) {
+        if (!there.has(`${number}`)) await (await open(join(this.#inodes, `${number}`), 'wx', 0o600)).close();
+      }
+      return true;
+    } catch (error) {
+      if (isShortage(error)) return false;
+      throw error;
+    }
   }
 
   /** Answers whether all of it is there. */
@@ -108,7 +142,7 @@ export class Reserve {
       }
       return true;
     } catch (error) {
-      if (['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '')) return false;
+      if (isShortage(error)) return false;
       throw error;
     } finally {
       await file.close();

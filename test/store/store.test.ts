@@ -186,7 +186,9 @@ test('a second daemon on one state directory refuses with the directory and the 
   // Having refused, it took nothing away from the holder.
   await assert.rejects(Store.open({ stateDirectory }), failure('conflict', message(process.pid)));
   await store.close();
-  assert.deepEqual((await readdir(stateDirectory)).sort(), ['instance', 'labwire.db', 'labwired.lock', 'reserve']);
+  assert.deepEqual((await readdir(stateDirectory)).sort(), [
+    ...['instance', 'labwire.db', 'labwired.lock', 'reserve', 'reserve-inodes'],
+  ]);
 
   const holder = daemon(stateDirectory, ID);
   assert.match(await holder.answer, /^open/);

@@ -258,7 +258,8 @@ export class Projects extends Catalogue {
     if (!wasOpen) this.announce('project.closed', project);
     const { projects_path: root } = this.#options.config.Server;
     try {
-      await removeFiles(path, root, () => this.#options.writer.forget(project.id));
+      const { store, writer } = this.#options;
+      await store.makingRoom(() => removeFiles(path, root, () => writer.forget(project.id)));
     } catch (error) {
       // What is not deleted can be used as before.
       if (wasOpen) await this.#life.openAgain(project);
