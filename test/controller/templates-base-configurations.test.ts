@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { installBaseConfigurations } from '../../src/controller/templates/base-configurations.ts';
@@ -21,10 +21,14 @@ test('the configurations that templates name are there after the start, with a p
   for (const name of NAMES) assert.match(await readFile(join(directory, name), 'utf8'), /%h/, name);
 });
 
-test('a configuration that somebody changed stays as it is', async (t) => {
+test('a configuration that somebody changed stays as it is, and what was half written goes', async (t) => {
   const directory = await scratchDirectory(t);
   const mine = join(directory, 'vpcs_base_config.txt');
   await writeFile(mine, 'mine');
+  // A server that was killed has left this.
+  const half = join(directory, '.vpcs_base_config.txt.0123456789ab.labwire-tmp');
+  await writeFile(half, 'mi');
+  await utimes(half, 1, 1);
   await installBaseConfigurations(directory);
   assert.equal(await readFile(mine, 'utf8'), 'mine');
   assert.deepEqual((await readdir(directory)).sort(), NAMES);

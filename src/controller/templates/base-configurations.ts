@@ -5,12 +5,14 @@ import { basename, join } from 'node:path';
 import { messageOf } from '../../failures.ts';
 import { asset, assetNames } from '../../host/assets.ts';
 import { writeFileAtomically } from '../../host/atomic-file.ts';
+import { removeLeftoversBelow } from '../../host/leftovers.ts';
 import { log } from '../../host/log.ts';
 
 /** Adds what is missing. A directory that cannot be written is not a reason not to start: nodes then begin without configuration. */
 export async function installBaseConfigurations(directory: string): Promise<void> {
   try {
     await mkdir(directory, { recursive: true });
+    await removeLeftoversBelow(directory, Date.now() - performance.now());
     for (const name of assetNames('configs')) {
       const path = join(directory, basename(name));
       const present = await access(path).then(
