@@ -1,15 +1,18 @@
 // The command line of a machine. Pure: the same machine gives the same words. Facts of release 2.2.57, but for what stands here:
 // no default devices, control by QMP on a Unix socket, the serial port on another one, and the sandbox.
 import type { CustomAdapter } from '../../../store/vocabulary.ts';
+import { adapterSlots } from './adapter-slots.ts';
 import type { Disk } from './disks.ts';
 import type { KeptAdapter } from './kept.ts';
 import { type HiddenSettings, type Images, macOf, type Settings } from './settings.ts';
 import { QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
 import { escaped } from './words.ts';
 
-/** A slot each: the host bridge, the ISA bridge with IDE and USB, the display, one to spare. */
-const BASE_SLOTS = 4;
-const SLOTS = 32;
+/**
+ * Virtio adapters that may have interrupt vectors of their own, three each, for each processor. An x86 processor has some 200 vectors. A
+ * guest without a free one cannot use any more devices.
+ */
+const VECTORED_ADAPTERS = 60;
 /** The descriptor of a program's first TAP. */
 const FIRST_TAP = 3;
 /** Neither a process nor rights are what a machine needs. */
@@ -167,23 +170,26 @@ const AGENT = [
   ...['-device', 'virtserialport,chardev=charchannel0,id=channel0,name=org.spice-space.webdav.0'],
 ];
 
-function adapterWords({ settings, hidden, disks, adapters, vhost }: MachineCommand): string[] {
-  const ownSlots = disks.filter(({ drive }) => !['ide', 'none'].includes(settings[`${drive}_disk_interface`])).length;
-  const first = BASE_SLOTS + ownSlots;
-  const bridges = Math.floor((first + adapters.length - 1) / SLOTS);
-  const words = Array.from({ length: Math.max(0, bridges) }, (_none, index) => bridgeWords(index + 1)).flat();
+function adapterWords({ settings, hidden, disks, adapters, vhost, console, options }: MachineCommand): string[] {
+  const { bridges, slots } = adapterSlots(adapters.length, {
+    drives: disks.filter(({ drive }) => !['ide', 'none'].includes(settings[`${drive}_disk_interface`])).length,
+    agent: console.type === 'spice+agent',
+    usb: console.type === 'vnc' || options.some((word) => /^--?usb|usb=on/.test(word)),
+    options,
+  });
+  const words = Array.from({ length: bridges }, (_none, index) => bridgeWords(index + 1)).flat();
   for (const [number, adapter] of adapters.entries()) {
     const custom: CustomAdapter | undefined = hidden.custom_adapters.find(({ adapter_number: at }) => at === number);
     const type = custom?.adapter_type ?? settings.adapter_type;
-    const slot = first + number;
+    const at = slots[number]!;
     const place =
-      slot < SLOTS
-        ? ''
-        : `,bus=pci-bridge${Math.floor(slot / SLOTS)},addr=0x${(slot % SLOTS).toString(16).padStart(2, '0')}`;
+      at.bridge === undefined ? '' : `,bus=pci-bridge${at.bridge},addr=0x${at.slot.toString(16).padStart(2, '0')}`;
     const speed = type === 'virtio-net-pci' ? ',speed=10000,duplex=full' : '';
+    // An adapter without vectors of its own shares an interrupt line.
+    const vectors = type.startsWith('virtio-net') && number >= settings.cpus * VECTORED_ADAPTERS ? ',vectors=0' : '';
     words.push(
       '-device',
-      `${escaped(type)},mac=${macOf(settings, number, custom)}${speed}${place},netdev=gns3-${number}`,
+      `${escaped(type)},mac=${macOf(settings, number, custom)}${speed}${vectors}${place},netdev=gns3-${number}`,
     );
     words.push('-netdev', backend(number, adapter, vhost && type.startsWith('virtio')));
   }
