@@ -40,9 +40,10 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
   const otherProjects = async (): Promise<{ id: string; path: string }[]> =>
     (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
   const { instance, documents } = store;
-  const compute = new Compute({ config, fabric, instance, documents, otherProjects });
   const observation = new Observation();
   const { accounts, authentication, admissions, tickets, guards, record } = entranceOf(config);
+  const isShared = () => accounts.file.isShared();
+  const compute = new Compute({ config, fabric, instance, documents, isShared, otherProjects });
   // A node of the compute is locked whichever way a request comes: from the controller, or from the network.
   const lock = new KeyedLock();
   const audit = new AuditFile(config.state);

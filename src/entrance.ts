@@ -4,7 +4,7 @@ import type { Config } from './config/schema.ts';
 import { Admissions } from './http/admissions.ts';
 import type { AppOptions } from './http/app.ts';
 import { Authentication } from './http/authentication.ts';
-import { DOCUMENTED_ORIGINS, gate } from './http/gate.ts';
+import { DOCUMENTED_ORIGINS, gate, isWithoutTls } from './http/gate.ts';
 import { ownNames } from './http/guard.ts';
 import { TrustedProxies } from './http/proxies.ts';
 import { recorder } from './http/recording.ts';
@@ -24,8 +24,11 @@ export function entranceOf(config: Config): Entrance {
   const accounts = accountsOf(config);
   const authentication = new Authentication(accounts.known);
   const tickets = new Tickets();
+  const hosts = [...ownNames(), ...allowed_hosts];
+  const open = { hosts, origins: [...DOCUMENTED_ORIGINS, ...allowed_origins] };
+  const shared = { hosts, origins: [...DOCUMENTED_ORIGINS.filter((one) => !isWithoutTls(one)), ...allowed_origins] };
   const guards = gate({
-    rules: { hosts: [...ownNames(), ...allowed_hosts], origins: [...DOCUMENTED_ORIGINS, ...allowed_origins] },
+    rules: async () => ((await accounts.file.isShared()) ? shared : open),
     authentication,
     tickets,
     proxies: new TrustedProxies(trusted_proxies),

@@ -6,7 +6,7 @@ import type { Config } from './config/schema.ts';
 import { Failure } from './failures.ts';
 import { askSecret } from './host/ask-secret.ts';
 import { fileFailure } from './host/atomic-file.ts';
-import { makeDirectory } from './host/directories.ts';
+import { closeToOthers, makeDirectory } from './host/directories.ts';
 import { readRegularFile } from './host/regular-file.ts';
 import { becomeOwner } from './owner.ts';
 import { randomPassword } from './store/account.ts';
@@ -31,6 +31,8 @@ interface Host {
   /** Name of the account of the configuration, or of `account.json`. */
   name: string | undefined;
   state: string;
+  /** Directory of the labs. */
+  projects: string;
   /** The system's user who runs this. */
   caller: string;
 }
@@ -51,7 +53,7 @@ export async function userCommand(config: Config, command: UserCommand, sudoUser
   await makeDirectory(state, state);
   await becomeOwner(state);
   const { file, hostName } = accountsOf(config);
-  const host = { file, name: await hostName(), state, caller };
+  const host = { file, name: await hostName(), state, projects: config.Server.projects_path, caller };
   return act(host, name ?? '', { ...command, fromFile });
 }
 
@@ -63,6 +65,7 @@ const VERBS: Readonly<Record<string, (host: Host, name: string, given: Given) =>
     const { password, said } = await newPassword(given);
     const others = host.name === undefined ? [] : [host.name];
     const account = await host.file.add({ name, role, password }, others);
+    await closeToOthers(host.state, host.projects);
     await note(host, 'add', account.name, role);
     return `The account ${account.name} (${role}) was added${said}.\n`;
   },

@@ -43,6 +43,8 @@ export interface ComputeOptions {
   /** The state directory's own identifier: processes that carry it are ours. */
   instance: string;
   documents: Documents;
+  /** Whether several people with accounts of their own share this host; they do not unless given. */
+  isShared?: Services['isShared'];
   /** Projects that the controller of this process knows, and their directories; none unless given. */
   otherProjects?: Services['otherProjects'];
 }
@@ -54,7 +56,9 @@ export class Compute {
   readonly #services: Services;
   readonly #projects: Projects;
 
-  constructor({ config, fabric, instance, documents, otherProjects = async () => [] }: ComputeOptions) {
+  constructor(options: ComputeOptions) {
+    const { config, fabric, instance, documents } = options;
+    const { otherProjects = async () => [], isShared = async () => false } = options;
     const ports = new Ports(config);
     const images = new Images(config);
     const captures = new Captures(fabric);
@@ -79,6 +83,7 @@ export class Compute {
       events,
       operations,
       instance,
+      isShared,
       otherProjects,
     };
     const projects = new Projects(this.#services);

@@ -29,6 +29,8 @@ export interface Services {
   readonly events: EventBus<ComputeEvents>;
   /** Long work that clients can watch and cancel. */
   readonly operations: Operations;
+  /** Whether several people with accounts of their own share this host. */
+  readonly isShared: () => Promise<boolean>;
   /** Marks the processes of this daemon, so that it knows them again. */
   readonly instance: string;
   /** Projects of this host that need not be open here, and their directories. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { type OperationAction, Operations } from '../events/operations.ts';
 import { messageOf } from '../failures.ts';
+import { closeToOthers } from '../host/directories.ts';
 import { log } from '../host/log.ts';
 import type { Metric } from '../host/metrics.ts';
 import { LoadMeter } from '../host/statistics.ts';
@@ -171,12 +172,7 @@ export class Controller {
       computes: this.#computes,
       traces,
       found: async (id) => {
-        // Where it cannot be read who has an account there are some.
-        const isShared = await options.accounts.file.read().then(
-          ({ accounts }) => accounts.length > 0,
-          () => true,
-        );
-        if (isShared) await sharing.found(id);
+        if (await options.accounts.file.isShared()) await sharing.found(id);
       },
       lost: (id) => sharing.lost(id),
     });
@@ -220,6 +216,7 @@ export class Controller {
       ...accountRoutes({
         ...options.accounts,
         ...{ sharing, projects, documents: store.documents, uses: this.tokenUses },
+        becomesShared: () => this.#closeToOthers(),
       }),
       ...settingsRoutes(this.#settings),
       ...operationRoutes(operations, this.#computes, sharing),
@@ -262,6 +259,7 @@ export class Controller {
   /** Takes up what is stored; `port` is the one that this server listens on. */
   async start(port: number): Promise<void> {
     const { config, store } = this.#options;
+    if (await this.#options.accounts.file.isShared()) await this.#closeToOthers();
     // Before anybody looks at the files of a project.
     const paths = (await store.projects.list()).map(({ path }) => path);
     await recoverExchanges(config.Server.projects_path, paths);
@@ -286,6 +284,12 @@ export class Controller {
    */
   reopenAll(): Promise<void> {
     return this.#projects.reopenAll();
+  }
+
+  /** Where people have accounts, labs are not for all users of the host. */
+  #closeToOthers(): Promise<void> {
+    const { config } = this.#options;
+    return closeToOthers(config.state, config.Server.projects_path);
   }
 
   hasProject(id: string): boolean {

@@ -1,8 +1,9 @@
 // Making and unmaking directories. Node's own recursive mkdir tells the wrong reason on a disk that cannot be written.
-import { mkdir, readdir, rmdir, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rmdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Failure, systemCode } from '../failures.ts';
+import { Failure, messageOf, systemCode } from '../failures.ts';
 import { fileFailure } from './atomic-file.ts';
+import { log } from './log.ts';
 
 /**
  * Makes a directory and the ones above it that are missing; answers the outermost that was made, undefined if it was there already.
@@ -21,6 +22,22 @@ export async function makeDirectory(path: string, shownAs = path): Promise<strin
     return above ?? own;
   } catch (thrown) {
     throw fileFailure(thrown, shownAs);
+  }
+}
+
+/** Bits of a mode: what users may who are neither the owner nor in the group. */
+const OTHERS = 0o007;
+
+/** Keeps other users of the host out of directories; one that belongs to somebody else is left as it is, which the log says. */
+export async function closeToOthers(...directories: string[]): Promise<void> {
+  for (const path of directories) {
+    try {
+      const { mode } = await stat(path);
+      if ((mode & OTHERS) !== 0) await chmod(path, mode & 0o7777 & ~OTHERS);
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT')
+        log.warn('other users of the host can read a directory', { path, error: messageOf(error) });
+    }
   }
 }
 

@@ -58,16 +58,20 @@ export function guestTapName(machine: string, adapter: number): string {
 
 const GUEST_TAP = /^lw[0-9a-f]{8}-\d+$/;
 
-/** Whether people may use the interface: `allowed`, if not empty, names those that they may (`gns3tap...` always passes). */
+/**
+ * Whether people may use the interface: `allowed`, if not empty, names those that they may (`gns3tap...` always passes). Those of guests
+ * are nobody else's.
+ */
 export function isAllowedInterface(name: string, allowed: readonly string[]): boolean {
+  if (GUEST_TAP.test(name)) return false;
   return allowed.length === 0 || allowed.includes(name) || name.startsWith('gns3tap');
 }
 
-/** The names of all interfaces that are allowed, with and without addresses, sorted; those of guests are nobody else's. */
+/** The names of all interfaces that are allowed, with and without addresses, sorted. */
 export function interfaceNames(allowed: readonly string[]): string[] {
   // Interfaces without an address are only found in /sys; where that is missing, the others are still told.
   const names = new Set([...Object.keys(addressesByInterface()), ...directoryNames()]);
-  const offered = [...names].filter((name) => !GUEST_TAP.test(name) && isAllowedInterface(name, allowed));
+  const offered = [...names].filter((name) => isAllowedInterface(name, allowed));
   return offered.sort((a, b) => (a < b ? -1 : 1));
 }
 

@@ -22,10 +22,14 @@ export const DOCUMENTED_ORIGINS = [
   'https://gns3.github.io',
 ];
 
+/** Origins without TLS: on a host with accounts nobody in the middle of a connection is to serve a page of these. */
+export const isWithoutTls = (origin: string): boolean => !origin.startsWith('https:');
+
 const METHODS = 'DELETE,GET,POST,PUT';
 
 export interface GateOptions {
-  rules: GuardRules;
+  /** As they are now, where they may change. */
+  rules: GuardRules | (() => Promise<GuardRules>);
   authentication: Authentication | undefined;
   /** Used where there is authentication. */
   tickets?: Tickets;
@@ -35,7 +39,7 @@ export interface GateOptions {
 type Gatekeeper = MiddlewareHandler<{ Bindings: AppEnvironment }>;
 
 /** Refuses requests of foreign pages and under foreign names with 403. */
-function guard(rules: GuardRules, proxies: TrustedProxies): Gatekeeper {
+function guard(rules: GateOptions['rules'], proxies: TrustedProxies): Gatekeeper {
   return async (context, next) => {
     const { socket } = context.env.incoming ?? {};
     const { remoteAddress, encrypted: secure = false } = socket ?? {};
@@ -54,7 +58,7 @@ function guard(rules: GuardRules, proxies: TrustedProxies): Gatekeeper {
         secFetchDest: context.req.header('sec-fetch-dest'),
         secure: client.secure,
       },
-      rules,
+      typeof rules === 'function' ? await rules() : rules,
     );
     if (reason !== undefined) return renderFailure(new Failure('forbidden', reason));
     await next();
@@ -88,7 +92,12 @@ const crossOrigin: MiddlewareHandler = async (context, next) => {
 };
 
 /** Headers of browsers and proxies: who asks is not the process at the other end of the local socket then. */
-const OF_OTHERS = ['origin', 'sec-fetch-site', 'forwarded', 'x-forwarded-for'];
+const OF_OTHERS =
+  /^(?:origin|referer|sec-fetch-.*|via|forwarded|x-forwarded.*|x-(?:real|client|original|cluster-client).*|true-client-ip|cf-.*|x-envoy-.*)$/;
+
+function isOfOthers(headers: Headers): boolean {
+  return [...headers.keys()].some((name) => OF_OTHERS.test(name));
+}
 
 /**
  * Asks who it is on every route, pages included, where there are accounts; of a WebSocket, a ticket will do. Programs of root and of the
@@ -100,7 +109,7 @@ function authenticated(authentication: Authentication, tickets: Tickets): Gateke
     const { env } = context;
     const address = env.client?.address ?? 'this process';
     const user = localUser(env.incoming?.socket);
-    if (user !== undefined && needsNoPassword(user) && !OF_OTHERS.some((name) => context.req.header(name))) {
+    if (user !== undefined && needsNoPassword(user) && !isOfOthers(context.req.raw.headers)) {
       env.client = { address, identity: await authentication.ofThisHost(user) };
       await next();
       return;

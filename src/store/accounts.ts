@@ -55,13 +55,47 @@ export type AccountsContent = v.InferOutput<typeof Content>;
 
 const NONE: AccountsContent = { accounts: [], tokens: [] };
 
+/** The audit trail calls programs at the local socket so. */
+const RESERVED = /^(?:root|user \d+|__proto__)$/i;
+/** Scripts that are written in one word, those of one language together. */
+const SCRIPTS = [
+  ...[
+    'Latin',
+    'Cyrillic',
+    'Greek',
+    'Armenian',
+    'Georgian',
+    'Hebrew',
+    'Arabic',
+    'Thai',
+    'Devanagari',
+    'Bengali',
+    'Tamil',
+  ],
+].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'));
+
+/** Whether the letters of a name are of several alphabets, of which one has letters that look like another's. */
+function mixesScripts(name: string): boolean {
+  return SCRIPTS.filter((script) => script.test(name)).length > 1;
+}
+
 /** @throws Failure `invalid` */
 export function checkedName(given: string): string {
   const name = normalName(given);
-  if (name === '' || [...name].length > LONGEST_NAME || /[:\p{C}]|^\s|\s$/u.test(name)) {
+  if (RESERVED.test(name))
     throw new Failure(
       'invalid',
-      `name: ${JSON.stringify(given)} cannot be the name of an account; use 1 to ${LONGEST_NAME} letters, digits and signs, without ":" and without blanks at its ends.`,
+      `name: ${JSON.stringify(given)} is reserved for the host itself; choose another name.`,
+    );
+  if (name !== name.normalize('NFKC') || mixesScripts(name))
+    throw new Failure(
+      'invalid',
+      `name: ${JSON.stringify(given)} looks like another name; use plain letters of one alphabet.`,
+    );
+  if (name === '' || [...name].length > LONGEST_NAME || /[:/\\\p{C}]|^\s|\s$/u.test(name)) {
+    throw new Failure(
+      'invalid',
+      `name: ${JSON.stringify(given)} cannot be the name of an account; use 1 to ${LONGEST_NAME} letters, digits and signs, without ":", "/" and "\\\\", and without blanks at its ends.`,
     );
   }
   return name;
@@ -96,6 +130,14 @@ export class AccountsFile {
     if (version === '') return NONE;
     if (version !== this.#known.version) this.#known = { version, content: await this.#parsed() };
     return this.#known.content;
+  }
+
+  /** Whether several people share the host. Where it cannot be read who has an account, they do. */
+  isShared(): Promise<boolean> {
+    return this.read().then(
+      ({ accounts }) => accounts.length > 0,
+      () => true,
+    );
   }
 
   /** Adds an account. @throws Failure `invalid`, `conflict` when the name is taken */

@@ -12,6 +12,15 @@ export const Integer = v.pipe(v.number(), v.safeInteger());
 /** A text of at least one character. */
 export const Text = v.pipe(v.string(), v.minLength(1));
 
+/** A name that a client gives. Signs that no font shows would act on the terminals and pages of others. */
+export const Name = v.pipe(
+  Text,
+  v.check(
+    (text) => !/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(text),
+    'control characters cannot be part of a name; leave them out',
+  ),
+);
+
 export const NODE_TYPES = [
   'cloud',
   'nat',

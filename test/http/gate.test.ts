@@ -164,15 +164,17 @@ test('a ticket opens its WebSocket once, from the address that asked, and is not
 test('tickets end after 30 s, and there are never many', () => {
   let now = 0;
   const tickets = new Tickets(() => now);
-  const late = tickets.issue('/a', '::1', 'ann');
+  const ann = { id: 'ann', tag: 'ann now' };
+  const late = tickets.issue('/a', '::1', ann);
   now = 30_000;
   assert.equal(tickets.take(late, '/a', '::1'), undefined);
-  const [one] = Array.from({ length: 1024 }, () => tickets.issue('/a', '::1', 'ann'));
-  assert.throws(() => tickets.issue('/a', '::1', 'ann'), /try again in 30 s/);
-  assert.equal(tickets.take(one!, '/a', '::1'), 'ann');
-  tickets.issue('/a', '::1', 'ann');
+  const [one] = Array.from({ length: 128 }, () => tickets.issue('/a', '::1', ann));
+  assert.throws(() => tickets.issue('/a', '::1', ann), /try again in 30 s/);
+  assert.ok(tickets.issue('/a', '::1', { id: 'bob', tag: 'bob now' }), 'others get theirs');
+  assert.equal(tickets.take(one!, '/a', '::1'), ann.tag);
+  tickets.issue('/a', '::1', ann);
   now = 60_000;
-  tickets.issue('/a', '::1', 'ann');
+  tickets.issue('/a', '::1', ann);
 });
 
 test('a new password closes the WebSockets of the old one, those of tickets too, and leaves new ones open', async (t) => {

@@ -1,5 +1,5 @@
 // What the ports of clouds and NATs lead to, and how it is opened.
-import { messageOf } from '../../failures.ts';
+import { Failure, messageOf } from '../../failures.ts';
 import { followBridge, freeTapName } from '../../host/bridge-taps.ts';
 import { findLink } from '../../host/links.ts';
 import { log } from '../../host/log.ts';
@@ -28,6 +28,8 @@ export function uplinkSpec(entry: UplinkPortEntry, { config }: Services): Uplink
   return {
     open: async () => {
       mustBeAllowed('interface', name, config.Server.allowed_interfaces);
+      if (bridgeTaps.has(name))
+        throw new Failure('conflict', `interface: ${name} belongs to the port of a node; use another one.`);
       if (type === 'tap') return tap(name);
       if (findLink(name)?.kind === 'bridge') return bridgePort(name, number);
       return { device: { kind: 'packet', interface: name }, close: nothing };

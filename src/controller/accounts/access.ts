@@ -23,6 +23,9 @@ const EMULATORS = /^(qemu|docker|dynamips|iou|vpcs|virtualbox|vmware)$/;
 /** Requests that change nothing that is kept, whatever their method. */
 const CHANGES_NOTHING = new Set(['POST /v2/tickets', 'POST /v2/version']);
 
+/** Consoles and displays, of labs and of computes. */
+const CONSOLE = /\/(?:console|aux)\/(?:ws|vnc)$/;
+
 /** Members of an answer that say what was made. */
 const NAMED = [
   ...['project_id', 'node_id', 'link_id', 'drawing_id', 'snapshot_id', 'template_id', 'token_id'],
@@ -60,9 +63,8 @@ export class Access implements AccessControl {
   }
 
   answered(route: Route, request: RouteRequest, identity: Identity, answered: Answered): void {
-    const types = needOf(route) === 'type' && answered.admission?.watches === false;
     const action = `${route.method} ${route.pattern}`;
-    if ((route.method === 'GET' && !types) || CHANGES_NOTHING.has(action)) return;
+    if ((route.method === 'GET' && !this.#isDeed(route, answered)) || CHANGES_NOTHING.has(action)) return;
     const { status, answer, requestId } = answered;
     this.#parts.audit.note({
       time: new Date().toISOString(),
@@ -74,6 +76,12 @@ export class Access implements AccessControl {
       status,
       ...(requestId !== undefined && { request: requestId }),
     });
+  }
+
+  /** Whether a GET changes something: it drives a router, or opens a console that can be typed at. */
+  #isDeed(route: Route, { admission }: Answered): boolean {
+    const need = needOf(route);
+    return need === 'change' || ((need === 'type' || CONSOLE.test(route.pattern)) && admission?.watches === false);
   }
 
   /** Whether the lab may only be watched. @throws Failure */

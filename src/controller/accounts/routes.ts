@@ -9,7 +9,7 @@ import type { AccountsFile, StoredAccount, StoredToken } from '../../store/accou
 import type { AuditFile } from '../../store/audit.ts';
 import type { Documents } from '../../store/documents.ts';
 import { normalName, ROLES } from '../../store/roles.ts';
-import { Text } from '../../store/vocabulary.ts';
+import { Name, Text } from '../../store/vocabulary.ts';
 import type { Projects } from '../projects/projects.ts';
 import { ACCESSES, isChangedBy, type LabSharing, type Sharing, usersOf } from './sharing.ts';
 import type { TokenUses } from './token-uses.ts';
@@ -22,7 +22,7 @@ const MOST_DAYS = 3_650;
 const DAY_MS = 86_400_000;
 
 export const TokenCreate = v.strictObject({
-  name: v.pipe(Text, v.maxLength(64)),
+  name: v.pipe(Name, v.maxLength(64)),
   role: v.optional(v.nullable(v.picklist(ROLES)), null),
   days: v.optional(v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(MOST_DAYS))), 90),
   account: v.optional(Text),
@@ -48,6 +48,8 @@ export interface AccountRouteParts extends AccountDirectory {
   projects: Projects;
   documents: Documents;
   uses: TokenUses;
+  /** Called when there is an account. */
+  becomesShared: () => Promise<void>;
 }
 
 type Asked = Pick<RouteRequest, 'client'>;
@@ -119,8 +121,11 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       if (account !== undefined && identity.role !== 'admin')
         throw new Failure('forbidden', 'account: only admins see the tokens of others.');
       const id = account === undefined ? await ownAccount(identity) : await accountNamed(account);
+      // A token that may do less than its account learns nothing of the others.
+      const { token, role } = identity;
+      const only = token && token.ofRole !== role ? token.id : undefined;
       return (await file.read()).tokens
-        .filter(({ account }) => account === id)
+        .filter((one) => one.account === id && (only === undefined || one.id === only))
         .map((token) => tokenJson(token, uses.of(token.id)));
     }),
 
@@ -139,7 +144,8 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     ),
 
     route('DELETE /v2/account/tokens/{token_id}', { status: 204 }, async ({ client, params }) => {
-      const { id, role } = loggedIn(client);
+      const identity = loggedIn(client);
+      const { id, role } = identity.token?.id === params.token_id ? identity : person(client);
       await file.removeToken(params.token_id, role === 'admin' ? undefined : id);
       await uses.forget(params.token_id);
       await admissions.check();
@@ -154,7 +160,9 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
 
     route('POST /v2/accounts', { body: AccountCreate, status: 201 }, async ({ client, body }) => {
       loggedIn(client);
-      return accountJson(await file.add(body, await others()));
+      const account = await file.add(body, await others());
+      await parts.becomesShared();
+      return accountJson(account);
     }),
 
     route('PUT /v2/accounts/{name}', { body: AccountUpdate }, async ({ client, params, body }) => {

@@ -6,7 +6,7 @@ import { Failure } from '../../failures.ts';
 import { operationId } from '../../http/operation-id.ts';
 import { type Route, route } from '../../http/route.ts';
 import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
-import { Text, Uuid } from '../../store/vocabulary.ts';
+import { Name, Text, Uuid } from '../../store/vocabulary.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Duplicates } from './duplicate.ts';
@@ -14,7 +14,7 @@ import type { Duplicates } from './duplicate.ts';
 /** `ProjectDuplicate` of the interface; settings are accepted and ignored. Two labs with the same addresses must not meet: a copy gets new ones. */
 export const ProjectDuplicate = v.strictObject({
   ...PROJECT_SETTINGS,
-  name: v.nullable(Text),
+  name: v.nullable(Name),
   path: v.optional(v.nullable(Text)),
   project_id: v.optional(v.nullable(Uuid)),
   reset_mac_addresses: v.optional(v.boolean(), true),

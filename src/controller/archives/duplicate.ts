@@ -116,6 +116,7 @@ export class Duplicates {
       resetMacAddresses,
     });
     await writeFileAtomically(archive, content);
-    return await this.#options.imports.unpack(archive, { id, name, place, resetMacAddresses: false, ...QUIET });
+    const plan = { id, name, place, resetMacAddresses: false, addsImages: false, ...QUIET };
+    return await this.#options.imports.unpack(archive, plan);
   }
 }

@@ -49,6 +49,17 @@ export async function placeImages(
   return renamed;
 }
 
+/** Names of the images of `from` that are not among those of this host, under the same name and with the same content. */
+export async function unknownImages(from: string, images: string): Promise<string[]> {
+  const unknown: string[] = [];
+  for (const folder of FOLDERS) {
+    for (const file of await namesIn(join(from, folder))) {
+      if (!(await isSame(join(from, folder, file), join(images, folder, file)))) unknown.push(file);
+    }
+  }
+  return unknown;
+}
+
 async function placeImage(source: string, folder: string, file: string, undo: AsyncDisposableStack): Promise<string> {
   try {
     await mkdir(folder, { recursive: true });
@@ -91,8 +102,8 @@ async function putNew(source: string, target: string): Promise<boolean> {
 }
 
 async function isSame(one: string, other: string): Promise<boolean> {
-  const [a, b] = await Promise.all([lstat(one), lstat(other)]);
-  if (!b.isFile() || a.size !== b.size) return false;
+  const [a, b] = await Promise.all([lstat(one), lstat(other).catch(() => undefined)]);
+  if (!b?.isFile() || a.size !== b.size) return false;
   const [first, second] = await Promise.all([checksum(one), checksum(other)]);
   return first === second;
 }

@@ -21,7 +21,7 @@ import type { Projects } from '../projects/projects.ts';
 import { makeStaging, moveFolder } from '../staging.ts';
 import { isLegacySnapshot, isTopologyFile } from './exclusions.ts';
 import { extract, isContainerFile, requireSpace } from './extraction.ts';
-import { archivedImage, placeImages } from './images.ts';
+import { archivedImage, placeImages, unknownImages } from './images.ts';
 import { moveNodeFolders, renameNodeFolders } from './node-files.ts';
 import { PROJECT_FILE, readProject, takeTopology } from './project-file.ts';
 import { hostMeanwhile } from './remote-files.ts';
@@ -51,10 +51,12 @@ export interface ImportPlan extends Pick<NewIdentity, 'auto_start' | 'auto_open'
   place: string;
   /** Nodes get MAC addresses of their own instead of the archive's. */
   resetMacAddresses: boolean;
+  /** Whether images of the archive that this host lacks are put among those of all labs. */
+  addsImages: boolean;
 }
 
 /** An archive that a client sends. */
-interface Arrival extends Pick<ImportPlan, 'resetMacAddresses'> {
+interface Arrival extends Pick<ImportPlan, 'resetMacAddresses' | 'addsImages'> {
   name: string | undefined;
   path: string | undefined;
   /** Bytes that it says it has; 0 if it does not say. */
@@ -73,11 +75,7 @@ export class Imports {
    * Makes a closed project of an archive that arrives as a stream; a known id gives the project that there is.
    * @throws Failure `conflict` for anything that is wrong with the archive, `time-out` when the client leaves too early
    */
-  async receive(
-    id: string,
-    content: Content,
-    { name, path, resetMacAddresses, length, signal }: Arrival,
-  ): Promise<Project> {
+  async receive(id: string, content: Content, { name, path, length, signal, ...chosen }: Arrival): Promise<Project> {
     if (path?.includes('.gns3')) {
       throw new Failure('conflict', 'path: is the folder of the project; it must not contain ".gns3".');
     }
@@ -97,7 +95,7 @@ export class Imports {
       progress.expect(2 * length, 'bytes');
       await spool(content, archive, signal);
       progress.expect(-length, 'bytes');
-      const wanted = { id, name, place, resetMacAddresses };
+      const wanted = { id, name, place, ...chosen };
       return await this.unpack(archive, { ...wanted, auto_start: false, auto_open: false, auto_close: true });
     });
   }
@@ -127,7 +125,12 @@ export class Imports {
     const addressed = plan.resetMacAddresses ? withoutMacAddresses(stored) : stored;
     const { topology, nodeIds } = renewed(addressed, identity, (id) => describeCompute(this.#options.computes, id));
     await renameNodeFolders(directory, nodeIds);
-    const images = await placeImages(join(staging, 'images'), this.#options.imagesPath, undo);
+    const brought = join(staging, 'images');
+    const { imagesPath } = this.#options;
+    if (!plan.addsImages)
+      for (const name of await unknownImages(brought, imagesPath))
+        this.#warn(plan.id, `The image ${name} of the archive is left out, as only admins add images to this host.`);
+    const images = plan.addsImages ? await placeImages(brought, imagesPath, undo) : new Map<string, string>();
     progress.check();
     await repackSnapshots(directory, identity, (message) => this.#warn(plan.id, message));
     await this.#moveToComputes(directory, topology, held, undo);

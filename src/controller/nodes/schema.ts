@@ -2,10 +2,10 @@
 import * as v from 'valibot';
 import { TopologyNode } from '../../store/topology/schema.ts';
 import { START_MEMBERS } from '../../store/topology/start-order.ts';
-import { Integer } from '../../store/vocabulary.ts';
+import { Integer, Name } from '../../store/vocabulary.ts';
 
 /** The members of a node in a topology file, and when it starts; which of them a request may set is the domain's matter. */
-export const NodeCreate = v.strictObject({ ...TopologyNode.entries, ...START_MEMBERS });
+export const NodeCreate = v.strictObject({ ...TopologyNode.entries, ...START_MEMBERS, name: Name });
 export type NodeCreate = v.InferOutput<typeof NodeCreate>;
 
 /** A client may send a node back as it got it. */

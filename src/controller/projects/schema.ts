@@ -1,11 +1,11 @@
 // Bodies of the project routes (`ProjectCreate`, `ProjectUpdate`, `ProjectLoad` of the interface).
 import * as v from 'valibot';
 import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
-import { Text, Uuid } from '../../store/vocabulary.ts';
+import { Name, Text, Uuid } from '../../store/vocabulary.ts';
 
 export const ProjectCreate = v.strictObject({
   ...PROJECT_SETTINGS,
-  name: v.nullable(Text),
+  name: v.nullable(Name),
   path: v.optional(v.nullable(Text)),
   project_id: v.optional(v.nullable(Uuid)),
 });
@@ -13,7 +13,7 @@ export type ProjectCreate = v.InferOutput<typeof ProjectCreate>;
 
 export const ProjectUpdate = v.strictObject({
   ...PROJECT_SETTINGS,
-  name: v.optional(v.nullable(Text)),
+  name: v.optional(v.nullable(Name)),
   path: v.optional(v.nullable(v.string())),
 });
 export type ProjectUpdate = v.InferOutput<typeof ProjectUpdate>;

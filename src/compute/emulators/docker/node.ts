@@ -159,7 +159,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
       throw withFix(error, this.services.config.Docker);
     });
     await this.#join(runtime, resources);
-    if (isNew) this.#watchRights(runtime, resources);
+    if (isNew) await this.#watchRights(runtime, resources);
     return runtime;
   }
 
@@ -264,8 +264,8 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   }
 
   /** A new container that is refused something gets more rights, where the configuration allows it: said in events. */
-  #watchRights(runtime: DockerRuntime, resources: AsyncDisposableStack): void {
-    const levels = levelsOf(this.services.config.Docker);
+  async #watchRights(runtime: DockerRuntime, resources: AsyncDisposableStack): Promise<void> {
+    const levels = levelsOf(this.services.config.Docker, await this.services.isShared());
     const next = levels[levels.indexOf(this.#container.level) + 1];
     if (next === undefined) return;
     watchForRefusal(runtime, resources, (line) => void this.inTurn(() => this.#giveRights(runtime, next, line)));

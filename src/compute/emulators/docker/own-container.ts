@@ -37,7 +37,7 @@ export class OwnContainer {
     this.#owner = owner;
     this.#services = services;
     this.#shared = shared;
-    this.level = levelsOf(services.config.Docker)[0]!;
+    this.level = levelsOf(services.config.Docker, false)[0]!;
     this.#variables = owner.identity.project.variables;
   }
 

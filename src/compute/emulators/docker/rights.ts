@@ -17,10 +17,13 @@ const PROC_SYS = '/proc/sys';
 /** Those of the Engine's own list that are no settings of the kernel. */
 const READ_ONLY = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sysrq-trigger'];
 
-/** The levels that the configuration allows, the first to be tried first. */
-export function levelsOf({ privileged }: Config['Docker']): readonly Level[] {
+/**
+ * The levels that the configuration allows, the first to be tried first.
+ * @param isShared whether people with accounts share the host: a privileged container is root there
+ */
+export function levelsOf({ privileged }: Config['Docker'], isShared: boolean): readonly Level[] {
   if (privileged === 'always') return ['privileged'];
-  return privileged === 'never' ? ['network', 'system'] : LEVELS;
+  return privileged === 'never' || isShared ? ['network', 'system'] : LEVELS;
 }
 
 export function rightsOf(level: Level): object {

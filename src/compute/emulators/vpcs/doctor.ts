@@ -1,6 +1,7 @@
 // What of this host virtual PCs need.
 import { Failure } from '../../../failures.ts';
 import { missing, ok } from '../../../host/verdict.ts';
+import { AccountsFile } from '../../../store/accounts.ts';
 import { type HostCheck, PROBE_MS } from '../../nodes/kind.ts';
 import { chooseEngine } from './engine.ts';
 import { VpcsPrograms } from './program.ts';
@@ -10,7 +11,11 @@ export const program: HostCheck = {
   see: 'vpcs#the-program',
   async examine(config) {
     try {
-      const program = await chooseEngine(config.VPCS, new VpcsPrograms(undefined, PROBE_MS));
+      const program = await chooseEngine(
+        config.VPCS,
+        await new AccountsFile(config.state).isShared(),
+        new VpcsPrograms(undefined, PROBE_MS),
+      );
       if (program === undefined) return ok('virtual PCs are the built-in ones');
       return ok(`virtual PCs are run by ${program.path}, version ${program.version}`);
     } catch (thrown) {

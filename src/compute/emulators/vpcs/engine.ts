@@ -33,13 +33,15 @@ const DEFAULT_PATH = 'vpcs';
 
 /**
  * The program that runs PCs, or undefined for the one that is built in.
+ * @param isShared whether people with accounts share the host: the console of the program is a shell, and it takes frames from anybody
  * @throws Failure `conflict` (`VPCSError`) when the program that was asked for cannot be had
  */
 export async function chooseEngine(
   { engine, vpcs_path: path }: Sections['VPCS'],
+  isShared: boolean,
   known: VpcsPrograms = programs,
 ): Promise<VpcsProgram | undefined> {
-  if (engine === 'built-in') return undefined;
+  if (engine === 'built-in' || (engine === 'automatic' && isShared && path === DEFAULT_PATH)) return undefined;
   // Who names another path wants that program, and to be told what hinders it.
   if (engine === 'vpcs' || path !== DEFAULT_PATH || (await known.isInstalled(path))) return known.find(path);
   return undefined;

@@ -17,7 +17,7 @@ export const vpcs = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [program],
-  hindrance: ({ VPCS }) => refusalOf(() => chooseEngine(VPCS, new VpcsPrograms(undefined, PROBE_MS))),
+  hindrance: ({ VPCS }) => refusalOf(() => chooseEngine(VPCS, false, new VpcsPrograms(undefined, PROBE_MS))),
 
   make: VpcsNode.create,
   change: (node: VpcsNode, body) => node.change(body),

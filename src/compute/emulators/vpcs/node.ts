@@ -109,7 +109,7 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
 
   /** A PC that is built in needs no directory before it saves something. */
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<PcRuntime> {
-    const program = await chooseEngine(this.services.config.VPCS);
+    const program = await chooseEngine(this.services.config.VPCS, await this.services.isShared());
     if (program === undefined) {
       const runtime = new BuiltInPc(this.#runtimeNode);
       await Promise.all([this.#noteSwitchedOn(resources), runtime.start(resources)]);
