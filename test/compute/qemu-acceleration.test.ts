@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { problemOf } from '../../src/compute/emulators/qemu/kvm-probe.ts';
 import { cannotUnshare } from '../host/missing.ts';
+import { BUSY, noQemu } from './qemu-support.ts';
 
 const skip = cannotUnshare('mount namespaces', '--mount', 'true');
 const module = join(import.meta.dirname, '../../src/compute/emulators/qemu/acceleration.ts');
@@ -33,13 +35,17 @@ function answer({ device, options = '', emulator = 'qemu-system-x86_64', config 
   return stdout.trim();
 }
 
-const ALLOWED = 'touch /dev/kvm && chmod 666 /dev/kvm';
+const ALLOWED = 'touch /dev/kvm /dev/null && chmod 666 /dev/kvm /dev/null';
+/** In place of QEMU: this host need not have KVM. A boot sector that runs ends QEMU with 33. */
+const WORKS = `printf '#!/bin/sh\\nexit 33\\n' >/dev/qemu-system-x86_64 && chmod 755 /dev/qemu-system-x86_64`;
+const STAND_IN = '/dev/qemu-system-x86_64';
 const FORBIDDEN = 'touch /dev/kvm && chmod 600 /dev/kvm';
 const ABSENT = 'true';
 
 test('KVM runs a machine where it may', { skip }, () => {
-  assert.equal(answer({ device: ALLOWED }), 'true');
-  assert.equal(answer({ device: ALLOWED, options: '-machine accel=tcg' }), 'false');
+  assert.equal(answer({ device: `${ALLOWED} && ${WORKS}`, emulator: STAND_IN }), 'true');
+  for (const options of ['-machine q35,accel=tcg', '-accel tcg,thread=single'])
+    assert.equal(answer({ device: ALLOWED, options }), 'false', options);
   assert.equal(answer({ device: ALLOWED, config: { enable_hardware_acceleration: false } }), 'false');
 });
 
@@ -49,6 +55,21 @@ test('where it may not, a start is refused with the reason and the way out', { s
   assert.equal(reason({ device: FORBIDDEN }), 'this user may not use /dev/kvm');
   assert.equal(reason({ device: ABSENT }), 'this host has no /dev/kvm');
   assert.match(reason({ device: ALLOWED, emulator: 'qemu-system-aarch64' }), /is not for this host's processor/);
+});
+
+test('a guest that ends at once shows whether an accelerator runs guests', { skip: noQemu }, async () => {
+  const emulator = 'qemu-system-x86_64';
+  assert.equal(await problemOf(emulator, 'tcg'), undefined);
+  assert.match((await problemOf(emulator, 'tcg', { code: BUSY, limit: 300 })) ?? '', /did not answer within 0.3 s/);
+  assert.match((await problemOf(emulator, 'none')) ?? '', /invalid accelerator/);
+});
+
+test('under a /dev/kvm that runs no guests a start is refused, or the processor emulated', {
+  skip: skip || noQemu,
+}, () => {
+  const refused = /KVM cannot be used: a guest does not run under \/dev\/kvm \(.*\); set the node's options to/;
+  assert.match(answer({ device: ALLOWED }), refused);
+  assert.equal(answer({ device: ALLOWED, config: { require_kvm: false } }), 'false');
 });
 
 test('where the settings allow it, the processor is emulated instead', { skip }, () => {

@@ -53,6 +53,9 @@ test('emulators are listed once, with their versions, and for the platforms that
   );
   const { lab } = await started(t);
   assert.deepEqual(await lab.expect(200, 'GET', '/qemu/binaries'), all);
+  // A client makes nodes of what is listed.
+  const project = await lab.project();
+  for (const { path: qemu_path } of all) await lab.node(project, 'qemu', { qemu_path });
 });
 
 test('a client that names platforms in the body of its GET, as those of the release do, is told of these', async (t) => {

@@ -4,28 +4,33 @@ import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Sections } from '../../../config/schema.ts';
 import { Failure, systemCode } from '../../../failures.ts';
+import { kvmProblem } from './kvm-probe.ts';
 
 const ACCELERATED = /^(?:qemu-system-x86_64|qemu-system-i386|qemu-kvm)/;
 const DEVICE = '/dev/kvm';
+/** The user wants the processor emulated. */
+const EMULATED = /(?:^|\s)--?(?:machine|M|accel)[\s=]\S*\btcg\b/;
 
 /** @throws Failure `conflict` (`QemuError`) when it must be and cannot be; the message says the way out */
 export async function isAccelerated(emulator: string, options: string, config: Sections['Qemu']): Promise<boolean> {
   const wanted = config.enable_kvm ?? config.enable_hardware_acceleration;
   const required = config.require_kvm ?? config.require_hardware_acceleration;
-  if (!wanted || options.includes('-machine accel=tcg')) return false;
-  const reason = await hindrance(emulator);
+  if (!wanted || EMULATED.test(options)) return false;
+  const reason = await kvmUnavailable(emulator);
   if (reason === undefined) return true;
   if (!required) return false;
   const fix = `set the node's options to "-machine accel=tcg", or require_hardware_acceleration = false in section [Qemu], to emulate the processor`;
   throw new Failure('conflict', `KVM cannot be used: ${reason}; ${fix}.`, { exception: 'QemuError' });
 }
 
-async function hindrance(emulator: string): Promise<string | undefined> {
+/** Undefined when KVM can run machines of this emulator. The first call may run a guest for a moment. */
+async function kvmUnavailable(emulator: string): Promise<string | undefined> {
   if (!ACCELERATED.test(basename(emulator))) return `${basename(emulator)} is not for this host's processor`;
   try {
     await access(DEVICE, constants.R_OK | constants.W_OK);
-    return undefined;
   } catch (thrown) {
     return systemCode(thrown) === 'EACCES' ? `this user may not use ${DEVICE}` : `this host has no ${DEVICE}`;
   }
+  const problem = await kvmProblem(emulator);
+  return problem && `a guest does not run under ${DEVICE} (${problem})`;
 }

@@ -10,6 +10,7 @@ import { Images } from '../../images/images.ts';
 import type { HostCheck } from '../../nodes/kind.ts';
 import { findFirmware } from './firmware.ts';
 import { chooseFrames } from './frames.ts';
+import { kvmProblem } from './kvm-probe.ts';
 import { IMAGE_KIND } from './settings.ts';
 
 const EMULATOR = 'qemu-system-x86_64';
@@ -80,13 +81,30 @@ export const kvm: HostCheck = {
   see: 'qemu#from-an-image-to-a-guest',
   async examine(config) {
     const error = await access('/dev/kvm', constants.R_OK | constants.W_OK).catch(systemCode);
-    if (error === undefined) return ok('there: QEMU machines run at the speed of this host');
-    const found = error === 'ENOENT' ? 'not there' : 'there, but not for this user';
+    const program = await findProgram(EMULATOR);
+    const problem = error === undefined && program !== undefined ? await kvmProblem(program) : undefined;
+    if (error === undefined && problem === undefined)
+      return ok(
+        program === undefined
+          ? 'there'
+          : 'there, and a guest ran under it: QEMU machines run at the speed of this host',
+      );
+    const found =
+      problem !== undefined
+        ? `there, but a guest does not run under it (${problem})`
+        : error === 'ENOENT'
+          ? 'not there'
+          : 'there, but not for this user';
     const { require_kvm, require_hardware_acceleration, enable_kvm, enable_hardware_acceleration } = config.Qemu;
     const isWanted = enable_kvm ?? enable_hardware_acceleration;
     const isRequired = isWanted && (require_kvm ?? require_hardware_acceleration);
     if (!isRequired) return ok(`${found}: QEMU machines are emulated`);
-    const way = error === 'ENOENT' ? 'switch virtualisation on in the firmware' : 'add this user to the group kvm';
+    const way =
+      problem !== undefined
+        ? 'switch nested virtualisation off or mend it on the host below'
+        : error === 'ENOENT'
+          ? 'switch virtualisation on in the firmware'
+          : 'add this user to the group kvm';
     const fix = `${way}, or set require_hardware_acceleration = false in section [Qemu]`;
     return warning(`${found}: QEMU machines do not start unless their options say -machine accel=tcg`, fix);
   },

@@ -6,6 +6,8 @@ import { basename, join } from 'node:path';
 import { eachOf } from '../../../host/each-of.ts';
 import { DEFAULT_SEARCH_PATH, findProgram } from '../../../host/programs.ts';
 import { runProgram } from '../../../host/run-program.ts';
+import { platformOf } from './binary.ts';
+import { kvmProblem } from './kvm-probe.ts';
 
 export interface Binary {
   /** Absolute. */
@@ -25,7 +27,11 @@ const KVM: Record<string, string[]> = { x64: ['x86_64', 'i386'], arm64: ['aarch6
 /** Emulators of the given platforms, or of all; one that does not tell its version is left out. */
 export async function emulators(platforms?: readonly string[]): Promise<Binary[]> {
   const paths = await programs(EMULATOR);
-  const wanted = paths.filter((path) => platforms === undefined || platforms.includes(platformOf(path)));
+  // Others cannot be the emulator of a node, such as Debian's qemu-system-x86_64-microvm.
+  const wanted = paths.filter((path) => {
+    const platform = platformOf(path);
+    return platform !== undefined && (platforms?.includes(platform) ?? true);
+  });
   return withVersions(wanted, ['-version', '-nographic']);
 }
 
@@ -43,16 +49,11 @@ export async function findDiskTool(wanted: string): Promise<string | undefined> 
 export async function acceleratedPlatforms(): Promise<string[]> {
   try {
     await access('/dev/kvm', constants.R_OK | constants.W_OK);
-    return KVM[arch()] ?? [];
   } catch {
     return [];
   }
-}
-
-function platformOf(path: string): string {
-  const name = basename(path);
-  if (name.startsWith('qemu-kvm')) return 'x86_64';
-  return name === 'qemu' ? 'i386' : name.replace(/^qemu-system-/, '');
+  const emulator = arch() === 'x64' ? await findProgram('qemu-system-x86_64') : undefined;
+  return emulator !== undefined && (await kvmProblem(emulator)) !== undefined ? [] : (KVM[arch()] ?? []);
 }
 
 /** Programs on the search path with such a name, each once, though several of its directories may be the same. */

@@ -1,0 +1,54 @@
+// Whether KVM runs guests here: some hosts, nested ones above all, have /dev/kvm and stop a guest at its first instructions, or never run it.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from '../../../failures.ts';
+import { runProgram } from '../../../host/run-program.ts';
+
+/** A guest that runs has ended long before. */
+const LIMIT_MS = 15_000;
+/** mov al, 0x10; out 0xf4, al; hlt: ends QEMU by its device isa-debug-exit, once the firmware has started the boot sector. */
+const CODE = [0xb0, 0x10, 0xe6, 0xf4, 0xf4];
+/** Of a QEMU that the boot sector has ended. */
+const EXIT_CODE = (0x10 << 1) | 1;
+
+const known = new Map<string, Promise<string | undefined>>();
+
+/**
+ * Why KVM does not run guests of this emulator; undefined when it does. Found out once in the life of this process, by a guest that ends
+ * at once.
+ */
+export function kvmProblem(emulator: string): Promise<string | undefined> {
+  const found = known.get(emulator) ?? problemOf(emulator, 'kvm');
+  known.set(emulator, found);
+  return found;
+}
+
+/** @param accelerator of QEMU: `kvm`, `tcg` */
+export async function problemOf(
+  emulator: string,
+  accelerator: string,
+  { code = CODE, limit = LIMIT_MS }: { code?: readonly number[]; limit?: number } = {},
+): Promise<string | undefined> {
+  const directory = await mkdtemp(join(tmpdir(), 'labwire-kvm-'));
+  try {
+    const image = Buffer.alloc(512);
+    Buffer.from(code).copy(image);
+    image.writeUInt16LE(0xaa55, 510);
+    const path = join(directory, 'boot.img');
+    await writeFile(path, image);
+    const words = [
+      ...['-machine', `pc,accel=${accelerator}`, '-m', '16', '-nodefaults', '-no-user-config', '-display', 'none'],
+      ...['-device', 'isa-debug-exit,iobase=0xf4,iosize=0x04', '-no-reboot', '-boot', 'order=a'],
+      ...['-drive', `if=floppy,format=raw,readonly=on,file=${path}`],
+    ];
+    const { code: ended, output, errors } = await runProgram(emulator, words, { limit });
+    if (ended === EXIT_CODE) return undefined;
+    const said = `${errors}\n${output}`.split('\n').find((line) => line.trim() !== '');
+    return said?.trim().slice(0, 200) ?? `QEMU ended with exit code ${ended}`;
+  } catch (error) {
+    return messageOf(error);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
