@@ -12,7 +12,7 @@ const idOf = ({ compute_id }: ComputeObject): string => compute_id;
 const pathOf = (one: ComputeObject): string => `/v2/computes/${encodeURIComponent(idOf(one))}`;
 const percent = (value: number | null): string => (value === null ? '' : `${Math.round(value)} %`);
 
-async function computeNamed(session: Session, wanted: string): Promise<ComputeObject> {
+export async function computeNamed(session: Session, wanted: string): Promise<ComputeObject> {
   const all = await session.api.get<ComputeObject[]>('/v2/computes');
   return findNamed('compute', all, (one) => ({ id: idOf(one), name: one.name }), wanted);
 }

@@ -53,8 +53,20 @@ async function open(session: Session, lab: LabObject): Promise<LabObject> {
 async function startAll(session: Session, wanted: string): Promise<LabObject> {
   const lab = await session.labNamed(wanted);
   await open(session, lab);
-  await session.api.post(`${pathOf(lab)}/nodes/start`);
+  await forAll(session, lab, 'start');
   return lab;
+}
+
+/** An action on all nodes. @throws Failure that names the nodes whose host cannot be reached; the others have been told */
+async function forAll(session: Session, lab: LabObject, action: 'start' | 'stop'): Promise<void> {
+  const answer = await session.api.post<{ left_out?: { name: string; reason: string }[] } | undefined>(
+    `${pathOf(lab)}/nodes/${action}`,
+  );
+  const leftOut = answer?.left_out ?? [];
+  if (leftOut.length === 0) return;
+  const names = leftOut.map(({ name }) => name).join(', ');
+  const reasons = [...new Set(leftOut.map(({ reason }) => reason))].join(' ');
+  throw new Failure('conflict', `${action}: all nodes of "${lab.name}" but ${names}. ${reasons}`);
 }
 
 async function startFile(session: Session, file: string): Promise<LabObject> {
@@ -212,7 +224,7 @@ export const lab: Noun = {
         session.tell(`Lab "${lab.name}" is started.`, lab.project_id, await session.api.get<LabObject>(pathOf(lab)));
       },
     }),
-    step('stop', 'all nodes', 'is stopped', (session, lab) => session.api.post(`${pathOf(lab)}/nodes/stop`)),
+    step('stop', 'all nodes', 'is stopped', (session, lab) => forAll(session, lab, 'stop')),
     exportVerb('export'),
     verb({
       name: 'check',

@@ -4,6 +4,7 @@ import type { NodeDuplicate } from '../controller/nodes/schema.ts';
 import type { TemplateUsage } from '../controller/templates/schema.ts';
 import { Failure } from '../failures.ts';
 import { type Noun, verb } from './command.ts';
+import { computeNamed } from './compute.ts';
 import { attachTerminal } from './console-terminal.ts';
 import { execute } from './exec.ts';
 import type { LabObject, NodeObject, TemplateObject } from './objects.ts';
@@ -145,6 +146,11 @@ async function update(
   }
 }
 
+function statusOf({ status, lost_reason: lost, halt_reason: halted }: NodeObject): string {
+  if (lost !== undefined) return 'lost';
+  return halted === undefined ? status : `${status}: ${halted}`;
+}
+
 /** What is asked of nodes one after the other. */
 function step(name: 'start' | 'stop' | 'reload', summary: string, done: string) {
   return verb({
@@ -175,20 +181,24 @@ export const node: Noun = {
       summary: 'all nodes of the lab',
       flags: {},
       inLab: true,
-      run: async (session) =>
-        session.show(await session.nodes(await session.lab()), idOf, [
+      run: async (session) => {
+        const nodes = await session.nodes(await session.lab());
+        const isSpread = nodes.some(({ compute_id }) => compute_id !== 'local');
+        session.show(nodes, idOf, [
           { heading: 'NODE', cell: ({ name }) => name },
           { heading: 'TYPE', cell: ({ node_type }) => node_type },
-          {
-            heading: 'STATUS',
-            cell: ({ status, halt_reason }) => (halt_reason === undefined ? status : `${status}: ${halt_reason}`),
-          },
+          ...(isSpread ? [{ heading: 'HOST', cell: ({ compute_id }: NodeObject) => compute_id }] : []),
+          { heading: 'STATUS', cell: statusOf },
           {
             heading: 'CONSOLE',
             cell: ({ console, console_type }) => (console === null ? '' : `${console_type} ${console}`),
           },
           { heading: 'ID', cell: idOf },
-        ]),
+          ...(nodes.some(({ lost_reason }) => lost_reason !== undefined)
+            ? [{ heading: 'REASON', cell: ({ lost_reason = '' }: NodeObject) => lost_reason }]
+            : []),
+        ]);
+      },
     }),
     verb({
       name: 'create',
@@ -229,6 +239,24 @@ export const node: Noun = {
         const body: v.InferInput<typeof NodeDuplicate> = place ?? freePlace(nodes);
         const made = await session.api.post<NodeObject>(`${pathOf(lab, findNode(nodes, wanted!))}/duplicate`, body);
         session.tell(`Node "${made.name}" created: ${made.node_id}`, made.node_id, made);
+      },
+    }),
+    verb({
+      name: 'move',
+      words: ['NODE...'],
+      summary: 'to another host, with their files and links; they must be stopped, or their host lost',
+      flags: { compute: { value: 'HOST', summary: 'by name or id; see labwired compute list' } },
+      inLab: true,
+      run: async (session, wanted, { compute }) => {
+        if (compute === undefined)
+          throw new WrongUsage('Say where to: --compute HOST, which labwired compute list shows.');
+        const lab = await session.lab();
+        const nodes = await session.nodesNamed(lab, wanted);
+        const { compute_id, name } = await computeNamed(session, compute);
+        for (const node of nodes) {
+          const moved = (await session.api.request('PUT', pathOf(lab, node), { compute_id })) as NodeObject;
+          session.tell(`Node "${node.name}" is on ${name}.`, node.node_id, moved);
+        }
       },
     }),
     step('start', 'one after the other', 'is started'),

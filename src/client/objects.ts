@@ -14,6 +14,8 @@ export interface NodeObject {
   status: string;
   /** Why QEMU has halted it; absent otherwise. */
   halt_reason?: string;
+  /** Of a node whose host cannot be reached. */
+  lost_reason?: string;
   compute_id: string;
   console: number | null;
   console_type: string | null;

@@ -26,7 +26,7 @@ import { diskMetric } from './nodes/disk-metric.ts';
 import type { Node } from './nodes/node.ts';
 import { loadMetrics, loadOfNodes } from './nodes/node-load.ts';
 import { nodeRoutes } from './nodes/routes.ts';
-import { SurvivingPrograms } from './nodes/surviving-programs.ts';
+import { type IsOver, SurvivingPrograms } from './nodes/surviving-programs.ts';
 import { SwitchedOn } from './nodes/switched-on.ts';
 import { Ports } from './ports/ports.ts';
 import { Projects } from './projects/projects.ts';
@@ -147,8 +147,8 @@ export class Compute {
     this.#services.ports.console.expect(ports);
   }
 
-  /** Ends the programs of a former life that no node has taken back, in the projects that are given. */
-  async endUnclaimed(isOver: (projectId: string) => boolean): Promise<void> {
+  /** Ends the programs of a former life that no node has taken back. */
+  async endUnclaimed(isOver: IsOver): Promise<void> {
     await endUnclaimed(this.#services, isOver);
   }
 

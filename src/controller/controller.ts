@@ -127,7 +127,7 @@ export class Controller {
       listener: {
         announced: (compute, message) => this.#announced(compute, message),
         joined: (compute) => this.#recovery.run(compute, this.#projects.list()),
-        gaveUp: (compute) => void this.#giveUp(compute),
+        lost: (compute) => this.#recovery.lost(compute, this.#projects.list()),
       },
       closeProjects: (compute) => this.#projects.closeUsing(compute),
     });
@@ -329,15 +329,6 @@ export class Controller {
     if (!project) return;
     this.#nodes.computeUpdated(project, compute, message).catch((error: unknown) => {
       log.error('a change of a node cannot be kept', { project: project.id, error: messageOf(error) });
-    });
-  }
-
-  /** A compute is gone for good, as far as anybody can tell: its labs are closed, and can be opened when it is there again. */
-  async #giveUp(compute: Compute): Promise<void> {
-    log.warn('a compute stays away; its projects are closed', { compute: compute.id });
-    const reason = `The compute ${compute.name} has not answered for a long time: the project is closed. What runs there runs on; when the compute is there again, open the project.`;
-    await this.#projects.closeUsing(compute, reason).catch((error: unknown) => {
-      log.error('a project of a compute that is away cannot be closed', { error: messageOf(error) });
     });
   }
 }

@@ -63,4 +63,6 @@ export const MIGRATIONS: readonly string[] = [
     path TEXT NOT NULL,
     UNIQUE (compute_id, path)
   )`,
+  // The project was deleted while the compute could not be reached: its files there are to go.
+  'ALTER TABLE remote_object ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0',
 ];

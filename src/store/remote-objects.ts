@@ -5,8 +5,10 @@ import type { Database } from './database.ts';
 export interface RemoteObject {
   compute_id: string;
   project_id: string;
-  /** Its path on the compute, below /v2/compute: of a node, or of the project itself. */
+  /** Its path on the compute, below /v2/compute: of a node, of a NIO, or of the project itself. */
   path: string;
+  /** The project is deleted: what is there of it is to go. */
+  deleted?: boolean;
 }
 
 export class RemoteObjects {
@@ -18,11 +20,12 @@ export class RemoteObjects {
 
   /** It may be there from now on, or is about to go, which `makesRoom`; no error if that is known already. */
   async note(
-    { compute_id, project_id, path }: RemoteObject,
+    { compute_id, project_id, path, deleted = false }: RemoteObject,
     { makesRoom = false }: { makesRoom?: boolean } = {},
   ): Promise<void> {
-    const sql = 'INSERT INTO remote_object (compute_id, project_id, path) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-    const note = () => this.#database.run(sql, compute_id, project_id, path);
+    const sql = `INSERT INTO remote_object (compute_id, project_id, path, deleted) VALUES (?, ?, ?, ?)
+      ON CONFLICT (compute_id, path) DO UPDATE SET deleted = excluded.deleted`;
+    const note = () => this.#database.run(sql, compute_id, project_id, path, Number(deleted));
     await (makesRoom ? this.#database.makingRoom(note) : note());
   }
 
@@ -35,6 +38,8 @@ export class RemoteObjects {
 
   /** In the order in which they were noted. */
   async list(): Promise<RemoteObject[]> {
-    return this.#database.all<RemoteObject>('SELECT compute_id, project_id, path FROM remote_object ORDER BY position');
+    const sql = 'SELECT compute_id, project_id, path, deleted FROM remote_object ORDER BY position';
+    const rows = await this.#database.all<Omit<RemoteObject, 'deleted'> & { deleted: number }>(sql);
+    return rows.map((row) => ({ ...row, deleted: row.deleted !== 0 }));
   }
 }

@@ -3,7 +3,7 @@ import { effect } from '@preact/signals';
 import type { LabContext } from './lab-context.ts';
 import type { Lab } from './model/lab.ts';
 import { linkName, linkStates } from './model/link-name.ts';
-import { STATUS, WORDS } from './words.ts';
+import { STATUS, stateOf, WORDS } from './words.ts';
 
 const GATHERED_MS = 1_000;
 /** More than these are counted only. */
@@ -50,7 +50,7 @@ type Words = [name: string, state: string] | undefined;
 
 function ofNode(lab: Lab, id: string): Words {
   const node = lab.nodes.get(id);
-  return node && [node.name, STATUS[node.status] ?? node.status];
+  return node && [node.name, STATUS[stateOf(node)] ?? node.status];
 }
 
 function ofLink(lab: Lab, id: string): Words {

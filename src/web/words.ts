@@ -510,6 +510,9 @@ const ENGLISH = {
     noConsole: (name: string, type: string) => `${name}: its console is of type ${type}, which the page does not show.`,
   },
   node: {
+    host: 'Host',
+    hostHelp: 'Moves it there, with its files and links. It must be stopped, or its host lost.',
+    notConnected: (host: string) => `${host} (not connected)`,
     settings: 'Settings',
     files: 'Files',
     log: 'Log',
@@ -953,7 +956,7 @@ const ENGLISH = {
     password: 'Password of the display',
   },
   /** What people call the state of a node. */
-  status: { started: 'on', stopped: 'off', suspended: 'suspended' } as Readonly<Record<string, string>>,
+  status: { started: 'on', stopped: 'off', suspended: 'suspended', lost: 'lost' } as Readonly<Record<string, string>>,
 } as const;
 
 /** The same shape with any text: what another language has to have, no less and no more. */
@@ -969,3 +972,14 @@ export type Words = Text<typeof ENGLISH>;
 export const WORDS: Words = chosenWords('words', ENGLISH);
 
 export const STATUS = WORDS.status;
+
+/** The state of a node as people see it, by its word in `STATUS`. */
+export function stateOf({
+  status,
+  lost_reason: reason,
+}: {
+  status: string;
+  lost_reason?: string;
+}): keyof typeof STATUS {
+  return reason === undefined ? (status as keyof typeof STATUS) : 'lost';
+}

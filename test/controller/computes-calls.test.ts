@@ -270,5 +270,9 @@ test('what accepts a connection and says nothing is given up', async (t) => {
   const { port } = silent.address() as { port: number };
   const body = { compute_id: 'it', protocol: 'http', host: '127.0.0.1', port };
   const { connected, last_error: last } = await server.expect(201, 'POST', '/v2/computes', body);
-  assert.deepEqual([connected, last], [false, null]);
+  assert.deepEqual([connected, last], [false, 'GET /capabilities: the compute did not answer within 10 s.']);
+  // Nobody waits for the same silence again.
+  const start = performance.now();
+  await server.expect(409, 'GET', '/v2/computes/it/ports');
+  assert.ok(performance.now() - start < 5_000);
 });

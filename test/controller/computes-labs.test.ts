@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import { refusing, StandIn, sendJson } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -159,33 +158,69 @@ test('deleting a compute closes the labs that use it, and no other', async (t) =
   await until(() => it.listeners.length === 0, 'the end of the connection');
 });
 
-test('who listens to a lab is told that it is closed for want of a compute, and how it goes on', async (t) => {
+/** The compute vanishes, and its labs know it. */
+async function vanish(it: StandIn, server: LabServer): Promise<void> {
+  await it.close();
+  await until(async () => {
+    const { connected, last_error: reason } = await server.expect(200, 'GET', '/v2/computes/it');
+    return !connected && reason !== null;
+  }, 'the loss');
+}
+
+test('a lab whose host is lost stays open: its nodes there are stopped and say why, the others go on', async (t) => {
   const { it, server } = await pair(t);
   const project = await server.project();
-  await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, pc());
-  const events = await server.record(`/v2/projects/${project.project_id}/notifications/ws`);
-  await it.close();
-  await until(async () => !(await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the loss');
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const warnings = (): string[] =>
-    events.filter(({ action }) => action === 'log.warning').map(({ event }) => event.message);
-  // What is waited for was begun under this clock, and would never end without it. How long it takes in truth is up to the machine.
-  const tickUntil = async (condition: () => boolean | Promise<boolean>, what: string, milliseconds: number) => {
-    for (const end = Date.now() + 60_000; !(await condition()); await turn()) {
-      assert.ok(Date.now() < end, `waited for ${what}`);
-      t.mock.timers.tick(milliseconds);
-    }
-  };
-  await tickUntil(() => warnings().length > 0, 'the warning', 100);
-  const isClosed = async (): Promise<boolean> =>
-    (await server.expect(200, 'GET', `/v2/projects/${project.project_id}`)).status === 'closed';
-  await tickUntil(isClosed, 'the closing', 1);
-  t.mock.timers.reset();
-  assert.equal(warnings().length, 1);
-  assert.match(
-    warnings()[0]!,
-    /compute It has not answered .* closed.* when the compute is there again, open the project/,
+  const url = `/v2/projects/${project.project_id}`;
+  it.answers['POST /projects/[^/]+/vpcs/nodes'] = { status: 'started', console: 5000, console_type: 'telnet' };
+  const theirs = await server.expect(201, 'POST', `${url}/nodes`, pc());
+  const [hub, other] = [await server.hub(project, 'Hub'), await server.hub(project, 'Hub2')];
+  const events = await server.record(`${url}/notifications/ws`);
+  await vanish(it, server);
+  const reason = /^The host It is not connected\. .*ECONNREFUSED/;
+  await until(() => events.length === 2, 'the change and the warning');
+  assert.deepEqual(
+    events.map(({ action, event }) => [action, event.status]),
+    [
+      ['node.updated', 'stopped'],
+      ['log.warning', undefined],
+    ],
   );
+  assert.match(events[0]!.event.lost_reason, reason);
+  assert.match(events[1]!.event.message, /Its node here is lost until it is back\./);
+  const node = `${url}/nodes/${theirs.node_id}`;
+  for (const action of ['start', 'stop', 'suspend', 'reload', 'console/reset']) {
+    assert.match((await server.expect(409, 'POST', `${node}/${action}`)).message, /host It is not connected/, action);
+  }
+  for (const action of ['start', 'stop', 'suspend', 'reload']) {
+    const { left_out: left } = await server.expect(200, 'POST', `${url}/nodes/${action}`);
+    assert.deepEqual(
+      left.map(({ name, compute_id }: Record<string, string>) => [name, compute_id]),
+      [['PC1', 'it']],
+      action,
+    );
+    assert.match(left[0].reason, reason);
+  }
+  await server.link(project, [hub, 0], [other, 0]);
+  const ends = [hub, theirs].map(({ node_id }, port_number) => ({ node_id, adapter_number: 0, port_number }));
+  ends[1]!.port_number = 0;
+  ends[0]!.port_number = 1;
+  assert.match((await server.expect(409, 'POST', `${url}/links`, { nodes: ends })).message, /host It is not connected/);
+  assert.equal((await server.expect(200, 'GET', url)).status, 'opened');
+  // Clients of the release send back what they were told.
+  await server.expect(200, 'PUT', node, { x: 7, lost_reason: 'whatever' });
+
+  await server.expect(204, 'POST', `${url}/close`);
+  await server.expect(201, 'POST', `${url}/open`);
+  const [again] = await server.expect(200, 'GET', `${url}/nodes`);
+  assert.deepEqual([again.name, again.status, again.x], ['PC1', 'stopped', 7]);
+  assert.match(again.lost_reason, reason);
+  assert.equal((await server.expect(201, 'POST', `${url}/duplicate`, { name: 'copy' })).name, 'copy');
+  await server.expect(201, 'POST', `${url}/snapshots`, { name: 'kept' });
+  it.answers['GET /projects'] = [];
+  it.heard.length = 0;
+  await it.listen();
+  await until(async () => (await server.expect(200, 'GET', node)).status === 'started', 'the return');
+  assert.ok(plain(it.calls).includes('POST /projects/x/vpcs/nodes'), 'it is made there');
 });
 
 test('a topology brings the computes of its nodes with it', async (t) => {
@@ -209,20 +244,49 @@ test('a topology brings the computes of its nodes with it', async (t) => {
   );
 });
 
-test('a project is deleted on all of its computes, or on none', async (t) => {
+test('a project is deleted while a host of it is away, and there when that is back', async (t) => {
+  const { it, server } = await pair(t);
+  for (const isOpen of [true, false]) {
+    const project = await server.project();
+    const url = `/v2/projects/${project.project_id}`;
+    await server.expect(201, 'POST', `${url}/nodes`, pc());
+    if (!isOpen) await server.expect(204, 'POST', `${url}/close`);
+    await vanish(it, server);
+    await server.expect(204, 'DELETE', url);
+    await server.expect(404, 'GET', url);
+    it.heard.length = 0;
+    await it.listen();
+    await until(() => plain(it.calls).includes('DELETE /projects/x'), 'the deletion');
+  }
+});
+
+test('what is deleted while its host is away goes there when that is back, and nothing else', async (t) => {
   const { it, server } = await pair(t);
   const project = await server.project();
   const url = `/v2/projects/${project.project_id}`;
-  await server.expect(201, 'POST', `${url}/nodes`, pc());
-  await server.expect(204, 'POST', `${url}/close`);
-  await it.close();
-  await until(async () => !(await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the loss');
-  assert.match((await server.expect(409, 'DELETE', url)).message, /remove the compute It from this server/);
-  await server.expect(200, 'GET', url);
-  await it.listen();
+  const nodes: { node_id: string }[] = [];
+  for (const name of ['PC1', 'PC2', 'PC3']) nodes.push(await server.expect(201, 'POST', `${url}/nodes`, pc({ name })));
+  const [one, two, three] = nodes as [{ node_id: string }, { node_id: string }, { node_id: string }];
+  const hub = await server.hub(project, 'Hub');
+  const link = await server.link(project, [one, 0], [two, 0]);
+  await server.link(project, [three, 0], [hub, 0]).catch(() => {});
+  await vanish(it, server);
+  await server.expect(204, 'DELETE', `${url}/links/${link.link_id}`);
+  await server.expect(204, 'DELETE', `${url}/nodes/${three.node_id}`);
+  it.answers['GET /projects'] = [{ project_id: project.project_id }];
+  it.answers['GET /projects/[^/]+/vpcs/nodes/.*'] = { status: 'started' };
   it.heard.length = 0;
-  await server.expect(204, 'DELETE', url);
-  assert.ok(plain(it.calls).includes('DELETE /projects/x'));
+  await it.listen();
+  await until(async () => {
+    const { status } = await server.expect(200, 'GET', `${url}/nodes/${two.node_id}`);
+    return status === 'started';
+  }, 'the return');
+  const base = `DELETE /projects/${project.project_id}/vpcs/nodes`;
+  const nio = '/adapters/0/ports/0/nio';
+  assert.deepEqual(
+    new Set(it.calls.filter((call) => call.startsWith('DELETE'))),
+    new Set([`${base}/${one.node_id}${nio}`, `${base}/${two.node_id}${nio}`, `${base}/${three.node_id}`]),
+  );
 });
 
 test('a restarted compute gets its nodes again; one that was only cut off is asked how they are', async (t) => {

@@ -15,12 +15,13 @@ test('a compute is registered, changed member by member, and deleted; its passwo
   const given = { compute_id: 'far', name: 'Far', ...NOWHERE, user: ' ann ', password: ' secret ' };
   const made = await server.expect(201, 'POST', '/v2/computes', given);
   assert.deepEqual(made, {
-    ...{ compute_id: 'far', name: 'Far', ...NOWHERE, user: 'ann', connected: false, last_error: null },
+    ...{ compute_id: 'far', name: 'Far', ...NOWHERE, user: 'ann', connected: false },
+    last_error: 'The compute at http://127.0.0.1:9 cannot be reached: ECONNREFUSED.',
     ...{ cpu_usage_percent: null, memory_usage_percent: null, capabilities: { version: null, node_types: [] } },
   });
   assert.deepEqual((await server.expect(200, 'GET', '/v2/computes'))[1], made);
   const renamed = await server.expect(200, 'PUT', '/v2/computes/far', { compute_id: 'other', name: 'Farther' });
-  assert.deepEqual(renamed, { ...made, name: 'Farther' });
+  assert.deepEqual(renamed, { ...made, name: 'Farther', last_error: null });
   assert.equal((await server.expect(200, 'PUT', '/v2/computes/far', { user: '' })).user, null);
   await server.expect(204, 'DELETE', '/v2/computes/far');
   await server.expect(404, 'GET', '/v2/computes/far');

@@ -11,7 +11,7 @@ import type { NodeType } from '../../store/vocabulary.ts';
 import type { Services } from '../services.ts';
 import type { Node, NodeIdentity } from './node.ts';
 import type { PortRules } from './port.ts';
-import type { KeptData } from './surviving-programs.ts';
+import type { IsOver, KeptData } from './surviving-programs.ts';
 
 /** The node with these identifiers. Throws a Failure `not-found` or `invalid`. */
 export type FindNode<Kind extends Node = Node> = (params: Record<'project_id' | 'node_id', string>) => Kind;
@@ -90,8 +90,8 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
   routes?(find: FindNode<Kind>): Route[];
   /** The same, of routes that are about no node: its programs and files on this host. */
   hostRoutes?(services: Services): Route[];
-  /** Ends what a former life of the server has left outside of the supervisor, in projects in which no node has taken it back. */
-  endUnclaimed?(services: Services, isOver: (projectId: string) => boolean): Promise<void>;
+  /** Ends what a former life of the server has left outside of the supervisor, of nodes that are over and have not taken it back. */
+  endUnclaimed?(services: Services, isOver: IsOver): Promise<void>;
   readonly console?: {
     /** @throws Failure `conflict` if there is no console to connect to */
     connect(node: Kind): Console;

@@ -6,6 +6,7 @@ import type { Services } from '../services.ts';
 import type { MachineOwner, MachineRuntime } from './machine-runtime.ts';
 import type { MachineSettings } from './machine-settings.ts';
 import { ProgramNode } from './program-node.ts';
+import type { IsOver } from './surviving-programs.ts';
 
 /** A machine that runs has made its serial port long ago. */
 const SERIAL_PORT_MS = 2_000;
@@ -98,12 +99,12 @@ export abstract class MachineNode<Runtime extends MachineRuntime> extends Progra
 }
 
 /**
- * Ends machines that ran on while the server was away, in projects in which no node has taken them back.
+ * Ends machines that ran on while the server was away, of nodes that are over and have not taken them back.
  * @param end answers whether there was anything to end
  */
 export async function endMachinesLeft<Schema extends v.GenericSchema<unknown, { node_name: string }>>(
   { switchedOn, events }: Services,
-  isOver: (projectId: string) => boolean,
+  isOver: IsOver,
   schema: Schema,
   end: (kept: v.InferOutput<Schema>, owner: MachineOwner) => Promise<boolean>,
 ): Promise<void> {

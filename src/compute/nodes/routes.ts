@@ -13,7 +13,6 @@ import { diskUse } from './disk-use.ts';
 import { impairmentRoutes } from './impairment-routes.ts';
 import type { FindNode, NodeKind } from './kind.ts';
 import { Nio, nioAnswer } from './nio.ts';
-import type { NodeEnd } from './node.ts';
 import type { NodePort } from './port.ts';
 import { NodeCapture, NodeDuplicate } from './schema.ts';
 
@@ -30,7 +29,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
   const find: FindNode = ({ project_id, node_id }) =>
     projects.get(project_id).node(kind, mustBeUuid('node_id', node_id));
   /** One that waits for its turn on this host holds up no stop. */
-  const takeBackStart = (end: NodeEnd) => (params: NodeParameters) => find(params).takeBackStart(end);
+  const takeBackStart = (params: NodeParameters) => find(params).takeBackStart('stopped');
   const findPort = (params: PortParameters): NodePort =>
     find(params).port(Number(params.adapter_number), Number(params.port_number));
 
@@ -52,10 +51,18 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
       return found.describe();
     }),
 
-    route(`DELETE ${node}`, { status: 204, ahead: takeBackStart('removed') }, async ({ params }) => {
-      await projects.get(params.project_id).deleteNode(kind, find(params));
-      return undefined;
-    }),
+    route(
+      `DELETE ${node}`,
+      {
+        status: 204,
+        ahead: ({ project_id, node_id }: NodeParameters) =>
+          projects.get(project_id).find(kind, node_id)?.takeBackStart('removed'),
+      },
+      async ({ params }) => {
+        await projects.get(params.project_id).deleteNode(kind, mustBeUuid('node_id', params.node_id));
+        return undefined;
+      },
+    ),
 
     route(`POST ${node}/start`, startOptions(kind), async ({ params, body, headers }) => {
       const found = find(params);
@@ -65,7 +72,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
       return kind.startAnswersNode ? found.describe() : undefined;
     }),
 
-    route(`POST ${node}/stop`, { status: 204, ahead: takeBackStart('stopped') }, ({ params }) => find(params).stop()),
+    route(`POST ${node}/stop`, { status: 204, ahead: takeBackStart }, ({ params }) => find(params).stop()),
     route(`POST ${node}/suspend`, { status: 204 }, ({ params }) => find(params).suspend()),
 
     route(`POST ${port}/nio`, { body: Nio, status: 201 }, async ({ params, body }) => {

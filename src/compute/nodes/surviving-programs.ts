@@ -40,6 +40,9 @@ export interface KeptData {
   readonly schema: v.GenericSchema;
 }
 
+/** Whether nobody will claim what a former life has left of a node. */
+export type IsOver = (projectId: string, nodeId: string) => boolean;
+
 export interface SurvivingProgram {
   readonly handle: ProgramHandle;
   /** Its `data` fits the schema of the kind. */
@@ -130,9 +133,9 @@ export class SurvivingPrograms {
     this.#unclaimed.set(keyOf(program.record), program);
   }
 
-  /** Ends the programs of projects in which nobody has claimed them. */
-  async endUnclaimed(isOver: (projectId: string) => boolean): Promise<void> {
-    const over = [...this.#unclaimed.values()].filter(({ record }) => isOver(record.project_id));
+  /** Ends the programs of nodes that are over and have not claimed them. */
+  async endUnclaimed(isOver: IsOver): Promise<void> {
+    const over = [...this.#unclaimed.values()].filter(({ record }) => isOver(record.project_id, record.node_id));
     for (const { record } of over) this.#unclaimed.delete(keyOf(record));
     await Promise.all(over.map((program) => this.#end(program)));
   }

@@ -8,6 +8,7 @@ import { log } from '../../host/log.ts';
 import type { Documents } from '../../store/documents.ts';
 import { Uuid } from '../../store/vocabulary.ts';
 import type { PortPool } from '../ports/pool.ts';
+import type { IsOver } from './surviving-programs.ts';
 
 const KIND = 'switched-on';
 
@@ -54,11 +55,11 @@ export class SwitchedOn {
   /** What was noted of nodes that are still to come, as far as it fits the schema of their kind. */
   left<Schema extends v.GenericSchema>(
     schema: Schema,
-    isWanted: (projectId: string) => boolean,
+    isWanted: IsOver,
   ): { nodeId: string; projectId: string; data: v.InferOutput<Schema> }[] {
     return [...this.#unclaimed].flatMap(([nodeId, entry]) => {
       const { success, output: data } = v.safeParse(schema, entry);
-      return success && isWanted(entry.project_id) ? [{ nodeId, projectId: entry.project_id, data }] : [];
+      return success && isWanted(entry.project_id, nodeId) ? [{ nodeId, projectId: entry.project_id, data }] : [];
     });
   }
 
@@ -86,10 +87,10 @@ export class SwitchedOn {
     await this.#documents.delete(KIND, nodeId).catch(complain);
   }
 
-  /** Forgets nodes of projects in which nobody has claimed them. */
-  async forgetUnclaimed(isOver: (projectId: string) => boolean): Promise<void> {
+  /** Forgets nodes that are over and have not claimed what was noted. */
+  async forgetUnclaimed(isOver: IsOver): Promise<void> {
     for (const [id, entry] of [...this.#unclaimed]) {
-      if (!isOver(entry.project_id)) continue;
+      if (!isOver(entry.project_id, id)) continue;
       this.#unclaimed.delete(id);
       for (const port of entry.udp_ports) this.#udp.release(entry.project_id, port);
       await this.remove(id);

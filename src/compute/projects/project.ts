@@ -10,6 +10,7 @@ import type { NodeKind } from '../nodes/kind.ts';
 import { type Node, nodeDirectory } from '../nodes/node.ts';
 import type { NodeProject } from '../nodes/owner.ts';
 import type { Services } from '../services.ts';
+import { endUnclaimed } from '../unclaimed.ts';
 import { DirectoryWatcher } from './watcher.ts';
 
 export interface ProjectSettings {
@@ -75,9 +76,19 @@ export class Project implements NodeProject {
    * @throws Failure `not-found`
    */
   node(kind: NodeKind, id: string): Node {
+    const node = this.find(kind, id);
+    if (node) return node;
+    throw this.#missing(kind, id);
+  }
+
+  #missing(kind: NodeKind, id: string): Failure {
+    return new Failure('not-found', `node_id: project ${this.id} has no ${kind.type} node ${id}.`);
+  }
+
+  /** The node of this kind, if there is one. */
+  find(kind: NodeKind, id: string): Node | undefined {
     const node = this.#nodes.get(id);
-    if (node?.type === kind.type) return node;
-    throw new Failure('not-found', `node_id: project ${this.id} has no ${kind.type} node ${id}.`);
+    return node?.type === kind.type ? node : undefined;
   }
 
   /** Makes a node; the one that has the identifier already is answered unchanged. */
@@ -99,16 +110,34 @@ export class Project implements NodeProject {
     }
   }
 
-  /** Ends the node and removes its directory. */
-  async deleteNode(kind: NodeKind, node: Node): Promise<void> {
+  /**
+   * Ends the node and removes its directory.
+   * @throws Failure `not-found` for an unknown one; what a former life of this process left of it is removed all the same
+   */
+  async deleteNode(kind: NodeKind, id: string): Promise<void> {
+    const node = this.find(kind, id);
+    if (node === undefined) {
+      if (!this.#nodes.has(id) && !this.#coming.has(id)) await this.#removeLeft(kind, id);
+      throw this.#missing(kind, id);
+    }
     await node.close();
     // It is gone with its ports and its program; that its files cannot be removed is told, and does not bring it back.
     this.#nodes.delete(node.id);
     this.#services.events.emit('node.deleted', node.describe(), this.id);
+    await this.#removeNodeFiles(kind, id, node.name);
+  }
+
+  /** A node that its lab has given up while this process did not know it: its program ends, its files go. */
+  async #removeLeft(kind: NodeKind, id: string): Promise<void> {
+    await endUnclaimed(this.#services, (projectId, nodeId) => projectId === this.id && nodeId === id);
+    await this.#removeNodeFiles(kind, id, id);
+  }
+
+  async #removeNodeFiles(kind: NodeKind, id: string, name: string): Promise<void> {
     if (kind.module === undefined) return;
-    const directory = nodeDirectory(kind.module, node.id);
+    const directory = nodeDirectory(kind.module, id);
     await removeDirectory(join(this.path, directory), directory).catch((error: unknown) => {
-      const message = `The files of ${node.name} stay in ${directory}: ${messageOf(error)}`;
+      const message = `The files of ${name} stay in ${directory}: ${messageOf(error)}`;
       log.warn(message, { project: this.id });
       this.#services.events.emit('log.warning', { message }, this.id);
     });

@@ -13,6 +13,7 @@ import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Topology, TopologyNode } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
+import { fetchFile, filePath, hostMeanwhile, remoteFiles } from '../computes/project-files.ts';
 import { bytesBelow } from '../copying.ts';
 import type { Announcer } from '../events.ts';
 import { PRESENCE } from '../lab/claims.ts';
@@ -21,7 +22,6 @@ import type { Project } from '../lab/project.ts';
 import type { NodeStatus } from '../nodes/node.ts';
 import { isStaging } from '../staging.ts';
 import { isExcluded, isExcludedFolder, isTopologyFile } from './exclusions.ts';
-import { fetchFile, filePath, hostMeanwhile, remoteFiles } from './remote-files.ts';
 import { baseName, imageReferences, portableTopology, withoutMacAddresses, withStatuses } from './topology.ts';
 import { watchedSink } from './watched-sink.ts';
 
@@ -78,7 +78,7 @@ export class Exports {
     const topology = await this.#topologyOf(project);
     refuseTypes(topology, options.anyType);
     const remote = await this.#remoteFolders(project, topology, held);
-    const images = options.images ? await this.#images(topology) : [];
+    const images = options.images ? await this.#images(project, topology) : [];
     const progress = ongoing();
     progress.expect(
       await bytesBelow(project.record.path, ...this.#wanted(options, foldersElsewhere(topology))),
@@ -113,15 +113,21 @@ export class Exports {
     for (const id of ids) {
       if (id === 'local') continue;
       const compute = this.#compute(id);
-      if (!project.hosts.has(compute))
-        await hostMeanwhile(compute, { id: project.id, name: project.record.name }, held);
-      folders.push({ compute, files: await remoteFiles(compute, project.id) });
+      try {
+        if (!project.hosts.has(compute))
+          await hostMeanwhile(compute, { id: project.id, name: project.record.name }, held);
+        folders.push({ compute, files: await remoteFiles(compute, project.id) });
+      } catch (error) {
+        if (compute.connected) throw error;
+        const names = topology.topology.nodes.filter((node) => node.compute_id === id).map(({ name }) => name);
+        this.#warn(project, `The files of ${names.join(', ')} are not in the archive. ${compute.absence}`);
+      }
     }
     return folders;
   }
 
   /** The images that nodes name, each once; one that its compute does not have fails now rather than in the middle. */
-  async #images(topology: Topology): Promise<RemoteImage[]> {
+  async #images(project: Project, topology: Topology): Promise<RemoteImage[]> {
     const images = new Map<string, RemoteImage>();
     for (const node of topology.topology.nodes) {
       for (const { image } of imageReferences(node)) {
@@ -132,7 +138,14 @@ export class Exports {
       }
     }
     for (const { compute, name, path } of images.values()) {
-      const answer = await compute.pass('GET', path);
+      const answer = await compute.pass('GET', path).catch((error: unknown) => {
+        if (compute.connected) throw error;
+      });
+      if (answer === undefined) {
+        images.delete(name);
+        this.#warn(project, `The image ${baseName(name)} is not in the archive. ${compute.absence}`);
+        continue;
+      }
       await answer.body?.cancel();
       if (answer.status >= 300 || nameProblem(name) !== undefined) {
         throw new Failure(
@@ -206,7 +219,10 @@ export class Exports {
   }
 
   #skipped(project: Project, path: string, reason: string): void {
-    const message = `The file ${path} is not in the archive: ${reason}.`;
+    this.#warn(project, `The file ${path} is not in the archive: ${reason}.`);
+  }
+
+  #warn(project: Project, message: string): void {
     log.warn(message, { project: project.id });
     this.#announcer.project.emit('log.warning', { message }, project.id);
   }

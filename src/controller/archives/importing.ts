@@ -13,6 +13,7 @@ import type { Topology } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { computesOf, describeCompute } from '../computes/of-topology.ts';
+import { hostMeanwhile } from '../computes/project-files.ts';
 import type { Announcer } from '../events.ts';
 import type { Project } from '../lab/project.ts';
 import { type GivenSettings, newSettings } from '../lab/settings.ts';
@@ -22,9 +23,8 @@ import { makeStaging, moveFolder } from '../staging.ts';
 import { isLegacySnapshot, isTopologyFile } from './exclusions.ts';
 import { extract, isContainerFile, requireSpace } from './extraction.ts';
 import { archivedImage, placeImages, unknownImages } from './images.ts';
-import { moveNodeFolders, renameNodeFolders } from './node-files.ts';
+import { moveNodeFolders, nodeFolders, renameNodeFolders } from './node-files.ts';
 import { PROJECT_FILE, readProject, takeTopology } from './project-file.ts';
-import { hostMeanwhile } from './remote-files.ts';
 import { isSnapshot, repackSnapshots, sizeOfSnapshots } from './repacking.ts';
 import { baseName, type NewIdentity, renewed, withImages, withoutMacAddresses } from './topology.ts';
 
@@ -153,8 +153,14 @@ export class Imports {
     const computes = computesOf(this.#options.computes, topology);
     const { project_id: id, name } = topology;
     for (const compute of computes.values()) {
-      await hostMeanwhile(compute, { id, name }, held);
-      undo.defer(() => removeFrom(compute, id));
+      try {
+        await hostMeanwhile(compute, { id, name }, held);
+        undo.defer(() => removeFrom(compute, id));
+      } catch (error) {
+        // A host that is away need not take what there is not.
+        if (compute.connected || (await hasFilesFor(compute, directory, topology))) throw error;
+        computes.delete(compute.id);
+      }
     }
     await moveNodeFolders(directory, topology, computes);
   }
@@ -163,6 +169,13 @@ export class Imports {
     log.warn(message, { project: projectId });
     this.#options.announcer.project.emit('log.warning', { message }, projectId);
   }
+}
+
+async function hasFilesFor(compute: Compute, directory: string, { topology }: Topology): Promise<boolean> {
+  for (const { compute_id: computeId, node_id: id } of topology.nodes) {
+    if (computeId === compute.id && id !== undefined && (await nodeFolders(directory, id)).length > 0) return true;
+  }
+  return false;
 }
 
 async function removeFrom(compute: Compute, projectId: string): Promise<void> {

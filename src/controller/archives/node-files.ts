@@ -5,7 +5,7 @@ import { fileFailure } from '../../host/atomic-file.ts';
 import { namesIn } from '../../host/directories.ts';
 import type { Topology } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
-import { pushFolder } from './remote-files.ts';
+import { pushFolder } from '../computes/project-files.ts';
 
 const FILES = 'project-files';
 
@@ -41,11 +41,18 @@ export async function moveNodeFolders(
   for (const { compute_id: computeId, node_id: id } of topology.nodes) {
     const compute = computes.get(computeId);
     if (compute === undefined || id === undefined) continue;
-    for (const module of await modules(directory)) {
-      const folder = `${FILES}/${module}/${id}`;
-      if (!(await namesIn(join(directory, FILES, module))).includes(id)) continue;
+    for (const folder of await nodeFolders(directory, id)) {
       await pushFolder(compute, projectId, directory, folder);
       await rm(join(directory, folder), { recursive: true });
     }
   }
+}
+
+/** The folders of a node below the directory. */
+export async function nodeFolders(directory: string, id: string): Promise<string[]> {
+  const folders: string[] = [];
+  for (const module of await modules(directory)) {
+    if ((await namesIn(join(directory, FILES, module))).includes(id)) folders.push(`${FILES}/${module}/${id}`);
+  }
+  return folders;
 }

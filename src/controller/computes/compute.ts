@@ -33,8 +33,8 @@ export interface ComputeListener {
   announced(compute: Compute, message: ComputeMessage): void;
   /** It is connected, anew perhaps: calls to it wait until this has settled, except those that are made by it. Never rejects. */
   joined(compute: Compute): Promise<void>;
-  /** It was looked for in vain for as long as labs wait for it. */
-  gaveUp(compute: Compute): void;
+  /** An attempt to connect to it failed, after one that did not: nothing is known any more of what runs there. */
+  lost(compute: Compute): void;
 }
 
 export interface CallOptions {
@@ -94,7 +94,6 @@ export class Compute {
       notification: (data) => this.#received(data),
       down: () => this.#lost(),
       failed: (reason) => this.#failed(reason),
-      gaveUp: () => listener.gaveUp(this),
     });
   }
 
@@ -108,6 +107,12 @@ export class Compute {
 
   get connected(): boolean {
     return this.#connection.connected;
+  }
+
+  /** Why nothing can be asked of it: names the host and the reason of the last failed attempt. */
+  get absence(): string {
+    const reason = this.lastError === null ? '' : ` ${this.lastError}`;
+    return `The host ${this.name} is not connected.${reason}`;
   }
 
   /** The object that clients see (`Compute`); never with the password. */
@@ -152,10 +157,12 @@ export class Compute {
     this.#listener.changed(this);
   }
 
-  #failed(reason: string | null): void {
+  #failed(reason: string): void {
+    const isLost = this.lastError === null;
     if (reason === this.lastError) return;
     this.lastError = reason;
     this.#listener.changed(this);
+    if (isLost) this.#listener.lost(this);
   }
 
   #received(data: SocketData): void {
@@ -173,14 +180,22 @@ export class Compute {
     this.#listener.changed(this);
   }
 
+  /**
+   * Connects unless it is connected, and waits until its labs have been compared with what runs there.
+   * @throws ComputeUnreachable, Failure `conflict` when something has to be put right
+   */
+  ready(): Promise<void> {
+    return this.#ready(true);
+  }
+
   async #ready(connect: boolean): Promise<void> {
     const ours = takingUp.getStore() === true;
     if (!this.connected) {
-      if (ours || !connect) {
-        const reason = this.lastError === null ? '' : ` ${this.lastError}`;
-        throw new ComputeUnreachable(`The compute ${this.name} is not connected.${reason}`);
-      }
-      await this.connect();
+      if (ours || !connect) throw new ComputeUnreachable(this.absence);
+      await this.connect().catch((error: unknown) => {
+        // The address alone tells users little.
+        throw error instanceof ComputeUnreachable ? new ComputeUnreachable(this.absence, { cause: error }) : error;
+      });
     }
     if (!ours && connect) await this.#takenUp;
   }
@@ -188,7 +203,10 @@ export class Compute {
   /** @throws ComputeUnreachable; Unauthorized, which ends the connection */
   async #ask(target: string, options: RequestOptions): Promise<Response> {
     const { transport } = this.#connection;
-    const answer = await transport.request(target, options);
+    const answer = await transport.request(target, options).catch((error: unknown) => {
+      if (!(error instanceof ComputeUnreachable) || error.late) throw error;
+      throw new ComputeUnreachable(`The host ${this.name} does not answer. ${error.message}`, { cause: error });
+    });
     const { status, headers } = answer;
     const rejection = rejectionOf({ status, retryAfter: headers.get('retry-after') }, this.name);
     if (rejection === undefined) return answer;

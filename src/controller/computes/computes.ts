@@ -28,7 +28,7 @@ export interface ComputesOptions {
   config: Config;
   documents: Documents;
   announcer: Announcer;
-  listener: Pick<ComputeListener, 'announced' | 'joined' | 'gaveUp'>;
+  listener: Pick<ComputeListener, 'announced' | 'joined' | 'lost'>;
   /** Closes the open projects that have nodes there. */
   closeProjects: (compute: Compute) => Promise<void>;
 }

@@ -1,5 +1,5 @@
 // Keeps the connection to one compute: made once however many ask for it, made again when it is lost.
-import { messageOf } from '../../failures.ts';
+import { type Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { MessageSocket, SocketData } from '../../http/sockets.ts';
 import { type Capabilities, type Introduction, introduce, Unauthorized } from './handshake.ts';
@@ -10,18 +10,14 @@ export interface ConnectionEvents {
   up(capabilities: Capabilities): void;
   notification(data: SocketData): void;
   down(): void;
-  /** An attempt failed: what has to be put right, or null when nobody answered. */
-  failed(reason: string | null): void;
-  /** It was looked for in vain for as long as labs wait for it. */
-  gaveUp(): void;
+  /** An attempt failed. */
+  failed(reason: string): void;
 }
 
 /** Milliseconds until the next attempt: after a loss, when nobody answers, and when somebody has to put something right first. */
 const AFTER_LOSS_MS = 1_000;
 const UNREACHABLE_AGAIN_MS = 5_000;
 const REFUSED_AGAIN_MS = 30_000;
-/** Attempts in a row after which labs no longer wait for a compute. */
-const PATIENCE_ATTEMPTS = 10;
 
 export class Connection {
   connected = false;
@@ -33,8 +29,11 @@ export class Connection {
   #connecting: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
-  /** The compute rejected this server's login; until the next attempt every call fails with it. */
-  #rejection: Unauthorized | undefined;
+  /**
+   * The failure that callers get at once until an attempt of our own ends otherwise: a rejected password, as each attempt counts there as a
+   * wrong guess, and silence, as nobody should wait for it again and again.
+   */
+  #standing: Failure | undefined;
   #stopped = false;
 
   constructor(
@@ -57,7 +56,11 @@ export class Connection {
    */
   async connect(): Promise<void> {
     if (this.connected) return;
-    if (this.#rejection) throw this.#rejection;
+    if (this.#standing) throw this.#standing;
+    await this.#attempted();
+  }
+
+  async #attempted(): Promise<void> {
     if (this.#connecting === undefined) {
       const attempt = this.#attempt().finally(() => {
         if (this.#connecting === attempt) this.#connecting = undefined;
@@ -70,7 +73,7 @@ export class Connection {
   /** A call over this transport was rejected: the connection ends, and nothing is sent before the next attempt or other credentials. */
   rejected(transport: ComputeTransport, rejection: Unauthorized): void {
     if (transport !== this.#current || this.#stopped) return;
-    this.#rejection = rejection;
+    this.#standing = rejection;
     const socket = this.#socket;
     this.#lost();
     socket?.close(1000, '');
@@ -83,7 +86,7 @@ export class Connection {
     const old = this.#current;
     this.#current = transport;
     this.#failures = 0;
-    this.#rejection = undefined;
+    this.#standing = undefined;
     this.#connecting = undefined;
     this.#socket = undefined;
     this.connected = false;
@@ -111,9 +114,10 @@ export class Connection {
     } catch (error) {
       if (!isCurrent()) return this.#connectAfterChange();
       const unreachable = error instanceof ComputeUnreachable;
-      if (error instanceof Unauthorized) this.#rejection = error;
-      this.#events.failed(unreachable ? null : messageOf(error));
-      this.#retryIn(unreachable ? UNREACHABLE_AGAIN_MS : (this.#rejection?.retryMs ?? REFUSED_AGAIN_MS));
+      const rejection = error instanceof Unauthorized ? error : undefined;
+      this.#standing = rejection ?? (unreachable && error.late ? error : undefined);
+      this.#events.failed(messageOf(error));
+      this.#retryIn(unreachable ? UNREACHABLE_AGAIN_MS : (rejection?.retryMs ?? REFUSED_AGAIN_MS));
       throw error;
     }
     if (isCurrent()) return this.#join(introduction);
@@ -130,8 +134,8 @@ export class Connection {
   #join({ capabilities, socket }: Introduction): void {
     this.#socket = socket;
     this.connected = true;
-    this.#rejection = undefined;
     this.#failures = 0;
+    this.#standing = undefined;
     this.#events.up(capabilities);
     socket.listen({
       message: (data) => this.#events.notification(data),
@@ -148,15 +152,12 @@ export class Connection {
     this.#retry.unref();
   }
 
-  /** What clients ask for in vain does not count: they may ask often. */
   #tryAgain(): void {
-    this.#rejection = undefined;
-    this.connect().catch((error: unknown) => {
+    if (this.connected) return;
+    this.#attempted().catch((error: unknown) => {
       this.#failures += 1;
-      if (this.#failures === 1) {
-        log.warn('compute is unavailable', { compute: this.#identity().id, reason: messageOf(error) });
-      }
-      if (this.#failures === PATIENCE_ATTEMPTS && error instanceof ComputeUnreachable) this.#events.gaveUp();
+      if (this.#failures > 1) return;
+      log.warn('compute is unavailable', { compute: this.#identity().id, reason: messageOf(error) });
     });
   }
 

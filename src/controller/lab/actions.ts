@@ -1,7 +1,7 @@
-// Starting, stopping and the like: one node, or all of a project, at most three at a time (as in release 2.2.57), starts in the order
-// and with the delays that nodes ask for.
+// Starting, stopping and the like: one node, or all of a project, at most three at a time on each host, starts in the order and with the
+// delays that nodes ask for. Nodes of a host that cannot be reached are left out, and hold up no other.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from '../../failures.ts';
+import { Failure, messageOf } from '../../failures.ts';
 import { eachOf } from '../../host/each-of.ts';
 import { ComputeUnreachable } from '../computes/transport.ts';
 import type { Node } from '../nodes/node.ts';
@@ -15,8 +15,17 @@ const ACTION_LIMIT_MS = 240_000;
 const RESET_LIMIT_MS = 120_000;
 const AT_ONCE = 3;
 
-/** Tells the node's compute; of a stop only that it takes too long is a failure. */
+/** A node that an action on all nodes left out, as its host cannot be reached. */
+export interface LeftOut {
+  node_id: string;
+  name: string;
+  compute_id: string;
+  reason: string;
+}
+
+/** Forwards the action to the node's compute. For a stop, only an unreachable host and a timeout count as failures. */
 export async function act(node: Node, action: Action, body: object = {}): Promise<void> {
+  await node.reach();
   const stop = action === 'stop';
   const starts = action === 'start' || action === 'reload';
   if (node.absent !== undefined) {
@@ -35,7 +44,7 @@ export async function act(node: Node, action: Action, body: object = {}): Promis
   } catch (error) {
     const late = error instanceof ComputeUnreachable && error.late;
     if (late) throw new Failure('time-out', error.message, { cause: error });
-    if (!stop) throw error;
+    if (!stop || error instanceof ComputeUnreachable) throw error;
   } finally {
     if (starts) node.starting -= 1;
   }
@@ -59,23 +68,36 @@ export function cancelStarts(project: Project): Promise<void> {
   return takeBackStarts(project.nodes.values());
 }
 
-/** Runs a task for all nodes, one group after the other and in their order; all are tried, then one of the failures is reported. */
+/**
+ * Runs a task for all nodes, one group after the other, and in their order on each host. All are tried, then one of the failures is thrown.
+ * @returns the nodes whose host could not be reached
+ */
 async function forAll(
   groups: readonly (readonly Node[])[],
   task: (node: Node, begun: number) => Promise<void>,
-): Promise<void> {
+): Promise<LeftOut[]> {
   const failures: unknown[] = [];
+  const leftOut: LeftOut[] = [];
+  const attempt = async (node: Node, begun: number): Promise<void> => {
+    try {
+      await task(node, begun);
+    } catch (error) {
+      const isAway = error instanceof ComputeUnreachable || !node.compute.connected;
+      if (isAway) leftOut.push(leaveOut(node, error));
+      else failures.push(error);
+    }
+  };
   for (const nodes of groups) {
     const begun = performance.now();
-    await eachOf(nodes, AT_ONCE, async (node) => {
-      try {
-        await task(node, begun);
-      } catch (error) {
-        failures.push(error);
-      }
-    });
+    const hosts = Map.groupBy(nodes, ({ compute }) => compute);
+    await Promise.all([...hosts.values()].map((ofOne) => eachOf(ofOne, AT_ONCE, (node) => attempt(node, begun))));
   }
   if (failures.length > 0) throw failures[0];
+  return leftOut;
+}
+
+function leaveOut({ id, name, compute }: Node, error: unknown): LeftOut {
+  return { node_id: id, name, compute_id: compute.id, reason: messageOf(error) };
 }
 
 const delayOf = ({ record }: Node): number => (record.start_delay ?? 0) * 1000;
@@ -99,13 +121,14 @@ async function untilDue(node: Node, begun: number, signals: AbortSignal[]): Prom
  * meanwhile are not started.
  * @param before what is waited for when the round's turn has come
  */
-async function round(project: Project, actions: readonly Action[], before?: Promise<void>): Promise<void> {
+async function round(project: Project, actions: readonly Action[], before?: Promise<void>): Promise<LeftOut[]> {
+  const leftOut = new Map<string, LeftOut>();
   await project.rounds.run(async (cancelled) => {
     await before;
     const ends = new Map([...project.nodes.values()].map((node) => [node, node.endAsked]));
     for (const action of actions) {
       const nodes = [...project.nodes.values()];
-      await forAll(action === 'start' ? startGroups(nodes) : [nodes], async (node, begun) => {
+      const left = await forAll(action === 'start' ? startGroups(nodes) : [nodes], async (node, begun) => {
         const ended = ends.get(node) ?? node.endAsked;
         if (action === 'start') await untilDue(node, begun, [cancelled, ended]);
         await project.changes.run(nodeRun(node.id), async () => {
@@ -116,22 +139,24 @@ async function round(project: Project, actions: readonly Action[], before?: Prom
           });
         });
       });
+      for (const one of left) leftOut.set(one.node_id, one);
     }
   });
+  return [...leftOut.values()];
 }
 
-export const startAll = (project: Project): Promise<void> => round(project, ['start']);
-export const suspendAll = (project: Project): Promise<void> => round(project, ['suspend']);
-export const reloadAll = (project: Project): Promise<void> => round(project, ['stop', 'start']);
+export const startAll = (project: Project): Promise<LeftOut[]> => round(project, ['start']);
+export const suspendAll = (project: Project): Promise<LeftOut[]> => round(project, ['suspend']);
+export const reloadAll = (project: Project): Promise<LeftOut[]> => round(project, ['stop', 'start']);
 
 /** Nodes that have not begun to start are not started any more. */
-export function stopAll(project: Project): Promise<void> {
+export function stopAll(project: Project): Promise<LeftOut[]> {
   return round(project, ['stop'], cancelStarts(project));
 }
 
 /** Stops all nodes of a project to which nothing else happens at this time. */
-export function stopAllAtOnce(project: Project): Promise<void> {
-  return forAll([[...project.nodes.values()]], (node) => act(node, 'stop'));
+export async function stopAllAtOnce(project: Project): Promise<void> {
+  await forAll([[...project.nodes.values()]], (node) => act(node, 'stop'));
 }
 
 export async function resetConsole(node: Node): Promise<void> {
@@ -139,7 +164,7 @@ export async function resetConsole(node: Node): Promise<void> {
 }
 
 /** Only telnet consoles can be reset. */
-export function resetAllConsoles(project: Project): Promise<void> {
+export async function resetAllConsoles(project: Project): Promise<void> {
   const nodes = [...project.nodes.values()].filter(({ record }) => record.console_type === 'telnet');
-  return forAll([nodes], resetConsole);
+  await forAll([nodes], resetConsole);
 }

@@ -30,6 +30,12 @@ export const nodeRun = (id: string): Claim => ({ writes: [run(id)], reads: [RUNS
 /** A node stays; nothing else is asked of it. */
 export const nodePresence = (id: string): Claim => ({ reads: [wires(id)] });
 
+/** A node goes to another host, and its links are wired anew. */
+export const movedNode = (id: string, linkIds: readonly string[]): Claim => {
+  const { writes = [], ...claim } = wholeNode(id);
+  return { ...claim, writes: [...writes, ...linkIds.map((link) => `link ${link}`)] };
+};
+
 /** A node is copied. */
 export const nodeCopy = (source: string, copy: string): Claim => {
   const { writes = [] } = wholeNode(copy);

@@ -53,11 +53,16 @@ export class HostNumbers {
   }
 
   /** Of all nodes of the type on the computes that the project uses. */
-  #usedBeside(project: Project, compute: Compute, { node_type: type }: NodeCreate, property: string): Set<unknown> {
+  #usedBeside(
+    project: Project,
+    compute: Compute,
+    { node_type: type, node_id: id }: NodeCreate,
+    property: string,
+  ): Set<unknown> {
     const computes = new Set([compute, ...[...project.nodes.values()].map((node) => node.compute)]);
     const there = this.#projects()
       .flatMap(({ nodes }) => [...nodes.values()])
-      .filter((node) => node.type === type && computes.has(node.compute))
+      .filter((node) => node.type === type && node.id !== id && computes.has(node.compute))
       .map(({ record }) => record.properties[property]);
     const coming = [...this.#coming].filter((one) => one.type === type && computes.has(one.compute));
     return new Set([...there, ...coming.map(({ number }) => number)]);

@@ -24,3 +24,10 @@ async function tell(project: Project, compute: Compute): Promise<void> {
   await compute.retryOnce((connect) => compute.post('/projects', { body, connect }));
   project.hosts.add(compute);
 }
+
+/** The entry of a compute in the topology file; `local` has none. */
+export function computeEntry(compute: Compute): { compute: { compute_id: string } }[] {
+  if (compute.id === 'local') return [];
+  const { compute_id, name, protocol, host, port } = compute.description;
+  return [{ compute: { compute_id, name, protocol, host, port } as { compute_id: string } }];
+}

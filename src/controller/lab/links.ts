@@ -10,7 +10,7 @@ import { linkImpairments, plainStyle } from '../links/impairments.ts';
 import { impairLine } from '../links/lines.ts';
 import { defaultEndLabel, keptLink, Link, type LinkEnd, type LinkSettings } from '../links/link.ts';
 import type { LinkBody, LinkEndBody } from '../links/schema.ts';
-import { discardWire, loosen, renewWire, rewire, unwire, wire } from '../links/wiring.ts';
+import { discardWire, loosen, nioPath, renewWire, rewire, unwire, wire } from '../links/wiring.ts';
 import type { Node } from '../nodes/node.ts';
 import { newLink } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
@@ -44,6 +44,7 @@ export class Links {
     return project.changes.run(newLink(id, ends ?? []), async () => {
       project.requireOpen();
       if (ends === undefined) throw new Failure('invalid', 'nodes: is required: the two ends of the link.');
+      for (const { node_id: nodeId } of ends) await project.nodes.get(nodeId)?.reach();
       const link = new Link(project.id, id);
       const wanted = {
         ends,
@@ -75,7 +76,7 @@ export class Links {
     if (ends.length >= 2) {
       // Before the computes are asked, so that a second request for one of these ports is refused meanwhile.
       project.attach(link);
-      if (!link.hasAbsentEnd) {
+      if (!link.unwirable) {
         if (given.loose) await loosen(link);
         await wire(link);
         undo.defer(() => discardWire(link));
@@ -130,11 +131,13 @@ export class Links {
       link.uncertain = true;
     };
     await using undo = new AsyncDisposableStack();
-    if (link.uncertain || !isDeepStrictEqual(wireOf(wanted), wireOf(settings))) {
+    // One that cannot be wired now is wired as its settings say when it can be.
+    const { unwirable } = link;
+    if (!unwirable && (link.uncertain || !isDeepStrictEqual(wireOf(wanted), wireOf(settings)))) {
       undo.defer(() => rewire(link, settings).catch(doubt));
       await rewire(link, wanted);
     }
-    if (link.uncertain || !isDeepStrictEqual(wanted.impairments, settings.impairments)) {
+    if (!unwirable && (link.uncertain || !isDeepStrictEqual(wanted.impairments, settings.impairments))) {
       undo.defer(() => impairLine(link, settings.impairments).catch(doubt));
       await impairLine(link, wanted.impairments);
     }
@@ -143,7 +146,7 @@ export class Links {
       await this.#records.keep(project, keptLink(record, link.keptCapture));
     }
     undo.move();
-    link.uncertain = false;
+    link.uncertain = unwirable && (link.uncertain || !isDeepStrictEqual(wanted, settings));
     this.#replace(link, wanted);
     for (const [end, label] of labels) end.label = label;
     if (given.nodes !== undefined && given.nodes.length > 0) this.#records.announce('link.updated', link);
@@ -177,6 +180,7 @@ export class Links {
       try {
         // First on the disk: when that fails nothing has happened, and a compute's refusal can be made good there.
         await this.#records.forget(project, link);
+        await this.#leaveLost(project, link);
         await unwire(link).catch(async (error: unknown) => {
           await this.#records.keep(project, link.kept);
           throw error;
@@ -187,6 +191,15 @@ export class Links {
       }
       this.#forget(project, link);
     });
+  }
+
+  /** Notes the NIOs at ends that cannot be reached: they are removed when their hosts are back. */
+  async #leaveLost(project: Project, link: Link): Promise<void> {
+    for (const end of link.ends) {
+      if (!end.node.lost || !end.wire) continue;
+      using _trace = await project.traces.begin(end.node.compute, project.id, nioPath(end), { makesRoom: true });
+      end.wire = undefined;
+    }
   }
 
   /** Forgets the links of a node that has gone from the disk, and they with it: what their computes refuse does not matter then. */

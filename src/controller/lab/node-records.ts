@@ -30,6 +30,10 @@ export class NodeRecords {
     this.#announcer.project.emit(action, node.json(), node.projectId);
   }
 
+  tell(project: Project, action: 'log.info' | 'log.warning' | 'log.error', message: string): void {
+    this.#announcer.project.emit(action, { message }, project.id);
+  }
+
   /**
    * Changes what is stored of a node: first on the disk, then here. Nothing happens to a node that goes or is gone.
    * @returns whether it is another now
@@ -75,6 +79,11 @@ export class NodeRecords {
   /** Takes over what a compute answers of a node; nothing is announced when that is known already. */
   async compare(project: Project, node: Node, object: Record<string, unknown>): Promise<void> {
     const isSeen = node.applyRuntime(object);
+    if (node.absent !== undefined) {
+      // It is there after all: its lab was opened while its host was away.
+      node.absent = undefined;
+      node.record = { ...node.record };
+    }
     const isStored = await this.write(project, node, (record, rename) => withComputeState(record, object, rename));
     if (!isSeen && !isStored) return;
     this.announce('node.updated', node);

@@ -14,13 +14,14 @@ import { nodeRecord, type SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
 import { Node, nodePath, withComputeState } from '../nodes/node.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../nodes/schema.ts';
-import { takeBackStarts } from './actions.ts';
+import { type Action, type LeftOut, takeBackStarts } from './actions.ts';
 import { nodeCopy, wholeNode } from './claims.ts';
 import type { HostNumbers } from './host-numbers.ts';
-import { hostProject } from './hosting.ts';
+import { computeEntry, hostProject } from './hosting.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { Links } from './links.ts';
 import type { MacNumbers } from './mac-numbers.ts';
+import { NodeMoves } from './node-moves.ts';
 import { NodeRecords } from './node-records.ts';
 import { NodeUpdates } from './node-updates.ts';
 import type { Project } from './project.ts';
@@ -60,6 +61,7 @@ export class Nodes {
   readonly #options: NodesOptions;
   readonly #records: NodeRecords;
   readonly #updates: NodeUpdates;
+  readonly #moves: NodeMoves;
   /** By project: nodes at both ends of a link may appear at the same time. */
   readonly #appearing = new KeyedLock();
 
@@ -67,6 +69,9 @@ export class Nodes {
     this.#options = options;
     this.#records = new NodeRecords(options);
     this.#updates = new NodeUpdates({ ...options, records: this.#records });
+    const place = (project: Project, node: Node, properties: Record<string, unknown>) =>
+      this.#place(project, node, properties);
+    this.#moves = new NodeMoves({ ...options, records: this.#records, place });
   }
 
   /**
@@ -110,10 +115,9 @@ export class Nodes {
       using numbered = this.#options.numbers.number(project, compute, given, { keeps: false });
       const node = await this.#onCompute(project, compute, numbered.node, undo);
       await fill(node);
-      await this.#options.writer.apply(project.record, [{ node: node.record }, ...computeChange(compute)]);
+      await this.#options.writer.apply(project.record, [{ node: node.record }, ...computeEntry(compute)]);
       undo.move();
-      project.nodes.set(node.id, node);
-      this.#records.announce('node.created', node);
+      this.#join(project, node);
       void trace.settle();
       return node;
     } catch (error) {
@@ -131,9 +135,15 @@ export class Nodes {
     using numbered = this.#options.numbers.number(project, compute, given, { keeps: true });
     const node = await this.#onCompute(project, compute, numbered.node, undo, tolerance);
     undo.move();
+    this.#join(project, node);
+    return node;
+  }
+
+  #join(project: Project, node: Node): void {
+    // Its host may have gone since.
+    if (!node.compute.connected) node.lost = true;
     project.nodes.set(node.id, node);
     this.#records.announce('node.created', node);
-    return node;
   }
 
   /** @param tolerance of a node that a file has */
@@ -151,6 +161,7 @@ export class Nodes {
     const texts = await takeBaseConfigs(properties, this.#options.configs);
     const node = new Node(project.id, compute, nodeRecord({ ...given, properties }, name, this.#options.symbols));
     node.mayWriteImages = () => this.#options.mayWriteImages(project.id);
+    node.appear = () => this.#appear(project, node);
     const { startSettings } = nodeKind(node.type);
     node.startHeaders = () => this.#options.macNumbers.atStart(project, node);
     undo.defer(() => this.#options.macNumbers.release(node));
@@ -167,13 +178,19 @@ export class Nodes {
   }
 
   /** Makes a node again on its compute, as it is known here, after the compute has forgotten it. Its files are there still. */
-  async renew(project: Project, node: Node): Promise<void> {
+  async renew(project: Project, node: Node, properties = node.lastingProperties): Promise<void> {
     node.status = 'stopped';
     try {
-      const object = await this.#place(project, node, node.lastingProperties);
+      const object = await this.#place(project, node, properties);
       node.absent = undefined;
       node.applyRuntime(object);
       await this.#records.write(project, node, (record, rename) => withComputeState(record, object, rename));
+    } catch (error) {
+      if (error instanceof ComputeRefusal) {
+        node.lost = false;
+        this.#beAbsent(node, error.message);
+      }
+      throw error;
     } finally {
       this.#records.announce('node.updated', node);
     }
@@ -206,12 +223,16 @@ export class Nodes {
     properties: Record<string, unknown>,
     tolerance: Tolerance,
   ): Promise<Record<string, unknown> | undefined> {
-    // What is said against the project as a whole is not said of the node.
-    await hostProject(project, node.compute);
+    try {
+      // What is said against the project as a whole is not said of the node.
+      await hostProject(project, node.compute);
+    } catch (error) {
+      return this.#lose(node, error);
+    }
     try {
       return await this.#place(project, node, properties);
     } catch (error) {
-      if (!(error instanceof ComputeRefusal)) throw error;
+      if (!(error instanceof ComputeRefusal)) return this.#lose(node, error);
       const strange = error.code === 'invalid' ? await this.#strangeProperties(node, properties) : [];
       if (strange.length > 0) {
         tolerance.remark(
@@ -223,13 +244,23 @@ export class Nodes {
       }
       // One that always runs has no start that could make it later.
       if (!tolerance.mayBeAbsent || nodeKind(node.type).alwaysRuns || error.code !== 'conflict') throw error;
-      node.absent = error.message;
-      // Its ports are worked out anew: those of an absent one follow from what is usual, too.
-      node.record = { ...node.record };
-      node.appear = () => this.#appear(project, node);
+      this.#beAbsent(node, error.message);
       tolerance.remark(`The node ${node.name} cannot be started as yet. ${error.message}`);
       return undefined;
     }
+  }
+
+  /** A node whose host cannot be reached is made when that is back. @throws anything else that failed */
+  #lose(node: Node, error: unknown): undefined {
+    if (node.compute.connected) throw error;
+    node.lost = true;
+    this.#beAbsent(node, messageOf(error));
+  }
+
+  #beAbsent(node: Node, reason: string): void {
+    node.absent = reason;
+    // Its ports are worked out anew: those of an absent one follow from what is usual, too.
+    node.record = { ...node.record };
   }
 
   async #strangeProperties(node: Node, properties: Record<string, unknown>): Promise<string[]> {
@@ -243,7 +274,7 @@ export class Nodes {
       if (node.absent === undefined || node.leaving) return;
       await this.renew(project, node);
       for (const link of project.linksOf(node)) {
-        if (!link.leaving && !link.hasAbsentEnd) await this.#options.links.renew(project, link, new Set([node]));
+        if (!link.leaving && !link.unwirable) await this.#options.links.renew(project, link, new Set([node]));
       }
     });
   }
@@ -251,6 +282,19 @@ export class Nodes {
   /** @throws Failure `invalid` for members that are not settable, or the compute's; it changes nothing then */
   update(project: Project, id: string, given: NodeUpdate): Promise<Node> {
     return this.#updates.update(project, id, given);
+  }
+
+  /** See `NodeMoves`. */
+  move(project: Project, id: string, target: Compute, given: NodeUpdate): Promise<Node> {
+    return this.#moves.move(project, id, target, given);
+  }
+
+  /** Warns the project's clients of nodes that an action on all nodes left out. */
+  tellLeftOut(project: Project, action: Action, leftOut: readonly LeftOut[]): void {
+    for (const [reason, nodes] of Map.groupBy(leftOut, (one) => one.reason)) {
+      const names = nodes.map(({ name }) => name).join(', ');
+      this.#records.tell(project, 'log.warning', `${action}: left out ${names}. ${reason}`);
+    }
   }
 
   /** See `NodeRecords`. */
@@ -300,7 +344,13 @@ export class Nodes {
         throw error;
       }
       // Otherwise it goes when the compute is there again.
-      failure = error;
+      if (node.compute.connected) failure = error;
+      else
+        this.#records.tell(
+          project,
+          'log.warning',
+          `${node.name} is removed from the host ${node.compute.name} when that is back. ${node.compute.absence}`,
+        );
     }
     undo.move();
     project.nodes.delete(node.id);
@@ -345,10 +395,3 @@ export class Nodes {
 }
 
 const noop = (): void => {};
-
-/** The entry of a compute in the topology file; `local` has none. */
-function computeChange(compute: Compute): { compute: { compute_id: string } }[] {
-  if (compute.id === 'local') return [];
-  const { compute_id, name, protocol, host, port } = compute.description;
-  return [{ compute: { compute_id, name, protocol, host, port } as { compute_id: string } }];
-}

@@ -11,6 +11,7 @@ import { hasTopologyFile, readTopologyFile, type TopologyFile } from '../../stor
 import type { Topology, TopologyLink, TopologyNode } from '../../store/topology/schema.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
+import { ComputeUnreachable } from '../computes/transport.ts';
 import type { Announcer } from '../events.ts';
 import { type Filters, storedFilters } from '../links/filters.ts';
 import { carriedImpairments, NO_IMPAIRMENTS, plainStyle } from '../links/impairments.ts';
@@ -74,7 +75,8 @@ export async function openLab(
   for (const drawing of file.topology.topology.drawings) await parts.drawings.recreate(project, drawing);
   ongoing().commit();
   await keep(project, file, parts);
-  for (const link of project.links.values()) await parts.links.captures.resume(project, link);
+  // The others go on when they are wired.
+  for (const link of project.links.values()) if (!link.unwirable) await parts.links.captures.resume(project, link);
   return true;
 }
 
@@ -175,7 +177,7 @@ async function buildLink(project: Project, id: string, plan: LinkPlan, parts: Op
   }
   const link = project.link(id);
   link.settings = { ...link.settings, impairments: plan.impairments };
-  if (link.hasAbsentEnd) return;
+  if (link.unwirable) return;
   await impairLine(link, plan.impairments).catch((error: unknown) => {
     if (!(error instanceof Failure && error.code === 'conflict')) throw error;
     warn(project, parts, `The impairments of the link ${id} have no effect. ${error.message}`);
@@ -212,14 +214,18 @@ async function keep(project: Project, file: TopologyFile, { store, writer }: Ope
     );
 }
 
-/** Tells every compute of the project that it is over, whatever that answers. */
+/** Tells every compute of the project that it is over, whatever that answers; those that cannot be reached are told when they are back. */
 export async function closeOnComputes(project: Project): Promise<void> {
   for (const compute of project.hosts) {
     const close = (): Promise<unknown> => compute.post(`/projects/${project.id}/close`, { connect: false });
-    await compute.retryOnce(close).catch((error: unknown) => {
-      log.debug('a compute did not close a project', { compute: compute.id, error: messageOf(error) });
-    });
-    await project.traces.left(compute, project.id);
+    const isTold = await compute.retryOnce(close).then(
+      () => true,
+      (error: unknown) => {
+        log.debug('a compute did not close a project', { compute: compute.id, error: messageOf(error) });
+        return !(error instanceof ComputeUnreachable);
+      },
+    );
+    if (isTold) await project.traces.left(compute, project.id);
   }
   project.hosts.clear();
 }

@@ -9,9 +9,8 @@ import { EVERYTHING } from './change-queue.ts';
 import { closeOnComputes, type MayBeAbsent, type OpeningParts, openLab } from './opening.ts';
 import type { Project } from './project.ts';
 
-/** How often, and every how many milliseconds, a compute is looked for whose nodes run on. */
-const CONNECTING_ATTEMPTS = 10;
-const CONNECTING_INTERVAL_MS = 1_000;
+/** Milliseconds that a lab of a former run waits for its computes; nodes of those that come later are lost until then. */
+const CONNECTING_LIMIT_MS = 2_000;
 /** Nodes that are asked for at the same time. */
 const LOOKS_AT_ONCE = 8;
 
@@ -93,7 +92,7 @@ export class ProjectLife {
       throw error;
     }
     undo.move();
-    const runsOn = project.leftOpen && [...project.nodes.values()].some(isRunning);
+    const runsOn = project.leftOpen && [...project.nodes.values()].some((node) => node.lost || isRunning(node));
     project.damaged = undefined;
     project.leftOpen = false;
     project.unended = false;
@@ -119,18 +118,17 @@ export class ProjectLife {
     }).catch((error: unknown) => log.warn('a node cannot be compared', { reason: messageOf(error) }));
   }
 
-  /** The computes of a lab that is taken back may come back a little later than this server. */
+  /** The computes of a lab that a former run left open may need a moment to answer. */
   async #awaitComputes(project: Project): Promise<void> {
     const { store, computes } = this.#parts;
     const lab = await store.labs.load(project.id);
     const used = new Set(lab?.nodes.map((node) => String(node['compute_id'])));
     used.delete('local');
-    for (const compute of computes.list().filter(({ id }) => used.has(id))) {
-      for (let attempt = 0; attempt < CONNECTING_ATTEMPTS && !compute.connected; attempt++) {
-        if (attempt > 0) await sleep(CONNECTING_INTERVAL_MS);
-        await compute.connect().catch(() => {});
-      }
-    }
+    const connections = computes
+      .list()
+      .filter(({ id }) => used.has(id))
+      .map((compute) => compute.connect());
+    await Promise.race([Promise.allSettled(connections), sleep(CONNECTING_LIMIT_MS, undefined, { ref: false })]);
   }
 
   /**

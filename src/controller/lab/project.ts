@@ -4,6 +4,7 @@ import type { ProjectRecord } from '../../store/projects.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Drawing } from '../drawings/drawing.ts';
 import type { Link } from '../links/link.ts';
+import { nioPath } from '../links/wiring.ts';
 import { NamePool } from '../nodes/names.ts';
 import type { Node } from '../nodes/node.ts';
 import { ChangeQueue } from './change-queue.ts';
@@ -124,6 +125,16 @@ export class Project {
     return drawing;
   }
 
+  /** The nodes that are on a compute. */
+  nodesOn(compute: Compute): Node[] {
+    return [...this.nodes.values()].filter((node) => node.compute === compute);
+  }
+
+  /** The computes that have, or may have, something of the open lab. */
+  get computes(): Set<Compute> {
+    return new Set([...this.hosts, ...[...this.nodes.values()].map(({ compute }) => compute)]);
+  }
+
   /** Links with an end at this node. */
   linksOf(node: Node): Link[] {
     return [...(this.#linksByNode.get(node.id) ?? [])];
@@ -132,6 +143,11 @@ export class Project {
   /** The link at a port of a node. */
   linkAt(node: Node, adapter: number, port: number): Link | undefined {
     return this.#linksByPort.get(portKey(node, adapter, port));
+  }
+
+  /** Whether a link is at the port whose NIO has this path on its compute. */
+  hasLinkAt(path: string): boolean {
+    return [...this.#linksByPort.values()].some(({ ends }) => ends.some((end) => nioPath(end) === path));
   }
 
   /** Notes that the ends of a link occupy their ports. */

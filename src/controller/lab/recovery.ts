@@ -1,6 +1,6 @@
-// A compute that is there again may have been restarted: then it knows nothing of the nodes that it had. They are made anew, stopped,
-// with their ids, names, consoles and files, and wired anew; programs that outlived the compute are taken back by that, the others are
-// stopped.
+// A compute that cannot be reached takes no lab with it: its nodes are lost until it is back. Then it may have been restarted, and know
+// nothing of the nodes that it had. They are made anew, stopped, with their ids, names, consoles and files, and wired anew; programs that
+// outlived the compute are reattached by that, the others are stopped.
 import { Failure, messageOf } from '../../failures.ts';
 import { eachOf } from '../../host/each-of.ts';
 import { log } from '../../host/log.ts';
@@ -10,6 +10,7 @@ import type { Announcer } from '../events.ts';
 import type { Link } from '../links/link.ts';
 import { hasMoved } from '../links/wiring.ts';
 import type { Node } from '../nodes/node.ts';
+import { hostProject } from './hosting.ts';
 import type { Links } from './links.ts';
 import type { Nodes } from './nodes.ts';
 import type { Project } from './project.ts';
@@ -46,13 +47,30 @@ export class Recovery {
     this.#traces = traces;
   }
 
+  /** The compute cannot be reached: what runs there is unknown from now on. */
+  lost(compute: Compute, projects: readonly Project[]): void {
+    for (const project of projects) {
+      const nodes = project.nodesOn(compute).filter((node) => !node.leaving && !node.lost);
+      if (nodes.length === 0) continue;
+      for (const node of nodes) {
+        node.lost = true;
+        this.#announcer.project.emit('node.updated', node.json(), project.id);
+      }
+      const they = nodes.length === 1 ? 'Its node here is' : `Its ${nodes.length} nodes here are`;
+      const fix = 'Start it again, or move them to another host; the rest of the lab runs on.';
+      this.#tell(project, 'log.warning', `${compute.absence} ${they} lost until it is back. ${fix}`);
+    }
+  }
+
   /** Brings the projects that use a compute and what it knows of them together again. Never rejects. */
   async run(compute: Compute, projects: readonly Project[]): Promise<void> {
-    const open = projects.filter((project) => project.state === 'opened' && project.hosts.has(compute));
-    // Those that could not be opened for want of this compute.
+    const open = projects.filter((project) => project.state === 'opened' && project.computes.has(compute));
+    const coming = projects.filter((project) => project.isOpen && project.state !== 'opened');
+    // Those that a former run left open, and that did not open again.
     const leftOpen = projects.filter((project) => project.leftOpen && project.state === 'closed');
     // The one of this process ends with it.
     if (compute.id === 'local') return;
+    for (const project of coming) void this.#followOpening(project, compute);
     try {
       if (open.length === 0 && leftOpen.length === 0 && !(await this.#traces.concern(compute))) return;
       const list = mustBeList(await compute.get('/projects'), 'GET /projects');
@@ -72,10 +90,20 @@ export class Recovery {
     }
   }
 
+  /** Nodes that were found lost while their lab was being opened. Never rejects. */
+  async #followOpening(project: Project, compute: Compute): Promise<void> {
+    await project.settled();
+    const hasLost = () => project.nodesOn(compute).some((node) => node.lost);
+    if (compute.connected && project.state === 'opened' && hasLost()) await this.run(compute, [project]);
+  }
+
   async #takeUp(project: Project, compute: Compute, known: boolean): Promise<void> {
-    const theirs = [...project.nodes.values()].filter((node) => node.compute === compute && !node.leaving);
-    const lost = new Set(known ? await this.#compare(project, theirs) : theirs);
+    const theirs = project.nodesOn(compute).filter((node) => !node.leaving);
     if (!known) project.hosts.delete(compute);
+    // Opened while it was away: it may have the project from a former run.
+    else if (theirs.length > 0) await this.#attempt(project, 'The project', () => hostProject(project, compute));
+    const wereLost = theirs.filter((node) => node.lost).length;
+    const lost = new Set(known ? await this.#compare(project, theirs) : theirs);
     // Changes that are under way wait for this compute, so that nothing here waits for them; what they delete stays away.
     for (const node of lost) {
       if (node.leaving) continue;
@@ -90,11 +118,12 @@ export class Recovery {
         this.#links.renew(project, link, lost),
       );
     }
+    if (wereLost > 0) this.#tell(project, 'log.info', `The host ${compute.name} is back.`);
     if (lost.size > 0) {
       this.#tell(
         project,
         'log.warning',
-        `The compute ${compute.name} was restarted: ${runningOf(lost)} of its ${lost.size} nodes here went on running, the others are stopped.`,
+        `The host ${compute.name} was restarted: ${runningOf(lost)} of its ${lost.size} nodes here went on running, the others are stopped.`,
       );
     }
     // Closed meanwhile: what was made after that is not to stay.
@@ -105,7 +134,7 @@ export class Recovery {
   async #looseLinks(project: Project, compute: Compute, lost: ReadonlySet<Node>): Promise<Link[]> {
     const loose: Link[] = [];
     for (const link of project.links.values()) {
-      if (!link.created || link.leaving || link.hasAbsentEnd || !link.ends.some(({ node }) => node.compute === compute))
+      if (!link.created || link.leaving || link.unwirable || !link.ends.some(({ node }) => node.compute === compute))
         continue;
       const cut = !link.wired || link.uncertain || link.ends.some(({ node }) => lost.has(node));
       if (cut || (await hasMoved(link).catch(() => false))) loose.push(link);
@@ -137,8 +166,8 @@ export class Recovery {
     }
   }
 
-  #tell(project: Project, action: 'log.error' | 'log.warning', message: string): void {
-    log.warn(message, { project: project.id });
+  #tell(project: Project, action: 'log.error' | 'log.warning' | 'log.info', message: string): void {
+    log[action === 'log.info' ? 'info' : 'warn'](message, { project: project.id });
     this.#announcer.project.emit(action, { message }, project.id);
   }
 }

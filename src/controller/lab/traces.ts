@@ -1,5 +1,5 @@
-// What this server may have left on computes when it was killed, or when they vanished, in the middle of a change: nodes that were being
-// made or removed, projects that were open. It is noted on the disk before the compute is asked, struck out once it is known how it
+// What this server may have left on computes when it was killed, or when they vanished: nodes that were being made, moved or removed, NIOs
+// of removed links, projects that were open or are deleted. It is noted on the disk before the compute is asked, struck out once it is known how it
 // ended, and otherwise put in order when the compute is there again and the project is open, or closed for good. Of the compute of this
 // process, which ends with it, only the folders of nodes can be left.
 import { readdir, rm } from 'node:fs/promises';
@@ -14,12 +14,14 @@ import type { ProjectState } from './state.ts';
 /** What of a project decides over what its computes have. */
 interface Project {
   id: string;
-  record: { path: string };
+  record: { path: string; name: string };
   state: ProjectState;
   isOpen: boolean;
   leftOpen: boolean;
-  nodes: ReadonlyMap<string, unknown>;
-  hosts: ReadonlySet<Compute>;
+  nodes: ReadonlyMap<string, { compute: Compute }>;
+  /** Whether a link is at a port of a node, by the path of its NIO on the compute. */
+  hasLinkAt(path: string): boolean;
+  hosts: Set<Compute>;
 }
 
 /** One thing on a compute, from before it is asked for until it is known what became of it. */
@@ -33,7 +35,7 @@ export interface Trace extends Disposable {
 export class Traces {
   readonly #objects: RemoteObjects;
   /** Changes under way know better than anybody else what becomes of theirs. */
-  readonly #busy = new Set<string>();
+  readonly #busy = new Map<string, RemoteObject>();
 
   constructor(objects: RemoteObjects) {
     this.#objects = objects;
@@ -48,7 +50,7 @@ export class Traces {
   ): Promise<Trace> {
     const object: RemoteObject = { compute_id: compute, project_id: projectId, path };
     const key = keyOf(object);
-    this.#busy.add(key);
+    this.#busy.set(key, object);
     try {
       await this.#objects.note(object, { makesRoom });
     } catch (error) {
@@ -68,6 +70,11 @@ export class Traces {
   /** Before a compute is told of a project. */
   async hosting({ id: compute }: Compute, projectId: string): Promise<void> {
     if (compute !== 'local') await this.#objects.note(hosted(compute, projectId));
+  }
+
+  /** The project is deleted, and the compute cannot be told as yet. */
+  async deleted({ id: compute }: Compute, projectId: string): Promise<void> {
+    await this.#objects.note({ ...hosted(compute, projectId), deleted: true });
   }
 
   /** The compute has been told that the project is over there, whatever it made of that. Never rejects. */
@@ -111,9 +118,11 @@ export class Traces {
         const project = projects.find(({ id }) => id === object.project_id);
         // One that is being opened, or is to be opened again, looks after it itself.
         if (project && (project.leftOpen || (project.isOpen && project.state !== 'opened'))) return;
-        if (!known.has(object.project_id)) await this.#settle(object);
-        else if (project?.state === 'opened') await this.#lookAfter(project, compute, object);
-        else if (isProject(object)) await this.#leave(compute, object);
+        if (project?.state === 'opened') await this.#lookAfter(project, compute, object);
+        else if (isProject(object) && object.deleted && !project) await this.#delete(compute, object);
+        else if (isProject(object) && known.has(object.project_id)) await this.#leave(compute, object);
+        // Of a closed project the lab decides, when it is opened.
+        else if (isProject(object) || !project) await this.#settle(object);
       },
     );
   }
@@ -132,14 +141,35 @@ export class Traces {
   /** Of an open project. */
   async #lookAfter(project: Project, compute: Compute, object: RemoteObject): Promise<void> {
     if (isProject(object)) return;
-    if (!project.nodes.has(nodeOf(object))) {
-      log.info('what a compute has of a node that the lab does not have is removed', { ...object });
-      if (compute.id === 'local') await removeFolders(project.record.path, nodeOf(object));
-      else await compute.remove(object.path);
+    if (!isWanted(project, object)) {
+      log.info('traces: removing what the lab no longer has', { ...object });
+      if (compute.id === 'local' && !isNio(object)) await removeFolders(project.record.path, nodeOf(object));
+      // A compute that does not know the project removes nothing of it.
+      if (compute.id !== 'local')
+        await compute.post('/projects', { body: { name: project.record.name, project_id: project.id } });
+      await compute.remove(object.path);
     }
     await this.#settle(object);
-    if (compute.id !== 'local' && !project.hosts.has(compute))
-      await this.#leave(compute, hosted(compute.id, project.id));
+    if (compute.id === 'local' || this.#isUsed(project, compute)) return;
+    project.hosts.delete(compute);
+    await this.#leave(compute, hosted(compute.id, project.id));
+  }
+
+  /** Whether the lab has nodes on the compute, or is about to. */
+  #isUsed(project: Project, compute: Compute): boolean {
+    const isComing = [...this.#busy.values()].some(
+      (object) => object.compute_id === compute.id && object.project_id === project.id,
+    );
+    return isComing || [...project.nodes.values()].some((node) => node.compute === compute);
+  }
+
+  /** Deletes a project that is deleted here. */
+  async #delete(compute: Compute, object: RemoteObject): Promise<void> {
+    const { project_id: id } = object;
+    log.info('traces: deleting a deleted project', { ...object });
+    await compute.post('/projects', { body: { name: id, project_id: id } });
+    await compute.remove(object.path);
+    await this.#settle(object);
   }
 
   /** Closes a project that is not open here. */
@@ -167,8 +197,19 @@ function isProject({ project_id: id, path }: RemoteObject): boolean {
   return path === `/projects/${id}`;
 }
 
+function isNio({ path }: RemoteObject): boolean {
+  return path.endsWith('/nio');
+}
+
+/** Of `/projects/P/TYPE/nodes/NODE`, also as the beginning of a NIO's path. */
 function nodeOf({ path }: RemoteObject): string {
-  return path.slice(path.lastIndexOf('/') + 1);
+  return path.split('/')[5] ?? '';
+}
+
+/** Whether the open lab has what a compute may have. */
+function isWanted(project: Project, object: RemoteObject): boolean {
+  const isThere = project.nodes.get(nodeOf(object))?.compute.id === object.compute_id;
+  return isThere && (!isNio(object) || project.hasLinkAt(object.path));
 }
 
 function keyOf({ compute_id: compute, path }: RemoteObject): string {

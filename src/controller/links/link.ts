@@ -143,9 +143,9 @@ export class Link {
     return this.ends.find(({ node }) => !nodeKind(node.type).withoutFilters);
   }
 
-  /** The compute of an end does not know its node as yet. */
-  get hasAbsentEnd(): boolean {
-    return this.ends.some(({ node }) => node.absent !== undefined);
+  /** It cannot be wired at present: for an end whose compute does not know its node as yet, or cannot be reached. */
+  get unwirable(): boolean {
+    return this.ends.some(({ node }) => node.unwirable);
   }
 
   /** Both of the ends that are wired are so. */

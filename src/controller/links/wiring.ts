@@ -12,7 +12,7 @@ const NO_SUCH_METHOD = 405;
 /** Milliseconds that an update of the second end may take, as in the release. */
 const SECOND_UPDATE_LIMIT_MS = 221_000;
 
-function nioPath({ node, port }: LinkEnd): string {
+export function nioPath({ node, port }: LinkEnd): string {
   return `${node.path}/adapters/${port.adapter_number}/ports/${port.port_number}/nio`;
 }
 
@@ -86,10 +86,12 @@ export async function wire(link: Link): Promise<void> {
 
 const noop = (): void => {};
 
-/** Takes away the NIOs of a former life of this server at the ends on other hosts, which lived on meanwhile. */
-export async function loosen(link: Link): Promise<void> {
-  for (const end of link.ends)
-    if (end.node.compute.id !== 'local') await removeNio(end, { connect: false }).catch(noop);
+/** Removes NIOs that a former life of this server left at the ends on other hosts; nodes in `lost` have none. */
+export async function loosen(link: Link, lost: ReadonlySet<Node> = new Set()): Promise<void> {
+  for (const end of link.ends) {
+    if (end.wire || end.node.compute.id === 'local' || lost.has(end.node)) continue;
+    await removeNio(end, { connect: false }).catch(noop);
+  }
 }
 
 /** Tells both ends of the filters, or of a suspension, that the link has or is to have. */
@@ -150,6 +152,7 @@ export async function discardWire(link: Link, lost: ReadonlySet<Node> = new Set(
 
 /** Wires the link anew, `lost` being nodes that were made anew and know nothing of it. */
 export async function renewWire(link: Link, lost: ReadonlySet<Node>): Promise<void> {
+  await loosen(link, lost);
   await discardWire(link, lost);
   await wire(link);
 }

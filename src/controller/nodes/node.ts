@@ -70,8 +70,11 @@ const CONTROLLER_ONLY = new Set([
 
 export class Node {
   readonly projectId: string;
-  readonly compute: Compute;
-  status: NodeStatus = 'stopped';
+  /** Where it is; another one once it was moved. */
+  compute: Compute;
+  /** Its host cannot be reached, or has not been asked since: what runs there is unknown, and counts as stopped. */
+  lost = false;
+  #lastStatus: NodeStatus = 'stopped';
   /** Why it stands still without having been asked to, with the fix; null otherwise. */
   haltReason: string | null = null;
   commandLine: string | null = null;
@@ -126,6 +129,19 @@ export class Node {
     return this.#ports;
   }
 
+  get status(): NodeStatus {
+    return this.lost ? 'stopped' : this.#lastStatus;
+  }
+
+  set status(status: NodeStatus) {
+    this.#lastStatus = status;
+  }
+
+  /** Its compute cannot wire it at present: it does not know the node, or cannot be reached. */
+  get unwirable(): boolean {
+    return this.lost || this.absent !== undefined;
+  }
+
   get id(): string {
     return this.record.node_id;
   }
@@ -141,6 +157,11 @@ export class Node {
   /** It runs as long as it exists, and hinders no export and no duplication. */
   get alwaysRunning(): boolean {
     return nodeKind(this.type).alwaysRuns === true;
+  }
+
+  /** Waits for the host of a lost node. @throws Failure `conflict` that names the host when it cannot be reached */
+  async reach(): Promise<void> {
+    if (this.lost) await this.compute.ready();
   }
 
   /** Path of this node's routes below /v2/compute. */
@@ -169,6 +190,7 @@ export class Node {
       node_directory: this.directory,
       status: this.status,
       ...(this.haltReason === null ? {} : { halt_reason: this.haltReason }),
+      ...(this.lost && { lost_reason: this.compute.absence }),
       ports: this.ports,
     };
   }
@@ -190,14 +212,15 @@ export class Node {
 
   /** Takes over what the compute says of the node's run, which is kept nowhere; tells whether clients see something else now. */
   applyRuntime(object: Record<string, unknown>): boolean {
-    const before = [this.status, this.haltReason, this.commandLine, this.directory];
+    const before = [this.status, this.haltReason, this.commandLine, this.directory, this.lost];
+    this.lost = false;
     if (isStatus(object['status'])) {
       this.status = object['status'];
       this.haltReason = textOrNull(object['halt_reason']);
     }
     if ('command_line' in object) this.commandLine = textOrNull(object['command_line']);
     if ('node_directory' in object) this.directory = textOrNull(object['node_directory']);
-    const after = [this.status, this.haltReason, this.commandLine, this.directory];
+    const after = [this.status, this.haltReason, this.commandLine, this.directory, this.lost];
     return after.some((value, index) => value !== before[index]);
   }
 

@@ -10,6 +10,7 @@ import type { Computes } from '../computes/computes.ts';
 import {
   type Action,
   act,
+  type LeftOut,
   reloadAll,
   resetAllConsoles,
   resetConsole,
@@ -28,7 +29,7 @@ import type { Node } from './node.ts';
 import { NodeCreate, NodeDuplicate, NodeUpdate } from './schema.ts';
 import { windowConsole } from './window-console.ts';
 
-const ALL: Record<Action, (project: Project) => Promise<void>> = {
+const ALL: Record<Action, (project: Project) => Promise<LeftOut[]>> = {
   start: startAll,
   stop: stopAll,
   suspend: suspendAll,
@@ -72,8 +73,11 @@ export function nodeRoutes({
 
     ...ACTIONS.map((action) =>
       route(`POST /v2/projects/{project_id}/nodes/${action}`, { status: 204 }, async ({ params }) => {
-        await ALL[action](await projects.opened(params.project_id));
-        return undefined;
+        const project = await projects.opened(params.project_id);
+        const leftOut = await ALL[action](project);
+        if (leftOut.length === 0) return undefined;
+        nodes.tellLeftOut(project, action, leftOut);
+        return Response.json({ left_out: leftOut });
       }),
     ),
 
@@ -90,7 +94,9 @@ export function nodeRoutes({
 
     route('PUT /v2/projects/{project_id}/nodes/{node_id}', { body: NodeUpdate }, async ({ params, body }) => {
       const { project, node } = await find(params);
-      return (await nodes.update(project, node.id, body)).json();
+      const { compute_id: host } = body;
+      if (host === undefined || host === node.compute.id) return (await nodes.update(project, node.id, body)).json();
+      return (await nodes.move(project, node.id, computes.get(host), body)).json();
     }),
 
     route('DELETE /v2/projects/{project_id}/nodes/{node_id}', { status: 204 }, async ({ params }) => {

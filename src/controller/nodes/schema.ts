@@ -12,6 +12,7 @@ export type NodeCreate = v.InferOutput<typeof NodeCreate>;
 export const NodeUpdate = v.strictObject({
   ...v.partial(NodeCreate).entries,
   halt_reason: v.optional(v.nullable(v.string())),
+  lost_reason: v.optional(v.string()),
 });
 export type NodeUpdate = v.InferOutput<typeof NodeUpdate>;
 

@@ -214,19 +214,12 @@ export class Projects extends Catalogue {
     });
   }
 
-  /** Closes the open projects that use a compute; `reason` is told to who listens to them. */
-  async closeUsing(compute: Compute, reason?: string): Promise<void> {
+  /** Closes the open projects that use a compute. */
+  async closeUsing(compute: Compute): Promise<void> {
     // One that is being opened may be about to make nodes there.
     await Promise.all(this.list().map((project) => project.settled()));
-    const using = this.list().filter(({ state, hosts }) => state !== 'closed' && hosts.has(compute));
-    await Promise.all(
-      using.map((project) => {
-        if (reason !== undefined) {
-          this.#options.announcer.project.emit('log.warning', { message: reason }, project.id);
-        }
-        return this.close(project);
-      }),
-    );
+    const using = this.list().filter(({ state, computes }) => state !== 'closed' && computes.has(compute));
+    await Promise.all(using.map((project) => this.close(project)));
   }
 
   /** Deletes a project with its directory; with `abandon` whatever stays behind on computes that are not there. */

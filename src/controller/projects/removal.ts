@@ -9,23 +9,22 @@ import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { computesOf } from '../computes/of-topology.ts';
-import { ComputeUnreachable } from '../computes/transport.ts';
 import { hostProject } from '../lab/hosting.ts';
 import type { Project } from '../lab/project.ts';
 import { makeStaging } from '../staging.ts';
 
 /** The computes on which a project has files, besides the one of this process; of a closed one as its topology says. */
 async function remoteComputes(project: Project, computes: Computes, version: string): Promise<Compute[]> {
-  if (project.state !== 'closed') return [...project.hosts].filter(({ id }) => id !== 'local');
+  if (project.state !== 'closed') return [...project.computes].filter(({ id }) => id !== 'local');
   const { path, filename } = project.record;
   const file = await readTopologyFile(join(path, filename), { version }).catch(() => undefined);
   return file ? [...computesOf(computes, file.topology).values()] : [];
 }
 
 /**
- * Deletes a project on its other computes. All must be there before the first one deletes anything, unless `abandon` says that the
- * project is to go whatever stays behind.
- * @throws Failure `conflict` when a compute is not there, or a compute's refusal
+ * Deletes a project on its other computes; those that cannot be reached delete it when they are back. With `abandon` the project is to go
+ * whatever stays behind.
+ * @throws Failure a compute's refusal
  */
 export async function deleteOnComputes(
   project: Project,
@@ -38,8 +37,11 @@ export async function deleteOnComputes(
       await compute.connect();
       there.push(compute);
     } catch (error) {
-      if (!abandon) throw notThere(compute, error);
-      log.warn('files of a deleted project stay on a compute', { project: project.id, compute: compute.id });
+      log.warn('project: deleted on a host when that is back', {
+        ...{ project: project.id, compute: compute.id, reason: messageOf(error) },
+      });
+      await project.traces.deleted(compute, project.id);
+      project.hosts.delete(compute);
     }
   }
   for (const compute of there) {
@@ -102,10 +104,4 @@ export async function removeFiles(path: string, root: string, forget: () => Prom
 function cannotRemove(path: string, error: unknown): Failure {
   const reason = systemCode(error) ?? messageOf(error);
   return new Failure('conflict', `The directory ${path} cannot be removed (${reason}): check its permissions.`);
-}
-
-function notThere(compute: Compute, error: unknown): unknown {
-  if (!(error instanceof ComputeUnreachable)) return error;
-  const fix = `start it, or remove the compute ${compute.name} from this server first; the project's files there stay then`;
-  return new Failure('conflict', `${messageOf(error)} The project has files there: ${fix}.`, { cause: error });
 }

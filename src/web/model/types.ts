@@ -35,6 +35,8 @@ export interface NodeObject {
   status: 'started' | 'stopped' | 'suspended';
   /** Why QEMU has halted it, with the fix; absent otherwise. */
   halt_reason?: string;
+  /** Of a node whose host cannot be reached. */
+  lost_reason?: string;
   console: number | null;
   console_host: string | null;
   console_type: string | null;

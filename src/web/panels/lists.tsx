@@ -4,7 +4,7 @@ import type { LabContext } from '../lab-context.ts';
 import { readShape } from '../model/drawing.ts';
 import { endName, linkStates } from '../model/link-name.ts';
 import type { Selection } from '../model/selection.ts';
-import { STATUS, WORDS } from '../words.ts';
+import { STATUS, stateOf, WORDS } from '../words.ts';
 import { showDetails } from './narrow.tsx';
 import { WindowedList } from './windowed.tsx';
 
@@ -58,7 +58,7 @@ export function Lists({ context }: { context: LabContext }) {
               context.map?.show(node.node_id);
             }}
           >
-            <span class="state" data-status={node.status} /> {node.name} <small>{STATUS[node.status]}</small>
+            <span class="state" data-status={stateOf(node)} /> {node.name} <small>{STATUS[stateOf(node)]}</small>
           </button>
         )}
       />

@@ -1,7 +1,7 @@
 // The nodes of the map: picture, name, state.
 import { readStyle } from '../model/style.ts';
 import type { NodeObject } from '../model/types.ts';
-import { STATUS, WORDS } from '../words.ts';
+import { STATUS, stateOf, WORDS } from '../words.ts';
 import type { Stage } from './stage.ts';
 import { make, set, write } from './svg.ts';
 import { symbolPicture } from './symbols.ts';
@@ -41,7 +41,11 @@ export class NodeLayer {
     }
     this.#stage.put('things', id, group, node.z);
     const { x, y } = this.#stage.drawnAt(id, this.#stage.boxOf(node));
-    set(group, { transform: `translate(${x} ${y})`, 'data-status': node.status, 'aria-label': this.#described(node) });
+    set(group, {
+      transform: `translate(${x} ${y})`,
+      'data-status': stateOf(node),
+      'aria-label': this.#described(node),
+    });
     group.classList.toggle('locked', node.locked);
     group.classList.toggle('halted', node.halt_reason !== undefined);
     const [picture, state, name] = group.children as unknown as [SVGImageElement, SVGCircleElement, SVGTextElement];
@@ -61,7 +65,7 @@ export class NodeLayer {
     const links = this.#stage.context.lab.linksOf(node.node_id).length;
     const locked = node.locked ? `, ${WORDS.lab.locked}` : '';
     const halted = node.halt_reason === undefined ? '' : `, ${WORDS.node.halted}`;
-    return `${node.name}, ${type}, ${STATUS[node.status]}${halted}, ${WORDS.links.count(links)}${locked}`;
+    return `${node.name}, ${type}, ${STATUS[stateOf(node)]}${halted}, ${WORDS.links.count(links)}${locked}`;
   }
 
   #drawLabel(node: NodeObject, name: SVGTextElement): void {

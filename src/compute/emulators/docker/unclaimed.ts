@@ -2,6 +2,7 @@
 // there without a container, where that life ended before it was made.
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
+import type { IsOver } from '../../nodes/surviving-programs.ts';
 import { findContainers, INSTANCE_LABEL, NODE_LABEL, PROJECT_LABEL, removeContainer } from './container.ts';
 import type { Engine } from './engine.ts';
 import { findVolumes, type Labels, removeVolumes, type Volume } from './volumes.ts';
@@ -27,16 +28,18 @@ export class UnclaimedContainers {
     return await this.#take(({ Labels }) => Labels[NODE_LABEL] === node);
   }
 
-  /** Removes those of projects in which nobody has claimed them. */
-  async end(isOver: (projectId: string) => boolean): Promise<void> {
+  /** Removes those of nodes that are over and have not claimed them. */
+  async end(isOver: IsOver): Promise<void> {
+    const belongs = ({ Labels }: { Labels: Labels }): boolean =>
+      isOver(Labels[PROJECT_LABEL] ?? '', Labels[NODE_LABEL] ?? '');
     // Without an Engine there is nothing to end now; the next life looks again.
-    const over = await this.#take(({ Labels }) => isOver(Labels[PROJECT_LABEL] ?? '')).catch(() => []);
+    const over = await this.#take(belongs).catch(() => []);
     for (const { Id: id, Labels } of over) {
       await removeContainer(this.#engine, id, Labels[NODE_LABEL] ?? '').catch((error: unknown) =>
         log.warn('a container of a former life stays', { container: id, reason: messageOf(error) }),
       );
     }
-    const volumes = this.#volumes.filter(({ Labels }) => isOver(Labels[PROJECT_LABEL] ?? ''));
+    const volumes = this.#volumes.filter(belongs);
     this.#volumes = this.#volumes.filter((volume) => !volumes.includes(volume));
     await removeVolumes(this.#engine, volumes).catch((error: unknown) =>
       log.warn('volumes of a former life stay', { reason: messageOf(error) }),

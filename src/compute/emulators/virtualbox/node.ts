@@ -8,6 +8,7 @@ import { releaseMachines, reserveMachine } from '../../nodes/machine-users.ts';
 import type { Nio } from '../../nodes/nio.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import type { PortRules } from '../../nodes/port.ts';
+import type { IsOver } from '../../nodes/surviving-programs.ts';
 import type { Services } from '../../services.ts';
 import { type AdapterPlan, attachmentOf, isTaken, mostAdapters, mustHave, typeOf } from './adapters.ts';
 import { linkedClone, releaseClone } from './clones.ts';
@@ -261,7 +262,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime> {
 }
 
 /** Switches off machines of a former life of the server, in projects that are over. */
-export function endLeft(services: Services, isOver: (projectId: string) => boolean): Promise<void> {
+export function endLeft(services: Services, isOver: IsOver): Promise<void> {
   return endMachinesLeft(services, isOver, KEPT, async ({ uuid, adapters }, owner) => {
     const manage = await VBoxManage.find(services.config.VirtualBox.vboxmanage_path);
     const runtime = new VirtualboxRuntime(owner, { manage, uuid });

@@ -14,6 +14,7 @@ import { warnOfMemory } from '../../nodes/memory-warning.ts';
 import type { Nio } from '../../nodes/nio.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { NodePort, type PortRules } from '../../nodes/port.ts';
+import type { IsOver } from '../../nodes/surviving-programs.ts';
 import type { Services } from '../../services.ts';
 import { leaveInventory, linkedClone } from './clones.ts';
 import { readPairs, writePairs } from './files.ts';
@@ -207,7 +208,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
 }
 
 /** Switches off machines of a former life of the server, in projects that are over. */
-export function endLeft(services: Services, isOver: (projectId: string) => boolean): Promise<void> {
+export function endLeft(services: Services, isOver: IsOver): Promise<void> {
   return endMachinesLeft(services, isOver, KEPT, async ({ vmx_path: vmxPath, networks }, owner) => {
     const vmrun = await Vmrun.find(services.config.VMware.vmrun_path);
     const runtime = new VmwareRuntime(owner, { vmrun, vmxPath });

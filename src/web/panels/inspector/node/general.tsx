@@ -2,13 +2,14 @@
 import { webAddress } from '../../../console/web-address.ts';
 import { type Field, fieldsOf } from '../../../forms/schema.ts';
 import type { NodeObject } from '../../../model/types.ts';
-import { STATUS, WORDS } from '../../../words.ts';
+import { STATUS, stateOf, WORDS } from '../../../words.ts';
 import { CopyLine } from '../../copy-line.tsx';
 import { Message } from '../../message.tsx';
 import { SymbolForm } from '../../symbol-form.tsx';
 import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { generalFields } from './changes.ts';
+import { HostField } from './host-field.tsx';
 import { LabelStyleFields } from './label-style.tsx';
 import { useNodeForm } from './use-node-form.ts';
 
@@ -27,8 +28,10 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
   return (
     <>
       <p>
-        {STATUS[node.status]}, {WORDS.nodes.types[node.node_type as keyof typeof WORDS.nodes.types] ?? node.node_type}
+        {STATUS[stateOf(node)]}, {WORDS.nodes.types[node.node_type as keyof typeof WORDS.nodes.types] ?? node.node_type}
       </p>
+      {node.lost_reason !== undefined && <Message text={node.lost_reason} />}
+      <HostField context={context} nodes={[node]} />
       {web !== undefined && (
         <p>
           {words.webConsole}:{' '}

@@ -11,6 +11,7 @@ import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 import { bodyOf, commonFields, commonValues } from './changes.ts';
+import { HostField } from './host-field.tsx';
 
 const words = WORDS.node;
 
@@ -43,11 +44,14 @@ export function Several({ context, nodes }: { context: LabContext; nodes: readon
   if (problem.value !== '') return <Message text={problem.value} again={again} />;
   if (!form) return <p>{words.loading}</p>;
   return (
-    <Changing context={context}>
-      <FormView key={ids} form={form} save={save}>
-        <h3>{words.common}</h3>
-        <small>{words.commonHelp}</small>
-      </FormView>
-    </Changing>
+    <>
+      <HostField context={context} nodes={nodes} />
+      <Changing context={context}>
+        <FormView key={ids} form={form} save={save}>
+          <h3>{words.common}</h3>
+          <small>{words.commonHelp}</small>
+        </FormView>
+      </Changing>
+    </>
   );
 }

@@ -2,9 +2,10 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { Failure } from '../../failures.ts';
+import { isBelow } from '../../host/below.ts';
 import { walkContained } from '../../host/contained-tree.ts';
-import { refusalOf } from '../computes/answers.ts';
-import type { Compute } from '../computes/compute.ts';
+import { refusalOf } from './answers.ts';
+import type { Compute } from './compute.ts';
 
 /** Milliseconds: a genuine compute makes a checksum of every file for the list. */
 const LIST_LIMIT_MS = 600_000;
@@ -55,10 +56,26 @@ export async function pushFolder(compute: Compute, projectId: string, root: stri
     const { handle } = await entry.open();
     // Of an upload that is refused, nobody may have read anything.
     await using opened = handle;
-    const path = filePath(projectId, `${folder}/${entry.path}`);
-    const body = Readable.toWeb(opened.createReadStream({ autoClose: false })) as ReadableStream<Uint8Array>;
-    const answer = await compute.pass('POST', path, { body });
-    const text = await answer.text();
-    if (answer.status >= 300) throw refusalOf(answer.status, text, `POST ${path}`);
+    await sendFile(
+      compute,
+      filePath(projectId, `${folder}/${entry.path}`),
+      opened.createReadStream({ autoClose: false }),
+    );
   }
+}
+
+/** Copies the files of a folder of the project from one compute to another; both have the project open. Links are not copied. */
+export async function copyFolder(from: Compute, to: Compute, projectId: string, folder: string): Promise<void> {
+  for (const path of await remoteFiles(from, projectId)) {
+    if (!isBelow(`/${folder}`, `/${path}`)) continue;
+    const content = await fetchFile(from, filePath(projectId, path));
+    if (content) await sendFile(to, filePath(projectId, path), content);
+  }
+}
+
+async function sendFile(compute: Compute, path: string, content: Readable): Promise<void> {
+  const body = Readable.toWeb(content) as ReadableStream<Uint8Array>;
+  const answer = await compute.pass('POST', path, { body });
+  const text = await answer.text();
+  if (answer.status >= 300) throw refusalOf(answer.status, text, `POST ${path}`);
 }

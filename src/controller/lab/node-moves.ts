@@ -1,0 +1,178 @@
+// Moves a node to another host, with its files and links.
+import { isDeepStrictEqual } from 'node:util';
+import { Failure, messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
+import type { Compute } from '../computes/compute.ts';
+import { copyFolder } from '../computes/project-files.ts';
+import type { Link } from '../links/link.ts';
+import { discardWire } from '../links/wiring.ts';
+import { Node, type NodeRecord, withComputeState } from '../nodes/node.ts';
+import type { NodeCreate, NodeUpdate } from '../nodes/schema.ts';
+import { movedNode } from './claims.ts';
+import type { HostNumbers } from './host-numbers.ts';
+import { computeEntry, hostProject } from './hosting.ts';
+import type { LabWriter } from './lab-writer.ts';
+import type { Links } from './links.ts';
+import type { NodeRecords } from './node-records.ts';
+import type { Project } from './project.ts';
+import type { Trace } from './traces.ts';
+
+export interface NodeMovesOptions {
+  records: NodeRecords;
+  writer: LabWriter;
+  links: Links;
+  numbers: HostNumbers;
+  /** Makes a node on its compute; answers what that says of it. */
+  place(project: Project, node: Node, properties: Record<string, unknown>): Promise<Record<string, unknown>>;
+}
+
+export class NodeMoves {
+  readonly #options: NodeMovesOptions;
+
+  constructor(options: NodeMovesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Moves a node that does not run, or whose host cannot be reached. A host that cannot be reached removes it when it is back.
+   * @param given the request; nothing else is changed with the host
+   * @throws Failure `invalid` for other changes, `conflict` for a running node or an unreachable target, or the target's refusal; the node
+   *   is where it was then
+   */
+  move(project: Project, id: string, target: Compute, given: NodeUpdate): Promise<Node> {
+    const known = project.nodes.get(id);
+    const links = known ? project.linksOf(known).map((link) => link.id) : [];
+    return project.changes.run(movedNode(id, links), async () => {
+      const node = project.node(id);
+      if (node.compute === target) return node;
+      refuseOthers(node, given);
+      await target.ready();
+      // A host that has come back knows whether the node runs.
+      const isReachable = await node.compute.ready().then(
+        () => true,
+        () => false,
+      );
+      refuseStaying(node);
+      await this.#moveNow(project, node, { target, isReachable });
+      return node;
+    });
+  }
+
+  async #moveNow(
+    project: Project,
+    node: Node,
+    { target, isReachable }: { target: Compute; isReachable: boolean },
+  ): Promise<void> {
+    const { records, writer } = this.#options;
+    const { compute: source, path } = node;
+    using departure = await project.traces.begin(source, project.id, path);
+    using arrival = await project.traces.begin(target, project.id, path);
+    await using undo = new AsyncDisposableStack();
+    undo.defer(async () => {
+      await departure.settle();
+      await removed(target, path, arrival);
+    });
+    await hostProject(project, target);
+    if (isReachable) {
+      await hostProject(project, source);
+      await copyFolder(source, target, project.id, `project-files/${node.type}/${node.id}`);
+    }
+    using numbered = this.#numbered(project, node, target);
+    const arrived = new Node(project.id, target, numbered.record);
+    // Without its files it has at least the texts that it was created with.
+    const properties = isReachable ? arrived.lastingProperties : arrived.record.properties;
+    const object = await this.#options.place(project, arrived, { ...properties });
+    const record = withComputeState(arrived.record, object, () => node.name);
+    await this.#settleIn(project, node, { target, record, object }, undo);
+    await writer.apply(project.record, [{ node: node.record }, ...computeEntry(target)]);
+    undo.move();
+    await arrival.settle();
+    records.announce('node.updated', node);
+    if (isReachable) await removed(source, path, departure);
+    else {
+      const message = `${node.name} was moved to the host ${target.name} without its files: the host ${source.name} cannot be reached, and removes them when it is back.`;
+      records.tell(project, 'log.warning', message);
+    }
+  }
+
+  /** The record on the target: it gives the console's port, and numbers are its own there. */
+  #numbered(project: Project, { record }: Node, target: Compute): Disposable & { record: NodeRecord } {
+    const moved: NodeRecord = { ...record, compute_id: target.id, console: null };
+    const given = this.#options.numbers.number(project, target, moved as unknown as NodeCreate, { keeps: true });
+    const record_: NodeRecord = { ...moved, properties: { ...given.node.properties } };
+    return { record: record_, [Symbol.dispose]: () => given[Symbol.dispose]() };
+  }
+
+  /** The node is on the target from here on, and its links lead there, unless `undo` is disposed of. */
+  async #settleIn(
+    project: Project,
+    node: Node,
+    { target, record, object }: { target: Compute; record: NodeRecord; object: Record<string, unknown> },
+    undo: AsyncDisposableStack,
+  ): Promise<void> {
+    const { compute, absent, lost, status, commandLine, directory } = node;
+    const before = { compute, absent, lost, record: node.record, status, commandLine, directory };
+    const links = project.linksOf(node).filter((link) => !link.leaving);
+    const wires = new Map(links.map((link) => [link, endAt(link, node)?.wire]));
+    undo.defer(async () => {
+      for (const link of links) await discardWire(link, new Set([node]));
+      Object.assign(node, before);
+      for (const link of links) {
+        const end = endAt(link, node);
+        if (end) end.wire = wires.get(link);
+        if (link.unwirable) continue;
+        await this.#options.links.renew(project, link, new Set()).catch((error: unknown) => {
+          link.uncertain = true;
+          log.warn('node: a link is not wired again', { link: link.id, reason: messageOf(error) });
+        });
+      }
+    });
+    Object.assign(node, { compute: target, absent: undefined, record });
+    node.applyRuntime(object);
+    for (const link of links) {
+      const end = endAt(link, node);
+      if (!link.unwirable) await this.#options.links.renew(project, link, new Set([node]));
+      // The other end's host is away: it is wired when that is back, or when the other node is moved as well.
+      else if (end) end.wire = undefined;
+    }
+  }
+}
+
+function endAt(link: Link, node: Node) {
+  return link.ends.find((end) => end.node === node);
+}
+
+/** Removes the node from a host; what fails stays noted, and is removed when the host is back. Never rejects. */
+async function removed(compute: Compute, path: string, trace: Trace): Promise<void> {
+  try {
+    await compute.remove(path);
+    await trace.settle();
+  } catch (error) {
+    log.warn('node: a moved node stays on a host', { compute: compute.id, path, reason: messageOf(error) });
+  }
+}
+
+/** @throws Failure `invalid` for changes beside that of the host */
+function refuseOthers(node: Node, given: NodeUpdate): void {
+  const object = node.json() as Record<string, unknown>;
+  const others = Object.entries(given).filter(
+    ([member, value]) => !['compute_id', 'lost_reason', 'halt_reason'].includes(member) && !isDeepStrictEqual(value, object[member]),
+  );
+  if (others.length === 0) return;
+  const names = others.map(([member]) => member).join(', ');
+  throw new Failure('invalid', `compute_id: a node is moved by a request of its own; leave out ${names}.`);
+}
+
+/** @throws Failure `conflict` for a node that cannot be moved as it is */
+function refuseStaying(node: Node): void {
+  if (nodeKind(node.type).staysOnHost) {
+    throw new Failure(
+      'conflict',
+      `compute_id: ${node.name} is a virtual machine of ${node.type}, which stays on its host.`,
+    );
+  }
+  if (node.status !== 'stopped' && !node.alwaysRunning) {
+    throw new Failure('conflict', `compute_id: ${node.name} is ${node.status}; stop it before moving it.`);
+  }
+}

@@ -1,0 +1,50 @@
+// The host that nodes are on; another one moves them there.
+import { useSignal } from '@preact/signals';
+import type { LabContext } from '../../../lab-context.ts';
+import { api } from '../../../model/api.ts';
+import { useLoaded } from '../../../model/loaded.ts';
+import type { NodeObject } from '../../../model/types.ts';
+import { WORDS } from '../../../words.ts';
+import { Changing } from '../changing.tsx';
+
+const words = WORDS.node;
+
+interface Host {
+  compute_id: string;
+  name: string;
+  connected: boolean;
+}
+
+export function HostField({ context, nodes }: { context: LabContext; nodes: readonly NodeObject[] }) {
+  const hosts = useLoaded(() => api.get<Host[]>('/computes'), [nodes.map((node) => node.lost_reason).join()]);
+  const isMoving = useSignal(false);
+  const known = hosts.value.value ?? [];
+  if (known.length < 2) return null;
+  const ids = new Set(nodes.map((node) => node.compute_id));
+  const [common = ''] = ids.size === 1 ? ids : [];
+  const move = async (select: HTMLSelectElement): Promise<void> => {
+    const compute_id = select.value;
+    isMoving.value = true;
+    await context.attempt(async () => {
+      for (const { node_id: id } of nodes) await api.put(`${context.lab.path}/nodes/${id}`, { compute_id });
+    });
+    isMoving.value = false;
+    // What was refused is shown as it is.
+    select.value = common;
+  };
+  return (
+    <Changing context={context}>
+      <label title={words.hostHelp}>
+        {words.host}{' '}
+        <select value={common} disabled={isMoving.value} onChange={({ currentTarget }) => void move(currentTarget)}>
+          {common === '' && <option value="" />}
+          {known.map(({ compute_id: id, name, connected }) => (
+            <option key={id} value={id} disabled={!connected && id !== common}>
+              {connected ? name : words.notConnected(name)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </Changing>
+  );
+}
