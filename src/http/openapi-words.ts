@@ -204,7 +204,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'POST /v2/projects/{project_id}/nodes/reload': { summary: 'Reload all nodes of a project' },
   'POST /v2/projects/{project_id}/nodes/console/reset': { summary: 'Reset the consoles of all nodes of a project' },
   'GET /v2/projects/{project_id}/nodes/{node_id}': { summary: 'Read a node' },
-  'PUT /v2/projects/{project_id}/nodes/{node_id}': { summary: 'Update a node' },
+  'PUT /v2/projects/{project_id}/nodes/{node_id}': { summary: 'Update a node, or move it to another host' },
   'DELETE /v2/projects/{project_id}/nodes/{node_id}': { summary: 'Delete a node' },
   'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate': { summary: 'Duplicate a node' },
   'POST /v2/projects/{project_id}/nodes/{node_id}/start': { summary: 'Start a node', errors: [408] },

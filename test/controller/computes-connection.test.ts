@@ -64,7 +64,7 @@ test('after a rejected login a compute is called again when its Retry-After is o
     changed: () => {},
     announced: () => {},
     joined: async () => {},
-    gaveUp: () => {},
+    lost: () => {},
   };
   const description = { compute_id: 'c', name: 'C', protocol: 'http', host: 'c', port: 1, user: 'ann' } as const;
   const compute = new Compute(description, { transport, listener, version: '2.2.57', consoleHost: 'c' });

@@ -121,7 +121,7 @@ test('a lab goes on without a host that died, its nodes move away, and are remov
   await controller.put(node(pc4), { compute_id: 'local' });
   const here = (await find('PC4')).node_directory;
   assert.deepEqual([readFileSync(join(here, 'startup.vpc'), 'utf8'), existsSync(before)], [script, false]);
-  assert.equal(readFileSync(join(here, 'notes.txt'), 'utf8'), '"kept"');
+  assert.equal(readFileSync(join(here, 'notes.txt'), 'utf8'), 'kept');
   await lab.start(pc4);
 
   await hosts.b.start();

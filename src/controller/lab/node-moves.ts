@@ -157,7 +157,8 @@ async function removed(compute: Compute, path: string, trace: Trace): Promise<vo
 function refuseOthers(node: Node, given: NodeUpdate): void {
   const object = node.json() as Record<string, unknown>;
   const others = Object.entries(given).filter(
-    ([member, value]) => !['compute_id', 'lost_reason', 'halt_reason'].includes(member) && !isDeepStrictEqual(value, object[member]),
+    ([member, value]) =>
+      !['compute_id', 'lost_reason', 'halt_reason'].includes(member) && !isDeepStrictEqual(value, object[member]),
   );
   if (others.length === 0) return;
   const names = others.map(([member]) => member).join(', ');

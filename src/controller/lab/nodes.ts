@@ -8,6 +8,7 @@ import type { NodeType } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { Compute, ComputeMessage } from '../computes/compute.ts';
 import type { MissingImages } from '../computes/missing-images.ts';
+import { ComputeUnreachable } from '../computes/transport.ts';
 import type { Announcer } from '../events.ts';
 import { type ConfigsPlace, takeBaseConfigs } from '../nodes/base-configs.ts';
 import { nodeRecord, type SymbolSource } from '../nodes/creation.ts';
@@ -344,12 +345,13 @@ export class Nodes {
         throw error;
       }
       // Otherwise it goes when the compute is there again.
-      if (node.compute.connected) failure = error;
+      const isAway = !node.compute.connected || (error instanceof ComputeUnreachable && !error.late);
+      if (!isAway) failure = error;
       else
         this.#records.tell(
           project,
           'log.warning',
-          `${node.name} is removed from the host ${node.compute.name} when that is back. ${node.compute.absence}`,
+          `${node.name} is removed from the host ${node.compute.name} when that is back. ${messageOf(error)}`,
         );
     }
     undo.move();

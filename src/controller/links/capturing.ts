@@ -20,6 +20,7 @@ export async function capturingEnd(link: Link, extensions: CaptureExtensions): P
     .filter(({ node }) => node.status === 'started')
     .sort((one, other) => rank(other) - rank(one));
   const [best] = running;
+  if (!best) for (const { node } of link.ends) await node.reach();
   if (!best) throw new Failure('conflict', 'Neither end of the link runs: start one of its nodes, then capture.');
   if (!isExtended(extensions)) return best;
   for (const end of running) if (await knowsExtensions(end)) return end;
