@@ -388,3 +388,33 @@ test('a compute that hangs does not hold up the end of the server, and no lab go
     JSON.parse(await readFile(join(path, filename), 'utf8')).topology.nodes.map((node: { name: string }) => node.name);
   assert.deepEqual([await names(project), await names(other)], [['PC1'], ['Hub']]);
 });
+
+test('a node that another host refuses, or cannot wire, stays where it is, with its links', async (t) => {
+  const { it, server } = await pair(t, { 'GET /projects/[^/]+/files': [] });
+  const project = await server.project();
+  const url = `/v2/projects/${project.project_id}`;
+  const [one, hub] = [await server.hub(project, 'One'), await server.hub(project, 'Hub')];
+  const link = await server.link(project, [one, 0], [hub, 0]);
+  const node = `${url}/nodes/${one.node_id}`;
+  const before = await server.expect(200, 'GET', node);
+  const nodes = 'POST /projects/[^/]+/ethernet_hub/nodes';
+  const nio = `/v2/compute/projects/${project.project_id}/ethernet_hub/nodes/${one.node_id}/adapters/0/ports/0/nio`;
+  for (const [answer, status] of [
+    [refusing(409), 409],
+    // Then the link is what it cannot make: nobody has a network in common with it.
+    [{ status: 'started' }, 409],
+  ] as const) {
+    it.answers[nodes] = answer;
+    it.heard.length = 0;
+    await server.expect(status, 'PUT', node, { compute_id: 'it' });
+    assert.deepEqual(await server.expect(200, 'GET', node), before);
+    assert.equal(plain(it.calls).at(-1), 'DELETE /projects/x/ethernet_hub/nodes/x');
+    await server.expect(200, 'PUT', `${url}/links/${link.link_id}`, { suspend: true });
+    await server.expect(200, 'PUT', `${url}/links/${link.link_id}`, { suspend: false });
+  }
+  assert.match((await server.expect(400, 'PUT', node, { compute_id: 'it', x: before.x + 1 })).message, /leave out x\./);
+  await server.expect(404, 'PUT', node, { compute_id: 'nobody' });
+  await server.expect(200, 'PUT', node, { compute_id: 'local', x: before.x + 1 });
+  // It is wired here still.
+  await server.expect(204, 'DELETE', nio);
+});
