@@ -27,6 +27,22 @@ async function shown(t: TestContext, server: LabServer, id: string): Promise<{ l
 
 const names = (lab: Lab): string[] => [...lab.nodes.values()].map(({ name }) => name).sort();
 
+test('a lab that is found closed, without a word of its nodes, has none that runs: nothing asks for their consoles', async (t) => {
+  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const project = await server.project('closed unseen', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  const pc = await server.expect(201, 'POST', `${path}/nodes`, { name: 'PC', node_type: 'vpcs', compute_id: 'local' });
+  await server.expect(200, 'POST', `${path}/nodes/${pc.node_id}/start`);
+  const { lab } = await shown(t, server, project.project_id);
+  await until(() => lab.nodes.get(pc.node_id)?.status === 'started', 'the start');
+  // As across a restart of the server: no events.
+  lab.stop();
+  await server.expect(204, 'POST', `${path}/close`);
+  await lab.read();
+  assert.equal(lab.state.value, 'closed');
+  assert.equal(lab.nodes.get(pc.node_id)?.status, 'stopped');
+});
+
 test('changes of the time without a connection come in order, and are counted', async (t) => {
   const server = await LabServer.start(t);
   const project = await server.project('cut off', { auto_close: false });

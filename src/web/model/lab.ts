@@ -209,8 +209,15 @@ export class Lab {
 
   #become(state: LabState): void {
     if (state === 'open') this.endedAt.value = 0;
-    else if (this.state.value === 'open') this.endedAt.value = Date.now();
+    else if (this.state.value === 'open') this.#end();
     this.state.value = state;
+  }
+
+  /** Nothing runs in a lab that is not open, also where the events that said so were missed. */
+  #end(): void {
+    this.endedAt.value = Date.now();
+    for (const node of this.nodes.values())
+      if (node.status !== 'stopped') this.#set('node', { ...node, status: 'stopped' }, false);
   }
 
   /** Links that end at this node. */
