@@ -40,6 +40,23 @@ test('a part that a server which answers does not have any more belongs to a pag
   assert.equal(await page.getByText(LOST).count(), 0);
 });
 
+test('a part comes after failures of a network that changes, though the server answers between them', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await LabServer.start(t);
+  const browser = await startBrowser(t);
+  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/`, { credentials: null });
+  await page.locator('.live[data-connection="live"]').waitFor();
+  let failures = 0;
+  await page.route(/templates-screen/, (route) => {
+    failures += 1;
+    return failures > 2 ? route.continue() : route.abort('internetdisconnected');
+  });
+  await page.getByRole('link', { name: 'Templates' }).click();
+  await page.getByRole('button', { name: 'Appliances' }).waitFor();
+  assert.equal(await page.getByText(NEW).count(), 0);
+});
+
 const NOT_YET = 'The page has not arrived yet: the connection to the server is slow, or was lost.';
 
 test('whichever file of the page does not come: it says so, and the page is there as soon as the file comes', {

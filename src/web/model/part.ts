@@ -3,12 +3,15 @@ import { signal } from '@preact/signals';
 import { pauseAfter, rested } from './rested.ts';
 import { compareVersion, isOutdated } from './version.ts';
 
+/** Failures to load a part from a server that answers, after which it does not have the part. Fewer may be a network that changes. */
+const MOST_FAILURES = 4;
+
 /** How many parts wait for a server that does not answer. */
 export const awaitedParts = signal(0);
 
 /**
- * Loads a part. While the server does not answer it is tried again until it does. Never answers when the server has another page than this one,
- * or the part cannot be had from a server that answers: then the page offers to load itself again.
+ * Loads a part. Network failures are retried until the server answers. The promise stays pending if the server has another page than this one,
+ * or answers but does not have the part: then the page offers to reload itself.
  */
 export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   let answers = 0;
@@ -18,12 +21,10 @@ export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
     } catch {
       const server = await compareVersion();
       if (server === 'same') answers += 1;
-      // The connection may have come back between the two questions, but not twice.
-      if (server === 'other' || answers > 1) {
+      if (server === 'other' || answers >= MOST_FAILURES) {
         isOutdated.value = true;
         return new Promise(() => {});
       }
-      if (server === 'same') continue;
     }
     awaitedParts.value += 1;
     await rested(pauseAfter(failures));
