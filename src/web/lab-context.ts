@@ -2,9 +2,10 @@
 import { signal } from '@preact/signals';
 import { DockEntries } from './dock/entries.ts';
 import { api } from './model/api.ts';
-import { type Drawn, type Shape, sizeOf, writeShape } from './model/drawing.ts';
-import { freePlace, type Point, snapped } from './model/geometry.ts';
+import { type Drawn, pictureSize, type Shape, sizeOf, writeShape } from './model/drawing.ts';
+import { around, type Box, type Point, snapped } from './model/geometry.ts';
 import { Lab } from './model/lab.ts';
+import { nodeTakes, takenIn, wayToRoom, withName } from './model/room.ts';
 import { NOTHING, type Selection } from './model/selection.ts';
 import { sentenceOf } from './model/sentence.ts';
 import type { DrawingObject, LinkEnd, NodeObject, TemplateObject } from './model/types.ts';
@@ -13,6 +14,8 @@ import { ViewSettings } from './model/view-settings.ts';
 
 /** Of a node whose symbol cannot be measured, in pixels. */
 const USUAL_SIZE = { width: 66, height: 60 };
+/** Pixels between things and their copies. */
+const COPY_GAP = 25;
 
 /** What the map lets others do with it. */
 export interface LabMap {
@@ -92,6 +95,8 @@ export class LabContext implements PageContext {
   map: LabMap | undefined;
   /** What was selected when it was asked to be deleted, until there is an answer. */
   #removed: Selection | undefined;
+  /** Where nodes come that were asked for, until they are there: another one needs another place. */
+  readonly #coming = new Set<Box>();
 
   constructor(id: string, go: (path: string) => void) {
     const lab = new Lab(id);
@@ -137,20 +142,62 @@ export class LabContext implements PageContext {
     void this.attempt(async () => {
       const size = await symbolSize(template.symbol);
       const wanted = { ...size, x: middle.x - size.width / 2, y: middle.y - size.height / 2 };
-      const place = { ...wanted, ...(at ? wanted : freePlace(wanted, [...lab.nodes.values()])) };
+      const taken = takenIn(lab);
+      const way = at
+        ? { x: 0, y: 0 }
+        : wayToRoom(withName(wanted), { ...taken, boxes: [...taken.boxes, ...this.#coming] });
+      const place = { ...wanted, x: wanted.x + way.x, y: wanted.y + way.y };
       const body = {
         ...snapped(place, project?.snap_to_grid ? project.grid_size : 0),
         compute_id: template.compute_id ?? 'local',
       };
-      const { node_id: id } = await api.post<NodeObject>(`${lab.path}/templates/${template.template_id}`, body);
+      const id = await this.#reserving(withName(place), async () => {
+        const made = await api.post<NodeObject>(`${lab.path}/templates/${template.template_id}`, body);
+        return made.node_id;
+      });
       this.select({ nodes: [id] });
       map?.show(id);
     });
   };
 
+  /** Makes a node, and keeps its place from others until the lab has it. Answers its id. */
+  async #reserving(place: Box, make: () => Promise<string>): Promise<string> {
+    this.#coming.add(place);
+    const free = (): void => void this.#coming.delete(place);
+    try {
+      const id = await make();
+      if (this.lab.nodes.has(id)) free();
+      else {
+        const stop = this.lab.listen((_kind, came) => {
+          if (came !== id) return;
+          stop();
+          free();
+        });
+      }
+      return id;
+    } catch (error) {
+      free();
+      throw error;
+    }
+  }
+
+  /** How far things have to be moved, together, to where there is room beside them. */
+  wayBeside(nodes: readonly NodeObject[], drawings: readonly DrawingObject[]): Point {
+    const whole = around([
+      ...nodes.flatMap(nodeTakes),
+      ...drawings.map(({ x, y, svg }) => ({ x, y, ...pictureSize(svg) })),
+    ]);
+    if (!whole) return { x: 0, y: 0 };
+    const right = whole.width + COPY_GAP;
+    const way = wayToRoom({ ...whole, x: whole.x + right }, takenIn(this.lab));
+    return { x: Math.round(right + way.x), y: Math.round(way.y) };
+  }
+
   /** Makes a drawing of a shape, around the middle of what the map shows unless a place is named, and selects it. */
   readonly draw = (shape: Shape, at?: Point): void => {
     this.drawing.value = undefined;
+    // Keys that are pressed before the answer are not for what was selected before: Delete would hit that.
+    this.select({});
     const { width, height } = sizeOf(shape);
     const { x, y } = this.map?.middle() ?? { x: 0, y: 0 };
     const place = at ? { x: at.x, y: at.y } : { x: Math.round(x - width / 2), y: Math.round(y - height / 2) };

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { newShape, pictureSize, readShape, type Shape, sizeOf, writeShape } from '../../src/web/model/drawing.ts';
-import { freePlace, nearest, overlap, snapped } from '../../src/web/model/geometry.ts';
+import { type Box, nearest, overlap, snapped } from '../../src/web/model/geometry.ts';
+import { crosses, nodeTakes, takenIn, wayToRoom, withName } from '../../src/web/model/room.ts';
 import { dashesOf, readLinkStyle, readStyle } from '../../src/web/model/style.ts';
+import type { DrawingObject, LinkObject, NodeObject } from '../../src/web/model/types.ts';
 
 test('shapes of other clients are read', () => {
   const rect = '<rect fill="#fff" fill-opacity="0.5" height="100" stroke="#000000" stroke-width="2" width="200" />';
@@ -104,11 +106,53 @@ test('the grid counts for the middle of a thing, the nearest lies straight on, a
   assert.equal(nearest({ x: 0, y: 0 }, 1, 0, places)?.name, 'straight');
   assert.equal(nearest({ x: 0, y: 0 }, -1, 0, places)?.name, 'behind');
   assert.equal(nearest({ x: 0, y: 0 }, 0, -1, places), undefined);
-  const placed: { x: number; y: number; width: number; height: number }[] = [];
+});
+
+test('something new stands on no node, name, link or drawing, and within a frame', () => {
+  const nodes = new Map<string, NodeObject>();
+  const links = new Map<string, LinkObject>();
+  const drawings = new Map<string, DrawingObject>();
+  const lab = { nodes, links, drawings };
+  const size = { width: 60, height: 50 };
+  const drawing = (svg: string, x: number, y: number): void => {
+    const id = String(drawings.size);
+    drawings.set(id, { ...{ drawing_id: id, project_id: '', x, y, z: 1, rotation: 0, locked: false }, svg });
+  };
+  const add = (name: string): Box => {
+    const wanted = withName({ x: -30, y: -25, ...size });
+    const way = wayToRoom(wanted, takenIn(lab));
+    const node = { node_id: name, x: -30 + way.x, y: -25 + way.y, ...size, label: { text: name, x: null, y: -25 } };
+    nodes.set(name, node as NodeObject);
+    return { ...wanted, x: wanted.x + way.x, y: wanted.y + way.y };
+  };
+  const placed = [add('PC1'), add('PC2')];
+  assert.ok(Math.abs(placed[0]!.x - placed[1]!.x) >= 120 || Math.abs(placed[0]!.y - placed[1]!.y) >= 130);
+  const [one, other] = ['PC1', 'PC2'].map((id) => ({ node_id: id, adapter_number: 0, port_number: 0 }));
+  links.set('link', { link_id: 'link', nodes: [one, other] } as LinkObject);
+  drawing(writeShape({ ...newShape('text'), text: 'Office' }), 20, 80);
+  // A frame around all, in which things stand, though not upon its border.
+  drawing('<svg width="700" height="700"><rect width="700" height="700" fill="#ffffff" /></svg>', -350, -350);
+  // A name that is moved far to the right of its node.
+  nodes.set('far', {
+    node_id: 'far',
+    x: 120,
+    y: -25,
+    ...size,
+    label: { text: 'a long name', x: 70, y: 20 },
+  } as NodeObject);
   for (let count = 0; count < 30; count += 1) {
-    const box = { x: 0, y: 0, width: 60, height: 50 };
-    const next = { ...box, ...freePlace(box, placed) };
-    assert.ok(!placed.some((other) => overlap(next, other)));
-    placed.push(next);
+    const before = takenIn(lab);
+    const box = add(`a rather long name ${count}`);
+    assert.ok(!before.boxes.some((taken) => overlap(box, taken)), `${count} on a node, a name or a text`);
+    assert.ok(!before.lines.some((line) => crosses(line, box)), `${count} on a link or a border`);
   }
+  const inFrame = [...nodes.values()].filter(({ x, y }) => Math.abs(x) < 350 && Math.abs(y) < 350);
+  assert.ok(inFrame.length > 5, `${inFrame.length} in the frame`);
+});
+
+test('a name that is turned or moved takes the place where it is drawn', () => {
+  const node = { x: 100, y: 100, width: 60, height: 50 };
+  const [, name] = nodeTakes({ ...node, label: { text: 'abcdefghij', x: 70, y: 10, rotation: 90 } } as NodeObject);
+  assert.ok(name!.height > name!.width && name!.y === 110, JSON.stringify(name));
+  assert.deepEqual(nodeTakes({ ...node, label: { text: '' } } as NodeObject), [node]);
 });

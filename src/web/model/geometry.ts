@@ -1,4 +1,4 @@
-// Places on the map, without a page: boxes, the grid, who is the nearest in a direction, where something new has room.
+// Places on the map, without a page: boxes, the grid, who is the nearest in a direction.
 export interface Point {
   readonly x: number;
   readonly y: number;
@@ -59,19 +59,4 @@ export function nearest<T extends { at: Point }>(
     if (cost < least) [best, least] = [other, cost];
   }
   return best;
-}
-
-/** A place for a box as near to this one as it has room between the others, with `gap` pixels around it. */
-export function freePlace(wanted: Box, others: readonly Box[], gap = 25): Point {
-  const step = { x: wanted.width + gap, y: wanted.height + gap };
-  for (let ring = 0; ring < 40; ring += 1) {
-    for (let down = -ring; down <= ring; down += 1) {
-      for (let right = -ring; right <= ring; right += 1) {
-        if (Math.max(Math.abs(down), Math.abs(right)) !== ring) continue;
-        const at = { ...wanted, x: wanted.x + right * step.x, y: wanted.y + down * step.y };
-        if (!others.some((other) => overlap(at, other))) return { x: at.x, y: at.y };
-      }
-    }
-  }
-  return wanted;
 }

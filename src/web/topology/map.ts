@@ -55,6 +55,16 @@ export class TopologyMap implements LabMap {
       () => resize.disconnect(),
     );
     this.#markAll();
+    // What is added to an empty lab stays where it was put.
+    if (this.#isEmpty) {
+      this.#fitted = true;
+      this.fit();
+    }
+  }
+
+  get #isEmpty(): boolean {
+    const { nodes, drawings } = this.#context.lab;
+    return nodes.size + drawings.size === 0;
   }
 
   stop(): void {
@@ -97,7 +107,7 @@ export class TopologyMap implements LabMap {
     this.#forget(gone);
     this.#handles.draw();
     this.#minimap.mark();
-    if (!this.#fitted && this.#context.lab.nodes.size + this.#context.lab.drawings.size > 0) {
+    if (!this.#fitted && !this.#isEmpty) {
       this.#fitted = true;
       this.fit();
     }

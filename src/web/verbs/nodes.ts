@@ -2,15 +2,10 @@
 import { webAddress } from '../console/web-address.ts';
 import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/api.ts';
-import { pictureSize } from '../model/drawing.ts';
-import { around, freePlace } from '../model/geometry.ts';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 
 const words = WORDS.nodes;
-/** Pixels between things and their copies. */
-const GAP = 25;
-
 function post(action: string): LabVerb['run'] {
   return (context) => {
     const { lab, attempt } = context;
@@ -98,13 +93,9 @@ export const NODE_VERBS: readonly LabVerb[] = [
 
 /** Copies what is selected to where there is room for it beside the rest, and selects the copies. */
 async function duplicate(context: LabContext): Promise<void> {
-  const { history, lab, map } = context;
+  const { history, map } = context;
   const [nodes, drawings] = [context.selectedNodes(), context.selectedDrawings()];
-  const whole = around([...nodes, ...drawings.map(({ x, y, svg }) => ({ x, y, ...pictureSize(svg) }))]);
-  if (!whole) return;
-  // Together, as they stand: a copy of a part of a lab looks like that part.
-  const place = freePlace({ ...whole, x: whole.x + whole.width + GAP }, [...lab.nodes.values()], GAP);
-  const [dx, dy] = [Math.round(place.x - whole.x), Math.round(place.y - whole.y)];
+  const { x: dx, y: dy } = context.wayBeside(nodes, drawings);
   const made = await history.copy(
     nodes.map(({ node_id: source, x, y, z }) => ({ source, body: { x: x + dx, y: y + dy, z } })),
     drawings.map(({ x, y, z, rotation, svg }) => ({ x: x + dx, y: y + dy, z, rotation, svg })),
