@@ -83,6 +83,14 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     };
   }, [isShown, context]);
 
+  // Also before anything has the focus, or when what had it is gone: then the keys are those of the map.
+  const pressedNowhere = useRef((_event: KeyboardEvent): void => {});
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => pressedNowhere.current(event);
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+
   const keys = (event: KeyboardEvent): void => {
     // A button or a field upon the map has its own keys, but for the way out.
     const isMap = (event.target as Element).matches('.map, .topology');
@@ -92,7 +100,12 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
       event.preventDefault();
       return;
     }
-    const isHandled = map.current?.press(event, () => {
+    if (press(event)) event.preventDefault();
+  };
+
+  /** True if the map knows the key. */
+  const press = (event: KeyboardEvent): boolean =>
+    map.current?.press(event, () => {
       if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
         const { nodes, link, drawings } = selection.value;
         context.menu.value = map.current!.pointOf(nodes.at(-1) ?? link ?? drawings.at(-1));
@@ -113,8 +126,14 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
       const why = whyNotKey(keyName(event), context);
       if (why !== '') lab.notice.value = why;
       return why !== '';
-    });
-    if (isHandled) event.preventDefault();
+    }) ?? false;
+
+  pressedNowhere.current = (event) => {
+    const isFree = event.target === document.body && document.querySelector('dialog[open]') === null;
+    // The Tab key goes into the page from its beginning.
+    if (!isFree || event.defaultPrevented || event.key === 'Tab' || !press(event)) return;
+    event.preventDefault();
+    if (document.activeElement === document.body) map.current?.focus();
   };
 
   /** Escape closes the drawer, from within it. */

@@ -55,7 +55,9 @@ function Page() {
     <>
       <NewVersion />
       <MissingLanguage />
-      <LateAnswer />
+      <div class="toast">
+        <LateAnswer />
+      </div>
       <LeftLabNotice />
       {found ? <Shown screen={found.screen} ids={found.ids} /> : <NoScreen />}
       <Overlays />

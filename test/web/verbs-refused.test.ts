@@ -373,7 +373,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
       await page.mouse.up();
     },
     undone: async () => assert.equal((await read('/drawings')).length, 1),
-    done: () => until(async () => (await read('/drawings')).length === 2, 'the rectangle'),
+    done: () => page.locator('[data-drawing].selected').waitFor(),
   });
   await press('Delete');
   await until(async () => (await read('/drawings')).length === 1, 'the end of the rectangle');

@@ -20,7 +20,6 @@ export function Asking({ title, verb, close, submit, children }: AskingProps) {
   const message = useSignal('');
   const isBusy = useSignal(false);
   const form = useRef<HTMLFormElement>(null);
-  const done = (): void => form.current?.closest('dialog')?.close();
   const send = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     if (!form.current || isBusy.value) return;
@@ -28,12 +27,13 @@ export function Asking({ title, verb, close, submit, children }: AskingProps) {
     message.value = '';
     try {
       await submit(new FormData(form.current));
-      done();
+      // It may have been closed meanwhile.
+      if (form.current) close();
     } catch (error) {
       message.value = sentenceOf(error);
       // The server begins with the member that it does not take.
       const field = /^([a-z_]+):/.exec(message.value)?.[1];
-      form.current.querySelector<HTMLInputElement>(`[name="${field}"]`)?.focus();
+      form.current?.querySelector<HTMLInputElement>(`[name="${field}"]`)?.focus();
     } finally {
       isBusy.value = false;
     }
@@ -48,7 +48,7 @@ export function Asking({ title, verb, close, submit, children }: AskingProps) {
           <button type="submit" class="main" disabled={isBusy.value}>
             {verb}
           </button>
-          <button type="button" onClick={done}>
+          <button type="button" onClick={close}>
             {WORDS.common.cancel}
           </button>
         </div>

@@ -2,7 +2,7 @@
 import { Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
-import { keyText } from '../shell/keys-table.tsx';
+import { keyText } from '../shell/key-text.ts';
 import type { LabVerb } from '../verbs/verb.ts';
 import { isDangerous, isUsable, VERBS, whyNotUse, wordsOf } from '../verbs.ts';
 import { WORDS } from '../words.ts';

@@ -23,30 +23,32 @@ export function LabNotices({ context }: { context: LabContext }) {
   }, [notice, lab]);
   const time = timeInWords(new Date(lab.endedAt.value), { hour: '2-digit', minute: '2-digit' });
   return (
-    <div class="notices">
-      <Message text={lab.message.value} />
-      <Message text={lab.problem.value} again={() => void lab.read()} />
+    <>
       {lab.whyNotChange !== '' && (
         <section class="notice watching" aria-label={WORDS.may.title}>
           {lab.whyNotChange}
         </section>
       )}
-      <p class="notice" role="status">
-        {notice}
-      </p>
-      {lab.endedAt.value > 0 && (
-        <p class="notice" role="alert">
-          {lab.state.value === 'deleted' ? (
-            <>
-              {WORDS.lab.gone} <Link to="/">{WORDS.labs.title}</Link>
-            </>
-          ) : (
-            <>
-              {WORDS.lab.closed} {WORDS.lab.closedAt(time)} <OpenButton lab={lab} attempt={attempt} />
-            </>
-          )}
+      <div class="notices">
+        <Message text={lab.message.value} />
+        <Message text={lab.problem.value} again={() => void lab.read()} />
+        <p class="notice" role="status">
+          {notice}
         </p>
-      )}
-    </div>
+        {lab.endedAt.value > 0 && (
+          <p class="notice" role="alert">
+            {lab.state.value === 'deleted' ? (
+              <>
+                {WORDS.lab.gone} <Link to="/">{WORDS.labs.title}</Link>
+              </>
+            ) : (
+              <>
+                {WORDS.lab.closed} {WORDS.lab.closedAt(time)} <OpenButton lab={lab} attempt={attempt} />
+              </>
+            )}
+          </p>
+        )}
+      </div>
+    </>
   );
 }

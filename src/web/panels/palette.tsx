@@ -1,6 +1,6 @@
 // The templates that nodes are made of: found by typing and added in the middle, or dragged onto the map.
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/api.ts';
 import type { Point } from '../model/geometry.ts';
@@ -9,6 +9,7 @@ import type { TemplateObject } from '../model/types.ts';
 import { WORDS } from '../words.ts';
 import { Message } from './message.tsx';
 import { focusShownPane } from './narrow.tsx';
+import { Reading } from './reading.tsx';
 
 /** Pixels that a pressed pointer may tremble and still be a click. */
 const STILL = 4;
@@ -19,14 +20,25 @@ export function Palette({ context }: { context: LabContext }) {
   const field = useRef<HTMLInputElement>(null);
   /** The click at the end of a drag is none. */
   const isDragged = useRef(false);
-  useEffect(() => {
-    field.current?.focus();
-  }, []);
+  /** What was typed each time that Enter was pressed before the templates were there. */
+  const awaited = useRef<string[]>([]);
+  // Before the next key, which is the first letter of a name.
+  useLayoutEffect(() => field.current?.focus(), []);
   const { value, problem, again } = useLoaded(async () => {
     const list = await api.get<TemplateObject[]>('/templates');
     return list.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
   }, []);
-  const found = (value.value ?? []).filter(({ name }) => name.toLowerCase().includes(words.value.toLowerCase()));
+  const templates = value.value;
+  const named = (typed: string): readonly TemplateObject[] =>
+    (templates ?? []).filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()));
+  const found = named(words.value);
+  useEffect(() => {
+    if (!templates) return;
+    for (const typed of awaited.current.splice(0)) {
+      const [template] = named(typed);
+      if (template) context.place(template);
+    }
+  }, [templates]);
 
   const close = (): void => {
     palette.value = false;
@@ -48,7 +60,8 @@ export function Palette({ context }: { context: LabContext }) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (found[0]) context.place(found[0]);
+          if (!templates) awaited.current.push(words.value);
+          else if (found[0]) context.place(found[0]);
         }}
       >
         <label>
@@ -70,6 +83,8 @@ export function Palette({ context }: { context: LabContext }) {
         <small>{WORDS.palette.hint}</small>
       </p>
       <Message text={problem.value} again={again} />
+      {found.length === 0 &&
+        (templates ? <p class="empty">{WORDS.command.none}</p> : problem.value === '' && <Reading />)}
       <ul class="templates">
         {found.map((template) => (
           <li key={template.template_id}>

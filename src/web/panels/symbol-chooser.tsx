@@ -1,6 +1,5 @@
 // The symbols that nodes are drawn with, to choose from.
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
 import { api } from '../model/api.ts';
 import { useLoaded } from '../model/loaded.ts';
 import { Dialog } from '../shell/dialog.tsx';
@@ -15,8 +14,6 @@ interface SymbolObject {
 }
 
 export function SymbolChooser({ choose, close }: { choose: (id: string) => void; close: () => void }) {
-  const list = useRef<HTMLUListElement>(null);
-  const leave = (): void => list.current?.closest('dialog')?.close();
   const typed = useSignal('');
   const { value, problem, again } = useLoaded(() => api.get<SymbolObject[]>('/symbols'), []);
   const found = (value.value ?? []).filter(({ symbol_id: id, theme }) =>
@@ -26,7 +23,7 @@ export function SymbolChooser({ choose, close }: { choose: (id: string) => void;
     <Dialog title={WORDS.node.chooseSymbol} class="symbols" close={close}>
       <SearchField typed={typed} />
       <Message text={problem.value} again={again} />
-      <ul class="symbols" ref={list}>
+      <ul class="symbols">
         {found.map(({ symbol_id: id, filename, theme }) => (
           <li key={id}>
             <button
@@ -34,7 +31,7 @@ export function SymbolChooser({ choose, close }: { choose: (id: string) => void;
               title={`${filename}, ${theme}`}
               onClick={() => {
                 choose(id);
-                leave();
+                close();
               }}
             >
               <img src={`/v2/symbols/${encodeURIComponent(id)}/raw`} alt={`${filename}, ${theme}`} loading="lazy" />
@@ -42,7 +39,7 @@ export function SymbolChooser({ choose, close }: { choose: (id: string) => void;
           </li>
         ))}
       </ul>
-      <button type="button" onClick={leave}>
+      <button type="button" onClick={close}>
         {WORDS.common.cancel}
       </button>
     </Dialog>

@@ -1,19 +1,12 @@
 // All keys: those of the verbs, and those of the screens' parts.
-import { useRef } from 'preact/hooks';
 import { VERBS } from '../verbs.ts';
 import { WORDS } from '../words.ts';
 import { Dialog } from './dialog.tsx';
+import { keyText } from './key-text.ts';
 
 const words = WORDS.keys;
 
 const SCOPES = ['everywhere', 'lab', 'nodes', 'link', 'drawing'] as const;
-
-/** How a key is written for people. */
-export function keyText(key: string): string {
-  const last = key.split('+').at(-1) ?? key;
-  const text = words.names[last] ?? (last.length === 1 && key !== last ? last.toUpperCase() : last);
-  return key.endsWith('+') ? key : `${key.slice(0, key.length - last.length)}${text}`;
-}
 
 function Keys({ keys }: { keys: readonly string[] }) {
   return (
@@ -80,13 +73,12 @@ export function KeysList() {
 }
 
 export function KeysTable({ close }: { close(): void }) {
-  const button = useRef<HTMLButtonElement>(null);
   return (
     <Dialog title={words.title} close={close} class="wide">
       {/* First, as it gets the focus: a window begins at its beginning. */}
       <div class="head">
         <h2>{words.title}</h2>
-        <button type="button" ref={button} onClick={() => button.current?.closest('dialog')?.close()}>
+        <button type="button" onClick={close}>
           {WORDS.common.close}
         </button>
       </div>

@@ -7,32 +7,60 @@ import { loadPart } from '../model/part.ts';
 import { shownLab } from '../shown-lab.ts';
 import { shownDialog } from '../tasks/dialogs.tsx';
 import { keyName, VERBS } from '../verbs.ts';
-import { isCommandShown, isKeysShown } from './shown.ts';
+import { WORDS } from '../words.ts';
+import { Dialog } from './dialog.tsx';
+import { type Early, isCommandShown, isKeysShown } from './shown.ts';
 
 interface OverlayProps {
+  /** What was typed before the component was there. */
+  early?: Early;
   close(): void;
 }
 
-const CommandField = lazy(isCommandShown, async () => (await import('./command-field.tsx')).CommandField);
+const CommandField = lazy(
+  isCommandShown,
+  async () => (await import('./command-field.tsx')).CommandField,
+  WORDS.command.button,
+);
 const KeysTable = lazy(isKeysShown, async () => (await import('./keys-table.tsx')).KeysTable);
 
-/** A component that is loaded when `shown` is true for the first time, and there as long as it is. */
-function lazy(shown: Signal<boolean>, load: () => Promise<ComponentType<OverlayProps>>): () => VNode | null {
+/** A component that is loaded when `shown` is true for the first time, and there as long as it is. One with a `field` takes what is typed meanwhile. */
+function lazy(
+  shown: Signal<boolean>,
+  load: () => Promise<ComponentType<OverlayProps>>,
+  field?: string,
+): () => VNode | null {
   const component = signal<{ Loaded: ComponentType<OverlayProps> } | undefined>(undefined);
+  let early: Early = { text: '', isAsked: false };
   const close = (): void => {
     shown.value = false;
   };
   return () => {
     const isShown = shown.value;
     useEffect(() => {
+      if (!isShown) early = { text: '', isAsked: false };
       if (!isShown || component.value) return;
       void loadPart(load).then((Loaded) => {
         component.value = { Loaded };
       });
     }, [isShown]);
-    if (!isShown || !component.value) return null;
-    const { Loaded } = component.value;
-    return <Loaded close={close} />;
+    if (!isShown) return null;
+    if (component.value) return <component.value.Loaded close={close} early={early} />;
+    if (field === undefined) return null;
+    return (
+      <Dialog title={field} close={close} class="command">
+        <input
+          type="text"
+          aria-label={field}
+          onInput={({ currentTarget: { value: text } }) => {
+            early = { text, isAsked: false };
+          }}
+          onKeyDown={({ key }) => {
+            if (key === 'Enter') early.isAsked = true;
+          }}
+        />
+      </Dialog>
+    );
   };
 }
 

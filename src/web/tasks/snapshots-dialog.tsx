@@ -1,7 +1,7 @@
 // The snapshots of a lab: made, restored, deleted.
 
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { dateInWords } from '../language.ts';
 import { api } from '../model/api.ts';
 import { whyNotChange } from '../model/may.ts';
@@ -32,7 +32,6 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
   const message = useSignal('');
   const isBusy = useSignal(false);
   const asked = useSignal<{ verb: 'restore' | 'remove'; snapshot: SnapshotObject } | undefined>(undefined);
-  const place = useRef<HTMLDivElement>(null);
   const why = whyNotChange(id);
 
   const attempt = async (task: () => Promise<unknown>): Promise<boolean> => {
@@ -78,7 +77,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
 
   return (
     <Dialog title={words.of(name)} close={close} class="wide">
-      <div class="asking" ref={place}>
+      <div class="asking">
         <h2>{words.of(name)}</h2>
         {why !== '' && <p class="hint">{why}</p>}
         <form class="tools" hidden={why !== ''} onSubmit={(event) => void make(event)}>
@@ -155,7 +154,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
           </div>
         )}
         <div class="actions">
-          <button type="button" onClick={() => place.current?.closest('dialog')?.close()}>
+          <button type="button" onClick={close}>
             {WORDS.common.close}
           </button>
         </div>
