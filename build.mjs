@@ -45,9 +45,12 @@ const SCRIPTS = {
   client: 'src/client/main.ts',
   fabric: 'src/fabric/worker.ts',
   checksum: 'src/host/checksum-worker.ts',
+  decoding: 'src/store/archive/decoding-worker.ts',
   'lab-text': 'src/store/topology/lab-text-worker.ts',
   'topology-parsing': 'src/store/topology/parsing-worker.ts',
 };
+
+const WASM = ['node-liblzma/wasm/liblzma.wasm'];
 
 /** A small nursery: 5 MB less of a daemon that mostly idles, for collections that are short but more frequent under load. */
 const V8_OPTIONS = ['--max-semi-space-size=1'];
@@ -209,6 +212,12 @@ function staticFiles() {
   );
 }
 
+/** Modules of packages in WebAssembly, as src/host/assets.ts asks for them. */
+function wasmFiles() {
+  const { resolve: find } = createRequire(import.meta.url);
+  return Object.fromEntries(WASM.map((specifier) => [`wasm/${specifier}`, find(specifier)]));
+}
+
 /** README.md and the documents, in one file, as src/help/documents.ts reads it. */
 function documents(place) {
   const names = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
@@ -281,6 +290,7 @@ try {
   const assets = {
     ...Object.fromEntries(addons),
     ...staticFiles(),
+    ...wasmFiles(),
     ...documents(place),
     ...(await webFiles(place, inputs)),
   };

@@ -1,6 +1,7 @@
 // Static files (symbols, base configurations, pages): from src/assets when the sources run unpacked, from the executable's own
 // image when packed.
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import sea from 'node:sea';
 import { systemCode } from '../failures.ts';
@@ -14,7 +15,8 @@ export function isPackaged(): boolean {
 }
 
 /**
- * The file that build.mjs has stored in the executable as `key`: `addons/<file>`, `assets/<path>`, `scripts/<name>.cjs`. What is
+ * The file that build.mjs has stored in the executable as `key`: `addons/<file>`, `assets/<path>`, `scripts/<name>.cjs`,
+ * `wasm/<package>/<path>`. What is
  * given is the executable's image itself, not a copy: memory that can only be read.
  */
 export function embedded(key: string): Buffer | undefined {
@@ -40,6 +42,12 @@ export function asset(name: string): Buffer | undefined {
     if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(systemCode(error) ?? '')) return undefined;
     throw error;
   }
+}
+
+/** A WebAssembly module of a package, such as `node-liblzma/wasm/liblzma.wasm`; build.mjs packs it. */
+export function wasmFile(specifier: string): Buffer {
+  const packed = isPackaged() ? embedded(`wasm/${specifier}`) : undefined;
+  return packed ? Buffer.from(packed) : readFileSync(createRequire(import.meta.url).resolve(specifier));
 }
 
 /** Names of all static files below `folder` (such as `symbols`), sorted, as `asset()` takes them. */

@@ -20,6 +20,8 @@ export interface TaskThreadOptions {
   resourceLimits: ResourceLimits;
   /** Milliseconds without a task after which the thread ends and gives back its memory. */
   idleMs: number;
+  /** Milliseconds after which a task without an answer ends the thread; unlimited unless given. */
+  longestTaskMs?: number;
 }
 
 export class TaskThread<Request, Result> {
@@ -56,7 +58,17 @@ export class TaskThread<Request, Result> {
     const result = Promise.withResolvers<Result>();
     this.#waiting.set(id, result);
     worker.postMessage({ id, request } satisfies Task);
-    return result.promise;
+    return this.#limited(worker, result.promise);
+  }
+
+  async #limited(worker: Worker, result: Promise<Result>): Promise<Result> {
+    const limit = this.#options.longestTaskMs;
+    if (limit === undefined) return result;
+    const timer = setTimeout(() => {
+      this.#ended(worker, new ThreadEnded(`a task took more than ${limit} ms`));
+      void worker.terminate();
+    }, limit);
+    return result.finally(() => clearTimeout(timer));
   }
 
   #start(): Worker {

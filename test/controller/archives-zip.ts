@@ -11,6 +11,8 @@ export interface ZipEntry {
   name: string | Buffer;
   data?: string | Buffer;
   deflate?: boolean;
+  /** The data in the archive, where they are compressed by another method. */
+  packed?: Buffer;
   /** Compression method, flags and mode as they are written, whatever the data are. */
   method?: number;
   flags?: number;
@@ -33,7 +35,7 @@ export function zip(entries: readonly ZipEntry[], { count = entries.length }: { 
   for (const entry of entries) {
     const name = Buffer.from(entry.name);
     const content = Buffer.from(entry.data ?? '');
-    const data = entry.deflate ? deflateRawSync(content) : content;
+    const data = entry.packed ?? (entry.deflate ? deflateRawSync(content) : content);
     const method = entry.method ?? (entry.deflate ? 8 : 0);
     const fields = {
       flags: (entry.flags ?? 0) | 0x800,

@@ -2,11 +2,14 @@
 // not as it should be refuses the archive as a whole.
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { crc32 } from 'node:zlib';
+import { pipeline, type Readable } from 'node:stream';
+import { crc32, createZstdDecompress } from 'node:zlib';
 import { type Entry, fromFdPromise, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
 import { Failure, messageOf } from '../../failures.ts';
 import { BLOCK_BYTES, shareBlocks } from '../../host/share-blocks.ts';
+import { decoded } from './decoding-thread.ts';
 import { findArchive, PartReader } from './extent.ts';
+import { BZIP2, LZMA, METHODS, methodName, ZSTD } from './methods.ts';
 import { leadsInside, nameProblem } from './names.ts';
 
 /** Far more than labs have; each costs some hundred bytes of memory while the archive is read. */
@@ -21,7 +24,6 @@ const MOST_RATIO = 100;
 /** Fixed part of the header before each entry's data. */
 const LOCAL_HEADER_BYTES = 30;
 const ENCRYPTED = 0x0001 | 0x0040 | 0x2000;
-const METHODS: Record<number, string> = { 9: 'deflate64', 12: 'bzip2', 14: 'lzma', 93: 'zstd', 95: 'xz' };
 
 export interface ArchiveEntry {
   /** Relative, with `/` between its parts, without one at the end. */
@@ -111,17 +113,36 @@ export class ArchiveReader {
   }
 
   /** The content of a file; fails where it is not what the archive says of it. */
-  async *content({ name, raw }: ArchiveEntry): AsyncGenerator<Buffer> {
+  async *content({ name, raw, size }: ArchiveEntry): AsyncGenerator<Buffer> {
     let checksum = 0;
+    let length = 0;
     try {
-      for await (const chunk of await this.#zip.openReadStreamPromise(raw)) {
-        checksum = crc32(chunk as Buffer, checksum);
-        yield chunk as Buffer;
+      for await (const chunk of await this.#unpacked(raw)) {
+        length += chunk.length;
+        if (length > size) throw new Error('it unpacks to more than the archive says');
+        checksum = crc32(chunk, checksum);
+        yield chunk;
       }
     } catch (error) {
-      throw damaged(name, messageOf(error), error);
+      throw error instanceof Failure ? refused(name, error.message) : damaged(name, messageOf(error), error);
     }
+    if (length < size) throw damaged(name, 'it unpacks to less than the archive says');
     if (checksum !== raw.crc32) throw damaged(name, 'its checksum differs');
+  }
+
+  async #unpacked(raw: Entry): Promise<AsyncIterable<Buffer>> {
+    const method = raw.compressionMethod;
+    if (method === BZIP2 || method === LZMA) {
+      const { fileDataStart } = await this.#zip.readLocalFileHeaderPromise(raw, { minimal: true });
+      return decoded({
+        ...{ method, descriptor: this.#part.descriptor, from: this.#part.start + fileDataStart },
+        ...{ length: raw.compressedSize, size: raw.uncompressedSize, flags: raw.generalPurposeBitFlag },
+      });
+    }
+    if (method !== ZSTD) return this.#zip.openReadStreamPromise(raw);
+    const packed: Readable = await this.#zip.openReadStreamPromise(raw, { decodeFileData: false });
+    // Whatever fails, the destroyed stream tells the reader.
+    return pipeline(packed, createZstdDecompress(), () => {});
   }
 
   /** The whole content of a small file. */
@@ -174,9 +195,12 @@ function judged(raw: Entry): ArchiveEntry {
   if (problem !== undefined) throw refused(raw.fileName, problem);
   if (raw.generalPurposeBitFlag & ENCRYPTED)
     throw refused(name, 'it is encrypted; make the archive without a password');
-  if (raw.compressionMethod !== 0 && raw.compressionMethod !== 8) {
-    const method = METHODS[raw.compressionMethod] ?? `method ${raw.compressionMethod}`;
-    throw refused(name, `it is compressed by ${method}; export the project again with compression "zip" or "none"`);
+  if (!METHODS.has(raw.compressionMethod)) {
+    const method = methodName(raw.compressionMethod);
+    throw refused(
+      name,
+      `it is compressed by ${method}; export the project again with compression "zstd", "zip" or "none"`,
+    );
   }
   return {
     name,

@@ -1,0 +1,34 @@
+// Unpacks contents of archives that are compressed by bzip2 or LZMA, in a thread of its own.
+import { TaskThread } from '../../host/task-thread.ts';
+import type { EncodedContent } from './decoders.ts';
+
+export type DecodingRequest =
+  | { id: number; content: EncodedContent }
+  /** The next piece is wanted; none is the end. */
+  | { id: number }
+  /** No more is wanted. */
+  | { id: number; close: true };
+
+const thread = new TaskThread<DecodingRequest, Uint8Array<ArrayBuffer> | undefined>({
+  name: 'decoding',
+  source: new URL('./decoding-worker.ts', import.meta.url),
+  resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
+  idleMs: 2_000,
+  // A piece takes a fraction of a second. There are streams with which the decoder for bzip2 never comes to an end.
+  longestTaskMs: 20_000,
+});
+
+let lastId = 0;
+
+/** The content, piece by piece. Its descriptor has to stay open until the end. @throws Error with the reason, Failure `conflict` for what is too large */
+export async function* decoded(content: EncodedContent): AsyncGenerator<Buffer> {
+  using _hold = thread.hold();
+  const id = ++lastId;
+  try {
+    await thread.run({ id, content });
+    for (let piece = await thread.run({ id }); piece !== undefined; piece = await thread.run({ id }))
+      yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+  } finally {
+    await thread.run({ id, close: true }).catch(() => {});
+  }
+}

@@ -1,0 +1,159 @@
+// Archives by every method of compression that releases 3.0 write, sound and broken.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
+import { BZIP2, LZMA, ZSTD } from '../../src/store/archive/methods.ts';
+import { unzipped, type ZipEntry, zip } from './archives-zip.ts';
+import { LabServer } from './lab-server.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
+type Body = any;
+
+const END_MARKER = 2;
+const LZMA_HEAD = Buffer.from([9, 20, 5, 0]);
+
+function by(program: string, words: string[], content: Buffer): Buffer {
+  return execFileSync(program, words, { input: content, maxBuffer: 2 ** 28 });
+}
+
+/** As a zip file has it: xz writes the size (8 bytes) behind the properties, and an end marker. */
+function lzma(content: Buffer): Buffer {
+  const alone = by('xz', ['--format=lzma', '--stdout'], content);
+  return Buffer.concat([LZMA_HEAD, alone.subarray(0, 5), alone.subarray(13)]);
+}
+
+const METHODS: Record<string, { method: number; flags: number; pack: (content: Buffer) => Buffer }> = {
+  zstd: { method: ZSTD, flags: 0, pack: (content) => zstdCompressSync(content) },
+  bzip2: { method: BZIP2, flags: 0, pack: (content) => by('bzip2', ['--stdout'], content) },
+  lzma: { method: LZMA, flags: END_MARKER, pack: lzma },
+};
+
+function packed(
+  how: keyof typeof METHODS,
+  name: string,
+  data: string | Buffer,
+  more: Partial<ZipEntry> = {},
+): ZipEntry {
+  const { method, flags, pack } = METHODS[how]!;
+  return { name, data, method, flags, packed: pack(Buffer.from(data)), ...more };
+}
+
+function topology(project_id = randomUUID() as string): string {
+  const node = {
+    ...{ node_id: randomUUID(), name: 'Hub', node_type: 'ethernet_hub', compute_id: 'local', aux: null },
+    properties: { compute_id: 'local', usage: '' },
+  };
+  const contents = { computes: [], drawings: [], links: [], nodes: [node] };
+  return JSON.stringify({
+    type: 'topology',
+    revision: 10,
+    version: '3.0.6',
+    project_id,
+    name: 'l',
+    topology: contents,
+  });
+}
+
+async function sent(server: LabServer, archive: Buffer): Promise<{ id: string; status: number; answer: Body }> {
+  const id = randomUUID();
+  const body = new Uint8Array(archive);
+  const response = await server.request(`/v2/projects/${id}/import`, { method: 'POST', body });
+  return { id, status: response.status, answer: await response.json() };
+}
+
+/** Text and noise, of several blocks of each method. */
+const LARGE = Buffer.concat([
+  Buffer.alloc(2_000_000, 'a line of text\n'),
+  randomBytes(1_200_000),
+  Buffer.alloc(3_000_000),
+]);
+
+for (const how of Object.keys(METHODS)) {
+  test(`a lab of 3.0 comes out of an archive by ${how}, with its files and a snapshot`, async (t) => {
+    const server = await LabServer.start(t);
+    const text = topology();
+    const snapshot = zip([packed(how, 'project.gns3', text), packed(how, 'notes', 'of then')]);
+    const archive = zip([
+      packed(how, 'project.gns3', text),
+      packed(how, 'large', LARGE),
+      packed(how, 'empty', ''),
+      packed(how, 'snapshots/one_010120_000000.gns3project', snapshot),
+    ]);
+    const { status, answer } = await sent(server, archive);
+    assert.equal(status, 201, JSON.stringify(answer));
+    assert.ok((await readFile(join(answer.path, 'large'))).equals(LARGE));
+    assert.equal(await readFile(join(answer.path, 'empty'), 'utf8'), '');
+    // Releases 2.2 restore no snapshot of revision 10.
+    const inside = await unzipped(join(answer.path, 'snapshots/one_010120_000000.gns3project'));
+    const { revision, project_id: id } = JSON.parse(inside['project.gns3']!);
+    assert.deepEqual([revision, id], [9, answer.project_id]);
+    const path = `/v2/projects/${answer.project_id}`;
+    await server.expect(201, 'POST', `${path}/open`);
+    const [one] = await server.expect(200, 'GET', `${path}/snapshots`);
+    await server.expect(201, 'POST', `${path}/snapshots/${one.snapshot_id}/restore`);
+    assert.equal(await readFile(join(answer.path, 'notes'), 'utf8'), 'of then');
+    const [hub] = await server.expect(200, 'GET', `${path}/nodes`);
+    assert.equal(hub.name, 'Hub');
+  });
+}
+
+test('broken contents by each method are refused with the reason, and leave nothing', async (t) => {
+  const server = await LabServer.start(t);
+  const good = { name: 'project.gns3', data: topology() };
+  const content = randomBytes(700_000);
+  for (const [how, { method, flags, pack }] of Object.entries(METHODS)) {
+    const whole = pack(content);
+    const bad = Buffer.from(whole);
+    bad.fill(0x55, 5_000, 6_000);
+    const broken: [what: string, entry: Partial<ZipEntry>, reason: RegExp][] = [
+      ['garbage', { packed: Buffer.from('garbage, and nothing else in here') }, /damaged/],
+      ['nothing', { packed: Buffer.alloc(0) }, /damaged/],
+      ['half of it', { packed: whole.subarray(0, whole.length / 2) }, /damaged/],
+      ['other bytes in the middle', { packed: bad }, /damaged/],
+      ['more than it says', { size: 100 }, /more than the archive says/],
+      ['less than it says', { size: content.length + 1 }, /less than the archive says|checksum|end too early/],
+      ['a wrong checksum', { crc: 5 }, /checksum/],
+      ['a topology that is broken', { name: 'project.gns3', packed: whole.subarray(0, 50) }, /damaged/],
+    ];
+    for (const [what, entry, reason] of broken) {
+      const other = entry.name === undefined ? [good] : [];
+      const archive = zip([...other, { name: 'x', data: content, method, flags, packed: whole, ...entry }]);
+      const { status, answer } = await sent(server, archive);
+      assert.equal(status, 409, `${how}, ${what}: ${JSON.stringify(answer)}`);
+      assert.match(answer.message, reason, `${how}, ${what}`);
+    }
+  }
+  const dictionary = Buffer.from(METHODS['lzma']!.pack(content));
+  dictionary.writeUInt32LE(2 ** 30, 5);
+  const large = { name: 'x', method: LZMA, flags: END_MARKER, packed: dictionary, size: 2 ** 30 };
+  const refused = await sent(server, zip([good, large]));
+  assert.equal(refused.status, 409);
+  assert.match(refused.answer.message, /dictionary .* larger than 64 MiB; export/);
+  assert.deepEqual(await readdir(join(server.state, 'projects')), []);
+});
+
+test('archives by each method with any bytes changed are taken or refused, and never half taken', async (t) => {
+  const server = await LabServer.start(t);
+  let state = Number(process.env['LABWIRE_TEST_SEED'] ?? Date.now() % 2 ** 31);
+  t.diagnostic(`LABWIRE_TEST_SEED=${state}`);
+  const next = (limit: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+  for (const how of Object.keys(METHODS)) {
+    const archive = zip([packed(how, 'project.gns3', topology()), packed(how, 'x', 'content'.repeat(500))]);
+    for (let round = 0; round < 60; round += 1) {
+      const changed = Buffer.from(archive);
+      for (let change = 0; change <= next(3); change += 1) changed[next(changed.length)] = next(256);
+      const { id, status } = await sent(server, next(10) === 0 ? changed.subarray(0, next(changed.length)) : changed);
+      assert.ok(status === 201 || status === 409, `${how}: ${status}`);
+      const names = await readdir(join(server.state, 'projects'));
+      assert.deepEqual(names, status === 201 ? [id] : []);
+      if (status === 201) await server.expect(204, 'DELETE', `/v2/projects/${id}`);
+    }
+  }
+});

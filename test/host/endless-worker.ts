@@ -1,0 +1,7 @@
+// A thread whose tasks may never end, for task-thread.test.ts.
+import { serveTasks } from '../../src/host/task-thread.ts';
+
+serveTasks((request: 'loop' | 'answer') => {
+  while (request === 'loop');
+  return request;
+});
