@@ -1,8 +1,10 @@
 // `labwired node`: the nodes of a lab, and their consoles.
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import type { NodeDuplicate } from '../controller/nodes/schema.ts';
 import type { TemplateUsage } from '../controller/templates/schema.ts';
 import { Failure } from '../failures.ts';
+import { builtinProperties, usualSymbol } from '../store/node-kinds/kinds.ts';
+import { NodeType } from '../store/vocabulary.ts';
 import { type Noun, verb } from './command.ts';
 import { computeNamed } from './compute.ts';
 import { attachTerminal } from './console-terminal.ts';
@@ -39,6 +41,14 @@ export function placeOf(at: string): { x: number; y: number } {
   return { x: Number(x), y: Number(y) };
 }
 
+/** As a node of the type's built-in template looks and begins, where the settings do not say. */
+function withUsual(type: string, settings: Record<string, unknown>): Record<string, unknown> {
+  if (!v.is(NodeType, type)) return settings;
+  const { properties } = settings as { properties?: Record<string, unknown> };
+  const script = properties && 'startup_script' in properties ? {} : builtinProperties(type);
+  return { symbol: usualSymbol(type), ...settings, properties: { ...script, ...properties } };
+}
+
 async function create(
   session: Session,
   name: string | undefined,
@@ -66,7 +76,8 @@ async function create(
       )
     : session.api.post<NodeObject>(`/v2/projects/${lab.project_id}/nodes`, {
         ...somewhere,
-        ...{ name: name ?? kind, node_type: kind, compute_id: compute, ...settings },
+        ...{ name: name ?? kind, node_type: kind, compute_id: compute },
+        ...withUsual(kind, settings),
       }));
   if (!hasItsPort(settings, made)) {
     await session.api.delete(pathOf(lab, made));

@@ -3,7 +3,8 @@
 import { Document, isMap, isScalar, type Pair, parse, visit } from 'yaml';
 import { defaultEndLabel } from '../../controller/links/link.ts';
 import { defaultLabel } from '../../controller/nodes/label.ts';
-import { findNodeKind } from '../../store/node-kinds/kinds.ts';
+import { asset } from '../../host/assets.ts';
+import { builtinProperties, findNodeKind, usualSymbol } from '../../store/node-kinds/kinds.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
 import type { Api } from '../api.ts';
 import { endText } from '../link-ends.ts';
@@ -41,7 +42,6 @@ const SETTINGS: Readonly<Record<string, unknown>> = {
   zoom: 100,
 };
 
-const USUAL_SYMBOL = ':/symbols/computer.svg';
 const USUAL_PORTS = { format: 'Ethernet{0}', segmentSize: 0 };
 const CONSOLES: Readonly<Record<string, string>> = {
   ...{ vpcs: 'telnet', dynamips: 'telnet', iou: 'telnet', qemu: 'telnet', docker: 'telnet', ethernet_switch: 'none' },
@@ -119,7 +119,7 @@ async function nodeText(
     at: [node.x, node.y],
     z: unless(node.z, 1),
     locked: node.locked === true ? true : undefined,
-    symbol: unless(node.symbol ?? undefined, USUAL_SYMBOL),
+    symbol: unless(node.symbol?.replace('/classic/', '/'), usualSymbol(type)) && (node.symbol ?? undefined),
     label: labelOf(node),
     console: said({
       type: unless(consoleType ?? undefined, CONSOLES[type]),
@@ -134,10 +134,17 @@ async function nodeText(
       first: node.first_port_name ?? undefined,
     }),
     start: said({ order: node.start_order || undefined, delay: node.start_delay || undefined }),
-    config: hasConfiguration(type) ? await file(configPath(node, false)) : undefined,
+    config: hasConfiguration(type) ? unless(await file(configPath(node, false)), usualConfig(node)) : undefined,
     private_config: hasPrivateConfiguration(type) ? await file(configPath(node, true)) : undefined,
     files: said(files),
   }) as NodeText;
+}
+
+/** What the server writes for a virtual PC that is given no configuration, unless its administrator has changed that. */
+function usualConfig({ node_type: type, name }: ServerNode): string | undefined {
+  const base = findNodeKind(type) && builtinProperties(type as NonNullable<NodeText['type']>)['base_script_file'];
+  const text = typeof base === 'string' ? asset(`configs/${base}`) : undefined;
+  return text && literal(text.toString().replaceAll('%h', name));
 }
 
 function linkText({ nodes }: ServerLab, link: ServerLink): string | LinkText {

@@ -2,13 +2,14 @@
 import { nodeRequest } from '../../controller/templates/node-request.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
-import { findNodeKind } from '../../store/node-kinds/kinds.ts';
+import type { Point } from '../../layout/faults.ts';
+import { builtinProperties, findNodeKind, usualSymbol } from '../../store/node-kinds/kinds.ts';
 import { suggestion } from '../nearest.ts';
 import { covered, freePlace } from '../node.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
 import { freeId } from './identity.ts';
-import { layOut, type Point } from './layout.ts';
+import { layOut } from './layout.ts';
 import { LabFileMistakes } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { type Base, wrongSettings } from './node-settings.ts';
@@ -117,6 +118,8 @@ function creationOf(
         ...(template_id !== undefined && { template_id }),
         name: node.name,
         ...at,
+        symbol: usualSymbol(type!),
+        properties: node.config === undefined && !('startup_script' in properties) ? builtinProperties(type!) : {},
       };
   const own = Object.fromEntries(
     members(node)
@@ -129,7 +132,7 @@ function creationOf(
     ...own,
     ...(label && { label }),
     node_id: id,
-    properties: { ...('properties' in request ? request.properties : {}), ...properties },
+    properties: { ...request.properties, ...properties },
   };
   return {
     action: 'create',

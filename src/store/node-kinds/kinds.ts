@@ -43,6 +43,16 @@ export function usualProperties(type: NodeType): Readonly<Record<string, unknown
   return v.getDefaults(v.object(nodeKind(type).template.members ?? {})) as Record<string, unknown>;
 }
 
+/** The id of a type's symbol, as its templates have it unless they name another. */
+export function usualSymbol(type: NodeType): string {
+  return `:/symbols/${nodeKind(type).template.symbol}.svg`;
+}
+
+/** What the built-in template of a type gives its nodes beside the usual properties: the base configuration of a virtual PC. */
+export function builtinProperties(type: NodeType): Readonly<Record<string, unknown>> {
+  return (nodeKind(type).template.builtin?.settings?.['properties'] ?? {}) as Record<string, unknown>;
+}
+
 /** A kind whose nodes have images. */
 export interface ImageKind extends ImageFacts {
   readonly type: NodeType;
