@@ -6,6 +6,7 @@ import type * as v from 'valibot';
 import type { ProjectDuplicate } from '../controller/archives/duplicate-routes.ts';
 import type { ProjectCreate } from '../controller/projects/schema.ts';
 import { Failure } from '../failures.ts';
+import { quoted } from '../host/shell-word.ts';
 import { type Noun, type Verb, verb } from './command.ts';
 import { fileBody, mustBeFree, REPLACES, save } from './files.ts';
 import type { ExportOptions } from './labfile/export.ts';
@@ -81,6 +82,31 @@ async function startFile(session: Session, file: string): Promise<LabObject> {
   return lab;
 }
 
+const NUMBER = { number: { summary: 'if the name is taken, with a number behind it' } } as const;
+
+function nameTaken(name: string): Failure {
+  return new Failure(
+    'conflict',
+    `The name "${name}" is taken: choose another one, or let --number put a number behind it.`,
+  );
+}
+
+/**
+ * A new lab of this name, which servers number in silence if it is taken, also by a lab that this account cannot see.
+ * @throws Failure `conflict` for a taken name unless it may be numbered; no lab is made then
+ */
+async function madeWithName(
+  session: Session,
+  { name, number }: { name: string; number: boolean },
+  make: () => Promise<LabObject>,
+): Promise<LabObject> {
+  if (!number && (await session.labs()).some((one) => one.name === name)) throw nameTaken(name);
+  const made = await make();
+  if (number || made.name === name) return made;
+  await session.api.delete(pathOf(made));
+  throw nameTaken(name);
+}
+
 /** A step that a lab takes as a whole. */
 function step(name: string, summary: string, done: string, take: (session: Session, lab: LabObject) => Promise<void>) {
   return verb({
@@ -132,7 +158,7 @@ async function labAsText(session: Session, lab: LabObject, options: ExportOption
   if (lab.status !== 'opened') {
     throw new Failure(
       'conflict',
-      `Lab "${lab.name}" is closed and does not show its files: labwired lab open "${lab.name}"`,
+      `Lab "${lab.name}" is closed and does not show its files: labwired lab open ${quoted(lab.name)}`,
     );
   }
   const [{ exportText }, { readLabState }] = await Promise.all([
@@ -191,6 +217,7 @@ export const lab: Noun = {
       flags: {
         'keep-macs': { summary: 'its nodes keep their MAC addresses, instead of getting new ones' },
         'new-macs': { summary: 'its nodes get new MAC addresses, as without it' },
+        ...NUMBER,
       },
       run: async (session, [wanted, name], flags) => {
         if (flags['keep-macs'] && flags['new-macs']) throw new WrongUsage('Give --keep-macs or --new-macs, not both.');
@@ -199,7 +226,9 @@ export const lab: Noun = {
           name: name!,
           reset_mac_addresses: flags['keep-macs'] !== true,
         };
-        const made = await session.api.post<LabObject>(`${pathOf(lab)}/duplicate`, body);
+        const made = await madeWithName(session, { name: name!, number: flags.number === true }, () =>
+          session.api.post<LabObject>(`${pathOf(lab)}/duplicate`, body),
+        );
         session.tell(`Lab "${made.name}" created: ${made.project_id}`, made.project_id, made);
       },
     }),
@@ -260,14 +289,18 @@ export const lab: Noun = {
       flags: {
         name: { value: 'NAME', summary: "instead of the file's" },
         'new-macs': { summary: 'its nodes get new MAC addresses, as a further copy needs them' },
+        ...NUMBER,
       },
-      run: async (session, [file], { name, 'new-macs': newMacs }) => {
+      run: async (session, [file], { name: given, number, 'new-macs': newMacs }) => {
         await session.labs(); // asks for the password, if there is one, before the file is sent
-        using sent = await fileBody(session, file!);
-        const query = new URLSearchParams({ name: name ?? basename(file!).replace(/\.[^.]+$/, '') });
+        const name = given ?? basename(file!).replace(/\.[^.]+$/, '');
+        const query = new URLSearchParams({ name });
         if (newMacs) query.set('reset_mac_addresses', 'yes');
         const path = `/v2/projects/${randomUUID()}/import?${query}`;
-        const made = (await session.api.upload(path, sent.body)) as LabObject;
+        const made = await madeWithName(session, { name, number: number === true }, async () => {
+          using sent = await fileBody(session, file!);
+          return (await session.api.upload(path, sent.body)) as LabObject;
+        });
         session.tell(`Lab "${made.name}" imported: ${made.project_id}`, made.project_id, made);
       },
     }),

@@ -155,7 +155,21 @@ test('cables are impaired, cleared, unplugged and plugged, and a lab is renamed 
   await labwired.fails(2, /Say what to change/, 'lab', 'update', 'Büro 2');
   await labwired.say('lab', 'duplicate', 'Büro 2', 'Kopie', '--new-macs');
   assert.match(await labwired.say('lab', 'list'), /Büro 2 +opened[\s\S]*Kopie +closed/);
-  assert.match(await labwired.say('lab', 'duplicate', 'Büro 2', 'Kopie'), /Lab "Kopie-1" created/);
+  const labs = async (): Promise<string[]> => (await labwired.say('lab', 'list', '-q')).split('\n');
+  const before = await labs();
+  const isTaken = /The name "Kopie" is taken: choose another one, or let --number put a number behind it/;
+  await labwired.fails(1, isTaken, 'lab', 'duplicate', 'Büro 2', 'Kopie');
+  await labwired.say('lab', 'export', 'Kopie', '--to', 'Kopie.gns3project');
+  await labwired.fails(1, isTaken, 'lab', 'import', 'Kopie.gns3project');
+  await labwired.fails(1, isTaken, 'lab', 'import', 'Kopie.gns3project', '--name', 'Kopie', '--quiet');
+  await labwired.fails(1, /there is already a .*"Kopie"/, 'lab', 'create', 'Kopie');
+  // What else is called so in the projects directory makes the server number a name, too.
+  mkdirSync(join(labwired.daemon.state, 'projects', 'Folder'), { recursive: true });
+  await labwired.fails(1, /"Folder" is taken/, 'lab', 'duplicate', 'Büro 2', 'Folder');
+  await labwired.fails(1, /"Folder" is taken/, 'lab', 'import', 'Kopie.gns3project', '--name', 'Folder');
+  assert.deepEqual(await labs(), before, 'no lab was made');
+  assert.match(await labwired.say('lab', 'duplicate', 'Büro 2', 'Kopie', '--number'), /Lab "Kopie-1" created/);
+  assert.match(await labwired.say('lab', 'import', 'Kopie.gns3project', '--number'), /Lab "Kopie-2" imported/);
 });
 
 test('templates are made of a type, or of an appliance whose image is there, and hosts are added, changed and removed', async (t) => {

@@ -109,7 +109,7 @@ test('pings, consoles and frames are looked at, and what was seen is said', asyn
   assert.match(await labwired.say('test', 'checks.yaml'), /\n1 check passed/, 'of the lab that is open');
   await labwired.fails(
     1,
-    /Lab "Checked" keeps no checks: .*labwired test FILE --lab "Checked" --keep/,
+    /Lab "Checked" keeps no checks: .*labwired test FILE --lab Checked --keep/,
     'test',
     'Checked',
   );
@@ -191,6 +191,10 @@ test('a check is looked at again until it passes, and Ctrl+C leaves no capture b
   await labwired.fails(1, /There is no lab "x"/, 'test', '--lab', 'x');
   await daemon.post(`${lab.path}/close`);
   await labwired.fails(1, /Lab "Checked" is closed: labwired lab start lab\.yaml/, 'test');
+  await labwired.say('lab', 'duplicate', 'Checked', "Ann's copy");
+  const fix = "labwired lab start 'Ann'\\''s copy'";
+  const { error } = await labwired.run('test', '--lab', "Ann's copy");
+  assert.equal(error, `labwired: Lab "Ann's copy" is closed: ${fix}\n`, 'not the file, which starts another lab');
   await daemon.post(`${lab.path}/open`);
   await labwired.say('node', 'start', 'PC1');
   const [link] = await lab.links();

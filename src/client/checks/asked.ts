@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { stringify } from 'yaml';
 import { Failure } from '../../failures.ts';
 import { exists } from '../../host/exists.ts';
+import { quoted } from '../../host/shell-word.ts';
 import type { WantedCheck } from '../labfile/model.ts';
 import { checksWithin, directoryOf, parseChecks, parseLab, textOfFile } from '../labfile/read.ts';
 import { KEPT_CHECKS, keptChecksPath, readKeptChecks } from '../labfile/state.ts';
@@ -20,7 +21,7 @@ export interface Asked {
   file: string;
   /** The checks as a file has them that has nothing else. */
   text: string;
-  /** What `labwired lab start` takes. */
+  /** What `labwired lab start` takes, as a shell wants it. */
   started: string;
 }
 
@@ -46,7 +47,10 @@ export async function askedChecks(session: Session, word: string | undefined, na
   const wanted = await parseLab(content, file, directoryOf(file));
   if (wanted.checks.length === 0) throw new WrongUsage(`${wanted.file} has no checks: write them below checks.`);
   const lab = await labOfFile(session, wanted, named);
-  return { lab, checks: wanted.checks, file: wanted.file, text: stringify(within), started: wanted.file };
+  // A file starts the lab that it names itself, and only a file that `lab start` takes for one.
+  const isOwn = named === undefined && /\.ya?ml$/.test(file);
+  const started = quoted(isOwn ? file : lab.name);
+  return { lab, checks: wanted.checks, file: wanted.file, text: stringify(within), started };
 }
 
 async function labCalled(session: Session, name: string | undefined): Promise<LabObject> {
@@ -66,7 +70,7 @@ async function labCalled(session: Session, name: string | undefined): Promise<La
 /** Of a text that tells of no lab: its names are those of this one. */
 async function checksOf(session: Session, lab: LabObject, text: string, file: string): Promise<Asked> {
   const names = (await session.nodes(lab)).map(({ name }) => name);
-  return { lab, checks: await parseChecks(text, file, names), file, text, started: `"${lab.name}"` };
+  return { lab, checks: await parseChecks(text, file, names), file, text, started: quoted(lab.name) };
 }
 
 async function keptChecks(session: Session, lab: LabObject): Promise<Asked> {
@@ -74,7 +78,7 @@ async function keptChecks(session: Session, lab: LabObject): Promise<Asked> {
   if (text === undefined)
     throw new Failure(
       'not-found',
-      `Lab "${lab.name}" keeps no checks: write them below checks: in a file, then labwired test FILE --lab "${lab.name}" --keep`,
+      `Lab "${lab.name}" keeps no checks: write them below checks: in a file, then labwired test FILE --lab ${quoted(lab.name)} --keep`,
     );
   return checksOf(session, lab, text, `${KEPT_CHECKS} of lab ${lab.name}`);
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 import { Slots } from '../../host/slots.ts';
-import { nodeKey, type WantedLab, type WantedNode } from '../labfile/model.ts';
+import { fileWord, nodeKey, type WantedLab, type WantedNode } from '../labfile/model.ts';
 import type { Ready } from '../labfile/schema.ts';
 import type { LabObject } from '../objects.ts';
 import type { Session } from '../session.ts';
@@ -74,7 +74,7 @@ export async function startInOrder(session: Session, lab: LabObject, wanted: Wan
     if (!node)
       throw new Failure(
         'not-found',
-        `Lab "${lab.name}" has no node "${name}" yet: labwired apply ${wanted.file} makes it.`,
+        `Lab "${lab.name}" has no node "${name}" yet: labwired apply ${fileWord(wanted)} makes it.`,
       );
     return [name, node] as const;
   });

@@ -1,6 +1,6 @@
 // The lab that the file describes, on the server.
 import { Failure } from '../../failures.ts';
-import type { WantedLab } from '../labfile/model.ts';
+import { fileWord, type WantedLab } from '../labfile/model.ts';
 import { findLab } from '../labfile/state.ts';
 import type { LabObject } from '../objects.ts';
 import type { Session } from '../session.ts';
@@ -13,5 +13,5 @@ export async function labOfFile(session: Session, wanted: WantedLab, named?: str
   if (named !== undefined) return session.labNamed(named);
   const lab = await findLab(session, wanted);
   if (lab) return lab;
-  throw new Failure('not-found', `There is no lab "${wanted.name}" yet: labwired apply ${wanted.file} makes it.`);
+  throw new Failure('not-found', `There is no lab "${wanted.name}" yet: labwired apply ${fileWord(wanted)} makes it.`);
 }

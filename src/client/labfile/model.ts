@@ -1,5 +1,6 @@
 // A lab as its file wants it: checked, its copies counted out and its variables filled in.
 import type { Variables } from '../../store/vocabulary.ts';
+import { quoted } from '../../host/shell-word.ts';
 import type { Place } from './mistakes.ts';
 import type { Check, DrawingText, LabText, LinkText, NodeText, Start } from './schema.ts';
 import type { Path } from './source.ts';
@@ -61,6 +62,14 @@ export interface WantedLab {
   links: WantedLink[];
   drawings: WantedDrawing[];
   checks: WantedCheck[];
+}
+
+/** What standard input is called in messages. */
+export const STANDARD_INPUT = 'standard input';
+
+/** The file as a word of a command, as a shell wants it. */
+export function fileWord({ file }: WantedLab): string {
+  return file === STANDARD_INPUT ? '-' : quoted(file);
 }
 
 /** What a server makes of a name: it leaves blanks out. Two names that are equal then mean the same node. */

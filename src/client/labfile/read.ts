@@ -16,6 +16,7 @@ import { LabFileMistakes, type Mistake } from './mistakes.ts';
 import {
   nodeKey,
   type Origin,
+  STANDARD_INPUT,
   type WantedCheck,
   type WantedDrawing,
   type WantedLab,
@@ -51,7 +52,7 @@ export async function textOfFile(file: string): Promise<string> {
 /** Where the files are that a file names. */
 export const directoryOf = (file: string): string => (file === '-' ? '.' : dirname(resolve(file)));
 
-const shownName = (file: string): string => (file === '-' ? 'standard input' : file);
+const shownName = (file: string): string => (file === '-' ? STANDARD_INPUT : file);
 
 /** What of a file is about checks; `isAlone` when it has nothing else, and so tells of no lab. @throws LabFileMistakes where it is no YAML */
 export function checksWithin(content: string, file: string): { isAlone: boolean; variables: unknown; checks: unknown } {
