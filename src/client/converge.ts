@@ -2,6 +2,7 @@
 
 import { type Flags, type Noun, type Values, type Verb, verb } from './command.ts';
 import { confirm } from './confirm.ts';
+import { counted } from './counted.ts';
 import { exportVerb } from './lab.ts';
 import type { Change } from './labfile/changes.ts';
 import type { WantedLab } from './labfile/model.ts';
@@ -158,7 +159,7 @@ async function destroyLab(session: Session, file = USUAL_FILE, yes = false): Pro
   }
   const nodes = await session.nodes(lab);
   await confirm(
-    `This deletes lab "${lab.name}" with ${nodes.length} nodes, their files and all snapshots, for good.`,
+    `This deletes lab "${lab.name}" with ${counted(nodes.length, 'node')}, all files and snapshots, for good.`,
     yes,
   );
   await session.api.delete(labPath(lab));

@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { IMAGE_KINDS } from '../store/node-kinds/kinds.ts';
 import { type Noun, verb } from './command.ts';
+import { counted } from './counted.ts';
 import { inBytes } from './figures.ts';
 import { mustBeFree, REPLACES, save } from './files.ts';
 import { findNamed } from './find.ts';
@@ -65,7 +66,7 @@ export const image: Noun = {
           { heading: 'IMAGE', cell: ({ filename }) => filename },
           { heading: 'FOR', cell: ({ emulator }) => emulator },
           { heading: 'SIZE', cell: ({ filesize }) => inBytes(filesize) },
-          { heading: 'USED BY', cell: ({ used_by: { length } }) => (length === 1 ? '1 node' : `${length} nodes`) },
+          { heading: 'USED BY', cell: ({ used_by: { length } }) => counted(length, 'node') },
         ]);
       },
     }),

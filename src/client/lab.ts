@@ -8,6 +8,7 @@ import type { ProjectCreate } from '../controller/projects/schema.ts';
 import { Failure } from '../failures.ts';
 import { quoted } from '../host/shell-word.ts';
 import { type Noun, type Verb, verb } from './command.ts';
+import { counted } from './counted.ts';
 import { fileBody, mustBeFree, REPLACES, save } from './files.ts';
 import type { ExportOptions } from './labfile/export.ts';
 import type { LabObject } from './objects.ts';
@@ -264,8 +265,8 @@ export const lab: Noun = {
         const { checkLab } = await import('./labfile/read.ts');
         const { name, nodes, links, checks } = await checkLab(file!);
         const figures = { name, nodes: nodes.length, links: links.length, checks: checks.length };
-        const counted = `${nodes.length} nodes, ${links.length} links, ${checks.length} checks`;
-        session.tell(`${file}: lab "${name}" is right: ${counted}`, name, figures);
+        const parts = [counted(nodes.length, 'node'), counted(links.length, 'link'), counted(checks.length, 'check')];
+        session.tell(`${file}: lab "${name}" is right: ${parts.join(', ')}`, name, figures);
       },
     }),
     verb({
@@ -311,6 +312,13 @@ export const lab: Noun = {
       flags: {
         to: { value: 'FILE', summary: 'a file for it; - is standard output, which is usual' },
         netem: { value: 'FILE', summary: 'what containerlab tools netem show --format json has printed' },
+        map: {
+          value: 'KIND=TEMPLATE',
+          many: true,
+          summary: 'nodes of this kind are made of a template; again for more',
+        },
+        partial: { summary: 'succeed although nodes of unknown kinds are placeholders' },
+        'allow-outside': { summary: "take bound files from outside of the topology file's folder, too" },
         force: REPLACES,
       },
       run: async (session, [file], flags) => {

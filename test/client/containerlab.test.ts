@@ -1,6 +1,10 @@
 // Topology files of containerlab become labs in text, and what has no equivalent is said with its line.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of the format look so
 import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { stringify } from 'yaml';
 import { convertTopology } from '../../src/client/containerlab/convert.ts';
@@ -18,14 +22,27 @@ async function imported(
     files = {},
     netem = new Map() as Netem,
     environment = {},
-  }: { files?: Record<string, string[]>; netem?: Netem; environment?: Record<string, string> } = {},
+    templates = new Map<string, string>(),
+  }: {
+    files?: Record<string, string[]>;
+    netem?: Netem;
+    environment?: Record<string, string>;
+    templates?: ReadonlyMap<string, string>;
+  } = {},
 ) {
   const binds = {
     files: (source: string) =>
-      files[source] && new Map(files[source].map((path) => [path, `${source}${path && '/'}${path}`])),
+      files[source] === undefined
+        ? `/labs/${source} is missing`
+        : new Map(files[source].map((path) => [path, `${source}${path && '/'}${path}`])),
   };
-  const { lab, report } = convertTopology(readTopology(text, 'x.clab.yml', environment), { binds, netem });
-  return { lab, remarks: report.remarks.map((one) => `${one.line}: ${one.text}`) };
+  const topology = readTopology(text, 'x.clab.yml', environment);
+  const { lab, report, placeholders } = convertTopology(topology, { binds, netem, templates });
+  return {
+    lab,
+    placeholders: placeholders.map(({ name }) => name),
+    remarks: report.remarks.map((one) => `${one.line}: ${one.text}`),
+  };
 }
 
 const TRIANGLE = `name: triangle
@@ -126,7 +143,7 @@ test('what comes out is a lab that the reader takes, whatever stands in the text
 });
 
 test('everything without an equivalent is said once, with its line', async () => {
-  const { lab, remarks } = await imported(`name: vendors
+  const { lab, placeholders, remarks } = await imported(`name: vendors
 mgmt: {network: x}
 topology:
   kinds:
@@ -152,20 +169,30 @@ topology:
     - {type: vxlan, endpoint: {node: n2, interface: eth5}, remote: 10.0.0.1, vni: 1}
     - endpoints: ['n1:eth4', 'nobody:eth1']
 `);
-  assert.deepEqual(Object.keys(lab.nodes!), ['n1', 'n2']);
-  assert.deepEqual(lab.links, ['n1:eth2 -- n2:eth1']);
+  assert.deepEqual(Object.keys(lab.nodes!), ['srl', 'n1', 'n2', 'n3', 'h']);
+  assert.deepEqual(placeholders, ['srl', 'n3', 'h']);
+  assert.deepEqual(lab.nodes!['srl'], {
+    type: 'docker',
+    properties: {
+      image: 'srl',
+      adapters: 2,
+      usage: 'Placeholder: its kind nokia_srlinux is unknown; name a template for it with --map nokia_srlinux=TEMPLATE',
+    },
+  });
+  assert.deepEqual(lab.links, ['n1:eth1 -- srl:eth1', 'n1:eth2 -- n2:eth1']);
   assert.deepEqual(lab.nodes!['n1']!.start, { after: ['n2'] });
   const expected = [
     [2, /^mgmt has no equivalent/],
-    [5, /^memory has no equivalent: containers are not limited/],
-    [7, /"srl" is left out with its links: its kind nokia_srlinux/],
-    [11, /^ports has no equivalent/],
-    [12, /^startup-config has no equivalent/],
-    [13, /docker\.sock: it is no file here/],
-    [14, /vtysh -b: it runs before the image's own command/],
+    [5, /^memory of kinds\.linux has no equivalent: containers are not limited/],
+    [7, /"srl" is a placeholder, .*with --map nokia_srlinux=TEMPLATE/],
+    [11, /^ports of "n1" has no equivalent/],
+    [12, /^startup-config of "n1" has no equivalent/],
+    [13, /^binds of "n1": \/var\S+ is left out: \/labs\/\/var\/run\/docker\.sock is missing/],
+    [14, /^exec of "n1": vtysh -b runs before the image's own command/],
     [15, /starts after "n2" has started, not when that is healthy/],
-    [17, /"n3" has no image/],
-    [18, /"h" is left out with its links: its kind host/],
+    [17, /"n3" is a placeholder, .*it has no image/],
+    [18, /"h" is a placeholder, .*--map host=TEMPLATE/],
+    [20, /interface e1-1 of "srl" is eth1 here/],
     [21, /interface net0 of "n1" is eth2 here/],
     [22, /macvlan:eno1 to an interface of the host/],
     [24, /n2:eth5 to another host/],
@@ -252,7 +279,7 @@ topology:
         'cp /etc/network/binds/1 /etc/frr/daemons',
       ],
     },
-    remarks: [/^8: binds \/lib\/modules:\/lib\/modules: it is no file here, and no folder of up to 200 files/],
+    remarks: [/^8: binds of "r1": \/lib\/modules:\/lib\/modules is left out: \/labs\/\/lib\/modules is missing/],
   },
   {
     what: 'the extended form of links, with addresses of hardware, an MTU and what only vendors use',
@@ -272,8 +299,8 @@ topology:
     setup: { a: ['ip link set dev eth1 mtu 9000'], b: ['ip link set dev eth1 mtu 9000'] },
     links: ['a:eth1 -- b:eth1'],
     remarks: [
-      /^7: ipv4 of the end of a link has no equivalent: say it in exec/,
-      /^10: vars of a link has no equivalent/,
+      /^7: ipv4 of a:eth1 has no equivalent: say it in exec/,
+      /^10: vars of the link of a:eth1, b:eth1 has no equivalent/,
     ],
   },
   {
@@ -316,7 +343,10 @@ topology:
         configure: {wait-for: [db], exec: {on-enter: [echo hello]}}
     old: {wait-for: [db, web]}
 `,
-    remarks: [/^9: exec of the stage configure has no equivalent/, /^9: it waits for no node: write \{node: NAME/],
+    remarks: [
+      /^9: exec of the stage configure of "web" has no/,
+      /^9: wait-for of "web" names no node: write \{node: NAME/,
+    ],
   },
   {
     what: 'members of containers without an equivalent, each with a reason where there is one',
@@ -347,7 +377,7 @@ topology:
     remarks: [
       /^7: entrypoint .*: the image's own/,
       /^8: user .*: the programs run as the image says/,
-      /^9: network-mode container:other has no equivalent: a container has a network of its own/,
+      /^9: network-mode container:other of "n" has no equivalent: a container has a network of its own/,
       /^10: ports .*published/,
       /^11: cpu .*not limited/,
       /^12: memory .*not limited/,
@@ -359,7 +389,7 @@ topology:
       /^18: runtime /,
       /^19: restart-policy /,
       /^21: mgmt_ipv4 .*no management network/,
-      /^22: publish has no equivalent$/,
+      /^22: publish of "n" has no equivalent$/,
     ],
   },
   {
@@ -400,7 +430,7 @@ topology:
     },
   },
   {
-    what: 'routers of vendors beside containers: these and the links between them stay',
+    what: 'routers of vendors beside containers: all nodes and links stay',
     text: `name: mixed
 topology:
   kinds: {nokia_srlinux: {image: srl, type: ixr-d3l, license: key}}
@@ -415,8 +445,14 @@ topology:
     - endpoints: [c1:eth2, c2:eth1]
 `,
     nodes: { c1: { image: 'x', adapters: 3 }, c2: { image: 'x', adapters: 2 } },
-    links: ['c1:eth2 -- c2:eth1'],
-    remarks: [/^5: node "srl1" .*nokia_srlinux has no/, /^6: node "xr" .*cisco_xrd has no/],
+    links: ['srl1:eth1 -- xr:eth1', 'srl1:eth2 -- c1:eth1', 'c1:eth2 -- c2:eth1'],
+    remarks: [
+      /^5: node "srl1" is a placeholder.*nokia_srlinux=TEMPLATE/,
+      /^6: node "xr" is a placeholder.*cisco_xrd=TEMPLATE/,
+      /^10: the interface e1-1 of "srl1" is eth1 here/,
+      /^10: the interface Gi0-0-0-0 of "xr" is eth1 here/,
+      /^11: the interface e1-2 of "srl1" is eth2 here/,
+    ],
   },
 ];
 
@@ -440,6 +476,74 @@ test('topologies as people write them are imported, and nothing of them is dropp
       assert.equal((await parseLab(written, 'lab.yaml')).links.length, lab.links!.length, 'the reader takes it');
     });
   }
+});
+
+test('nodes of a kind with a template are made of it, and their links take its ports', async () => {
+  const { lab, placeholders, remarks } = await imported(
+    SAMPLES.find(({ what }) => what.startsWith('routers of vendors'))!.text,
+    { templates: new Map([['nokia_srlinux', 'My SRL']]) },
+  );
+  assert.deepEqual(lab.nodes!['srl1'], { template: 'My SRL' });
+  assert.deepEqual(lab.links, ['srl1 -- xr:eth1', 'srl1 -- c1:eth1', 'c1:eth2 -- c2:eth1']);
+  assert.deepEqual(placeholders, ['xr']);
+  assert.match(remarks.join('\n'), /^5: startup-config of "srl1" has no equivalent: its template says what it is$/m);
+  assert.equal((await parseLab(stringify(lab), 'lab.yaml')).links.length, 3, 'the reader takes it');
+});
+
+test('a topology with nodes of unknown kinds is written and fails, unless that is allowed', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'labwire-containerlab-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const folder = join(directory, 'folder');
+  mkdirSync(folder);
+  const run = (...words: string[]) =>
+    spawnSync(
+      process.execPath,
+      [join(import.meta.dirname, '../../src/main.ts'), 'lab', 'import-containerlab', ...words],
+      {
+        ...{ cwd: folder, encoding: 'utf8' },
+      },
+    );
+  writeFileSync(
+    join(folder, 'a.clab.yml'),
+    'name: a\ntopology:\n  nodes:\n    c: {kind: ceos, image: "ceos:4"}\n    n: {kind: linux, image: x}\n' +
+      '  links:\n    - endpoints: [c:eth1, n:eth1]\n',
+  );
+  const failed = run('a.clab.yml', '--to', 'lab.yaml');
+  assert.equal(failed.status, 1);
+  assert.match(failed.stderr, /a\.clab\.yml:4: node "c" is a placeholder, .*--map ceos=TEMPLATE/);
+  assert.match(failed.stderr, /labwired: 1 node of unknown kind .*"c"\. Name .*--map ceos=TEMPLATE.*--partial/);
+  assert.match(readFileSync(join(folder, 'lab.yaml'), 'utf8'), /image: ceos:4[\s\S]*c:eth1 -- n:eth1/);
+  const partial = run('a.clab.yml', '--partial');
+  assert.deepEqual([partial.status, /\n2 nodes and 1 link, 1 remark\.\n$/.test(partial.stderr)], [0, true]);
+  const mapped = run('a.clab.yml', '--map', 'ceos=Arista vEOS');
+  assert.deepEqual([mapped.status, /template: Arista vEOS/.test(mapped.stdout)], [0, true], mapped.stderr);
+  const wrong = run('a.clab.yml', '--map', 'ceso=x');
+  assert.deepEqual([wrong.status, /did you mean "ceos"/.test(wrong.stderr)], [2, true], wrong.stderr);
+
+  writeFileSync(join(directory, 'secret'), 'secret\n');
+  symlinkSync('../secret', join(folder, 'link'));
+  mkdirSync(join(folder, 'files'));
+  symlinkSync('../../secret', join(folder, 'files/link'));
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  const binds = [
+    ['../secret', /\/secret is outside of the topology file's folder; --allow-outside takes it$/],
+    ['link', /folder\/link is outside of the topology/],
+    ['files', /files\/link is outside of the topology/],
+    ['pipe', /folder\/pipe is neither a file nor a folder$/],
+    ['/dev/zero', /\/dev\/zero is outside/],
+    ['router1/daemons', /folder\/router1\/daemons is missing$/],
+  ] as const;
+  const nodes = binds.map(([bind], index) => `    n${index}: {kind: linux, image: x, binds: ['${bind}:/x:ro']}\n`);
+  writeFileSync(join(folder, 'b.clab.yml'), `name: b\ntopology:\n  nodes:\n${nodes.join('')}`);
+  const { status, stdout, stderr } = run('b.clab.yml');
+  assert.equal(status, 0, stderr);
+  const lines = stderr.split('\n');
+  for (const [index, [bind, reason]] of binds.entries()) {
+    assert.ok(lines[index]!.startsWith(`b.clab.yml:${index + 4}: binds of "n${index}": ${bind}:/x:ro is left out: `));
+    assert.match(lines[index]!, reason);
+  }
+  assert.doesNotMatch(stdout, /secret|binds/);
+  assert.match(run('b.clab.yml', '--allow-outside').stdout, /file: \.\.\/secret/);
 });
 
 test('where a graph shows a node, the map does', async () => {

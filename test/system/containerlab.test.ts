@@ -52,8 +52,8 @@ topology:
     [
       0,
       [
-        'two.clab.yml:11: ports has no equivalent: containers have no network but their cables, so no port is published',
-        'two.clab.yml:16: binds common:/opt/both: it is copied at the start; what the node writes does not come back',
+        'two.clab.yml:11: ports of "n2" has no equivalent: containers have no network but their cables, so no port is published',
+        'two.clab.yml:16: binds of "n3": common:/opt/both is copied at the start; what the node writes does not come back',
         'two.clab.yml:18: the bridge "lan" of the host is a switch of the lab here; what else is on the bridge is not',
         '4 nodes and 3 links, 3 remarks.',
       ],

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { Failure } from '../../failures.ts';
 import { LAB_FLAG, type Noun, verb } from '../command.ts';
+import { counted } from '../counted.ts';
 import { save } from '../files.ts';
 import type { Session } from '../session.ts';
 import { WrongUsage } from '../wrong-usage.ts';
@@ -41,7 +42,7 @@ async function run(
   if (session.json) {
     session.print(JSON.stringify({ lab: lab.name, file, passed: failed === 0, seconds, checks: results }, null, 2));
   }
-  const count = results.length === 1 ? '1 check' : `${results.length} checks`;
+  const count = counted(results.length, 'check');
   if (failed > 0) throw new Failure('conflict', `${failed} of ${count} failed, after ${seconds.toFixed(1)} s.`);
   if (!session.json && !session.quiet) session.print(`${count} passed, after ${seconds.toFixed(1)} s.`);
 }

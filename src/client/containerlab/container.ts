@@ -17,7 +17,7 @@ export class NodeDefinition {
   readonly kind: string;
   readonly #layers: readonly Given<NodeConfig>[];
 
-  constructor({ topology }: TopologyContent, name: string) {
+  constructor({ topology }: Pick<TopologyContent, 'topology'>, name: string) {
     this.name = name;
     this.path = ['topology', 'nodes', name];
     const own = topology.nodes?.[name] ?? {};
@@ -152,10 +152,10 @@ export interface Container {
   shaped: (Shaped & { path: Path })[];
 }
 
-/** What a node is told that has no container: a switch runs nothing. */
-export function sayUnused(node: NodeDefinition, report: Report): void {
+/** Reports the settings of a node that is no container. */
+export function sayUnused(node: NodeDefinition, reason: string, report: Report): void {
   for (const { value: key, path } of node.others(SWITCH_KNOWN)) {
-    if (path[1] === 'nodes') report.add(path, `${key} of "${node.name}" has no equivalent: a switch runs nothing`);
+    if (path[1] === 'nodes') report.add(path, `${key} of "${node.name}" has no equivalent: ${reason}`);
   }
 }
 
@@ -173,23 +173,27 @@ export const MOST_FILES = 200;
 
 /** A file or a folder of this machine that a container sees. */
 export interface BindSource {
-  /** Files, by their path below it; one without a path is the file itself. Undefined: there is none. */
-  files(source: string): Map<string, string> | undefined;
+  /** Files, by their path below it; one without a path is the file itself. A text: why there is none. */
+  files(source: string): Map<string, string> | string;
 }
 
-/** What a container is here; what it cannot be is reported. Undefined without an image. */
-export function containerOf(node: NodeDefinition, binds: BindSource, report: Report): Container | undefined {
+/** What stands there in words: `exec of "r1"`, or `exec of kinds.linux`, which all of its nodes have. */
+function membersOwner(node: NodeDefinition, path: Path): string {
+  return path[1] === 'nodes' ? `"${node.name}"` : path.slice(1, path[1] === 'defaults' ? 2 : 3).join('.');
+}
+
+/** What a container is here; what it cannot be is reported. */
+export function containerOf(node: NodeDefinition, image: string, binds: BindSource, report: Report): Container {
   for (const { value: key, path } of node.others(KNOWN)) {
-    report.add(path, `${key} has no equivalent${REASONS[key] === undefined ? '' : `: ${REASONS[key]}`}`);
+    const reason = REASONS[key] === undefined ? '' : `: ${REASONS[key]}`;
+    report.add(path, `${key} of ${membersOwner(node, path)} has no equivalent${reason}`);
   }
   const mode = node.first('network-mode');
   if (mode !== undefined && mode.value !== 'none')
-    report.add(mode.path, `network-mode ${mode.value} has no equivalent: ${REASONS['network-mode']}`);
-  const image = node.first('image')?.value;
-  if (image === undefined) {
-    report.add(node.path, `node "${node.name}" has no image; it is left out`);
-    return undefined;
-  }
+    report.add(
+      mode.path,
+      `network-mode ${mode.value} of ${membersOwner(node, mode.path)} has no equivalent: ${REASONS['network-mode']}`,
+    );
   const container: Container = {
     image,
     environment: environmentOf(node, report),
@@ -201,8 +205,14 @@ export function containerOf(node: NodeDefinition, binds: BindSource, report: Rep
     delay: node.first('startup-delay')?.value,
     shaped: [],
   };
-  for (const bind of node.entries('binds')) addBind(container, bind, binds, report);
-  for (const command of node.entries('exec')) addCommand(container, command, report);
+  for (const bind of node.entries('binds'))
+    addBind(container, bind, binds, (text) =>
+      report.add(bind.path, `binds of ${membersOwner(node, bind.path)}: ${text}`),
+    );
+  for (const command of node.entries('exec'))
+    addCommand(container, command, (text) =>
+      report.add(command.path, `exec of ${membersOwner(node, command.path)}: ${text}`),
+    );
   return container;
 }
 
@@ -216,7 +226,7 @@ function environmentOf(node: NodeDefinition, report: Report): string[] {
     if (name.startsWith('__') || /[\r\n]/.test(value)) {
       report.add(
         path,
-        `env ${name} has no equivalent: a variable is one line, and none comes from containerlab's shell`,
+        `env ${name} of ${membersOwner(node, path)} has no equivalent: a variable is one line, and none comes from containerlab's shell`,
       );
       return [];
     }
@@ -231,10 +241,14 @@ function waitsOf(node: NodeDefinition, report: Report): string[] {
   for (const [stage, definition] of Object.entries(stages?.value ?? {})) {
     const path = [...stages!.path, stage];
     const { 'wait-for': waits, exec } = (definition ?? {}) as { 'wait-for'?: unknown; exec?: unknown };
-    if (exec !== undefined) report.add([...path, 'exec'], `exec of the stage ${stage} has no equivalent`);
+    if (exec !== undefined)
+      report.add([...path, 'exec'], `exec of the stage ${stage} of "${node.name}" has no equivalent`);
     for (const [index, wait] of (Array.isArray(waits) ? waits : []).entries()) {
       if (typeof wait?.node !== 'string') {
-        report.add([...path, 'wait-for', index], 'it waits for no node: write {node: NAME, stage: STAGE}');
+        report.add(
+          [...path, 'wait-for', index],
+          `wait-for of "${node.name}" names no node: write {node: NAME, stage: STAGE}`,
+        );
         continue;
       }
       names.push(wait.node);
@@ -248,15 +262,15 @@ function waitsOf(node: NodeDefinition, report: Report): string[] {
 }
 
 /** What is bound is copied when the container starts: what the container writes there does not come back to this machine. */
-function addBind(container: Container, { value, path }: Given<string>, binds: BindSource, report: Report): void {
+function addBind(container: Container, { value }: Given<string>, binds: BindSource, say: (text: string) => void): void {
   const [first = '', target] = value.split(':');
   if (target === undefined) {
     container.volumes.push(first);
     return;
   }
   const files = binds.files(first);
-  if (!files) {
-    report.add(path, `binds ${value}: it is no file here, and no folder of up to ${MOST_FILES} files; it is left out`);
+  if (typeof files === 'string') {
+    say(`${value} is left out: ${files}`);
     return;
   }
   const folder = `etc/network/binds/${container.copies.size}`;
@@ -267,8 +281,7 @@ function addBind(container: Container, { value, path }: Given<string>, binds: Bi
     files.has('') ? `mkdir -p ${quoted(parent)}` : `mkdir -p ${quoted(whole)}`,
     files.has('') ? `cp ${folderPath(folder)} ${quoted(whole)}` : `cp -R ${folderPath(folder)}/. ${quoted(whole)}/`,
   );
-  if (!value.endsWith(':ro'))
-    report.add(path, `binds ${value}: it is copied at the start; what the node writes does not come back`);
+  if (!value.endsWith(':ro')) say(`${value} is copied at the start; what the node writes does not come back`);
 }
 
 const folderPath = (folder: string): string => quoted(`/${folder}`);
@@ -277,12 +290,12 @@ function quoted(text: string): string {
   return /^[\w./@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function addCommand(container: Container, { value, path }: Given<string>, report: Report): void {
+function addCommand(container: Container, { value, path }: Given<string>, say: (text: string) => void): void {
   const command = value.trim().replaceAll('$$', '$');
   const shaped = netemCommand(command);
   if (shaped) {
     container.shaped.push({ ...shaped, path });
-    for (const words of shaped.strange) report.add(path, `tc ... netem ${words} has no equivalent`);
+    for (const words of shaped.strange) say(`tc ... netem ${words} has no equivalent`);
     return;
   }
   const [, within] = /^(?:\/\S*\/)?(?:ba|a)?sh\s+-l?c\s+(['"])/.exec(command) ?? [];
@@ -290,6 +303,6 @@ function addCommand(container: Container, { value, path }: Given<string>, report
   const program = word.replace(/^.*\//, '');
   container.setup.push(command);
   if (!SETUP.has(program)) {
-    report.add(path, `exec ${command.split('\n')[0]}: it runs before the image's own command, not when that is up`);
+    say(`${command.split('\n')[0]} runs before the image's own command, not when that is up`);
   }
 }

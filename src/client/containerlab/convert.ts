@@ -30,7 +30,12 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   'vxlan-stitch': 'another host',
 };
 
+/** The template of a kind that has one on the server. */
+export type Templates = ReadonlyMap<string, string>;
+
 interface Options {
+  /** By kind. */
+  templates: Templates;
   binds: BindSource;
   /** Impairments that were set by hand, by node and interface. */
   netem: ReadonlyMap<string, ReadonlyMap<string, DirectionImpairments>>;
@@ -39,11 +44,13 @@ interface Options {
 export interface Converted {
   lab: LabText;
   report: Report;
+  /** Nodes that are not yet what the topology says: containers in their place, with their links. */
+  placeholders: readonly NodeDefinition[];
 }
 
 /** Where links may be plugged in at a node. */
 interface Sockets {
-  /** The port of an interface of containerlab; undefined where there is none left. */
+  /** The port of an interface of containerlab; empty: the first free one. Undefined where there is none left. */
   port(name: string, path: Path): string | undefined;
   /** How many there have to be. */
   readonly count: number;
@@ -61,6 +68,9 @@ function switchSockets(): Sockets {
     },
   };
 }
+
+/** Which ports a template gives is the server's to say: links take the first free ones in their order. */
+const TEMPLATE_SOCKETS: Sockets = { port: () => '', count: 0 };
 
 function containerSockets(node: string, taken: readonly string[], report: Report): Sockets {
   const ports = new Map<string, number>();
@@ -123,6 +133,7 @@ class Conversion {
   readonly #definitions: NodeDefinition[];
   readonly #containers = new Map<string, Container>();
   readonly #sockets = new Map<string, Sockets>();
+  readonly placeholders: NodeDefinition[] = [];
   /** Ports that a link has. */
   readonly #taken = new Set<string>();
   readonly #macs = new Map<string, { adapter_number: number; mac_address: string }[]>();
@@ -171,9 +182,17 @@ class Conversion {
 
   #takeNode(definition: NodeDefinition): void {
     const { name, kind, path } = definition;
-    if (kind === 'linux') {
-      const container = containerOf(definition, this.#options.binds, this.report);
-      if (!container) return;
+    const image = definition.first('image')?.value;
+    const template = this.#options.templates.get(kind);
+    if (template !== undefined) {
+      this.report.add(
+        path,
+        `node "${name}" is made of the template "${template}"; its links take the first free ports in their order`,
+      );
+      sayUnused(definition, 'its template says what it is', this.report);
+      this.#sockets.set(name, TEMPLATE_SOCKETS);
+    } else if (kind === 'linux' && image !== undefined) {
+      const container = containerOf(definition, image, this.#options.binds, this.report);
       this.#containers.set(name, container);
       this.#sockets.set(name, containerSockets(name, this.#interfacesOf(name), this.report));
     } else if (SWITCHES.has(kind)) {
@@ -181,11 +200,15 @@ class Conversion {
         path,
         `the ${kind} "${name}" of the host is a switch of the lab here; what else is on the bridge is not`,
       );
-      sayUnused(definition, this.report);
+      sayUnused(definition, 'a switch runs nothing', this.report);
       this.#sockets.set(name, switchSockets());
     } else {
-      const why = kind === '' ? 'it has no kind' : `its kind ${kind} has no equivalent`;
-      this.report.add(path, `node "${name}" is left out with its links: ${why}`);
+      this.placeholders.push(definition);
+      this.report.add(
+        path,
+        `node "${name}" is a placeholder, a container with its links: ${whyPlaceholder(definition)}`,
+      );
+      this.#sockets.set(name, containerSockets(name, this.#interfacesOf(name), this.report));
     }
   }
 
@@ -216,7 +239,6 @@ class Conversion {
       );
       return undefined;
     }
-    // Of nodes that are left out this is said where they stand.
     for (const { node } of ends) {
       if (!this.#isNode(node)) this.report.add(path, `the link of ${words} is left out: there is no node "${node}"`);
     }
@@ -228,19 +250,19 @@ class Conversion {
     const places = ends.map((end) => this.#sockets.get(end.node)?.port(end.interface, path));
     if (places.includes(undefined)) return undefined;
     for (const [side, { node }] of ends.entries()) {
-      const port = `${node}:${places[side]}`;
+      const port = `${node}:${places[side] || ends[side]!.interface}`;
       if (this.#taken.has(port)) {
         this.report.add(path, `the link of ${words} is left out: another one is at ${port} already`);
         return undefined;
       }
     }
-    for (const [side, { node }] of ends.entries()) this.#taken.add(`${node}:${places[side]}`);
-    this.#sayLinkMembers(config, ends, places as string[], path);
+    for (const [side, { node }] of ends.entries()) this.#taken.add(`${node}:${places[side] || ends[side]!.interface}`);
+    this.#sayLinkMembers(config, { ends, places: places as string[], words }, path);
     const [there, back] = ends.map((end) => this.#impairmentsAt(end, path)) as [
       DirectionImpairments,
       DirectionImpairments,
     ];
-    const link = ends.map(({ node }, side) => `${node}:${places[side]}`).join(' -- ');
+    const link = ends.map(({ node }, side) => (places[side] === '' ? node : `${node}:${places[side]}`)).join(' -- ');
     const impairments = {
       ...(Object.keys(there).length > 0 && { forward: there }),
       ...(Object.keys(back).length > 0 && { backward: back }),
@@ -262,19 +284,28 @@ class Conversion {
     return this.#definitions.some((one) => one.name === name);
   }
 
-  #sayLinkMembers(config: LinkConfig, ends: readonly End[], places: readonly string[], path: Path): void {
+  #sayLinkMembers(
+    config: LinkConfig,
+    { ends, places, words }: { ends: readonly End[]; places: readonly string[]; words: string },
+    path: Path,
+  ): void {
     for (const [side, end] of ends.entries()) {
       const container = this.#containers.get(end.node);
       if (end.mac !== undefined && container) {
         const macs = this.#macs.get(end.node) ?? [];
         macs.push({ adapter_number: Number(places[side]!.slice(3)), mac_address: end.mac });
         this.#macs.set(end.node, macs);
+      } else if (end.mac !== undefined) {
+        this.report.add(
+          path,
+          `the mac of ${end.node}:${end.interface} has no equivalent: "${end.node}" is no container`,
+        );
       }
       if (config.mtu !== undefined) container?.setup.unshift(`ip link set dev ${places[side]} mtu ${config.mtu}`);
     }
     for (const key of Object.keys(config)) {
       if (!['type', 'endpoints', 'endpoint', 'mtu', 'labels'].includes(key)) {
-        this.report.add([...path, key], `${key} of a link has no equivalent`);
+        this.report.add([...path, key], `${key} of the link of ${words} has no equivalent`);
       }
     }
     for (const [side, end] of (config.endpoints ?? []).entries()) {
@@ -283,7 +314,7 @@ class Conversion {
         if (!['node', 'interface', 'mac'].includes(key)) {
           this.report.add(
             [...path, 'endpoints', side, key],
-            `${key} of the end of a link has no equivalent: say it in exec`,
+            `${key} of ${end.node}:${end.interface ?? ''} has no equivalent: say it in exec`,
           );
         }
       }
@@ -327,6 +358,13 @@ class Conversion {
     if (!sockets) return undefined;
     const container = this.#containers.get(name);
     const at = placeOf(definition);
+    const template = this.#options.templates.get(definition.kind);
+    if (template !== undefined) return { template, ...(at && { at }) };
+    if (this.placeholders.includes(definition)) {
+      const image = definition.first('image')?.value ?? (definition.kind || UNKNOWN_IMAGE);
+      const usage = `Placeholder: ${whyPlaceholder(definition)}`;
+      return { type: 'docker', ...(at && { at }), properties: { image, adapters: sockets.count, usage } };
+    }
     if (!container) {
       return {
         type: 'ethernet_switch',
@@ -360,6 +398,15 @@ class Conversion {
   }
 }
 
+/** Of a node that says neither its image nor its kind. */
+const UNKNOWN_IMAGE = 'unknown';
+
+function whyPlaceholder({ kind }: NodeDefinition): string {
+  if (kind === 'linux') return 'it has no image; write one into the topology file';
+  if (kind === '') return 'it has no kind; write one into the topology file';
+  return `its kind ${kind} is unknown; name a template for it with --map ${kind}=TEMPLATE`;
+}
+
 function switchPorts(count: number): object[] {
   return Array.from({ length: count }, (_, number) => ({
     ...{ name: `Ethernet${number}`, port_number: number, type: 'access', vlan: 1 },
@@ -370,5 +417,5 @@ function switchPorts(count: number): object[] {
 export function convertTopology(file: TopologyFile, options: Options): Converted {
   const conversion = new Conversion(file, options);
   const lab = conversion.run();
-  return { lab, report: conversion.report };
+  return { lab, report: conversion.report, placeholders: conversion.placeholders };
 }

@@ -1,18 +1,24 @@
 // `labwired lab import-containerlab`: a topology file of containerlab as a lab in text.
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { stringify } from 'yaml';
+import { Failure, messageOf, systemCode } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
+import { isBelow } from '../../host/below.ts';
+import { counted, namesInWords } from '../counted.ts';
 import { mustBeFree, save } from '../files.ts';
 import { literal } from '../labfile/substitution.ts';
+import { suggestion } from '../nearest.ts';
 import type { Session } from '../session.ts';
+import { pairOf } from '../settings.ts';
 import { harmless } from '../text-width.ts';
-import { type BindSource, MOST_FILES } from './container.ts';
-import { convertTopology } from './convert.ts';
-import { readTopology } from './file.ts';
+import { WrongUsage } from '../wrong-usage.ts';
+import { type BindSource, MOST_FILES, NodeDefinition } from './container.ts';
+import { convertTopology, type Templates } from './convert.ts';
+import { readTopology, type TopologyContent } from './file.ts';
 import { shownNetem } from './netem.ts';
 
 async function textOf(file: string): Promise<string> {
@@ -24,7 +30,10 @@ async function textOf(file: string): Promise<string> {
 }
 
 /** Files that are bound, as seen from the topology file; their paths are given as seen from the lab's file. */
-function bindSource(topology: string, target: string, lab: string): BindSource {
+function bindSource(
+  topology: string,
+  { target, lab, outside }: { target: string; lab: string; outside: boolean },
+): BindSource {
   const base = dirname(resolve(topology));
   const from = dirname(resolve(target));
   return {
@@ -32,18 +41,51 @@ function bindSource(topology: string, target: string, lab: string): BindSource {
       const plain = source.replaceAll('__clabDir__', `clab-${lab}`).replace(/^~(?=\/)/, homedir());
       const place = resolve(base, plain);
       try {
+        const root = realpathSync(base);
+        const isOutside = (path: string): boolean => {
+          const real = realpathSync(path);
+          return !outside && real !== root && !isBelow(root, real);
+        };
+        if (isOutside(place)) return `${place} is outside of the topology file's folder; --allow-outside takes it`;
         const named = (path: string): string => relative(from, path);
-        if (statSync(place).isFile()) return new Map([['', named(place)]]);
-        const entries = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((one) =>
-          statSync(join(place, one)).isFile(),
-        );
-        if (entries.length === 0 || entries.length > MOST_FILES) return undefined;
-        return new Map(entries.map((one) => [one, named(join(place, one))]));
-      } catch {
-        return undefined;
+        const found = statSync(place);
+        if (found.isFile()) return new Map([['', named(place)]]);
+        if (!found.isDirectory()) return `${place} is neither a file nor a folder`;
+        const files: string[] = [];
+        for (const entry of walk(place)) {
+          if (isOutside(join(place, entry)))
+            return `${join(place, entry)} is outside of the topology file's folder; --allow-outside takes it`;
+          if (statSync(join(place, entry)).isFile()) files.push(entry);
+          if (files.length > MOST_FILES) return `${place} has more than ${MOST_FILES} files`;
+        }
+        if (files.length === 0) return `${place} has no files`;
+        return new Map(files.map((one) => [one, named(join(place, one))]));
+      } catch (error) {
+        return systemCode(error) === 'ENOENT' ? `${place} is missing` : messageOf(fileFailure(error, place));
       }
     },
   };
+}
+
+/** All that is in a folder and in the folders below, by their paths there; as far as it is asked for. */
+function* walk(folder: string, below = ''): Generator<string> {
+  for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
+    const path = join(below, entry.name);
+    if (entry.isDirectory()) yield* walk(folder, path);
+    else yield path;
+  }
+}
+
+/** `KIND=TEMPLATE` of the flags. @throws WrongUsage for a kind that the topology does not have */
+function templatesOf(given: readonly string[], { topology }: TopologyContent): Templates {
+  const kinds = new Set(Object.keys(topology.nodes ?? {}).map((name) => new NodeDefinition({ topology }, name).kind));
+  return new Map(
+    given.map((word) => {
+      const [kind, template] = pairOf('--map', word, '"nokia_srlinux=My SR Linux"');
+      if (kinds.has(kind)) return [kind, template] as const;
+      throw new WrongUsage(`--map ${word}: no node is of kind "${kind}"; ${suggestion(kind, [...kinds])}`);
+    }),
+  );
 }
 
 /** Nothing in it is a variable of the lab. */
@@ -54,23 +96,49 @@ function literally<T>(value: T): T {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, literally(one)])) as T;
 }
 
+interface ImportFlags {
+  to?: string;
+  netem?: string;
+  map?: readonly string[];
+  partial?: true;
+  force?: true;
+  'allow-outside'?: true;
+}
+
+/** @throws Failure `conflict` when nodes are placeholders, which was not allowed; the lab is written all the same */
 export async function importContainerlab(
   session: Session,
   file: string,
-  { to = '-', netem: shown, force }: { to?: string; netem?: string; force?: true },
+  { to = '-', netem: shown, map = [], partial, force, ...flags }: ImportFlags,
 ): Promise<void> {
   const topology = readTopology(await textOf(file), file, session.variables);
   const netem = shown === undefined ? new Map() : shownNetem(await textOf(shown), shown);
   if (to !== '-') await mustBeFree(to, force === true);
-  const binds = bindSource(file, to === '-' ? file : to, topology.content.name);
-  const { lab, report } = convertTopology(topology, { binds, netem });
+  const binds = bindSource(file, {
+    target: to === '-' ? file : to,
+    lab: topology.content.name,
+    outside: flags['allow-outside'] === true,
+  });
+  const templates = templatesOf(map, topology.content);
+  const { lab, report, placeholders } = convertTopology(topology, { binds, netem, templates });
   const { remarks } = report;
   const text = stringify(literally(lab), { lineWidth: 0 });
   if (session.json) session.print(JSON.stringify({ lab, report: remarks }, null, 2));
   else await save(session, Readable.from([text]), to);
   for (const remark of remarks) session.remark(`${harmless(file)}:${remark.line}: ${remark.text}`);
-  const count = remarks.length === 1 ? '1 remark' : `${remarks.length} remarks`;
-  session.remark(
-    `${Object.keys(lab.nodes ?? {}).length} nodes and ${lab.links?.length ?? 0} links, ${remarks.length === 0 ? 'nothing is left out' : count}.`,
+  const figures = [counted(Object.keys(lab.nodes ?? {}).length, 'node'), counted(lab.links?.length ?? 0, 'link')];
+  const said = remarks.length === 0 ? 'nothing is left out' : counted(remarks.length, 'remark');
+  session.remark(`${figures.join(' and ')}, ${said}.`);
+  if (placeholders.length === 0 || partial) return;
+  const names = namesInWords(placeholders.map(({ name }) => name));
+  throw new Failure(
+    'conflict',
+    `${counted(placeholders.length, 'node')} of unknown kind or without an image: ${names}. ${fixFor(placeholders)}`,
   );
+}
+
+function fixFor(placeholders: readonly NodeDefinition[]): string {
+  const [kind] = placeholders.flatMap((one) => (['', 'linux'].includes(one.kind) ? [] : [one.kind]));
+  const fix = kind === undefined ? 'Write their kinds and images' : `Name a template with --map ${kind}=TEMPLATE`;
+  return `${fix}, or keep containers in their place with --partial.`;
 }

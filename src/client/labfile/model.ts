@@ -1,6 +1,7 @@
 // A lab as its file wants it: checked, its copies counted out and its variables filled in.
-import type { Variables } from '../../store/vocabulary.ts';
+
 import { quoted } from '../../host/shell-word.ts';
+import type { Variables } from '../../store/vocabulary.ts';
 import type { Place } from './mistakes.ts';
 import type { Check, DrawingText, LabText, LinkText, NodeText, Start } from './schema.ts';
 import type { Path } from './source.ts';
