@@ -1,5 +1,6 @@
 // `labwired audit`: the last lines of the audit trail.
 import type { Config } from './config/schema.ts';
+import { harmless, jsonText } from './host/terminal-text.ts';
 import { becomeOwner } from './owner.ts';
 import { AuditFile, type AuditLine } from './store/audit.ts';
 
@@ -9,7 +10,7 @@ const LINES = 10_000;
 export async function auditCommand({ state }: Config, json: boolean): Promise<string> {
   await becomeOwner(state);
   const lines = await new AuditFile(state).last(LINES);
-  return lines.map((line) => `${json ? JSON.stringify(line) : inWords(line)}\n`).join('');
+  return lines.map((line) => `${json ? jsonText(line) : inWords(line)}\n`).join('');
 }
 
 function inWords({
@@ -25,7 +26,9 @@ function inWords({
 }: AuditLine & { lost?: number }): string {
   if (lost !== undefined) return `${time} ${lost} lines were lost: the disk did not take them`;
   const who = token === undefined ? account : `${account} (token ${token})`;
-  const named = Object.entries(objects).map(([name, text]) => `${name}=${JSON.stringify(text)}`);
+  const named = Object.entries(objects).map(([name, text]) => `${name}=${jsonText(text)}`);
   const times = refused === undefined ? [] : [`(the last of ${refused} refused requests)`];
-  return [time, who, address, action, ...(status === 0 ? [] : [status]), ...named, ...times].join(' ');
+  return [time, who, address, action, ...(status === 0 ? [] : [status]), ...named, ...times]
+    .map((part) => harmless(String(part)))
+    .join(' ');
 }

@@ -3,7 +3,8 @@
 // `labwired backup DIR`, `labwired version`; and the first word of the commands that speak to a running server, which are in src/client.
 import { parseArgs } from 'node:util';
 import type { ConfigSources } from './config/load.ts';
-import { Failure, messageOf } from './failures.ts';
+import { didYouMean, flagMistake } from './nearest.ts';
+import { WrongUsage } from './wrong-usage.ts';
 
 export const HELP = `labwired: a network-lab server in one executable (GNS3 API v2)
 
@@ -13,9 +14,8 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
   labwired help [TOPIC[#PART]] the documents, which are in this executable; without a topic, their list
   labwired demo URL            build a small lab on a running server and show it
   labwired password [options]  change the password; --generate prints a random one, --user NAME renames
-  labwired user add|remove|password|role|list [NAME]   accounts, where several people share the host:
-                               --role admin|user|observer, --password-file FILE, --generate
-  labwired audit [--json]      who changed what, from where
+  labwired user add|remove|password|role|list [NAME]   accounts, where several people share the host
+  labwired audit   [--json]    who changed what, from where
   labwired recover [options]   rebuild a damaged state database from what can be read of it
   labwired backup DIR          copy the state directory and all projects there, also while the server runs
   labwired version             print the version
@@ -51,6 +51,58 @@ Options of serve, doctor, password, user, audit, recover and backup:
   --pid FILE           write the process id there     --debug, -d     everything
   --record FILE        append one curl line for each JSON request
 `;
+
+const OPTIONS_AT = HELP.indexOf('\nOptions of serve');
+
+/** Words behind `labwired user`, by verb. */
+export const USER_VERBS: Readonly<Record<string, string>> = {
+  add: 'NAME [--role ROLE] [--password-file FILE | --generate]',
+  remove: 'NAME',
+  password: 'NAME [--password-file FILE | --generate]',
+  role: 'NAME --role ROLE',
+  list: '[--json]',
+};
+
+const USER_HELP = `labwired user: the accounts of a host that several people share (labwired help accounts)
+
+${Object.entries(USER_VERBS)
+  .map(([verb, words]) => `  labwired user ${verb} ${words}`)
+  .join('\n')}
+
+  --role ROLE           admin, user (usual) or observer
+  --password-file FILE  its first line is the password
+  --generate            make a random password, and print it
+                        Without either, the password is asked for, or read from standard input.
+  --json                of list: for programs
+`;
+
+/** What `labwired COMMAND --help` prints; without a command the whole. */
+export function helpOf(command: string | undefined): string {
+  if (command === undefined) return HELP;
+  if (command === 'user') return USER_HELP + HELP.slice(OPTIONS_AT);
+  const rows = HELP.slice(0, HELP.indexOf('\n\nOn a running server')).split('\n');
+  const starts = (row: string): boolean =>
+    row.startsWith(`  labwired ${command} `) || row.startsWith(`  labwired [${command}] `);
+  const first = rows.findIndex(starts);
+  const next = rows.findIndex((row, index) => index > first && row.startsWith('  labwired '));
+  const own = rows.slice(first, next === -1 ? undefined : next).join('\n');
+  return `${own}\n${isConfigured(command) ? HELP.slice(OPTIONS_AT) : ''}`;
+}
+
+/** @throws WrongUsage unless the words behind `labwired user` are a verb and what it takes */
+function checkUser([verb, name, ...more]: readonly string[], role: string | undefined): void {
+  const verbs = Object.keys(USER_VERBS);
+  if (verb === undefined) throw new WrongUsage(`Say what to do: labwired user ${verbs.join('|')}`);
+  const words = USER_VERBS[verb];
+  if (words === undefined)
+    throw new WrongUsage(`There is no "labwired user ${verb}"${didYouMean(verb, verbs)}. See labwired user --help`);
+  const write = `Write: labwired user ${verb} ${words}`;
+  const takesName = words.startsWith('NAME');
+  if (takesName && !name) throw new WrongUsage(`NAME is missing. ${write}`);
+  const [extra] = takesName ? more : [name, ...more];
+  if (extra !== undefined) throw new WrongUsage(`"${extra}" is one word too many. ${write}`);
+  if (verb === 'role' && role === undefined) throw new WrongUsage(`--role ROLE is missing. ${write}`);
+}
 
 /** Flags that set a configuration key. */
 const FLAG_KEYS = {
@@ -153,13 +205,13 @@ export type Command =
   | { name: 'demo'; url: string }
   /** Words that begin with one of `CLIENT_NOUNS`. */
   | { name: 'client'; words: readonly string[] }
-  /** The documents; `topic` has the words that name one, and is empty for their list. */
-  | { name: 'help'; topic?: readonly string[] }
+  /** The documents; `topic` has the words that name one, and is empty for their list. Without it the help of a command, or of all. */
+  | { name: 'help'; topic?: readonly string[]; of?: string }
   | { name: 'version' };
 
 /**
  * Understands the words after the program's name.
- * @throws Failure `invalid` with the flag and the fix
+ * @throws WrongUsage with the flag and the fix
  */
 export function parseCommand(words: readonly string[]): Command {
   const [first = '', second = ''] = words;
@@ -170,36 +222,38 @@ export function parseCommand(words: readonly string[]): Command {
   try {
     parsed = parseArgs({ args: [...words], options, allowPositionals: true });
   } catch (error) {
-    throw new Failure('invalid', `${messageOf(error).split('. ')[0]}. See labwired --help`);
+    throw new WrongUsage(`${flagMistake(error, Object.keys(options))}. See labwired --help`);
   }
   const { values, positionals } = parsed;
   const [name = 'serve', ...rest] = positionals;
-  if (values.help) return { name: 'help' };
+  if (values.help) {
+    const isKnown = positionals.length > 0 && (COMMANDS as readonly string[]).includes(name) && name !== 'help';
+    return { name: 'help', ...(isKnown && { of: name }) };
+  }
   if (name === 'help') return { name, topic: rest };
   if (values.version || name === 'version') return { name: 'version' };
   if (name === 'demo') {
     const [url, ...more] = rest;
     if (url === undefined || more.length > 0 || !URL.canParse(url)) {
-      throw new Failure('invalid', 'Say which server: labwired demo http://127.0.0.1:3080');
+      throw new WrongUsage('Say which server: labwired demo http://127.0.0.1:3080');
     }
     return { name, url };
   }
-  if (CLIENT_NOUNS.includes(name)) throw new Failure('invalid', `Flags stand behind the command: labwired ${name} ...`);
-  if (!isConfigured(name)) throw new Failure('invalid', `There is no command "${name}". See labwired --help`);
+  if (CLIENT_NOUNS.includes(name)) throw new WrongUsage(`Flags stand behind the command: labwired ${name} ...`);
+  if (!isConfigured(name))
+    throw new WrongUsage(
+      `There is no command "${name}"${didYouMean(name, [...COMMANDS, ...CLIENT_NOUNS])}. See labwired --help`,
+    );
   const directory = name === 'backup' ? rest.shift() : '';
-  if (directory === undefined)
-    throw new Failure('invalid', 'Say where the copy goes: labwired backup /backup/labwire-today');
+  if (directory === undefined) throw new WrongUsage('Say where the copy goes: labwired backup /backup/labwire-today');
   const own = name === 'user' ? rest.splice(0) : [];
-  if (rest.length > 0)
-    throw new Failure('invalid', `"${rest[0]}" is not expected after "${name}". See labwired --help`);
+  if (name === 'user') checkUser(own, values.role);
+  if (rest.length > 0) throw new WrongUsage(`"${rest[0]}" is not expected after "${name}". See labwired --help`);
   if (values.json && values.fix)
-    throw new Failure('invalid', '--json tells the commands of --fix already: leave one of the two out');
+    throw new WrongUsage('--json tells the commands of --fix already: leave one of the two out');
   const only = (flag: 'json' | 'fix' | 'generate' | 'user' | 'role' | 'password-file', ...commands: string[]): void => {
     if (values[flag] === undefined || commands.includes(name)) return;
-    throw new Failure(
-      'invalid',
-      `--${flag} is an option of labwired ${commands.join(' and labwired ')}. See labwired --help`,
-    );
+    throw new WrongUsage(`--${flag} is an option of labwired ${commands.join(' and labwired ')}. See labwired --help`);
   };
   only('json', 'doctor', 'user', 'audit');
   only('fix', 'doctor');

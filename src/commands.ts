@@ -1,6 +1,6 @@
 // Understands the command line and runs the command.
 import { writeFileSync } from 'node:fs';
-import { type Command, HELP, parseCommand } from './cli.ts';
+import { type Command, HELP, helpOf, parseCommand } from './cli.ts';
 import { type ProcessEnvironment, processEnvironment } from './config/environment.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
 import type { Daemon } from './daemon.ts';
@@ -12,9 +12,7 @@ import { explainInodes } from './host/inodes.ts';
 import { configureLog, log, logToFile } from './host/log.ts';
 import type { Notifier } from './host/notify.ts';
 import { version } from './host/version.ts';
-
-/** Exit code for a command line that is not understood. */
-const WRONG_USAGE = 2;
+import { WRONG_USAGE, WrongUsage } from './wrong-usage.ts';
 
 /** Exit code that asks the unit for another start at once (EX_TEMPFAIL of sysexits.h). */
 const START_AGAIN = 75;
@@ -81,24 +79,13 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
 }
 
 async function run(words: readonly string[]): Promise<void> {
-  let command: Command;
-  try {
-    command = parseCommand(words);
-  } catch (error) {
-    process.exitCode = WRONG_USAGE;
-    throw error;
-  }
+  const command = parseCommand(words);
   switch (command.name) {
     case 'help': {
-      if (command.topic === undefined) return void process.stdout.write(HELP);
+      if (command.topic === undefined) return void process.stdout.write(helpOf(command.of));
       const { runHelp } = await import('./help/help.ts');
       const { environment } = processEnvironment().sources;
-      try {
-        return runHelp(command.topic, { before: HELP, environment });
-      } catch (error) {
-        process.exitCode = WRONG_USAGE;
-        throw error;
-      }
+      return runHelp(command.topic, { before: HELP, environment });
     }
     case 'version':
       process.stdout.write(`labwired ${version()}\n`);
@@ -161,5 +148,8 @@ async function run(words: readonly string[]): Promise<void> {
 }
 
 export function main(words: readonly string[]): void {
-  run(words).catch(endAfter);
+  run(words).catch((error: unknown) => {
+    if (error instanceof WrongUsage) process.exitCode = WRONG_USAGE;
+    endAfter(error);
+  });
 }

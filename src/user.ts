@@ -8,13 +8,15 @@ import { askSecret } from './host/ask-secret.ts';
 import { fileFailure } from './host/atomic-file.ts';
 import { closeToOthers, makeDirectory } from './host/directories.ts';
 import { readRegularFile } from './host/regular-file.ts';
+import { harmless, jsonText } from './host/terminal-text.ts';
 import { becomeOwner } from './owner.ts';
 import { randomPassword } from './store/account.ts';
 import type { AccountsFile } from './store/accounts.ts';
 import { ROLES, type Role } from './store/roles.ts';
+import { WrongUsage } from './wrong-usage.ts';
 
 export interface UserCommand {
-  /** The verb, and the name of an account. */
+  /** The verb, and the name of an account, which were checked. */
   words: readonly string[];
   role?: string | undefined;
   passwordFile?: string | undefined;
@@ -22,7 +24,6 @@ export interface UserCommand {
   json: boolean;
 }
 
-const USAGE = 'labwired user add|remove|password|role|list [NAME] [--role ROLE] [--password-file FILE | --generate]';
 /** Bytes of a file with a password, at most. */
 const LARGEST_FILE_BYTES = 64 * 1024;
 
@@ -43,10 +44,9 @@ interface Host {
  */
 export async function userCommand(config: Config, command: UserCommand, sudoUser?: string): Promise<string> {
   const { state } = config;
-  const [verb = '', name, ...more] = command.words;
-  const act = VERBS[verb];
-  if (act === undefined || more.length > 0 || (name === undefined) !== (verb === 'list'))
-    throw new Failure('invalid', `Say what to do: ${USAGE}`);
+  const [verb = '', name = ''] = command.words;
+  const act = VERBS[verb]!;
+  if (command.role !== undefined) roleOf(command.role);
   // The file may be readable for root alone: before the rights go.
   const fromFile = command.passwordFile === undefined ? undefined : await passwordIn(command.passwordFile);
   const caller = callerName(sudoUser);
@@ -54,7 +54,7 @@ export async function userCommand(config: Config, command: UserCommand, sudoUser
   await becomeOwner(state);
   const { file, hostName } = accountsOf(config);
   const host = { file, name: await hostName(), state, projects: config.Server.projects_path, caller };
-  return act(host, name ?? '', { ...command, fromFile });
+  return act(host, name, { ...command, fromFile });
 }
 
 type Given = UserCommand & { fromFile: string | undefined };
@@ -85,8 +85,7 @@ const VERBS: Readonly<Record<string, (host: Host, name: string, given: Given) =>
   },
 
   async role(host, name, given) {
-    if (given.role === undefined) throw new Failure('invalid', 'Say which: labwired user role NAME --role ROLE');
-    const role = roleOf(given.role);
+    const role = roleOf(given.role!);
     const account = await host.file.update(name, { role }, requireNotHost(host, name));
     await note(host, 'role', account.name, role);
     return `${account.name} is ${role} now.\n`;
@@ -96,17 +95,17 @@ const VERBS: Readonly<Record<string, (host: Host, name: string, given: Given) =>
     const { accounts } = await host.file.read();
     const own = host.name === undefined ? [] : [{ name: host.name, role: 'admin', created: null }];
     const all = [...own, ...accounts.map((one) => ({ name: one.name, role: one.role, created: one.created }))];
-    if (json) return `${JSON.stringify(all, undefined, 2)}\n`;
+    if (json) return `${jsonText(all, 2)}\n`;
     if (all.length === 0) return 'There are no accounts.\n';
     return all
-      .map(({ name, role, created }) => `${role.padEnd(9)} ${created ?? 'of this host        '}  ${name}\n`)
+      .map(({ name, role, created }) => `${role.padEnd(9)} ${created ?? 'of this host        '}  ${harmless(name)}\n`)
       .join('');
   },
 };
 
 function roleOf(text: string): Role {
   const role = ROLES.find((one) => one === text);
-  if (role === undefined) throw new Failure('invalid', `--role ${JSON.stringify(text)}: use ${ROLES.join(', ')}.`);
+  if (role === undefined) throw new WrongUsage(`--role ${JSON.stringify(text)}: use ${ROLES.join(', ')}.`);
   return role;
 }
 

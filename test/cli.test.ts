@@ -1,7 +1,12 @@
 // The command line: what each word and flag means, and what is said to words that mean nothing.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseCommand } from '../src/cli.ts';
+import { helpOf, parseCommand, USER_VERBS } from '../src/cli.ts';
+import { WrongUsage } from '../src/wrong-usage.ts';
 
 test('serve is the default, and the flags of the release are understood', () => {
   const command = parseCommand([
@@ -55,7 +60,17 @@ test('the other commands', () => {
 
 test('words that mean nothing are refused with what would', () => {
   for (const [words, message] of [
-    [['serv'], /There is no command "serv"/],
+    [['serv'], /There is no command "serv"; did you mean "serve"\?/],
+    [['nodes'], /There is no command "nodes"; did you mean "node"\?/],
+    [['foo'], /There is no command "foo"\. See/],
+    [['--stat', '/x'], /Unknown option --stat; did you mean --state\?/],
+    [['user'], /Say what to do: labwired user add\|remove/],
+    [['user', 'ad', 'x'], /There is no "labwired user ad"; did you mean "add"\?/],
+    [['user', 'add'], /NAME is missing\. Write: labwired user add NAME \[--role ROLE\]/],
+    [['user', 'add', ''], /NAME is missing/],
+    [['user', 'remove', 'a', 'b'], /"b" is one word too many\. Write: labwired user remove NAME/],
+    [['user', 'list', 'a'], /"a" is one word too many\. Write: labwired user list/],
+    [['user', 'role', 'a'], /--role ROLE is missing/],
     [['serve', 'x'], /"x" is not expected/],
     [['--prot', '1'], /--prot.*labwired --help/],
     [['--port'], /--port.*labwired --help/],
@@ -67,6 +82,33 @@ test('words that mean nothing are refused with what would', () => {
     [['demo'], /labwired demo http/],
     [['demo', 'nowhere'], /labwired demo http/],
   ] as const) {
-    assert.throws(() => parseCommand(words), message, words.join(' '));
+    assert.throws(
+      () => parseCommand(words),
+      (error) => error instanceof WrongUsage && message.test(error.message),
+      words.join(' '),
+    );
   }
+});
+
+test('each command has its own help, and a mistake in its words is exit code 2', () => {
+  assert.deepEqual(parseCommand(['user', 'add', '--help']), { name: 'help', of: 'user' });
+  assert.deepEqual(parseCommand(['backup', '-h']), { name: 'help', of: 'backup' });
+  for (const verb of Object.keys(USER_VERBS))
+    assert.match(helpOf('user'), new RegExp(`^ {2}labwired user ${verb}`, 'm'));
+  for (const name of ['serve', 'doctor', 'demo', 'password', 'audit', 'recover', 'backup', 'version'] as const) {
+    const [first = '', ...others] = helpOf(name).split('\n');
+    assert.match(first, new RegExp(`^ {2}labwired \\[?${name}`), name);
+    assert.doesNotMatch(others.join('\n'), /^ {2}labwired /m, name);
+  }
+  const missing = join(tmpdir(), `labwire-missing-${process.pid}`);
+  const run = (...words: string[]) =>
+    spawnSync(process.execPath, [join(import.meta.dirname, '../src/main.ts'), ...words], { encoding: 'utf8' });
+  for (const words of [
+    ['user', 'add'],
+    ['user', 'add', 'x', '--role', 'boss', '--state', missing],
+  ]) {
+    const { status, stderr } = run(...words);
+    assert.deepEqual([status, stderr.split('\n').length], [2, 2], stderr);
+  }
+  assert.equal(existsSync(missing), false, 'nothing is made for it');
 });

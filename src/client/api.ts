@@ -9,7 +9,6 @@ import { WebSocket } from 'ws';
 import { Failure } from '../failures.ts';
 import { basicHeader } from '../http/authentication.ts';
 import { TOKEN_PREFIX } from '../store/roles.ts';
-import { harmless } from './text-width.ts';
 import { whyUnreachable } from './unreachable.ts';
 
 const CONNECT_MS = 10_000;
@@ -254,9 +253,9 @@ function isToken(password: string): boolean {
   return password.startsWith(TOKEN_PREFIX);
 }
 
-/** On one line, and without what could move the cursor. */
+/** On one line. */
 function sentence(message: string): string {
-  return harmless(message.trim().replaceAll(/\s+/g, ' '));
+  return message.trim().replaceAll(/\s+/g, ' ');
 }
 
 /** Whether an address has a password in it. */

@@ -7,6 +7,7 @@ import type * as v from 'valibot';
 import type { LinkCapture } from '../controller/links/schema.ts';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { fileFailure } from '../host/atomic-file.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import { type Noun, verb } from './command.ts';
 import type { Deferred } from './ending.ts';
 import { mustBeFree, REPLACES, save } from './files.ts';
@@ -14,7 +15,6 @@ import { wiring } from './link.ts';
 import { endText, findLink } from './link-ends.ts';
 import { secondsOf } from './seconds.ts';
 import type { Session } from './session.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 const FORMATS = ['pcap', 'nsecpcap', 'pcapng'] as const;
 

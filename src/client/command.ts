@@ -1,8 +1,8 @@
 // What a command of the client is: one definition, which gives its parsing, its help, the man page and the shells' completions.
 import { parseArgs } from 'node:util';
-import { messageOf } from '../failures.ts';
+import { didYouMean, flagMistake } from '../nearest.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import type { Session, SessionFlags } from './session.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 export interface Flag {
   /** The placeholder of the value, such as `FILE`; a flag without one is on or off. */
@@ -69,6 +69,11 @@ export const LAB_FLAG = {
   },
 } as const satisfies Flags;
 
+/** Of commands that read a lab's file. */
+export const OUTSIDE = {
+  'allow-outside': { summary: 'the file may name files outside of its folder ({file: PATH})' },
+} as const satisfies Flags;
+
 /** All flags that a verb takes. */
 export function flagsOf(verb: Verb): Flags {
   return { ...verb.flags, ...(verb.inLab && LAB_FLAG), ...COMMON_FLAGS };
@@ -95,7 +100,13 @@ export interface Invocation {
 export function parseInvocation(nouns: readonly Noun[], given: readonly string[]): Invocation {
   const [first = '', ...rest] = given;
   const noun = nouns.find(({ name }) => name === first);
-  if (!noun) throw new WrongUsage(`There is no command "${first}". See labwired --help`);
+  if (!noun)
+    throw new WrongUsage(
+      `There is no command "${first}"${didYouMean(
+        first,
+        nouns.map(({ name }) => name),
+      )}. See labwired --help`,
+    );
   const see = `See labwired ${noun.name} --help`;
   const single = noun.verbs.length === 1 && noun.verbs[0]!.name === '' ? noun.verbs[0] : undefined;
   const [name = '', ...behind] = single ? ['', ...rest] : rest;
@@ -109,7 +120,10 @@ export function parseInvocation(nouns: readonly Noun[], given: readonly string[]
     throw new WrongUsage(
       name.startsWith('-')
         ? `The flag ${name} stands behind the verb: labwired ${noun.name} VERB ${name}. ${see}`
-        : `There is no "labwired ${noun.name} ${name}". ${see}`,
+        : `There is no "labwired ${noun.name} ${name}"${didYouMean(
+            name,
+            noun.verbs.map((one) => one.name),
+          )}. ${see}`,
     );
   const options = Object.fromEntries(
     Object.entries(flagsOf(verb)).map(([flag, { value, short, many = false }]) => [
@@ -125,7 +139,7 @@ export function parseInvocation(nouns: readonly Noun[], given: readonly string[]
   try {
     parsed = parseArgs({ args: behind, options, allowPositionals: true });
   } catch (error) {
-    throw new WrongUsage(`${messageOf(error).split('. ')[0]}. ${see}`);
+    throw new WrongUsage(`${flagMistake(error, Object.keys(options))}. ${see}`);
   }
   const values = parsed.values as Invocation['values'];
   const invocation = { noun, verb, words: parsed.positionals, values, common: values as Invocation['common'] };

@@ -1,12 +1,12 @@
 // `labwired compute`: the hosts on which nodes run.
 import type { ComputeCreate, ComputeUpdate } from '../controller/computes/schema.ts';
 import { askSecret } from '../host/ask-secret.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import { hasPassword } from './api.ts';
 import { type Noun, verb } from './command.ts';
 import { findNamed } from './find.ts';
 import type { ComputeObject } from './objects.ts';
 import { firstLineOf, type Session } from './session.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 const idOf = ({ compute_id }: ComputeObject): string => compute_id;
 const pathOf = (one: ComputeObject): string => `/v2/computes/${encodeURIComponent(idOf(one))}`;

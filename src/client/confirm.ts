@@ -1,7 +1,7 @@
 // Asks a person before something is taken away.
 import { createInterface } from 'node:readline/promises';
 import { Failure } from '../failures.ts';
-import { harmless } from './text-width.ts';
+import { harmless } from '../host/terminal-text.ts';
 
 /**
  * Returns when a person at the terminal says yes, or has said so by `--yes`.

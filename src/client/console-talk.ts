@@ -6,7 +6,6 @@ import type { WebSocket } from 'ws';
 import { Failure } from '../failures.ts';
 import { ConsoleAnswer, plain, promptLike } from './console-answer.ts';
 import type { Session } from './session.ts';
-import { harmless } from './text-width.ts';
 
 /** What the console remembers has come when it has been silent for so long. */
 const SETTLED_MS = 300;
@@ -143,7 +142,7 @@ async function hearAnswer(
     for (;;) {
       const left = deadline - performance.now();
       if (left <= 0) {
-        const last = harmless(lastWords(plain(said)).slice(0, MOST_SHOWN));
+        const last = lastWords(plain(said)).slice(0, MOST_SHOWN);
         throw new Failure(
           'time-out',
           `The answer has not ended within ${seconds} s${last === '' ? '; the console is silent' : `; its last line is "${last}"`}: give it more time with --timeout, or say where it ends with --prompt or --until.`,

@@ -2,12 +2,12 @@
 import { resolve } from 'node:path';
 import { askSecret } from '../host/ask-secret.ts';
 import { TOKEN_PREFIX } from '../store/roles.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import { Api } from './api.ts';
 import { type Noun, verb } from './command.ts';
 import { type Context, contextNamed, readContexts, withoutToken, writeContexts } from './contexts.ts';
 import { refusePassword } from './server-choice.ts';
 import { firstLineOf, type Session } from './session.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 interface AddFlags {
   token?: true;

@@ -1,12 +1,13 @@
 // `labwired plan`, `diff`, `apply` and `destroy`: labs as their files say. What reads files is loaded by these commands alone.
 
-import { type Flags, type Noun, type Values, type Verb, verb } from './command.ts';
+import { type Flags, type Noun, OUTSIDE, type Values, type Verb, verb } from './command.ts';
 import { confirm } from './confirm.ts';
 import { counted } from './counted.ts';
 import { exportVerb } from './lab.ts';
 import type { Change } from './labfile/changes.ts';
 import type { WantedLab } from './labfile/model.ts';
 import type { Plan } from './labfile/plan.ts';
+import type { OutsideFlag } from './labfile/read.ts';
 import type { LabObject } from './objects.ts';
 import type { Session } from './session.ts';
 
@@ -17,10 +18,14 @@ const DIFFERS = 2;
 /** Exit code for a command line that is not understood, where 2 says something else. */
 const WRONG_USAGE = 1;
 
-async function planOf(session: Session, file = USUAL_FILE): Promise<{ wanted: WantedLab; plan: Plan }> {
+async function planOf(
+  session: Session,
+  file = USUAL_FILE,
+  flags: OutsideFlag = {},
+): Promise<{ wanted: WantedLab; plan: Plan }> {
   const { readLab } = await import('./labfile/read.ts');
   const { planLab } = await import('./labfile/plan.ts');
-  const wanted = await readLab(file);
+  const wanted = await readLab(file, flags);
   return { wanted, plan: await planLab(session, wanted) };
 }
 
@@ -41,12 +46,12 @@ function shownChange({ action, kind, name, place, what, differences, restart, id
 
 function printJson(session: Session, wanted: WantedLab, lab: LabObject | undefined, more: object): void {
   const about = { name: wanted.name, project_id: lab?.project_id ?? null, server: session.api.address };
-  session.print(JSON.stringify({ lab: about, ...more }, null, 2));
+  session.printJson({ lab: about, ...more });
 }
 
-async function showPlan(session: Session, file: string | undefined): Promise<void> {
+async function showPlan(session: Session, file: string | undefined, flags: OutsideFlag): Promise<void> {
   const { planLines, summaryText } = await import('./labfile/words.ts');
-  const { wanted, plan } = await planOf(session, file);
+  const { wanted, plan } = await planOf(session, file, flags);
   if (plan.changes.length > 0) process.exitCode = DIFFERS;
   if (session.json) printJson(session, wanted, plan.lab, { changes: plan.changes.map(shownChange) });
   else if (!session.quiet) {
@@ -55,10 +60,10 @@ async function showPlan(session: Session, file: string | undefined): Promise<voi
   }
 }
 
-async function showDiff(session: Session, file: string | undefined): Promise<void> {
+async function showDiff(session: Session, file: string | undefined, flags: OutsideFlag): Promise<void> {
   const { changeText, diffLines } = await import('./labfile/words.ts');
-  const { harmless } = await import('./text-width.ts');
-  const { wanted, plan } = await planOf(session, file);
+  const { harmless } = await import('../host/terminal-text.ts');
+  const { wanted, plan } = await planOf(session, file, flags);
   if (plan.changes.length > 0) process.exitCode = DIFFERS;
   if (session.json) {
     printJson(session, wanted, plan.lab, { changes: plan.changes.map(shownChange) });
@@ -88,6 +93,7 @@ function question(changes: readonly Change[]): string {
 const APPLY_FLAGS = {
   yes: { short: 'y', summary: 'delete what is not in the file without asking' },
   restart: { summary: 'stop and start nodes for changes that need it' },
+  ...OUTSIDE,
   start: { summary: 'start the nodes then, in the order of the file, until they are ready' },
 } as const satisfies Flags;
 
@@ -110,7 +116,7 @@ async function makeAsFile(
     import('./labfile/carry-out.ts'),
     import('./labfile/words.ts'),
   ]);
-  const { wanted, plan } = await planOf(session, file);
+  const { wanted, plan } = await planOf(session, file, flags);
   const going = plan.changes.filter(removes);
   if (going.length > 0) {
     if (!session.quiet && !session.json) for (const line of planLines(plan.changes, session.width)) session.print(line);
@@ -148,10 +154,14 @@ async function makeAsFile(
   return { wanted, lab: outcome.plan.lab };
 }
 
-async function destroyLab(session: Session, file = USUAL_FILE, yes = false): Promise<void> {
+async function destroyLab(
+  session: Session,
+  file = USUAL_FILE,
+  { yes = false, ...flags }: OutsideFlag & { yes?: boolean } = {},
+): Promise<void> {
   const { readLab } = await import('./labfile/read.ts');
   const { findLab, labPath } = await import('./labfile/state.ts');
-  const wanted = await readLab(file);
+  const wanted = await readLab(file, flags);
   const lab = await findLab(session, wanted);
   if (!lab) {
     session.tell(`There is no lab "${wanted.name}": nothing to delete.`, '');
@@ -176,13 +186,13 @@ function noun<F extends Flags>(name: string, summary: string, { flags, run }: Pi
 }
 
 export const plan = noun('plan', 'what apply would do so that a lab is as its file says; changes nothing', {
-  flags: {},
-  run: (session, [file]) => showPlan(session, file),
+  flags: OUTSIDE,
+  run: (session, [file], flags) => showPlan(session, file, flags),
 });
 
 export const diff = noun('diff', 'each value of a lab that its file has otherwise', {
-  flags: {},
-  run: (session, [file]) => showDiff(session, file),
+  flags: OUTSIDE,
+  run: (session, [file], flags) => showDiff(session, file, flags),
 });
 
 export const apply = noun('apply', 'makes a lab what its file says; touches only what differs', {
@@ -191,8 +201,8 @@ export const apply = noun('apply', 'makes a lab what its file says; touches only
 });
 
 export const destroy = noun('destroy', 'deletes the lab that a file describes', {
-  flags: { yes: { short: 'y', summary: 'without asking' } },
-  run: (session, [file], { yes }) => destroyLab(session, file, yes),
+  flags: { yes: { short: 'y', summary: 'without asking' }, ...OUTSIDE },
+  run: (session, [file], flags) => destroyLab(session, file, flags),
 });
 
 export const exporting: Noun = {

@@ -1,9 +1,10 @@
 // `labwired events`: what happens on the server or in a lab, as it happens.
 import { createInterface } from 'node:readline';
 import { Failure } from '../failures.ts';
+import { escaped, harmless } from '../host/terminal-text.ts';
 import { type Noun, verb } from './command.ts';
 import type { Session } from './session.ts';
-import { fitted, harmless } from './text-width.ts';
+import { fitted } from './text-width.ts';
 
 interface EventLine {
   action: string;
@@ -24,7 +25,7 @@ async function follow(session: Session, path: string): Promise<void> {
     if (line === '') continue;
     const message = JSON.parse(line) as EventLine;
     if (message.action === 'ping') continue;
-    if (session.json) session.print(line);
+    if (session.json) session.print(escaped(line));
     else if (session.quiet) session.print(harmless(message.action));
     else {
       const time = new Date().toLocaleTimeString('sv-SE');

@@ -1,12 +1,12 @@
 // `labwired node exec`: one line at a node's console, and its answer.
 import { messageOf } from '../failures.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import { promptAs } from './console-answer.ts';
 import { usableConsole } from './console-socket.ts';
 import { talk } from './console-talk.ts';
 import type { NodeObject } from './objects.ts';
 import { secondsOf } from './seconds.ts';
 import type { Session } from './session.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 const USUAL_SECONDS = 30;
 

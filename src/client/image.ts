@@ -1,6 +1,7 @@
 // `labwired image`: disks and programs that nodes start from.
 import { basename } from 'node:path';
 import { IMAGE_KINDS } from '../store/node-kinds/kinds.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import { type Noun, verb } from './command.ts';
 import { counted } from './counted.ts';
 import { inBytes } from './figures.ts';
@@ -10,7 +11,6 @@ import { receiveImage } from './image-download.ts';
 import { sendImage } from './image-upload.ts';
 import type { ImageObject } from './objects.ts';
 import type { Session } from './session.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 const COMPUTE = { compute: { value: 'ID', summary: 'the host that has them (local)' } } as const;
 const OF_TYPE = { type: { value: 'TYPE', summary: 'where several have an image of this name' } } as const;

@@ -7,14 +7,15 @@ import type { ProjectDuplicate } from '../controller/archives/duplicate-routes.t
 import type { ProjectCreate } from '../controller/projects/schema.ts';
 import { Failure } from '../failures.ts';
 import { quoted } from '../host/shell-word.ts';
-import { type Noun, type Verb, verb } from './command.ts';
+import { WrongUsage } from '../wrong-usage.ts';
+import { type Noun, OUTSIDE, type Verb, verb } from './command.ts';
 import { counted } from './counted.ts';
 import { fileBody, mustBeFree, REPLACES, save } from './files.ts';
 import type { ExportOptions } from './labfile/export.ts';
+import type { OutsideFlag } from './labfile/read.ts';
 import type { LabObject } from './objects.ts';
 import type { Session } from './session.ts';
 import { labSettings, SET, settingsBody } from './settings.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 /** Files of labs end so. */
 const EXTENSION = '.gns3project';
@@ -71,13 +72,13 @@ async function forAll(session: Session, lab: LabObject, action: 'start' | 'stop'
   throw new Failure('conflict', `${action}: all nodes of "${lab.name}" but ${names}. ${reasons}`);
 }
 
-async function startFile(session: Session, file: string): Promise<LabObject> {
+async function startFile(session: Session, file: string, flags: OutsideFlag): Promise<LabObject> {
   const [{ readLab }, { labOfFile }, { startInOrder }] = await Promise.all([
     import('./labfile/read.ts'),
     import('./checks/which-lab.ts'),
     import('./checks/starting.ts'),
   ]);
-  const wanted = await readLab(file);
+  const wanted = await readLab(file, flags);
   const lab = await labOfFile(session, wanted);
   await startInOrder(session, lab, wanted);
   return lab;
@@ -248,9 +249,9 @@ export const lab: Noun = {
       name: 'start',
       words: ['LAB|FILE'],
       summary: 'all nodes; of a lab.yaml in its order, until they are ready. Opens the lab if it is closed',
-      flags: {},
-      run: async (session, [wanted]) => {
-        const lab = await (/\.ya?ml$/.test(wanted!) ? startFile(session, wanted!) : startAll(session, wanted!));
+      flags: OUTSIDE,
+      run: async (session, [wanted], flags) => {
+        const lab = await (/\.ya?ml$/.test(wanted!) ? startFile(session, wanted!, flags) : startAll(session, wanted!));
         session.tell(`Lab "${lab.name}" is started.`, lab.project_id, await session.api.get<LabObject>(pathOf(lab)));
       },
     }),
@@ -260,10 +261,10 @@ export const lab: Noun = {
       name: 'check',
       words: ['FILE'],
       summary: 'says what is wrong in a file that describes a lab as text; asks no server',
-      flags: {},
-      run: async (session, [file]) => {
+      flags: OUTSIDE,
+      run: async (session, [file], flags) => {
         const { checkLab } = await import('./labfile/read.ts');
-        const { name, nodes, links, checks } = await checkLab(file!);
+        const { name, nodes, links, checks } = await checkLab(file!, flags);
         const figures = { name, nodes: nodes.length, links: links.length, checks: checks.length };
         const parts = [counted(nodes.length, 'node'), counted(links.length, 'link'), counted(checks.length, 'check')];
         session.tell(`${file}: lab "${name}" is right: ${parts.join(', ')}`, name, figures);

@@ -1,11 +1,11 @@
 // `labwired link`: the cables between nodes.
 import type { LinkBody } from '../controller/links/schema.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import { type Noun, verb } from './command.ts';
 import { endText, findLink, parseEnd, portsToJoin } from './link-ends.ts';
 import type { LabObject, LinkObject, NodeObject } from './objects.ts';
 import { findNode, type Session } from './session.ts';
 import { pairOf, parsed } from './settings.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 const idOf = ({ link_id }: LinkObject): string => link_id;
 

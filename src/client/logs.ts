@@ -3,13 +3,14 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { JournalEntry } from '../controller/lab/journals.ts';
 import { Failure } from '../failures.ts';
+import { harmless } from '../host/terminal-text.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import { type Noun, verb } from './command.ts';
 import { inSeconds } from './figures.ts';
 import { momentOf } from './moment.ts';
 import type { LabObject, NodeObject } from './objects.ts';
 import { findNode, type Session } from './session.ts';
-import { fitted, harmless } from './text-width.ts';
-import { WrongUsage } from './wrong-usage.ts';
+import { fitted } from './text-width.ts';
 
 /** Last lines of each file, unless --tail says how many. */
 const USUAL_LINES = 100;
@@ -44,7 +45,7 @@ class Printer {
 
   async print(entry: JournalEntry): Promise<void> {
     const session = this.#session;
-    if (session.json) return session.print(JSON.stringify(entry));
+    if (session.json) return session.printJson(entry, 0);
     const { at, level, message, node_id: id, status } = entry;
     const said = message === null ? `${await this.#nameOf(id ?? '')} is ${status}` : `${level}: ${message}`;
     const line = harmless(`${inSeconds(new Date(at))}  ${said}`);
@@ -111,7 +112,7 @@ async function printFiles(session: Session, lab: LabObject, node: NodeObject, mo
     const lines = content.trimEnd().split(/\r?\n/);
     const last = lines.slice(lines.length - Math.min(most, lines.length));
     if (!session.json) session.print(`==> ${harmless(file)} <==`);
-    for (const line of last) session.print(session.json ? JSON.stringify({ file, line }) : harmless(line));
+    for (const line of last) session.json ? session.printJson({ file, line }, 0) : session.print(harmless(line));
   }
 }
 

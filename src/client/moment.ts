@@ -1,5 +1,5 @@
 // Moments that are given on the command line, as of docker and journalctl: so long ago, or a time of this machine's clock.
-import { WrongUsage } from './wrong-usage.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 

@@ -5,6 +5,7 @@ import type { TemplateUsage } from '../controller/templates/schema.ts';
 import { Failure } from '../failures.ts';
 import { builtinProperties, usualSymbol } from '../store/node-kinds/kinds.ts';
 import { NodeType } from '../store/vocabulary.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import { type Noun, verb } from './command.ts';
 import { computeNamed } from './compute.ts';
 import { attachTerminal } from './console-terminal.ts';
@@ -13,7 +14,6 @@ import type { LabObject, NodeObject, TemplateObject } from './objects.ts';
 import { findNode, type Session } from './session.ts';
 import { nodeSettings, SET, settingsBody } from './settings.ts';
 import { templateNamed } from './template.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 const idOf = ({ node_id }: NodeObject): string => node_id;
 const pathOf = (lab: LabObject, node: NodeObject): string => `/v2/projects/${lab.project_id}/nodes/${node.node_id}`;

@@ -1,14 +1,11 @@
 // Runs one command of the client.
 import { Failure, messageOf, systemCode } from '../failures.ts';
+import { WRONG_USAGE, WrongUsage } from '../wrong-usage.ts';
 import { type Invocation, parseInvocation } from './command.ts';
 import { nounHelp, verbHelp } from './help.ts';
 import { NOUNS } from './nouns.ts';
 import type { ClientEnvironment } from './server-choice.ts';
 import { Session } from './session.ts';
-import { WrongUsage } from './wrong-usage.ts';
-
-/** Exit code for a command line that is not understood. */
-const WRONG_USAGE = 2;
 
 async function obey({ noun, verb, words, values, common }: Invocation, environment: ClientEnvironment): Promise<void> {
   if (!verb || common.help) {

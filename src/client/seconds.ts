@@ -1,5 +1,5 @@
 // Times that are given on the command line.
-import { WrongUsage } from './wrong-usage.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 
 /** @throws WrongUsage */
 export function secondsOf(flag: string, given: string | undefined, usual: number): number {

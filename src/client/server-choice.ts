@@ -1,9 +1,9 @@
 // Which server a command speaks to, and as whom: what the command line says, the environment, the context in use, this host.
 import { Failure } from '../failures.ts';
 import { isReachable } from '../http/local-socket.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import { hasPassword } from './api.ts';
 import { type Context, contextNamed, readContexts } from './contexts.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 const USUAL_SERVER = 'http://127.0.0.1:3080';
 

@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { Failure } from '../failures.ts';
 import { askSecret } from '../host/ask-secret.ts';
 import { fileFailure } from '../host/atomic-file.ts';
+import { harmless, jsonText } from '../host/terminal-text.ts';
 import { Api } from './api.ts';
 import { Ending } from './ending.ts';
 import { findNamed } from './find.ts';
 import type { LabObject, NodeObject } from './objects.ts';
 import { type Choice, type ChoiceFlags, type ClientEnvironment, chooseServer } from './server-choice.ts';
 import { tableLines } from './table.ts';
-import { harmless } from './text-width.ts';
 
 /** The flags that every command has, as far as they matter here. */
 export interface SessionFlags extends ChoiceFlags {
@@ -80,9 +80,14 @@ export class Session {
     process.stdout.write(`${text}\n`);
   }
 
+  /** @param indent 0: on one line */
+  printJson(value: unknown, indent = 2): void {
+    this.print(jsonText(value, indent));
+  }
+
   /** A list of objects: as a table, as they came, or as identifiers. */
   show<T>(objects: readonly T[], id: (one: T) => string, columns: readonly Column<T>[]): void {
-    if (this.json) this.print(JSON.stringify(objects, null, 2));
+    if (this.json) this.printJson(objects);
     else if (this.quiet) for (const one of objects) this.print(harmless(id(one)));
     else {
       const rows = objects.map((one) => columns.map(({ cell }) => cell(one)));
@@ -94,7 +99,7 @@ export class Session {
   /** What has been done: as a sentence, as the object that it was done to, or as that one's identifier. */
   tell(sentence: string, id: string, object?: object): void {
     if (this.json) {
-      if (object !== undefined) this.print(JSON.stringify(object, null, 2));
+      if (object !== undefined) this.printJson(object);
     } else this.print(harmless(this.quiet ? id : sentence));
   }
 
@@ -124,7 +129,7 @@ export class Session {
       'conflict',
       open.length === 0
         ? 'No lab is open: open one with labwired lab open LAB, or name one with --lab LAB.'
-        : `${open.length} labs are open, ${harmless(names)}: name one with --lab LAB.`,
+        : `${open.length} labs are open, ${names}: name one with --lab LAB.`,
     );
   }
 

@@ -1,8 +1,9 @@
 // `--set NAME=VALUE` of nodes, templates and labs: what the server's own description of its API says about the names, and what the values
 // mean by it.
+
+import { suggestion } from '../nearest.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import type { Api } from './api.ts';
-import { suggestion } from './nearest.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 /** The part of JSON Schema that the description uses for members. */
 interface Schema {

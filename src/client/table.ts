@@ -1,5 +1,6 @@
 // Tables for people: columns with a heading, made to fit the terminal.
-import { fitted, harmless, padded, textWidth } from './text-width.ts';
+import { harmless } from '../host/terminal-text.ts';
+import { fitted, padded, textWidth } from './text-width.ts';
 
 const GAP = 2;
 /** So many columns of a cell say something still: of an identifier enough to name it by. */

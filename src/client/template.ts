@@ -1,11 +1,12 @@
 // `labwired template`: what nodes can be made of.
+
+import { WrongUsage } from '../wrong-usage.ts';
 import { applianceNamed } from './appliance.ts';
 import { type Noun, verb } from './command.ts';
 import { findNamed } from './find.ts';
 import type { TemplateObject } from './objects.ts';
 import type { Session } from './session.ts';
 import { SET, settingsBody, templateSettings } from './settings.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 const idOf = ({ template_id }: Pick<TemplateObject, 'template_id'>): string => template_id;
 

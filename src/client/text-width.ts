@@ -38,8 +38,3 @@ export function fitted(text: string, width: number): string {
 export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - textWidth(text)));
 }
-
-/** A name that others gave, so that it cannot move the cursor, colour the terminal or turn the line round. */
-export function harmless(text: string): string {
-  return text.toWellFormed().replaceAll(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu, '\ufffd');
-}

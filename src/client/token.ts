@@ -2,12 +2,12 @@
 import type * as v from 'valibot';
 import type { TokenCreate } from '../controller/accounts/routes.ts';
 import { ROLES } from '../store/roles.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import { type Noun, verb } from './command.ts';
 import { inTime } from './figures.ts';
 import { findNamed } from './find.ts';
 import type { TokenObject } from './objects.ts';
 import type { Session } from './session.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 const TOKENS = '/v2/account/tokens';
 /** What a token that does not end is asked for with. */

@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NodeLoad } from '../compute/nodes/node-load.ts';
 import { Failure } from '../failures.ts';
+import { harmless } from '../host/terminal-text.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import { type Noun, verb } from './command.ts';
 import { bytesPerSecond, inBytes } from './figures.ts';
 import { fullScreen } from './full-screen.ts';
@@ -11,9 +13,7 @@ import type { LabObject, LinkObject, NodeObject } from './objects.ts';
 import { secondsOf } from './seconds.ts';
 import type { Session } from './session.ts';
 import { tableLines } from './table.ts';
-import { harmless } from './text-width.ts';
 import { type Flow, type LinkCounters, type LinkFlows, ofNode, type Rate, Traffic } from './traffic.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 const USUAL_SECONDS = 1;
 /** The server sends counters within these limits. */
@@ -222,7 +222,7 @@ async function snapshot(
   const reason = await Promise.race([interval.then(() => undefined), ended]);
   if (reason !== undefined) return reason;
   const picture = pictureOf(await ask(session, lab, measured), measured);
-  if (session.json) session.print(JSON.stringify(picture, null, 2));
+  if (session.json) session.printJson(picture);
   else for (const line of pictureLines(picture, { sort, width: session.width })) session.print(line);
   return undefined;
 }

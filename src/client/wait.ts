@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failures.ts';
 import { findNodeKind } from '../store/node-kinds/kinds.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import { type Noun, verb } from './command.ts';
 import type { LabObject, NodeObject } from './objects.ts';
 import { secondsOf } from './seconds.ts';
 import { findNode, type Session } from './session.ts';
-import { WrongUsage } from './wrong-usage.ts';
 
 const NODE_STATES = ['started', 'stopped', 'suspended'];
 const LAB_STATES = ['opened', 'closed'];

@@ -1,23 +1,10 @@
 // Which document, or which part of one, the words after `labwired help` mean.
-import { Failure } from '../failures.ts';
+import { distance } from '../nearest.ts';
+import { WrongUsage } from '../wrong-usage.ts';
 import type { Document, Part } from './documents.ts';
 
 /** So many names are offered instead of one that is not there. */
 const OFFERED = 5;
-
-/** The number of letters to change, add or leave out to get from one word to the other. */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (const [line, letter] of [...one].entries()) {
-    const next = [line + 1];
-    for (let column = 1; column <= other.length; column++) {
-      const changed = row[column - 1]! + (letter === other[column - 1] ? 0 : 1);
-      next.push(Math.min(changed, row[column]! + 1, next[column - 1]! + 1));
-    }
-    row = next;
-  }
-  return row.at(-1)!;
-}
 
 /** The names that are most like the word: those that contain it first. */
 export function nearest(word: string, names: readonly string[]): string[] {
@@ -37,7 +24,7 @@ function findPart(document: Document, words: string): Part {
   const offered = like.length > 0 ? like.map(({ anchor }) => anchor) : parts.map(({ anchor }) => anchor);
   const some = nearest(wanted.replaceAll(' ', '-'), offered).map((anchor) => `${document.topic}#${anchor}`);
   const count = like.length > 0 ? `has ${like.length} parts` : 'has no part';
-  throw new Failure('invalid', `${document.topic} ${count} "${words}". Try labwired help ${some.join(', ')}`);
+  throw new WrongUsage(`${document.topic} ${count} "${words}". Try labwired help ${some.join(', ')}`);
 }
 
 /**
@@ -63,5 +50,5 @@ export function find(all: readonly Document[], words: readonly string[]): { docu
     all.map((one) => one.topic),
   );
   const elsewhere = named.length > 0 ? `. Headings with that word: ${named.slice(0, OFFERED).join(', ')}` : '';
-  throw new Failure('invalid', `There is no document "${name}". The nearest: ${topics.join(', ')}${elsewhere}`);
+  throw new WrongUsage(`There is no document "${name}". The nearest: ${topics.join(', ')}${elsewhere}`);
 }

@@ -14,7 +14,7 @@ import { NOUNS } from '../../src/client/nouns.ts';
 import { secondsOf } from '../../src/client/seconds.ts';
 import { Session } from '../../src/client/session.ts';
 import { tokenBody } from '../../src/client/token.ts';
-import { WrongUsage } from '../../src/client/wrong-usage.ts';
+import { WrongUsage } from '../../src/wrong-usage.ts';
 
 const parse = (line: string) => parseInvocation(NOUNS, line.split(' '));
 
@@ -48,7 +48,8 @@ test('words, flags and the flags of all commands are understood', () => {
 test('words that mean nothing are wrong usage, with the fix', () => {
   for (const [line, message] of [
     ['lab', /Say what to do: labwired lab list\|create/],
-    ['lab lst', /There is no "labwired lab lst". See labwired lab --help/],
+    ['lab lst', /There is no "labwired lab lst"; did you mean "list"\?\. See labwired lab --help/],
+    ['lab list --sever x', /Unknown option --sever; did you mean --server\?/],
     ['lab --json list', /behind the verb: labwired lab VERB --json/],
     ['lab create', /NAME is missing. Write: labwired lab create NAME/],
     ['lab create a b', /"b" is one word too many/],

@@ -139,7 +139,7 @@ test('what comes out is a lab that the reader takes, whatever stands in the text
   );
   const [node] = (await parseLab(text, 'lab.yaml')).nodes;
   assert.equal((node!.properties as { image: string }).image, `a:\${TAG}`);
-  assert.equal(node!.files['etc/network/setup.sh']!.toString(), `sh -c "echo \${HOME} > /x"\n`);
+  assert.equal(node!.files['etc/network/setup.sh']!.bytes.toString(), `sh -c "echo \${HOME} > /x"\n`);
 });
 
 test('everything without an equivalent is said once, with its line', async () => {

@@ -2,13 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { Document, parse } from 'yaml';
 import { ConsoleAnswer, promptLike } from '../../src/client/console-answer.ts';
 import { inBytes } from '../../src/client/figures.ts';
 import { findNamed } from '../../src/client/find.ts';
+import { yamlText } from '../../src/client/labfile/yaml-text.ts';
 import { endText, findLink, parseEnd, portsToJoin } from '../../src/client/link-ends.ts';
 import type { LinkObject, NodeObject } from '../../src/client/objects.ts';
 import { tableLines } from '../../src/client/table.ts';
-import { fitted, harmless, textWidth } from '../../src/client/text-width.ts';
+import { fitted, textWidth } from '../../src/client/text-width.ts';
+import { harmless, jsonText } from '../../src/host/terminal-text.ts';
 
 test('a table fits the terminal, whatever is in it and however narrow that is; without one nothing is cut', () => {
   const rows = [
@@ -36,6 +39,16 @@ test('a table fits the terminal, whatever is in it and however narrow that is; w
 
 test('texts of others cannot act on the terminal, and are cut between characters', () => {
   assert.equal(harmless('a\u001b[2Jb\u202ec\nd'), 'a\ufffd[2Jb\ufffdc\ufffdd');
+  const odd = 'a\u001b]0;x\u0007\u009b31m\u202e\u2028ü';
+  for (const text of [
+    jsonText({ [odd]: odd }, 2),
+    yamlText(new Document({ [odd]: [odd, `${odd}\n${'long '.repeat(30)}\n`, 'plain'] })),
+  ]) {
+    assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\u2028\u2029\u202a-\u202e]/u);
+    const [[key, value] = []] = Object.entries(parse(text) as Record<string, unknown>);
+    assert.deepEqual([key, [value].flat()[0]], [odd, odd], 'it means the same');
+    assert.match(text, /ü/, 'letters stay');
+  }
   assert.equal(fitted('👩‍👩‍👧 family', 5), '👩‍👩‍👧 f…');
   assert.equal(fitted('日本語', 4), '日…');
   assert.equal(textWidth('e\u0301'), 1);

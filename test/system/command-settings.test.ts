@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { client } from './client.ts';
 
 interface NodeObject {
@@ -170,6 +171,40 @@ test('cables are impaired, cleared, unplugged and plugged, and a lab is renamed 
   assert.deepEqual(await labs(), before, 'no lab was made');
   assert.match(await labwired.say('lab', 'duplicate', 'Büro 2', 'Kopie', '--number'), /Lab "Kopie-1" created/);
   assert.match(await labwired.say('lab', 'import', 'Kopie.gns3project', '--number'), /Lab "Kopie-2" imported/);
+});
+
+test('names with control characters do not reach the terminal: errors, JSON, YAML and the audit trail', async (t) => {
+  const labwired = await client(t);
+  const { daemon } = labwired;
+  const name = 'a\u001b]0;PWN\u0007\u009b31m\u202eevil';
+  const { project_id: id } = await daemon.post('/v2/projects', { name, auto_close: false });
+  await daemon.post(`/v2/projects/${id}/nodes`, { name, node_type: 'vpcs', compute_id: 'local' });
+  writeFileSync(
+    join(daemon.directory, 'bad.yaml'),
+    `name: x\nnodes:\n  PC1: {type: vpcs, start: {after: ["${'\\u009b'}2J"]}}\n`,
+  );
+  for (const words of [
+    ['node', 'start', 'nope'],
+    ['node', 'start', name],
+    ['lab', 'open', 'nope'],
+    ['link', 'create', `${name}:e9`, name],
+    ['node', 'list'],
+    ['node', 'list', '--json'],
+    ['lab', 'list', '--json'],
+    ['top', '--json', '--once'],
+    ['export', id, '--yaml'],
+    ['plan', 'bad.yaml'],
+    ['audit'],
+    ['audit', '--json'],
+  ]) {
+    const own = words[0] === 'audit' ? ['--state', daemon.state, '--config', daemon.configFile] : [];
+    const { out, error } = await labwired.run(...words, ...own);
+    assert.match(out + error, /\S/);
+    assert.doesNotMatch((out + error).replaceAll('\n', ''), /[\p{Cc}\u202e]/u, words.join(' '));
+  }
+  const [node] = JSON.parse(await labwired.say('node', 'list', '--json')) as NodeObject[];
+  assert.equal(node!.name, name, 'programs get the name as it is');
+  assert.equal(parse(await labwired.say('export', id, '--yaml')).name, name);
 });
 
 test('templates are made of a type, or of an appliance whose image is there, and hosts are added, changed and removed', async (t) => {

@@ -4,12 +4,12 @@ import { stringify } from 'yaml';
 import { Failure } from '../../failures.ts';
 import { exists } from '../../host/exists.ts';
 import { quoted } from '../../host/shell-word.ts';
+import { WrongUsage } from '../../wrong-usage.ts';
 import type { WantedCheck } from '../labfile/model.ts';
-import { checksWithin, directoryOf, parseChecks, parseLab, textOfFile } from '../labfile/read.ts';
+import { besideOf, checksWithin, type OutsideFlag, parseChecks, parseLab, textOfFile } from '../labfile/read.ts';
 import { KEPT_CHECKS, keptChecksPath, readKeptChecks } from '../labfile/state.ts';
 import type { LabObject } from '../objects.ts';
 import type { Session } from '../session.ts';
-import { WrongUsage } from '../wrong-usage.ts';
 import { labOfFile } from './which-lab.ts';
 
 /** The file that is meant when none is named. */
@@ -27,10 +27,14 @@ export interface Asked {
 
 /**
  * @param word a file, or the name of a lab that keeps its checks
- * @param named another lab than the one of the file
+ * @param flags `lab`: another lab than the one of the file
  * @throws Failure that says where checks can be
  */
-export async function askedChecks(session: Session, word: string | undefined, named?: string): Promise<Asked> {
+export async function askedChecks(
+  session: Session,
+  word: string | undefined,
+  { lab: named, ...flags }: OutsideFlag & { lab?: string } = {},
+): Promise<Asked> {
   const file = word ?? USUAL_FILE;
   const isFile = file === '-' || (await exists(file)) || (word !== undefined && /\.ya?ml$/.test(word));
   if (!isFile) {
@@ -44,7 +48,7 @@ export async function askedChecks(session: Session, word: string | undefined, na
     const lab = named === undefined ? await session.lab() : await session.labNamed(named);
     return checksOf(session, lab, content, file);
   }
-  const wanted = await parseLab(content, file, directoryOf(file));
+  const wanted = await parseLab(content, file, besideOf(file, flags));
   if (wanted.checks.length === 0) throw new WrongUsage(`${wanted.file} has no checks: write them below checks.`);
   const lab = await labOfFile(session, wanted, named);
   // A file starts the lab that it names itself, and only a file that `lab start` takes for one.

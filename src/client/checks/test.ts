@@ -1,11 +1,12 @@
 // `labwired test`: the checks of a lab's file, as an acceptance test.
 import { Readable } from 'node:stream';
 import { Failure } from '../../failures.ts';
-import { LAB_FLAG, type Noun, verb } from '../command.ts';
+import { WrongUsage } from '../../wrong-usage.ts';
+import { LAB_FLAG, type Noun, OUTSIDE, verb } from '../command.ts';
 import { counted } from '../counted.ts';
 import { save } from '../files.ts';
+import type { OutsideFlag } from '../labfile/read.ts';
 import type { Session } from '../session.ts';
-import { WrongUsage } from '../wrong-usage.ts';
 import type { CheckResult } from './run.ts';
 
 function tell(session: Session, { name, passed, seen, seconds }: CheckResult): void {
@@ -16,7 +17,7 @@ function tell(session: Session, { name, passed, seen, seconds }: CheckResult): v
 async function run(
   session: Session,
   word: string | undefined,
-  { junit, lab: named, keep }: { junit?: string; lab?: string; keep?: true },
+  { junit, keep, ...flags }: OutsideFlag & { junit?: string; lab?: string; keep?: true },
 ): Promise<void> {
   const [{ askedChecks, keepChecks }, { runChecks }, { Scene }, { junitReport }] = await Promise.all([
     import('./asked.ts'),
@@ -24,7 +25,7 @@ async function run(
     import('./scene.ts'),
     import('./junit.ts'),
   ]);
-  const asked = await askedChecks(session, word, named);
+  const asked = await askedChecks(session, word, flags);
   const { lab, checks, file, started } = asked;
   if (checks.length === 0) throw new WrongUsage(`${file} has no checks: write them below checks.`);
   if (lab.status !== 'opened') {
@@ -40,7 +41,7 @@ async function run(
     await save(session, Readable.from([junitReport(suite, results)]), junit);
   }
   if (session.json) {
-    session.print(JSON.stringify({ lab: lab.name, file, passed: failed === 0, seconds, checks: results }, null, 2));
+    session.printJson({ lab: lab.name, file, passed: failed === 0, seconds, checks: results });
   }
   const count = counted(results.length, 'check');
   if (failed > 0) throw new Failure('conflict', `${failed} of ${count} failed, after ${seconds.toFixed(1)} s.`);
@@ -61,6 +62,7 @@ export const test: Noun = {
           ...LAB_FLAG.lab,
           summary: 'another lab than the one of the file, such as a copy, or one without a file',
         },
+        ...OUTSIDE,
         keep: { summary: 'the lab keeps these checks, for labwired test LAB' },
       },
       run: (session, [word], flags) => run(session, word, flags),

@@ -1,7 +1,7 @@
 // What the schema has against a file, in words, at its place.
 import * as v from 'valibot';
+import { suggestion } from '../../nearest.ts';
 import { describeIssue } from '../../store/issues.ts';
-import { suggestion } from '../nearest.ts';
 import type { Mistake } from './mistakes.ts';
 import { LabText } from './schema.ts';
 import type { Path, Source } from './source.ts';

@@ -1,21 +1,48 @@
 // Texts of a file, which stand in it or in other files beside it.
-import { readFile } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
+import { isBelow } from '../../host/below.ts';
+import { readRegularFile } from '../../host/regular-file.ts';
 import type { Content } from './schema.ts';
 import { filledText, type Values } from './substitution.ts';
 
+/** The files that a file may name. */
+export interface Beside {
+  /** Paths are seen from it. */
+  directory: string;
+  /** Files outside of the directory count, too. */
+  outside: boolean;
+}
+
+export interface WantedText {
+  bytes: Buffer;
+  /** The file that it comes from, as it is named; with its links resolved where that is outside. Undefined: it stands in the lab's file. */
+  from?: string;
+}
+
+/** Bytes of a file that is named, at most: it is read as a whole. */
+const LARGEST_BYTES = 64 * 2 ** 20;
+
 /**
  * What a text has, in bytes. One that stands in the file is filled in; another file is taken as it is.
- * @param directory of the file
- * @throws Failure
+ * @throws Failure `invalid` for a file that is missing, outside of the directory unless that is allowed, no regular file or too large
  */
-export async function contentOf(content: Content, directory: string, values: Values): Promise<Buffer> {
-  if (typeof content === 'string') return Buffer.from(filledText(content, values));
+export async function contentOf(content: Content, { directory, outside }: Beside, values: Values): Promise<WantedText> {
+  if (typeof content === 'string') return { bytes: Buffer.from(filledText(content, values)) };
   const path = filledText(content.file, values);
   try {
-    return await readFile(resolve(directory, path));
+    const [root, place] = await Promise.all([realpath(directory), realpath(resolve(directory, path))]);
+    const isInside = isBelow(root, place);
+    if (!isInside && !outside) {
+      const leads = place === resolve(directory, path) ? '' : ` (${place})`;
+      throw new Failure(
+        'invalid',
+        `${path}${leads} is outside of the lab file's folder ${root}: copy it there, or allow it with --allow-outside`,
+      );
+    }
+    return { bytes: await readRegularFile(place, LARGEST_BYTES, path), from: isInside ? path : place };
   } catch (error) {
     throw new Failure('invalid', messageOf(fileFailure(error, path)));
   }

@@ -4,11 +4,11 @@ import { Document, isMap, isScalar, type Pair, parse, visit } from 'yaml';
 import { defaultEndLabel } from '../../controller/links/link.ts';
 import { defaultLabel } from '../../controller/nodes/label.ts';
 import { asset } from '../../host/assets.ts';
+import { harmless } from '../../host/terminal-text.ts';
 import { builtinProperties, findNodeKind, usualSymbol } from '../../store/node-kinds/kinds.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
 import type { Api } from '../api.ts';
 import { endText } from '../link-ends.ts';
-import { harmless } from '../text-width.ts';
 import { configPath, hasConfiguration, hasPrivateConfiguration, withoutMark } from './configurations.ts';
 import { SCHEMA_FILE, schemaHint } from './json-schema.ts';
 import { isWhole } from './plan-links.ts';
@@ -24,6 +24,7 @@ import {
   type ServerNode,
 } from './state.ts';
 import { literal } from './substitution.ts';
+import { yamlText } from './yaml-text.ts';
 
 /** What a lab has that is made without saying so. */
 const SETTINGS: Readonly<Record<string, unknown>> = {
@@ -266,5 +267,5 @@ function written(lab: LabText): string {
   });
   const top = document.contents;
   if (isMap(top)) for (const { key } of top.items.slice(1)) if (isScalar(key)) key.spaceBefore = true;
-  return document.toString({ lineWidth: 0 });
+  return yamlText(document);
 }

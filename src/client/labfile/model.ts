@@ -2,6 +2,7 @@
 
 import { quoted } from '../../host/shell-word.ts';
 import type { Variables } from '../../store/vocabulary.ts';
+import type { WantedText } from './contents.ts';
 import type { Place } from './mistakes.ts';
 import type { Check, DrawingText, LabText, LinkText, NodeText, Start } from './schema.ts';
 import type { Path } from './source.ts';
@@ -21,10 +22,10 @@ export interface WantedNode extends Filled<NodeText, 'config' | 'private_config'
   /** In the file. */
   place: Place;
   origin: Origin;
-  config?: Buffer;
-  private_config?: Buffer;
+  config?: WantedText;
+  private_config?: WantedText;
   /** By their path below the node's directory. */
-  files: Readonly<Record<string, Buffer>>;
+  files: Readonly<Record<string, WantedText>>;
   start: Start;
 }
 

@@ -1,12 +1,13 @@
 // From a file and what a server has to what is to be done. Reads, and changes nothing.
 import type { Template } from '../../controller/templates/schema.ts';
+import { suggestion } from '../../nearest.ts';
 import type { Api } from '../api.ts';
-import { suggestion } from '../nearest.ts';
 import type { LabObject } from '../objects.ts';
 import type { Session } from '../session.ts';
 import type { Change } from './changes.ts';
 import { differences } from './compare.ts';
 import { configPath, withoutMark } from './configurations.ts';
+import type { WantedText } from './contents.ts';
 import { portMistakes, portsAfterwards } from './link-ports.ts';
 import { missingOf } from './missing.ts';
 import { LabFileMistakes, type Mistake } from './mistakes.ts';
@@ -113,13 +114,16 @@ function emptyLab({ name, id = '' }: WantedLab): ServerLab {
 }
 
 /** The files that a node is to have, by their path; of one that is not there yet without a number. */
-function filesOf(node: WantedNode, is: ServerNode | undefined): { path: string; content: Buffer; isConfig: boolean }[] {
+function filesOf(
+  node: WantedNode,
+  is: ServerNode | undefined,
+): { path: string; text: WantedText; isConfig: boolean }[] {
   const path = (secret: boolean): string =>
     is ? configPath(is, secret) : secret ? 'private configuration' : 'configuration';
   return [
-    ...(node.config ? [{ path: path(false), content: node.config, isConfig: true }] : []),
-    ...(node.private_config ? [{ path: path(true), content: node.private_config, isConfig: true }] : []),
-    ...Object.entries(node.files).map(([name, content]) => ({ path: name, content, isConfig: false })),
+    ...(node.config ? [{ path: path(false), text: node.config, isConfig: true }] : []),
+    ...(node.private_config ? [{ path: path(true), text: node.private_config, isConfig: true }] : []),
+    ...Object.entries(node.files).map(([name, text]) => ({ path: name, text, isConfig: false })),
   ];
 }
 
@@ -134,7 +138,13 @@ async function planFiles(
     return filesOf(node, is).map((file) => ({ node, is, ...file }));
   });
   const changes: (Change | undefined)[] = [];
-  const look = async ({ node, is, path, content, isConfig }: (typeof all)[number]): Promise<Change | undefined> => {
+  const look = async ({
+    node,
+    is,
+    path,
+    text: { bytes: content, from },
+    isConfig,
+  }: (typeof all)[number]): Promise<Change | undefined> => {
     const change: Change = {
       action: 'write',
       kind: 'file',
@@ -142,6 +152,7 @@ async function planFiles(
       place: node.place,
       path,
       content,
+      ...(from !== undefined && { what: `from ${from}` }),
     };
     if (!lab || !is) return { ...change, waits: true };
     if (lab.status !== 'opened') return undefined;

@@ -6,10 +6,10 @@ import * as v from 'valibot';
 import { FILTERS, normalizedFilters } from '../../controller/links/filters.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { fileFailure } from '../../host/atomic-file.ts';
+import { nearest } from '../../nearest.ts';
 import type { Variables } from '../../store/vocabulary.ts';
-import { nearest } from '../nearest.ts';
 import { checkSource, wrongIn } from './checking.ts';
-import { contentOf } from './contents.ts';
+import { type Beside, contentOf, type WantedText } from './contents.ts';
 import { endsOf } from './ends.ts';
 import { portMistakes, portsByFile } from './link-ports.ts';
 import { LabFileMistakes, type Mistake } from './mistakes.ts';
@@ -29,6 +29,11 @@ import { type Check, ChecksText, type LabText, type NodeText } from './schema.ts
 import { type Path, readSource, type Source } from './source.ts';
 import { copiesOf, filled, filledText, type Values } from './substitution.ts';
 
+/** The flag of commands that read a lab's file. */
+export interface OutsideFlag {
+  readonly 'allow-outside'?: true;
+}
+
 /** How far copies of a node stand from each other. */
 const USUAL_STEP = [120, 0] as const;
 
@@ -36,8 +41,8 @@ const USUAL_STEP = [120, 0] as const;
  * Reads the file of a lab; `-` is standard input.
  * @throws LabFileMistakes with all that is wrong in it; Failure when it cannot be read
  */
-export async function readLab(file: string): Promise<WantedLab> {
-  return parseLab(await textOfFile(file), file, directoryOf(file));
+export async function readLab(file: string, flags: OutsideFlag = {}): Promise<WantedLab> {
+  return parseLab(await textOfFile(file), file, besideOf(file, flags));
 }
 
 /** @throws Failure when it cannot be read */
@@ -49,8 +54,11 @@ export async function textOfFile(file: string): Promise<string> {
   }
 }
 
-/** Where the files are that a file names. */
-export const directoryOf = (file: string): string => (file === '-' ? '.' : dirname(resolve(file)));
+/** The files that a file may name: those in its folder, and others if that is allowed. */
+export const besideOf = (file: string, flags: OutsideFlag = {}): Beside => ({
+  directory: file === '-' ? '.' : dirname(resolve(file)),
+  outside: flags['allow-outside'] === true,
+});
 
 const shownName = (file: string): string => (file === '-' ? STANDARD_INPUT : file);
 
@@ -74,15 +82,15 @@ export async function parseChecks(content: string, file: string, names: readonly
   const mistakes = wrong.map(({ path, of, message }): Mistake => ({ ...source.placeOf(path, of), message }));
   if (mistakes.length > 0) throw new LabFileMistakes(shown, mistakes);
   const text = { name: shown, ...v.parse(ChecksText, source.value) };
-  const { checks } = await new Reader(source, text, directoryOf(file), mistakes).lab(shown);
+  const { checks } = await new Reader(source, text, besideOf(file), mistakes).lab(shown);
   if (mistakes.length === 0) mistakes.push(...checkMistakes(checks, names));
   if (mistakes.length > 0) throw new LabFileMistakes(shown, mistakes);
   return checks;
 }
 
 /** The same, with what a server would say of its links, as far as the file alone tells. @throws LabFileMistakes */
-export async function checkLab(file: string): Promise<WantedLab> {
-  const lab = await readLab(file);
+export async function checkLab(file: string, flags: OutsideFlag = {}): Promise<WantedLab> {
+  const lab = await readLab(file, flags);
   const mistakes = portMistakes(lab, portsByFile);
   if (mistakes.length > 0) throw new LabFileMistakes(lab.file, mistakes);
   return lab;
@@ -90,16 +98,16 @@ export async function checkLab(file: string): Promise<WantedLab> {
 
 /**
  * @param file its name, for messages
- * @param directory that the files which it names are seen from
+ * @param beside the files that it may name
  * @throws LabFileMistakes
  */
-export async function parseLab(content: string, file: string, directory = '.'): Promise<WantedLab> {
+export async function parseLab(content: string, file: string, beside = besideOf('-')): Promise<WantedLab> {
   const shown = shownName(file);
   const source = readSource(shown, content);
   const checked = checkSource(source);
   if ('mistakes' in checked) throw new LabFileMistakes(shown, checked.mistakes);
   const mistakes: Mistake[] = [];
-  const reader = new Reader(source, checked.text, directory, mistakes);
+  const reader = new Reader(source, checked.text, beside, mistakes);
   const lab = await reader.lab(shown);
   if (mistakes.length === 0) mistakes.push(...referenceMistakes(lab));
   if (mistakes.length > 0) throw new LabFileMistakes(shown, mistakes);
@@ -109,14 +117,14 @@ export async function parseLab(content: string, file: string, directory = '.'): 
 class Reader {
   readonly #source: Source;
   readonly #text: LabText;
-  readonly #directory: string;
+  readonly #beside: Beside;
   readonly #mistakes: Mistake[];
   readonly #values: Values;
 
-  constructor(source: Source, text: LabText, directory: string, mistakes: Mistake[]) {
+  constructor(source: Source, text: LabText, beside: Beside, mistakes: Mistake[]) {
     this.#source = source;
     this.#text = text;
-    this.#directory = directory;
+    this.#beside = beside;
     this.#mistakes = mistakes;
     this.#values = text.variables ?? {};
   }
@@ -201,10 +209,10 @@ class Reader {
     { index, values }: { index: number; values: Values },
   ): Promise<WantedNode> {
     const rest = (await this.#try(path, () => filled({ ...text, start }, values))) ?? { start: {} };
-    const content = (member: string, given: NodeText['config']): Promise<Buffer | undefined> =>
+    const content = (member: string, given: NodeText['config']): Promise<WantedText | undefined> =>
       given === undefined
         ? Promise.resolve(undefined)
-        : this.#try([...path, member], () => contentOf(given, this.#directory, values));
+        : this.#try([...path, member], () => contentOf(given, this.#beside, values));
     const origin: Origin = { path, placeOf: (below, of) => this.#source.placeOf([...path, ...below], of) };
     const place = this.#source.placeOf(path, 'key');
     const node: WantedNode = { ...rest, name, place, origin, files: {}, start: rest.start };
@@ -212,14 +220,14 @@ class Reader {
       const wrong = wrongSettings(node.type, node, path);
       this.#mistakes.push(...wrong.map((one) => ({ ...origin.placeOf(one.path, one.of), message: one.message })));
     }
-    const kept: Record<string, Buffer> = {};
+    const kept: Record<string, WantedText> = {};
     for (const [file, given] of Object.entries(files)) {
-      const bytes = await this.#try([...path, 'files', file], () => {
+      const text = await this.#try([...path, 'files', file], () => {
         const inside = file.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
         if (!inside) throw new Failure('invalid', 'write a path below the directory of the node, such as etc/hosts');
-        return contentOf(given, this.#directory, values);
+        return contentOf(given, this.#beside, values);
       });
-      if (bytes) kept[filledText(file, values)] = bytes;
+      if (text) kept[filledText(file, values)] = text;
     }
     const [startup, secret] = [await content('config', config), await content('private_config', private_config)];
     if (startup) node.config = startup;
@@ -260,8 +268,8 @@ class Reader {
     const drawings: WantedDrawing[] = [];
     for (const [index, { svg, ...rest }] of (this.#text.drawings ?? []).entries()) {
       const path = ['drawings', index];
-      const content = await this.#try([...path, 'svg'], () => contentOf(svg, this.#directory, this.#values));
-      if (content) drawings.push({ ...rest, svg: content.toString('utf8'), place: this.#source.placeOf(path) });
+      const content = await this.#try([...path, 'svg'], () => contentOf(svg, this.#beside, this.#values));
+      if (content) drawings.push({ ...rest, svg: content.bytes.toString('utf8'), place: this.#source.placeOf(path) });
     }
     return drawings;
   }

@@ -1,5 +1,6 @@
 // Plans and differences as people read them.
-import { harmless, textWidth } from '../text-width.ts';
+import { harmless } from '../../host/terminal-text.ts';
+import { textWidth } from '../text-width.ts';
 import type { Change } from './changes.ts';
 import type { Difference } from './compare.ts';
 

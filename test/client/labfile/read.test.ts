@@ -1,7 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders of the format look so
 // Labs as text: what a file says, counted out and filled in; and every kind of mistake, with its place and its fix.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -15,7 +16,48 @@ import { copiesOf, filled, literal } from '../../../src/client/labfile/substitut
 const directory = mkdtempSync(join(tmpdir(), 'labfile-'));
 after(() => rmSync(directory, { recursive: true }));
 
-const lab = (lines: string) => parseLab(lines, 'lab.yaml', directory);
+const lab = (lines: string) => parseLab(lines, 'lab.yaml', { directory, outside: false });
+
+test('files outside of the folder, by any way, are refused unless they are allowed, and only regular files are read', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'labfile-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const inside = join(folder, 'lab');
+  mkdirSync(join(inside, 'cfg'), { recursive: true });
+  writeFileSync(join(folder, 'secret'), 'secret');
+  writeFileSync(join(inside, 'cfg/r1'), 'ip 10.0.0.1/24');
+  symlinkSync('../secret', join(inside, 'link'));
+  symlinkSync('..', join(inside, 'up'));
+  symlinkSync('cfg/r1', join(inside, 'near'));
+  execFileSync('mkfifo', [join(inside, 'pipe')]);
+  writeFileSync(join(inside, 'large'), '');
+  truncateSync(join(inside, 'large'), 65 * 2 ** 20);
+  const read = async (path: string, outside = false) => {
+    const text = `name: x\nnodes:\n  PC1: {type: vpcs, config: {file: "${path}"}}\n`;
+    return (await parseLab(text, 'lab.yaml', { directory: inside, outside })).nodes[0]!.config!;
+  };
+  for (const path of ['cfg/r1', './cfg/../cfg/r1', 'near', join(inside, 'near')]) {
+    const { bytes, from } = await read(path);
+    assert.deepEqual([bytes.toString(), from], ['ip 10.0.0.1/24', path]);
+  }
+  for (const path of ['../secret', join(folder, 'secret'), 'link', 'up/secret', '/dev/zero', '..']) {
+    await assert.rejects(
+      read(path),
+      /3:\d+: nodes\.PC1\.config: .* is outside of the lab file's folder \S+: copy it there, or allow it with --allow-outside/,
+      path,
+    );
+  }
+  const { bytes, from } = await read('link', true);
+  assert.deepEqual([bytes.toString(), from], ['secret', join(folder, 'secret')], 'where it leads is shown');
+  for (const [path, why] of [
+    ['/dev/zero', /zero: .*regular file/],
+    ['pipe', /pipe: .*regular file/],
+    ['large', /large: it is longer than 67108864 bytes/],
+    ['cfg', /cfg: /],
+  ] as const)
+    await assert.rejects(read(path, true), why);
+  const drawing = 'name: x\ndrawings: [{svg: {file: ../secret}}]\n';
+  await assert.rejects(parseLab(drawing, 'lab.yaml', { directory: inside, outside: false }), /outside of the lab file/);
+});
 
 test('nodes by template or type, counted out, with their configurations and files', async () => {
   writeFileSync(join(directory, 'r1.cfg'), 'hostname ${keep}\n');
@@ -50,16 +92,16 @@ nodes:
       ['Box', undefined],
     ],
   );
-  assert.equal(nodes[1]!.config!.toString(), 'ip 10.0.0.2/24 10.0.0.102\necho ${literally}\n');
+  assert.equal(nodes[1]!.config!.bytes.toString(), 'ip 10.0.0.2/24 10.0.0.102\necho ${literally}\n');
   assert.deepEqual(nodes[3]!.properties!['ram'], 256, 'a placeholder alone keeps the type of its value');
-  assert.equal(nodes[3]!.config!.toString(), 'hostname ${keep}\n', 'another file is taken as it is');
+  assert.equal(nodes[3]!.config!.bytes.toString(), 'hostname ${keep}\n', 'another file is taken as it is');
   assert.deepEqual(nodes[3]!.start, {
     order: 2,
     delay: 5,
     after: ['PC1'],
     ready: { console: 'Press RETURN', timeout: 90 },
   });
-  assert.equal(nodes[4]!.files['etc/hosts']!.toString(), '::1 box');
+  assert.equal(nodes[4]!.files['etc/hosts']!.bytes.toString(), '::1 box');
   assert.deepEqual(nodes[3]!.place, { line: 12, column: 3 });
   assert.deepEqual(variables, [
     { name: 'net', value: '10.0.0' },

@@ -1,7 +1,8 @@
 // The name that somebody meant who wrote another one.
+import { messageOf } from './failures.ts';
 
 /** How many letters have to be changed, left out, added or exchanged with their neighbour. */
-function distance(one: string, other: string): number {
+export function distance(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= one.length; row++) {
     const line = [row];
@@ -31,6 +32,20 @@ export function nearest(given: string, names: readonly string[]): string | undef
     if (away <= Math.max(1, Math.floor(word.length / 3)) && (!found || away < found.away)) found = { name, away };
   }
   return found?.name;
+}
+
+/** What stands behind a name that is unknown: `; did you mean "list"?`, or nothing. */
+export function didYouMean(given: string, names: readonly string[]): string {
+  const meant = nearest(given, names);
+  return meant === undefined ? '' : `; did you mean "${meant}"?`;
+}
+
+/** What is wrong with flags, as `parseArgs` says it, with the flag that was meant. */
+export function flagMistake(error: unknown, flags: readonly string[]): string {
+  const [said = ''] = messageOf(error).split('. ');
+  const [, flag] = /^Unknown option '--([^']+)'/.exec(said) ?? [];
+  const meant = flag === undefined ? undefined : nearest(flag, flags);
+  return meant === undefined ? said : `Unknown option --${flag}; did you mean --${meant}?`;
 }
 
 /** More names than these are a list that nobody reads. */
