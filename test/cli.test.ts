@@ -1,11 +1,14 @@
 // The command line: what each word and flag means, and what is said to words that mean nothing.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { auditCommand } from '../src/audit.ts';
 import { helpOf, parseCommand, USER_VERBS } from '../src/cli.ts';
+import type { Config } from '../src/config/schema.ts';
+import { AuditFile } from '../src/store/audit.ts';
 import { WrongUsage } from '../src/wrong-usage.ts';
 
 test('serve is the default, and the flags of the release are understood', () => {
@@ -111,4 +114,20 @@ test('each command has its own help, and a mistake in its words is exit code 2',
     assert.deepEqual([status, stderr.split('\n').length], [2, 2], stderr);
   }
   assert.equal(existsSync(missing), false, 'nothing is made for it');
+});
+
+test('names in the audit trail do not reach the terminal as they are', async (t) => {
+  const state = mkdtempSync(join(tmpdir(), 'labwire-audit-'));
+  t.after(() => rmSync(state, { recursive: true }));
+  const audit = new AuditFile(state);
+  const name = 'a\u001b]0;x\u0007\u009b31m\u202e\u2066b';
+  const line = { time: '2026-01-01T00:00:00Z', account: name, address: '::1', action: 'POST /v2/x', status: 201 };
+  audit.note({ ...line, objects: { project: name } });
+  await audit.settled();
+  for (const json of [true, false]) {
+    const text = await auditCommand({ state } as Config, json);
+    assert.doesNotMatch(text.trimEnd(), /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+    assert.match(text, /b/);
+    if (json) assert.equal(JSON.parse(text).objects.project, name);
+  }
 });

@@ -112,6 +112,8 @@ export async function beginCapture(session: Session, place: string, body: object
   } catch (error) {
     // It may be somebody else's.
     if (error instanceof Failure && error.code === 'conflict') end.cancel();
+    if (error instanceof Failure && error.message.startsWith('filter:'))
+      throw new Failure(error.code, `${error.message} (labwired help captures)`);
     throw error;
   }
 }

@@ -148,7 +148,9 @@ async function makeAsFile(
       session.remark(line);
   }
   const said =
-    outcome.done === 0 && outcome.plan.changes.length === 0 ? 'is as the file says' : `${outcome.done} changes made`;
+    outcome.done === 0 && outcome.plan.changes.length === 0
+      ? 'is as the file says'
+      : `${counted(outcome.done, 'change')} made`;
   const left = outcome.plan.changes.length > 0 ? `; left: ${summaryText(outcome.plan.changes)}` : '';
   say(session, `Lab "${wanted.name}" ${outcome.done === 0 ? said : `is as the file says: ${said}`}${left}.`);
   return { wanted, lab: outcome.plan.lab };

@@ -1,5 +1,7 @@
 // Things by the names that people give them, or by their identifiers.
 import { Failure } from '../failures.ts';
+import { nearest } from '../nearest.ts';
+import { namesInWords } from './counted.ts';
 
 /** So many characters of an identifier are enough where no other begins with them. */
 const SHORT_ID = 8;
@@ -27,13 +29,37 @@ export function findNamed<T>(kind: string, all: readonly T[], named: (one: T) =>
     const ids = found.map((one) => named(one).id).join(', ');
     throw new Failure('conflict', `There are ${found.length} ${kind}s "${wanted}"; name one by its id: ${ids}`);
   }
-  throw new Failure('not-found', `There is no ${kind} "${wanted}"${among(all.map((one) => named(one).name))}`);
+  throw notFound(
+    kind,
+    wanted,
+    all.map((one) => named(one).name),
+  );
 }
 
-/** More names than these are a list that nobody reads in an error. */
-const MOST_NAMES = 8;
-
-function among(names: readonly string[]): string {
-  if (names.length === 0) return ', nor any other.';
-  return names.length > MOST_NAMES ? '.' : `; there is ${names.map((name) => `"${name}"`).join(', ')}.`;
+/**
+ * What is said of an unknown name: the one that was meant, or those that there are.
+ * @param kind in a word
+ */
+export function notFound(kind: string, wanted: string, names: readonly string[]): Failure {
+  const unknown = `There is no ${kind} "${wanted}"`;
+  const plural = `${kind[0]!.toUpperCase()}${kind.slice(1)}s`;
+  const list = LISTED.has(kind) ? ` (labwired ${kind} list)` : '';
+  const meant = nearest(wanted, names);
+  if (meant !== undefined) return new Failure('not-found', `${unknown}; did you mean "${meant}"?`);
+  if (names.length === 0) return new Failure('not-found', `${unknown}; there are no ${kind}s.`);
+  return new Failure('not-found', `${unknown}. ${plural}: ${namesInWords(names)}${list}.`);
 }
+
+/** Kinds with a command that lists them. */
+const LISTED = new Set([
+  'lab',
+  'node',
+  'link',
+  'template',
+  'appliance',
+  'compute',
+  'snapshot',
+  'image',
+  'context',
+  'token',
+]);

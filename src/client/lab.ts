@@ -301,7 +301,9 @@ export const lab: Noun = {
         const path = `/v2/projects/${randomUUID()}/import?${query}`;
         const made = await madeWithName(session, { name, number: number === true }, async () => {
           using sent = await fileBody(session, file!);
-          return (await session.api.upload(path, sent.body)) as LabObject;
+          return (await session.api.upload(path, sent.body).catch((error: unknown) => {
+            throw error instanceof Failure ? new Failure(error.code, `${file}: ${error.message}`) : error;
+          })) as LabObject;
         });
         session.tell(`Lab "${made.name}" imported: ${made.project_id}`, made.project_id, made);
       },

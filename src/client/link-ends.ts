@@ -1,9 +1,13 @@
 // The ends of links as people write them: `PC1:e0`, or `PC1` alone where that says enough.
 import { Failure } from '../failures.ts';
+import { nearest } from '../nearest.ts';
 import type { Port } from '../store/node-kinds/port.ts';
 import { findNamed } from './find.ts';
 import type { LinkObject, NodeObject } from './objects.ts';
 import { findNode } from './session.ts';
+
+/** Links of a node that a message names. */
+const MOST_LINKS = 4;
 
 export interface End {
   node: NodeObject;
@@ -54,6 +58,11 @@ export function endText(nodes: readonly NodeObject[], end: LinkObject['nodes'][n
   return `${node?.name ?? end.node_id}:${port?.short_name ?? `${end.adapter_number}/${end.port_number}`}`;
 }
 
+/** `PC1:e0 -- Switch1:e1` */
+export function linkText(nodes: readonly NodeObject[], link: LinkObject): string {
+  return link.nodes.map((end) => endText(nodes, end)).join(' -- ');
+}
+
 function linksAt(links: readonly LinkObject[], { node, port }: End): LinkObject[] {
   return links.filter((link) =>
     link.nodes.some((end) => end.node_id === node.node_id && (port === undefined || isAt(port, end))),
@@ -61,12 +70,24 @@ function linksAt(links: readonly LinkObject[], { node, port }: End): LinkObject[
 }
 
 /**
- * The link of this id, or at this end.
+ * The link of this id, of this text as lists show it, or at this end.
  * @throws Failure; `conflict` when a node has several
  */
 export function findLink(nodes: readonly NodeObject[], links: readonly LinkObject[], wanted: string): LinkObject {
+  const byText = links.find((link) => linkText(nodes, link) === wanted);
+  if (byText) return byText;
   const isEnd = nodes.some(({ name }) => wanted === name || wanted.startsWith(`${name}:`));
-  if (!isEnd) return findNamed('link', links, ({ link_id: id }) => ({ id, name: id }), wanted);
+  if (!isEnd) {
+    const named = (link: LinkObject) => ({ id: link.link_id, name: linkText(nodes, link) });
+    try {
+      return findNamed('link', links, named, wanted);
+    } catch (error) {
+      const names = nodes.map(({ name }) => name);
+      const meant = nearest(wanted.replace(/:[^:]*$/, ''), names);
+      if (meant === undefined || !(error instanceof Failure) || error.code !== 'not-found') throw error;
+      throw new Failure('not-found', `There is no node or link "${wanted}"; did you mean "${meant}"?`);
+    }
+  }
   const found = linksAt(links, parseEnd(nodes, wanted));
   if (found.length === 1) return found[0]!;
   if (found.length === 0) throw new Failure('not-found', `No link is at "${wanted}".`);
@@ -75,16 +96,36 @@ export function findLink(nodes: readonly NodeObject[], links: readonly LinkObjec
   throw new Failure('conflict', `${found.length} links are at "${wanted}"; name one of its ports: ${own.join(', ')}`);
 }
 
+/** `: e0 is linked to Switch1:e0`, of an end without a free port. */
+function linkedTo({ nodes, links }: { nodes: readonly NodeObject[]; links: readonly LinkObject[] }, end: End): string {
+  const { node } = end;
+  const all = linksAt(links, end).flatMap((link) => {
+    const own = link.nodes.find(({ node_id }) => node_id === node.node_id);
+    const peer = link.nodes.find(({ node_id }) => node_id !== node.node_id);
+    if (!own || !peer) return [];
+    return [`${endText(nodes, own).slice(node.name.length + 1)} is linked to ${endText(nodes, peer)}`];
+  });
+  const shown = all.slice(0, MOST_LINKS);
+  return shown.length === 0 ? '' : `: ${shown.join(', ')}${all.length > shown.length ? ' ...' : ''}`;
+}
+
 /**
  * The ports to join: those that are named, else the first free ones that go together.
  * @throws Failure when a node has no free port
  */
-export function portsToJoin(links: readonly LinkObject[], ends: readonly [End, End]): [Port, Port] {
+export function portsToJoin(
+  { nodes, links }: { nodes: readonly NodeObject[]; links: readonly LinkObject[] },
+  ends: readonly [End, End],
+): [Port, Port] {
+  if (ends[0].node === ends[1].node)
+    throw new Failure('conflict', `Both ends are at node "${ends[0].node.name}": a link joins two nodes.`);
   const [first, second] = ends.map((end) => {
-    if (end.port) return [end.port];
-    const free = end.node.ports.filter((port) => linksAt(links, { node: end.node, port }).length === 0);
-    if (free.length === 0) throw new Failure('conflict', `Node "${end.node.name}" has no free port.`);
-    return free;
+    const { node } = end;
+    const wanted = end.port ? [end.port] : node.ports;
+    const free = wanted.filter((port) => linksAt(links, { node, port }).length === 0);
+    if (free.length > 0) return free;
+    const what = end.port ? `${node.name}:${end.port.short_name} is not free` : `Node "${node.name}" has no free port`;
+    throw new Failure('conflict', `${what}${linkedTo({ nodes, links }, end)}.`);
   }) as [Port[], Port[]];
   for (const one of first) {
     const other = second.find((port) => port.link_type === one.link_type && port !== one);

@@ -1,5 +1,7 @@
 // `labwired link`: the cables between nodes.
 import type { LinkBody } from '../controller/links/schema.ts';
+import { suggestion } from '../nearest.ts';
+import { DirectionImpairments } from '../store/impairments.ts';
 import { WrongUsage } from '../wrong-usage.ts';
 import { type Noun, verb } from './command.ts';
 import { endText, findLink, parseEnd, portsToJoin } from './link-ends.ts';
@@ -64,6 +66,29 @@ function directionFrom({ nodes: [first, second] }: LinkObject, { node_id, name }
   throw new WrongUsage(`--from "${name}": this node is at no end of the link.`);
 }
 
+/** What is said of both directions as a whole. */
+const FOR_BOTH = ['preset', 'subscriber'];
+
+/** @throws WrongUsage with the name that was meant, or an example */
+function mustBeImpairment(
+  word: string,
+  { kind, member, text }: { kind: string; member: string | undefined; text: string },
+): void {
+  const kinds = DirectionImpairments.entries;
+  const members = kind in kinds ? Object.keys(kinds[kind as keyof typeof kinds].wrapped.entries) : undefined;
+  if (members === undefined)
+    throw new WrongUsage(
+      `--impair ${word}: unknown impairment "${kind}"; ${suggestion(kind, [...FOR_BOTH, ...Object.keys(kinds)])}`,
+    );
+  // The whole of a kind as JSON, or null, is the server's to judge.
+  if (member === undefined && typeof parsed(text) !== 'object')
+    throw new WrongUsage(
+      `--impair ${word}: write ${kind}.${members[0]}=${/^\d+(?:\.\d+)?/.exec(text)?.[0] ?? 'NUMBER'} (${kind} has ${members.join(', ')})`,
+    );
+  if (member !== undefined && !members.includes(member))
+    throw new WrongUsage(`--impair ${word}: ${kind} has no "${member}"; ${suggestion(member, members)}`);
+}
+
 /** `delay.ms=30` and `preset=geo_satellite` as the API has them; the values are the server's to judge. @throws WrongUsage */
 function impairmentsOf(given: readonly string[]): Record<string, unknown> {
   const body: Record<string, unknown> = {};
@@ -72,6 +97,7 @@ function impairmentsOf(given: readonly string[]): Record<string, unknown> {
     const value = parsed(text) ?? text;
     const [kind = '', member, ...deeper] = path.split('.');
     if (deeper.length > 0) throw new WrongUsage(`--impair ${path}: write KIND.MEMBER=VALUE, such as delay.ms=30`);
+    if (!FOR_BOTH.includes(kind)) mustBeImpairment(word, { kind, member, text });
     const before = body[kind];
     body[kind] =
       member === undefined ? value : { ...(typeof before === 'object' ? before : undefined), [member]: value };
@@ -109,7 +135,7 @@ export const link: Noun = {
       run: async (session, words) => {
         const { nodes, links, path } = await wiring(session);
         const [one, other] = [parseEnd(nodes, words[0]!), parseEnd(nodes, words[1]!)];
-        const ports = portsToJoin(links, [one, other]);
+        const ports = portsToJoin({ nodes, links }, [one, other]);
         const body: LinkBody = {
           nodes: [one, other].map(({ node: { node_id } }, index) => {
             const { adapter_number, port_number } = ports[index]!;

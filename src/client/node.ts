@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { NodeDuplicate } from '../controller/nodes/schema.ts';
 import type { TemplateUsage } from '../controller/templates/schema.ts';
 import { Failure } from '../failures.ts';
-import { builtinProperties, usualSymbol } from '../store/node-kinds/kinds.ts';
+import { builtinProperties, findNodeKind, usualSymbol } from '../store/node-kinds/kinds.ts';
 import { NodeType } from '../store/vocabulary.ts';
 import { WrongUsage } from '../wrong-usage.ts';
 import { type Noun, verb } from './command.ts';
@@ -17,6 +17,11 @@ import { templateNamed } from './template.ts';
 
 const idOf = ({ node_id }: NodeObject): string => node_id;
 const pathOf = (lab: LabObject, node: NodeObject): string => `/v2/projects/${lab.project_id}/nodes/${node.node_id}`;
+
+/** Whether a node does something that a restart would break off. */
+export function runs({ node_type: type, status }: Pick<NodeObject, 'node_type' | 'status'>): boolean {
+  return status !== 'stopped' && findNodeKind(type)?.alwaysRuns !== true;
+}
 
 /** Where new nodes stand: the first free place, row by row, so that no symbol lies on another. */
 const GRID = { columns: 6, width: 160, height: 110, x: -400, y: -200 };

@@ -1,9 +1,13 @@
 // `labwired snapshot`: earlier states of a lab.
 import type * as v from 'valibot';
 import type { SnapshotCreate } from '../controller/snapshots/schema.ts';
+import { Failure } from '../failures.ts';
+import { quoted } from '../host/shell-word.ts';
 import { type Noun, verb } from './command.ts';
+import { namesInWords } from './counted.ts';
 import { inTime } from './figures.ts';
 import { findNamed } from './find.ts';
+import { runs } from './node.ts';
 import type { LabObject, SnapshotObject } from './objects.ts';
 import type { Session } from './session.ts';
 
@@ -14,6 +18,17 @@ async function find(session: Session, wanted: string): Promise<{ lab: LabObject;
   const lab = await session.lab();
   const all = await session.api.get<SnapshotObject[]>(pathOf(lab));
   return { lab, found: findNamed('snapshot', all, (one) => ({ id: idOf(one), name: one.name }), wanted) };
+}
+
+/** @throws Failure `conflict` with both ways out */
+async function mustBeStopped(session: Session, lab: LabObject): Promise<void> {
+  if (lab.status !== 'opened') return;
+  const running = (await session.nodes(lab)).filter(runs).map(({ name }) => name);
+  if (running.length === 0) return;
+  throw new Failure(
+    'conflict',
+    `${namesInWords(running)} ${running.length === 1 ? 'is' : 'are'} running: add --running to keep what they do, or stop them with labwired lab stop ${quoted(lab.name)}`,
+  );
 }
 
 export const snapshot: Noun = {
@@ -41,7 +56,9 @@ export const snapshot: Noun = {
       inLab: true,
       run: async (session, [name], { running }) => {
         const body: v.InferInput<typeof SnapshotCreate> = { name: name!, ...(running && { running }) };
-        const made = await session.api.post<SnapshotObject>(pathOf(await session.lab()), body);
+        const lab = await session.lab();
+        if (!running) await mustBeStopped(session, lab);
+        const made = await session.api.post<SnapshotObject>(pathOf(lab), body);
         session.tell(`Snapshot "${made.name}" created: ${made.snapshot_id}`, made.snapshot_id, made);
       },
     }),

@@ -125,7 +125,9 @@ function checked<Name extends SectionName>(name: Name, values: Values): Sections
   const sourced = given.get(key);
   throw new Failure(
     'invalid',
-    `${sourced?.source ?? name}: ${key} = "${sourced?.value ?? ''}" is not possible: ${issue.message}`,
+    sourced?.source.startsWith('--')
+      ? `${sourced.source} ${sourced.value}: ${issue.message}`
+      : `${sourced?.source ?? name}: ${key} = "${sourced?.value ?? ''}" is not possible: ${issue.message}`,
   );
 }
 

@@ -69,7 +69,8 @@ test('things are found by name, by id and by the beginning of one; what is ambig
   assert.equal(find('aaaaaaaa-'), all[0]!.id);
   assert.throws(() => find('Büro'), /There are 2 labs "Büro"; name one by its id: aaaaaaaa-.*1, bbbbbbbb-.*3/);
   assert.throws(() => find('bbbbbbbb'), /There are 2 labs/);
-  assert.throws(() => find('aaaa'), /There is no lab "aaaa"; there is "Büro", "two words"/);
+  assert.throws(() => find('Buro'), /There is no lab "Buro"; did you mean "Büro"\?/);
+  assert.throws(() => find('aaaa'), /There is no lab "aaaa"\. Labs: "Büro", "two words"/);
 });
 
 const ethernet = (short_name: string, port_number: number) =>
@@ -96,15 +97,28 @@ test('ends of links are a node, or a node and its port, by each of its names', (
   assert.throws(() => findLink(nodes, [link, second], 'R:1'), /2 links are at "R:1"; .* R:1:f1, R:1:f0$/);
   assert.throws(() => findLink(nodes, [link], 'R2'), /No link is at "R2"/);
   assert.equal(endText(nodes, link.nodes[1]!), 'R:1:f1');
+  assert.equal(findLink(nodes, [link, second], 'PC1:e0 -- R:1:f1'), link, 'by what lists show');
+  const text = /There is no link "Xyz"\. Links: "PC1:e0 -- R:1:f1", "R:1:f0 -- R2:f0" \(labwired link list\)\./;
+  assert.throws(() => findLink(nodes, [link, second], 'Xyz'), text);
+  assert.throws(() => findLink(nodes, [link, second], 'PC2:e0'), /no node or link "PC2:e0"; did you mean "PC1"\?/);
+  const one1 = parseEnd(nodes, 'PC1');
+  assert.throws(() => portsToJoin({ nodes, links: [] }, [one1, one1]), /Both ends are at node "PC1": a link joins two/);
+  assert.throws(
+    () => portsToJoin({ nodes, links: [link] }, [parseEnd(nodes, 'PC1:e0'), parseEnd(nodes, 'R2')]),
+    /PC1:e0 is not free: e0 is linked to R:1:f1\./,
+  );
 
-  const [one, two] = portsToJoin([link], [parseEnd(nodes, 'R:1:f0'), parseEnd(nodes, 'R2')]);
+  const [one, two] = portsToJoin({ nodes, links: [link] }, [parseEnd(nodes, 'R:1:f0'), parseEnd(nodes, 'R2')]);
   assert.deepEqual([one.short_name, two.short_name], ['f0', 'f0'], 'serial does not go to ethernet');
-  const free = portsToJoin([link, second], [parseEnd(nodes, 'R:1'), parseEnd(nodes, 'R2')]);
+  const free = portsToJoin({ nodes, links: [link, second] }, [parseEnd(nodes, 'R:1'), parseEnd(nodes, 'R2')]);
   assert.deepEqual(
     free.map(({ short_name }) => short_name),
     ['s1/0', 's1/0'],
   );
-  assert.throws(() => portsToJoin([link], [parseEnd(nodes, 'PC1'), parseEnd(nodes, 'R2')]), /"PC1" has no free port/);
+  assert.throws(
+    () => portsToJoin({ nodes, links: [link] }, [parseEnd(nodes, 'PC1'), parseEnd(nodes, 'R2')]),
+    /"PC1" has no free port: e0 is linked to R/,
+  );
 });
 
 /** What is printed of an answer that comes in these pieces. */

@@ -98,10 +98,10 @@ test('a form without a file, one that ends too early and one of other bytes are 
   const headers = { 'content-type': 'multipart/form-data; boundary=X' };
   const cases: [body: Buffer, reason: RegExp][] = [
     [form('X', [['Content-Disposition: form-data; name="file"', 'text']]), /no file/],
-    [form('X', [[FILE, archive]]).subarray(0, -40), /form cannot be read|not a project archive/],
+    [form('X', [[FILE, archive]]).subarray(0, -40), /form cannot be read|not a lab archive/],
     [form('X', [[FILE, archive]]).subarray(0, 60), /form cannot be read|no file/],
     [Buffer.from('nothing of a form'), /form cannot be read|no file/],
-    [form('X', [[FILE, 'no archive']]), /not a project archive/],
+    [form('X', [[FILE, 'no archive']]), /not a lab archive/],
   ];
   for (const [body, reason] of cases) {
     const { status, json } = await imported(server, body, headers);

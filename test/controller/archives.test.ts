@@ -484,9 +484,9 @@ async function refusing(t: TestContext, archive: Buffer, reason: RegExp): Promis
 
 const good = projectFile();
 const HOSTILE: Record<string, [archive: Buffer, reason: RegExp]> = {
-  'no archive at all': [Buffer.from('hello'), /not a project archive/],
-  'an empty body': [Buffer.alloc(0), /not a project archive/],
-  'half an archive': [zip([good]).subarray(0, 60), /not a project archive/],
+  'no archive at all': [Buffer.from('hello'), /not a lab archive/],
+  'an empty body': [Buffer.alloc(0), /not a lab archive/],
+  'half an archive': [zip([good]).subarray(0, 60), /not a lab archive/],
   'no topology': [zip([{ name: 'x', data: 'x' }]), /no project\.gns3/],
   'a folder for a topology': [zip([{ name: 'project.gns3/' }]), /no project\.gns3/],
   'a topology that is no JSON': [zip([{ name: 'project.gns3', data: '{oops' }]), /not valid JSON/],

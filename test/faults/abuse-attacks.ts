@@ -255,9 +255,9 @@ async function hostileArchives(daemon: Daemon): Promise<string> {
     ['fewer entries than it says', zip([project], { count: 60_000 }), 409, /damaged/],
     ['a link', zip([project, { name: 'project-files/l', data: '/etc', mode: 0o120777 }]), 409, /link.*leads out/],
     ['a name twice', zip([project, one, one]), 201, /"project_id"/],
-    ['half of an archive', zip([project, one]).subarray(0, 50_000), 409, /not a project archive/],
-    ['no archive', randomBytes(1_000_000), 409, /not a project archive/],
-    ['nothing', Buffer.alloc(0), 409, /not a project archive/],
+    ['half of an archive', zip([project, one]).subarray(0, 50_000), 409, /not a lab archive/],
+    ['no archive', randomBytes(1_000_000), 409, /not a lab archive/],
+    ['nothing', Buffer.alloc(0), 409, /not a lab archive/],
   ];
   for (const [what, archive, expected, reason] of forged) {
     const target = `/v2/projects/${randomUUID()}/import?name=Abuse`;

@@ -164,8 +164,8 @@ test('what cannot be done is one sentence and a code', async (t) => {
 
   const ann = new Client(labwired.daemon, { LABWIRE_SERVER: `http://ann:p%40ss%3Aword@127.0.0.1:${port}` });
   await ann.fails(1, /twice/, 'lab', 'create', 'twice');
-  await ann.fails(1, /There is no lab "nowhere"; there is "twice"/, 'lab', 'open', 'nowhere');
-  await ann.fails(1, /There is no node "PC1", nor any other/, 'node', 'start', 'PC1');
+  await ann.fails(1, /There is no lab "nowhere"\. Labs: "twice"/, 'lab', 'open', 'nowhere');
+  await ann.fails(1, /There is no node "PC1"; there are no nodes/, 'node', 'start', 'PC1');
   await ann.fails(1, /There is no template "x"/, 'node', 'create', '--template', 'x');
   await ann.fails(2, /NAME is missing/, 'lab', 'create');
   await ann.fails(2, /--until/, 'node', 'exec', 'PC1', 'x', '--until', '(');

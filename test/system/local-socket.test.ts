@@ -177,7 +177,7 @@ test('contexts name servers, and hold no password', async (t) => {
   await labwired.fails(2, /already: replace it with --force/, 'context', 'add', 'Schule 1', '--server', url);
   await labwired.fails(2, /All users of this host/, 'context', 'add', 'x', '--server', 'http://ann:secret@h');
   await labwired.fails(2, /Say which server it is: --server/, 'context', 'add', 'x');
-  await labwired.fails(1, /There is no context "x"; there is "Schule 1"/, 'lab', 'list', '--context', 'x');
+  await labwired.fails(1, /There is no context "x"\. Contexts: "Schule 1"/, 'lab', 'list', '--context', 'x');
   await labwired.fails(2, /choose one/, 'lab', 'list', '--context', 'Schule 1', '--server', url);
   await labwired.say('context', 'use');
   assert.match(await labwired.say('lab', 'list'), /here/);

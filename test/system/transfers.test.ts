@@ -89,7 +89,7 @@ test('an upload that is interrupted goes on where it stopped; images come back a
   await labwired.fails(1, /the image has changed on its way: give the command again/, ...download, '--force', '-q');
   assert.deepEqual(copies(), ['copy.img'], 'and then it begins anew');
   await labwired.fails(1, /copy\.img is there already/, 'image', 'download', 'disk ü.img', '--to', 'copy.img');
-  await labwired.fails(1, /There is no image "x"; there is "disk ü.img"/, 'image', 'delete', 'x');
+  await labwired.fails(1, /There is no image "x"\. Images: "disk ü.img"/, 'image', 'delete', 'x');
   await labwired.say('image', 'delete', 'disk ü.img');
   assert.equal(await labwired.say('image', 'list', '-q'), '');
   await labwired.say(...upload);

@@ -3,7 +3,7 @@
 import { normalizedFilters } from '../../controller/links/filters.ts';
 import { linkImpairments } from '../../controller/links/impairments.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
-import { type End, endText, portNamed, portsToJoin } from '../link-ends.ts';
+import { type End, linkText, portNamed, portsToJoin } from '../link-ends.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
 import { nodeKey, type WantedEnd, type WantedLab, type WantedLink } from './model.ts';
@@ -106,12 +106,16 @@ export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Chang
     known.set(link, is);
     left.delete(is);
   }
-  const text = (is: ServerLink): string => is.nodes.map((end) => endText(state.nodes, end)).join(' -- ');
-  const changes: Change[] = [...left].map((is) => ({ action: 'delete', kind: 'link', name: text(is), id: is.link_id }));
+  const changes: Change[] = [...left].map((is) => ({
+    action: 'delete',
+    kind: 'link',
+    name: linkText(state.nodes, is),
+    id: is.link_id,
+  }));
   const kept = state.links.filter((is) => !left.has(is));
   for (const { link, ends } of wanted) {
     const is = known.get(link);
-    const change = is && ends ? changeOf(link, is, fits(is, ends) === 'turned', text(is)) : undefined;
+    const change = is && ends ? changeOf(link, is, fits(is, ends) === 'turned', linkText(state.nodes, is)) : undefined;
     if (change) changes.push(change);
     if (is) continue;
     const { text: name, place } = link;
@@ -119,7 +123,7 @@ export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Chang
       changes.push({ action: 'create', kind: 'link', name, place, waits: true });
       continue;
     }
-    const ports = portsToJoin(kept, ends);
+    const ports = portsToJoin({ nodes: state.nodes, links: kept }, ends);
     const nodes = ends.map(({ node }, index) => {
       const { adapter_number, port_number } = ports[index]!;
       return { node_id: node.node_id, adapter_number, port_number, ...(link.labels && { label: link.labels[index] }) };

@@ -4,8 +4,8 @@ import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
 import type { Point } from '../../layout/faults.ts';
 import { suggestion } from '../../nearest.ts';
-import { builtinProperties, findNodeKind, usualSymbol } from '../../store/node-kinds/kinds.ts';
-import { covered, freePlace } from '../node.ts';
+import { builtinProperties, usualSymbol } from '../../store/node-kinds/kinds.ts';
+import { covered, freePlace, runs } from '../node.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
 import { freeId } from './identity.ts';
@@ -23,11 +23,6 @@ const LOOKS = ['at', 'z', 'locked', 'symbol', 'label', 'ports.', 'start.', 'cons
 const isLive = ({ member }: Difference): boolean =>
   LOOKS.some((name) => member === name || (name.endsWith('.') && member.startsWith(name))) ||
   LIVE.some((name) => member === `properties.${name}`);
-
-/** Whether a node does something that a restart would break off. */
-export function runs({ node_type: type, status }: ServerNode): boolean {
-  return status !== 'stopped' && findNodeKind(type)?.alwaysRuns !== true;
-}
 
 /** @throws Failure `not-found`, with the place in the file */
 export function templateOf(

@@ -2,6 +2,7 @@
 import type { Template } from '../../controller/templates/schema.ts';
 import { suggestion } from '../../nearest.ts';
 import type { Api } from '../api.ts';
+import { runs } from '../node.ts';
 import type { LabObject } from '../objects.ts';
 import type { Session } from '../session.ts';
 import type { Change } from './changes.ts';
@@ -15,7 +16,7 @@ import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import type { Base } from './node-settings.ts';
 import { planDrawings } from './plan-drawings.ts';
 import { impairsLink, planLinks } from './plan-links.ts';
-import { baseOf, type NodePlan, planNodes, runs } from './plan-nodes.ts';
+import { baseOf, type NodePlan, planNodes } from './plan-nodes.ts';
 import { findLab, readLabState, readNodeFile, type ServerLab, type ServerNode } from './state.ts';
 
 export interface Plan {

@@ -62,6 +62,9 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 };
 
 function explained(code: string, message: string): string {
+  const [, kind, bracket] = /^Flow (map|sequence).* end with a (.)/.exec(message) ?? [];
+  if (bracket !== undefined)
+    return `"${bracket}" is missing: the ${kind === 'map' ? 'object' : 'list'} above is not closed. (${message})`;
   const known = EXPLAINED[code];
   return known === undefined ? `it is no YAML: ${message}` : `${known} (${message})`;
 }

@@ -1,7 +1,8 @@
 // Plans and differences as people read them.
 import { harmless } from '../../host/terminal-text.ts';
+import { counted } from '../counted.ts';
 import { textWidth } from '../text-width.ts';
-import type { Change } from './changes.ts';
+import type { Change, Kind } from './changes.ts';
 import type { Difference } from './compare.ts';
 
 const SIGNS: Readonly<Record<Change['action'], string>> = {
@@ -40,18 +41,30 @@ export function planLines(changes: readonly Change[], width?: number): string[] 
   ]);
 }
 
-/** `2 to create, 1 to change (1 with a restart), 1 to delete` */
+const KINDS: readonly Kind[] = ['lab', 'node', 'link', 'file', 'drawing'];
+
+/** `a lab, 2 nodes, 1 link` */
+function figures(changes: readonly Change[]): string {
+  return KINDS.flatMap((kind) => {
+    const { length } = changes.filter((change) => change.kind === kind);
+    return length === 0 ? [] : [kind === 'lab' ? 'the lab' : counted(length, kind)];
+  }).join(', ');
+}
+
+/** `to create: the lab, 2 nodes, 2 files; to change: 1 node (1 with a restart); to delete: 1 link` */
 export function summaryText(changes: readonly Change[]): string {
-  const count = (...actions: Change['action'][]): number =>
-    changes.filter(({ action }) => actions.includes(action)).length;
+  const isNew = ({ action, waits }: Change): boolean => action === 'create' || (action === 'write' && waits === true);
+  const isChange = (change: Change): boolean => ['open', 'change', 'write'].includes(change.action) && !isNew(change);
   const restarts = changes.filter(({ restart }) => restart).length;
   const parts = [
-    [count('create'), 'to create'],
-    [count('change', 'open', 'write'), restarts > 0 ? `to change (${restarts} with a restart)` : 'to change'],
-    [count('replace'), 'to make anew'],
-    [count('delete'), 'to delete'],
+    ['create', changes.filter(isNew)],
+    ['change', changes.filter(isChange)],
+    ['make anew', changes.filter(({ action }) => action === 'replace')],
+    ['delete', changes.filter(({ action }) => action === 'delete')],
   ] as const;
-  return parts.flatMap(([number, words]) => (number > 0 ? [`${number} ${words}`] : [])).join(', ') || 'nothing to do';
+  const said = parts.flatMap(([what, some]) => (some.length === 0 ? [] : [`to ${what}: ${figures(some)}`]));
+  const restarting = restarts > 0 ? ` (${restarts} with a restart)` : '';
+  return said.map((one) => (one.startsWith('to change') ? one + restarting : one)).join('; ') || 'nothing to do';
 }
 
 /** The text on lines that a terminal of this width does not break, where there is a blank to break it at. */

@@ -43,7 +43,7 @@ export function isChangedBy(users: readonly string[], { owner, everybody, accoun
 
 /** What is said of a lab that is not there, and of one that is not shared. */
 export function noProject(id: string): Failure {
-  return new Failure('not-found', `project_id: there is no project ${id}.`);
+  return new Failure('not-found', `project_id: there is no lab ${id}.`);
 }
 
 /** @throws Failure `forbidden` for whoever may not name paths of this host */

@@ -240,7 +240,7 @@ export function refuseRunning(project: Project): void {
     ({ status, alwaysRunning }) => status !== 'stopped' && !alwaysRunning,
   );
   if (!running) return;
-  throw new Failure('conflict', `The node "${running.name}" is running: stop all nodes of the project first.`);
+  throw new Failure('conflict', `The node "${running.name}" is running: stop all nodes of the lab first.`);
 }
 
 function refuseTypes({ topology }: Topology, anyType: boolean): void {

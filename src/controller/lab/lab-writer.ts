@@ -103,7 +103,7 @@ export class LabWriter {
     const text = await labTextBeside({ project, records, version: this.#version });
     if (text) return text;
     const lab = await this.#store.labs.load(id);
-    if (!lab) throw new Failure('conflict', `The project "${project.name}" was closed while its file was written.`);
+    if (!lab) throw new Failure('conflict', `The lab "${project.name}" was closed while its file was written.`);
     const path = join(project.path, project.filename);
     return topologyOf(project, await mended(lab, path, this.#version), this.#version);
   }

@@ -92,27 +92,27 @@ export class Project {
 
   /** @throws Failure `not-found` once the project is deleted */
   requirePresent(): void {
-    if (this.#state === 'deleted') throw new Failure('not-found', `project_id: there is no project ${this.id}.`);
+    if (this.#state === 'deleted') throw new Failure('not-found', `project_id: there is no lab ${this.id}.`);
   }
 
   /** @throws Failure `forbidden` unless the lab is there, `not-found` once the project is deleted */
   requireOpen(): void {
     this.requirePresent();
     if (this.isOpen) return;
-    throw new Failure('forbidden', `The project "${this.record.name}" is closed: open it first.`);
+    throw new Failure('forbidden', `The lab "${this.record.name}" is closed: open it first.`);
   }
 
   node(id: string): Node {
     this.requireOpen();
     const node = this.nodes.get(id);
-    if (!node) throw new Failure('not-found', `node_id: there is no node ${id} in the project "${this.record.name}".`);
+    if (!node) throw new Failure('not-found', `node_id: there is no node ${id} in the lab "${this.record.name}".`);
     return node;
   }
 
   link(id: string): Link {
     this.requireOpen();
     const link = this.links.get(id);
-    if (!link) throw new Failure('not-found', `link_id: there is no link ${id} in the project "${this.record.name}".`);
+    if (!link) throw new Failure('not-found', `link_id: there is no link ${id} in the lab "${this.record.name}".`);
     return link;
   }
 
@@ -120,7 +120,7 @@ export class Project {
     this.requireOpen();
     const drawing = this.drawings.get(id);
     if (!drawing) {
-      throw new Failure('not-found', `drawing_id: there is no drawing ${id} in the project "${this.record.name}".`);
+      throw new Failure('not-found', `drawing_id: there is no drawing ${id} in the lab "${this.record.name}".`);
     }
     return drawing;
   }

@@ -21,14 +21,14 @@ export function capturedLinks(all: readonly Link[], wanted: string | undefined):
   const found = all.filter(hasCapture);
   if (wanted === undefined) {
     if (found.length > 0) return found;
-    throw new Failure('conflict', 'No link of this project has been captured since it was opened.');
+    throw new Failure('conflict', 'No link of this lab has been captured since it was opened.');
   }
   return [...new Set(wanted.split(','))].map((id) => {
     const link = found.find((each) => each.id === id);
     if (link) return link;
     throw all.some((each) => each.id === id)
-      ? new Failure('conflict', `links: ${id} has not been captured since the project was opened.`)
-      : new Failure('not-found', `links: the project has no link ${id}.`);
+      ? new Failure('conflict', `links: ${id} has not been captured since the lab was opened.`)
+      : new Failure('not-found', `links: the lab has no link ${id}.`);
   });
 }
 

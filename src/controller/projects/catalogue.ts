@@ -50,7 +50,7 @@ export class Catalogue {
 
   get(id: string): Project {
     const project = this.#projects.get(id);
-    if (!project) throw new Failure('not-found', `project_id: there is no project ${id}.`);
+    if (!project) throw new Failure('not-found', `project_id: there is no lab ${id}.`);
     return project;
   }
 
@@ -115,7 +115,7 @@ export class Catalogue {
   /** Keeps a name for a project while `held` lasts. @throws Failure `conflict` when it is taken */
   takeName(name: string, held: AsyncDisposableStack): void {
     if (this.#isTaken(name))
-      throw new Failure('conflict', `name: there is already a project "${name}"; choose another name.`);
+      throw new Failure('conflict', `name: there is already a lab "${name}"; choose another name.`);
     this.#keepName(name, held);
   }
 

@@ -50,7 +50,7 @@ export async function refuseShared(
 ): Promise<void> {
   for (const { name, path } of others) {
     if (await apart(place, path)) continue;
-    throw new Failure('conflict', `path: ${place} belongs to the project "${name}" in ${path}; name another folder.`);
+    throw new Failure('conflict', `path: ${place} belongs to the lab "${name}" in ${path}; name another folder.`);
   }
 }
 

@@ -101,7 +101,7 @@ export class Projects extends Catalogue {
 
   /** Creates an empty, open project; a known `id` gives the one that there is. */
   async create(given: ProjectCreate, id: string = given.project_id ?? randomUUID()): Promise<Project> {
-    if (given.name === null) throw new Failure('invalid', 'name: is required; give the project a name.');
+    if (given.name === null) throw new Failure('invalid', 'name: is required; give the lab a name.');
     const name = given.name;
     return this.arriving(id, async () => {
       const known = this.find(id);

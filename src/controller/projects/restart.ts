@@ -83,7 +83,7 @@ export class Restart {
       try {
         await this.#options.life.open(project);
       } catch (error) {
-        const message = `The project "${project.record.name}" was open and does not open again: ${messageOf(error)}`;
+        const message = `The lab "${project.record.name}" was open and does not open again: ${messageOf(error)}`;
         log.error(message, { project: project.id });
         announcer.project.emit('log.error', { message }, project.id);
       }

@@ -47,7 +47,7 @@ export class Snapshots {
   async #get(project: Project, id: string): Promise<Snapshot> {
     const snapshot = (await this.list(project)).find((candidate) => isIdOf(id, candidate));
     if (snapshot) return snapshot;
-    throw new Failure('not-found', `snapshot_id: the project "${project.record.name}" has no snapshot ${id}.`);
+    throw new Failure('not-found', `snapshot_id: the lab "${project.record.name}" has no snapshot ${id}.`);
   }
 
   /**

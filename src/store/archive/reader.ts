@@ -76,7 +76,11 @@ export class ArchiveReader {
         ? fromFdPromise(handle.fd, options)
         : fromRandomAccessReaderPromise(new PartReader(handle.fd, start), end - start, options);
     const zip = await opening.catch((error: unknown) => {
-      throw new Failure('conflict', `This is not a project archive: ${messageOf(error)}`, { cause: error });
+      throw new Failure(
+        'conflict',
+        'This is not a lab archive (.gns3project), or it is damaged: lab export and the page make one.',
+        { cause: error },
+      );
     });
     const entries = await entriesOf(zip);
     checkSizes([...entries.values()], end - start);

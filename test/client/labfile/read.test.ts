@@ -55,7 +55,7 @@ test('files outside of the folder, by any way, are refused unless they are allow
     ['cfg', /cfg: /],
   ] as const)
     await assert.rejects(read(path, true), why);
-  const drawing = 'name: x\ndrawings: [{svg: {file: ../secret}}]\n';
+  const drawing = 'name: x\ndrawings: [{at: [0, 0], svg: {file: ../secret}}]\n';
   await assert.rejects(parseLab(drawing, 'lab.yaml', { directory: inside, outside: false }), /outside of the lab file/);
 });
 
