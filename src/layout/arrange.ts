@@ -90,7 +90,14 @@ function arrangePart(boxes: readonly Box[], neighbours: Neighbours): Map<string,
     if (best === undefined || faults < best.faults) best = { places, faults };
     if (best.faults === 0) break;
   }
-  return best!.places;
+  return inOrder(boxes, best!.places);
+}
+
+/** Mirrored, where what comes first would stand on the right. */
+function inOrder(boxes: readonly Box[], places: ReadonlyMap<string, Point>): Map<string, Point> {
+  const middle = (boxes.length - 1) / 2;
+  const lean = boxes.reduce((sum, { key }, index) => sum + (index - middle) * places.get(key)!.x, 0);
+  return new Map([...places].map(([key, { x, y }]) => [key, { x: lean < 0 ? -x : x, y }]));
 }
 
 /** Ways to draw a part, the most compact ones first. */

@@ -88,6 +88,32 @@ test('a lab is made as its file says, and a second apply asks the server for not
   assert.deepEqual(asked(), []);
 });
 
+test('nodes of a type look and begin as those of its built-in template, and the text of the lab does not say so', async (t) => {
+  const { client, file, nodes } = await bench(t);
+  const { daemon } = client;
+  file(
+    'name: Looks\nnodes:\n  PC1: {type: vpcs}\n  PC2: {type: vpcs, config: ""}\n  SW: {type: ethernet_switch}\n  H: {type: ethernet_hub, symbol: ":/symbols/computer.svg"}\n',
+  );
+  await client.say('apply');
+  await client.say('node', 'create', 'PC3', '--type', 'vpcs');
+  const made = (await nodes()) as (NodeObject & { symbol: string; node_type: string; project_id: string })[];
+  const symbols = made.map(({ name, symbol }) => `${name} ${symbol.replace('/classic/', '/')}`).sort();
+  assert.deepEqual(symbols, [
+    'H :/symbols/computer.svg',
+    ...['PC1', 'PC2', 'PC3'].map((name) => `${name} :/symbols/vpcs_guest.svg`),
+    'SW :/symbols/ethernet_switch.svg',
+  ]);
+  for (const { name, node_id: id, project_id: lab } of made.filter(({ node_type: type }) => type === 'vpcs')) {
+    const script = await fetch(`${daemon.url}/v2/projects/${lab}/nodes/${id}/files/startup.vpc`);
+    const content = script.status === 200 ? await script.text() : '';
+    assert.equal(/set pcname/.test(content), name !== 'PC2', name);
+  }
+  assert.match(await client.say('plan'), /nothing to do/);
+  const text = await client.say('export', 'Looks', '--yaml');
+  assert.doesNotMatch(text, /vpcs_guest|ethernet_switch\.svg|pcname/);
+  assert.match(text, /symbol: :\/symbols\/computer\.svg/);
+});
+
 test('a change is told before, and touches nothing else', async (t) => {
   const { client, file, asked, counts } = await bench(t);
   file(CLASS);
