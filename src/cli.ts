@@ -23,7 +23,7 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
 On a running server, this host's or --server URL; labwired lab --help says more of lab, and so on:
   labwired lab list|create|open|close|update|duplicate|delete|start|stop|export|import|check|schema|
                import-containerlab
-  labwired node list|create|update|duplicate|start|stop|reload|delete|console|exec
+  labwired node list|create|update|duplicate|move|start|stop|reload|delete|console|exec
   labwired link list|create|update|delete  labwired capture LINK
   labwired snapshot list|create|restore|delete
   labwired image list|upload|download|delete
