@@ -409,8 +409,8 @@ test('a node that another host refuses, or cannot wire, stays where it is, with 
     await server.expect(status, 'PUT', node, { compute_id: 'it' });
     assert.deepEqual(await server.expect(200, 'GET', node), before);
     assert.equal(plain(it.calls).at(-1), 'DELETE /projects/x/ethernet_hub/nodes/x');
-    await server.expect(200, 'PUT', `${url}/links/${link.link_id}`, { suspend: true });
-    await server.expect(200, 'PUT', `${url}/links/${link.link_id}`, { suspend: false });
+    await server.expect(201, 'PUT', `${url}/links/${link.link_id}`, { suspend: true });
+    await server.expect(201, 'PUT', `${url}/links/${link.link_id}`, { suspend: false });
   }
   assert.match((await server.expect(400, 'PUT', node, { compute_id: 'it', x: before.x + 1 })).message, /leave out x\./);
   await server.expect(404, 'PUT', node, { compute_id: 'nobody' });
