@@ -14,7 +14,7 @@ const thread = new TaskThread<DecodingRequest, Uint8Array<ArrayBuffer> | undefin
   source: new URL('./decoding-worker.ts', import.meta.url),
   resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
   idleMs: 2_000,
-  // A piece takes a fraction of a second. There are streams with which the decoder for bzip2 never comes to an end.
+  // A piece takes a fraction of a second. A library must not hold up all imports for ever with a stream made to do so.
   longestTaskMs: 20_000,
 });
 
