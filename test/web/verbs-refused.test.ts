@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/authentication.ts';
-import { until } from '../controller/lab-server.ts';
+import { LabServer, until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';
 import { nextOutcome, OUTCOMES, type Outcome, Refusing, sentenceOf } from './refusing.ts';
@@ -272,6 +272,21 @@ test('every verb of the page that is refused or not answered says so, keeps what
     isFirst: true,
     done: () => list.getByRole('button', { name: /^PC9 / }).first().waitFor(),
   });
+  const second = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const at = { protocol: 'http', host: '127.0.0.1', port: second.port };
+  await server.expect(201, 'POST', '/v2/computes', { compute_id: 'second', name: 'Second', ...at });
+  await pick(/^A2 /);
+  await pick(/^PC9 /);
+  const hostOf = async () => (await node(pc.node_id)).compute_id;
+  await prove({
+    calls: ['panels/inspector/node/host-field.tsx api.put'],
+    request: /^PUT .*\/nodes\//,
+    ask: async () => void (await field('Host').selectOption('second')),
+    undone: () => until(async () => (await field('Host').inputValue()) === 'local', 'the host as before'),
+    done: () => until(async () => (await hostOf()) === 'second', 'the node on the other host'),
+  });
+  await server.expect(200, 'PUT', `${path}/nodes/${pc.node_id}`, { compute_id: 'local' });
+  await server.expect(204, 'DELETE', '/v2/computes/second');
   await details.locator('summary', { hasText: 'Look of the label' }).click();
   await prove({
     calls: ['panels/inspector/node/label-style.tsx history.update'],
