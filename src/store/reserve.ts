@@ -1,7 +1,7 @@
 // Space and inodes that are kept for what makes room: on a full disk things can still be deleted, and labs closed.
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, stat, statfs, truncate, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat, statfs, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
@@ -102,7 +102,8 @@ export class Reserve {
     const size = (await stat(this.#path).catch(() => undefined))?.size ?? 0;
     if (size > 0) await truncate(this.#path, Math.max(0, size - bytes));
     const spare = (await readdir(this.#inodes).catch(() => [])).slice(0, INODES_PART);
-    for (const name of spare) await unlink(join(this.#inodes, name));
+    // Several users give away at the same time: a file may be gone already.
+    for (const name of spare) await rm(join(this.#inodes, name), { force: true });
     return size > 0 || spare.length > 0;
   }
 
