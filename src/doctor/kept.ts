@@ -6,7 +6,8 @@ import sqlite3 from 'sqlite3';
 import { messageOf } from '../failures.ts';
 import { quoted } from '../host/shell-word.ts';
 import { commands, missing, ok, type Verdict, warning } from '../host/verdict.ts';
-import { settle } from '../store/database.ts';
+import { damagedRecords } from '../store/damaged-records.ts';
+import { CHECK, settle } from '../store/database.ts';
 import { MIGRATIONS } from '../store/migrations.ts';
 import type { Check, Patient } from './check.ts';
 
@@ -23,13 +24,20 @@ async function soundness(path: string): Promise<Verdict | undefined> {
   });
   try {
     const all = <Row>(sql: string) => settle<Row[]>((done) => connection.all(sql, done));
-    const [check] = await all<{ quick_check: string }>('PRAGMA quick_check(1)');
-    if (check?.quick_check !== 'ok') return missing(`${path} is damaged (${check?.quick_check})`, RECOVER);
+    const [check] = await all<{ integrity_check: string }>(CHECK);
+    if (check?.integrity_check !== 'ok') return missing(`${path} is damaged (${check?.integrity_check})`, RECOVER);
     const version = (await all<{ user_version: number }>('PRAGMA user_version'))[0]?.user_version ?? 0;
-    if (version <= MIGRATIONS.length) return undefined;
-    return missing(
-      `${path} was written by a later release`,
-      'start that release, or choose another directory with --state',
+    if (version > MIGRATIONS.length) {
+      return missing(
+        `${path} was written by a later release`,
+        'start that release, or choose another directory with --state',
+      );
+    }
+    const damaged = (await damagedRecords(all)).map(({ table, id }) => `${table} ${id}`);
+    if (damaged.length === 0) return undefined;
+    return warning(
+      `${path} has records that cannot be read: ${damaged.join(', ')}`,
+      'labwired recover repairs or removes them, and keeps a copy of them',
     );
   } catch (thrown) {
     return missing(`${path} is damaged (${messageOf(thrown).replaceAll(/\s+/g, ' ')})`, RECOVER);

@@ -9,6 +9,8 @@ import type { Reserve } from './reserve.ts';
 export type SqlValue = string | number | null;
 
 const NO_SPACE = 'cannot grow: no space is left for the change; free some and try again';
+/** Compares indexes with their tables, too: a damaged index hides rows. */
+export const CHECK = 'PRAGMA integrity_check(1)';
 const MAKE_WRITABLE = 'make it and its directory writable for the user that runs labwired';
 
 /** The statements of one change; all of them take effect or none. */
@@ -184,7 +186,7 @@ export class Database implements AsyncDisposable {
     let version: number;
     try {
       // Nothing is written before the file is known to be sound and ours.
-      const found = (await all<{ quick_check: string }>('PRAGMA quick_check(1)')).map((row) => row.quick_check);
+      const found = (await all<{ integrity_check: string }>(CHECK)).map((row) => row.integrity_check);
       if (found.join() !== 'ok') throw this.#damaged(found.join());
       version = (await get<{ user_version: number }>('PRAGMA user_version'))?.user_version ?? 0;
     } catch (thrown) {

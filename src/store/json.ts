@@ -42,13 +42,23 @@ export function parseJsonBounded(text: string, options: Partial<JsonBounds> = {}
 
 /** An object that was stored as text; undefined, with a line in the log, when the text is damaged. `what` names it. */
 export function storedObject<T extends object = JsonObject>(text: unknown, what: string): T | undefined {
-  try {
-    const value: unknown = JSON.parse(String(text));
-    if (isObject(value)) return value as T;
-  } catch {
-    // Told below.
-  }
+  const value = readObject(text);
+  if (value !== undefined) return value as T;
   log.error('a record of the database is damaged and left out; see "labwired recover"', { record: what });
+  return undefined;
+}
+
+/** The object that a text is, also where only its last brace is lost, as in a file that was cut by one byte; else undefined. */
+export function readObject(text: unknown): JsonObject | undefined {
+  const whole = String(text);
+  for (const candidate of [whole, `${whole.replace(/\0$/, '')}}`]) {
+    try {
+      const value: unknown = JSON.parse(candidate);
+      if (isObject(value)) return value;
+    } catch {
+      // The next one, or none.
+    }
+  }
   return undefined;
 }
 

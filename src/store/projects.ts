@@ -72,7 +72,13 @@ export class Projects {
     return rows.map((row) => this.#recordOf(row)).filter((record) => record !== undefined);
   }
 
-  /** One project, or undefined if it is not known. */
+  /** Ids of projects whose rows are damaged. */
+  async damaged(): Promise<string[]> {
+    const rows = await this.#database.all<Row>('SELECT project_id, body FROM project');
+    return rows.filter((row) => this.#recordOf(row) === undefined).map(({ project_id: id }) => id);
+  }
+
+  /** One project, or undefined if it is not known or its row is damaged. */
   async get(projectId: string): Promise<ProjectRecord | undefined> {
     const [row] = await this.#database.all<Row>('SELECT project_id, body FROM project WHERE project_id = ?', projectId);
     return row && this.#recordOf(row);

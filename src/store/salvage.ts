@@ -1,40 +1,32 @@
 // A damaged state database, rebuilt from what can still be read of it. The damaged files are kept beside it.
-import { rename } from 'node:fs/promises';
+import { copyFile, link, open, rename, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import type sqlite3 from 'sqlite3';
 import { Failure, messageOf, systemCode } from '../failures.ts';
-import { writeFileAtomically } from '../host/atomic-file.ts';
+import { createTemporaryDirectory, fileFailure, writeFileAtomically } from '../host/atomic-file.ts';
 import { exists } from '../host/exists.ts';
-import { connect, Database, settle } from './database.ts';
+import { type DamagedRecord, damagedRecords, repaired } from './damaged-records.ts';
+import { Database } from './database.ts';
 import { formatJson } from './json.ts';
 import { lockStateDirectory } from './lock.ts';
 import { MIGRATIONS } from './migrations.ts';
-
-/** What is kept of each table; in this order, as later ones refer to earlier ones. */
-const TABLES = {
-  setting: { columns: ['name', 'value'], rows: 'settings' },
-  project: { columns: ['position', 'project_id', 'body'], rows: 'projects' },
-  document: { columns: ['position', 'kind', 'id', 'body'], rows: 'templates, computes and other documents' },
-} as const;
-
-type TableName = keyof typeof TABLES;
-type Row = Record<string, string | number | null>;
-
-/** Rows without a readable neighbour before the search for further ones is given up. */
-const GAP_ROWS = 10_000;
+import { type Found, type Row, readDamaged } from './salvage-reader.ts';
 
 export interface Salvage {
   /** Where the damaged files are now. */
   keptAs: string;
   /** Rows that were taken over, by what they are. */
   rows: Record<string, number>;
-  /** Whether some of them could not be read. */
+  /** What could not be read, as far as that is known by name. */
+  lost: string[];
+  /** Whether more may be missing than `lost` names. */
   incomplete: boolean;
+  /** Open labs whose last changes, which their files do not have, may be lost: they are opened from their files. */
+  fromFiles: string[];
 }
 
 /**
- * Rebuilds a damaged database. The state of labs that were open is not taken over: it refers to itself too much to trust a part of it,
- * and their `.gns3` files have it as of some seconds before.
+ * Rebuilds a damaged database. Labs that were open will be opened: as the database has them if all of their records can be read, or
+ * are known to be missing; else as their `.gns3` files have them, which are some seconds older.
  * @returns undefined when the database is sound, or not there: nothing was done then
  * @throws Failure `conflict` while a server has the directory, or when the database was written by a later release
  */
@@ -43,55 +35,72 @@ export async function salvageDatabase(stateDirectory: string): Promise<Salvage |
   undo.use(await lockStateDirectory(stateDirectory));
   const path = join(stateDirectory, 'labwire.db');
   if (!(await exists(path)) || (await isSound(path))) return undefined;
-  const { found, incomplete } = await readable(path);
-  const keptAs = `${path}.damaged-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
-  for (const suffix of ['', '-wal', '-shm']) {
-    await rename(path + suffix, keptAs + suffix).catch((thrown: unknown) => {
-      if (systemCode(thrown) !== 'ENOENT') throw thrown;
-    });
+  const work = undo.use(await createTemporaryDirectory(stateDirectory));
+  const [damaged, rebuilt] = [join(work.path, 'damaged.db'), join(work.path, 'labwire.db')];
+  try {
+    await copyFile(path, damaged);
+    if (await exists(`${path}-wal`)) await copyFile(`${path}-wal`, `${damaged}-wal`);
+    await mendLength(damaged);
+  } catch (thrown) {
+    throw fileFailure(thrown, stateDirectory);
   }
-  await using database = await Database.open(path, MIGRATIONS);
-  const rows: Salvage['rows'] = {};
-  for (const [table, { columns, rows: name }] of Object.entries(TABLES)) {
-    rows[name] = await takeOver(database, table, columns, found[table as TableName]);
-  }
-  return { keptAs, rows, incomplete };
-}
-
-/** A record whose text is no JSON object. */
-export interface DamagedRecord {
-  table: 'project' | 'document';
-  id: string;
-  body: string;
+  await writeEmpty(rebuilt);
+  const found = await readDamaged(damaged, rebuilt);
+  const report = await takeOver(rebuilt, found);
+  const keptAs = `${path}.damaged-${timestamp()}`;
+  for (const suffix of ['', '-wal', '-shm']) await ifThere(link(path + suffix, keptAs + suffix));
+  // A log that stays beside the new database would be taken for its own.
+  for (const suffix of ['-wal', '-shm']) await ifThere(rm(path + suffix));
+  await rename(rebuilt, path);
+  return { keptAs, ...report };
 }
 
 /**
- * Removes the records of a sound database that no start can read; those of open labs are mended from their files by the start itself.
- * They are kept in a file beside the database.
- * @returns what was removed, and where it is kept; undefined when there is nothing of that kind, or no database
+ * Mends the records of a sound database that lack only their last brace, and removes those that no start can read; records of open labs
+ * are mended from their files by the start itself, and so is the record of a project that was open. All of them are kept in a file
+ * beside the database.
+ * @returns what was changed, and where it is kept; undefined when there is nothing of that kind, or no database
  * @throws Failure `conflict` while a server has the directory
  */
-export async function removeDamagedRecords(
+export async function repairRecords(
   stateDirectory: string,
-): Promise<{ records: DamagedRecord[]; keptAs: string } | undefined> {
+): Promise<{ mended: DamagedRecord[]; removed: DamagedRecord[]; left: DamagedRecord[]; keptAs: string } | undefined> {
   await using undo = new AsyncDisposableStack();
   undo.use(await lockStateDirectory(stateDirectory));
   const path = join(stateDirectory, 'labwire.db');
   if (!(await exists(path))) return undefined;
   await using database = await Database.open(path, MIGRATIONS);
-  const damaged = "CASE WHEN json_valid(body) THEN json_type(body) <> 'object' ELSE 1 END";
-  const records = await database.all<DamagedRecord>(
-    `SELECT 'project' AS "table", project_id AS id, body FROM project WHERE ${damaged}
-     UNION ALL SELECT 'document', kind || ' ' || id, body FROM document WHERE ${damaged}`,
-  );
+  const records = await damagedRecords((sql) => database.all(sql));
   if (records.length === 0) return undefined;
-  const keptAs = `${path}.damaged-records-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`;
+  const keptAs = `${path}.damaged-records-${timestamp()}.json`;
   await writeFileAtomically(keptAs, formatJson(records), { mode: 0o600 });
-  await database.transaction(async (transaction) => {
-    await transaction.run(`DELETE FROM project WHERE ${damaged}`);
-    await transaction.run(`DELETE FROM document WHERE ${damaged}`);
+  const openLabs = await database.all<{ id: string }>('SELECT project_id AS id FROM lab');
+  const mended = records.filter(({ body }) => repaired(body) !== undefined);
+  const rest = records.filter(({ body }) => repaired(body) === undefined);
+  const left = rest.filter(({ table, id }) => table === 'project' && openLabs.some((lab) => lab.id === id));
+  const removed = rest.filter((record) => !left.includes(record));
+  await database.transaction(async ({ run }) => {
+    for (const { table, id, body } of mended) {
+      const text = repaired(body) as string;
+      if (table === 'project') await run('UPDATE project SET body = ? WHERE project_id = ?', text, id);
+      else await run('UPDATE document SET body = ? WHERE kind = ? AND id = ?', text, table, id);
+    }
+    for (const { table, id } of removed) {
+      if (table === 'project') await run('DELETE FROM project WHERE project_id = ?', id);
+      else await run('DELETE FROM document WHERE kind = ? AND id = ?', table, id);
+    }
   });
-  return { records, keptAs };
+  return { mended, removed, left, keptAs };
+}
+
+function timestamp(): string {
+  return new Date().toISOString().replaceAll(/[:.]/g, '-');
+}
+
+async function ifThere(done: Promise<void>): Promise<void> {
+  await done.catch((thrown: unknown) => {
+    if (systemCode(thrown) !== 'ENOENT') throw thrown;
+  });
 }
 
 /** Opens it as the server does; a later release's is refused by that, and damage is what we are here for. */
@@ -105,68 +114,78 @@ async function isSound(path: string): Promise<boolean> {
   }
 }
 
-async function readable(path: string): Promise<{ found: Record<TableName, Row[]>; incomplete: boolean }> {
-  const found: Record<TableName, Row[]> = { setting: [], project: [], document: [] };
-  let incomplete = false;
-  const connection = await connect(path).catch(() => undefined);
-  if (connection === undefined) return { found, incomplete: true };
-  try {
-    for (const table of Object.keys(TABLES) as TableName[]) {
-      try {
-        found[table] = await all(connection, `SELECT * FROM ${table}`);
-      } catch {
-        incomplete = true;
-        if (table !== 'setting') found[table] = await oneByOne(connection, table);
-      }
+/** What is cut off is filled with zeros up to the end of its page, so that the rest of the page can be read. */
+async function mendLength(path: string): Promise<void> {
+  await using file = await open(path, 'r');
+  const { size } = await file.stat();
+  const header = Buffer.alloc(18);
+  await file.read(header, 0, header.length, 0);
+  const stored = header.readUInt16BE(16);
+  const page = stored === 1 ? 65_536 : stored;
+  if (page >= 512 && size % page !== 0) await truncate(path, Math.ceil(size / page) * page);
+}
+
+async function writeEmpty(path: string): Promise<void> {
+  await using _database = await Database.open(path, MIGRATIONS);
+}
+
+type Report = Pick<Salvage, 'rows' | 'lost' | 'incomplete' | 'fromFiles'>;
+
+/** Writes what was found to a new database. A row that contradicts another one is left out. */
+async function takeOver(path: string, found: Found): Promise<Report> {
+  await using database = await Database.open(path, MIGRATIONS);
+  const lost: string[] = [];
+  const put = async (table: string, row: Row): Promise<boolean> => {
+    const columns = Object.keys(row);
+    const sql = `INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`;
+    try {
+      await database.run(sql, ...Object.values(row));
+      return true;
+    } catch (thrown) {
+      if (!/constraint|mismatch/i.test(messageOf(thrown))) throw thrown;
+      return false;
     }
-  } finally {
-    await settle((done) => connection.close(done)).catch(() => {});
+  };
+  const rows: Report['rows'] = {
+    settings: 0,
+    projects: 0,
+    'templates, computes and other documents': 0,
+    'open labs': 0,
+  };
+  const count = (name: string, taken: boolean): void => {
+    if (taken) rows[name] = (rows[name] ?? 0) + 1;
+  };
+  for (const row of found.settings) count('settings', await put('setting', row));
+  const labs = new Map(found.labs.map((lab) => [String(lab.project_id), lab]));
+  for (const project of found.projects) {
+    const body = repaired(String(project['body']));
+    if (body === undefined) lost.push(`project ${project['project_id']}`);
+    // The start mends the record of an open project from its file.
+    if (body !== undefined || labs.has(String(project['project_id'])))
+      count('projects', await put('project', { ...project, body: body ?? '' }));
   }
-  return { found, incomplete };
-}
-
-/** Row by row, leaping over those that cannot be read. */
-async function oneByOne(connection: sqlite3.Database, table: string): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (let position = 1, missed = 0; missed < GAP_ROWS; position++) {
-    const [row] = await all(connection, `SELECT * FROM ${table} WHERE position = ${position}`).catch(() => []);
-    missed = row ? 0 : missed + 1;
-    if (row) rows.push(row);
+  for (const document of found.documents) {
+    const body = repaired(String(document['body']));
+    if (body === undefined) lost.push(`${document['kind']} ${document['id']}`);
+    else count('templates, computes and other documents', await put('document', { ...document, body }));
   }
-  return rows;
-}
-
-function all(connection: sqlite3.Database, sql: string): Promise<Row[]> {
-  return settle<Row[]>((done) => connection.all(sql, done as (error: Error | null, rows: unknown[]) => void));
-}
-
-/** Answers how many rows were taken over; one that contradicts another is left out. */
-async function takeOver(
-  database: Database,
-  table: string,
-  columns: readonly string[],
-  rows: readonly Row[],
-): Promise<number> {
-  let taken = 0;
-  const sql = `INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`;
-  for (const row of rows) {
-    const values = columns.map((column) => row[column] ?? null);
-    if (columns.includes('body') && !isJson(row['body'])) continue;
-    await database.run(sql, ...values).then(
-      () => (taken += 1),
-      (thrown: unknown) => {
-        if (!/constraint/i.test(messageOf(thrown))) throw thrown;
-      },
+  for (const row of found.remoteObjects) await put('remote_object', row);
+  const fromFiles: string[] = [];
+  for (const { records, state, ...lab } of labs.values()) {
+    const id = String(lab.project_id);
+    await put('project', { project_id: id, body: '' });
+    count('open labs', await put('lab', { project_id: id, closing: state?.['closing'] ?? 0 }));
+    if (records === undefined) {
+      fromFiles.push(id);
+      continue;
+    }
+    for (const record of records) await put('lab_record', { ...record, body: String(record['body']) });
+    // What is not known to be in the file is written to it.
+    const { changes = 1, written = 0, fingerprint = null, coming = null } = state ?? {};
+    await database.run(
+      'UPDATE lab SET changes = ?2, written = ?3, fingerprint = ?4, coming = ?5 WHERE project_id = ?1',
+      ...[id, changes, written, fingerprint, coming],
     );
   }
-  return taken;
-}
-
-function isJson(text: unknown): boolean {
-  try {
-    JSON.parse(String(text));
-    return true;
-  } catch {
-    return false;
-  }
+  return { rows, lost, incomplete: found.incomplete, fromFiles };
 }

@@ -5,9 +5,7 @@ import { lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFi
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { backUp } from '../../src/store/backup.ts';
-import { connect, settle } from '../../src/store/database.ts';
-import { removeDamagedRecords } from '../../src/store/salvage.ts';
-import { failure, scratchDirectory } from '../store/scratch.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { LabServer } from './lab-server.ts';
 
 const plan = (server: LabServer, target: string) => ({
@@ -98,28 +96,4 @@ test('a backup that cannot be made is refused with the reason, and leaves nothin
     (await readdir(dirname(join(server.state, 'x')))).filter((name) => name.includes('backup')),
     [],
   );
-});
-
-test('recover removes records that no start can read, and keeps them beside the database', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
-  await assert.rejects(removeDamagedRecords(server.state), failure('conflict', /./));
-  await server.stop();
-  assert.equal(await removeDamagedRecords(server.state), undefined);
-  const database = await connect(join(server.state, 'labwire.db'));
-  await settle((done) => database.run("UPDATE project SET body = '{half'", done));
-  await settle((done) => database.run("INSERT INTO document (kind, id, body) VALUES ('templates', 'x', '[]')", done));
-  await settle((done) => database.close(done));
-  const removed = await removeDamagedRecords(server.state);
-  assert.deepEqual(
-    removed?.records.map(({ table, id }) => [table, id]),
-    [
-      ['project', project.project_id],
-      ['document', 'templates x'],
-    ],
-  );
-  assert.match(await readFile(removed!.keptAs, 'utf8'), /\{half/);
-  assert.equal(await removeDamagedRecords(server.state), undefined);
-  await server.start();
-  assert.equal((await server.expect(200, 'GET', `/v2/projects/${project.project_id}`)).name, 'lab');
 });

@@ -361,6 +361,12 @@ test('a database that is damaged, of a later release, or open to others is told,
   await chmod(path, 0o644);
   assert.equal((await ask({ home })).of('database')?.fix, `chmod 600 ${path}`);
   await chmod(path, 0o600);
+  const store = await Store.open({ stateDirectory });
+  await store.documents.put('templates', 'broken', []);
+  await store.close();
+  const records = (await ask({ home })).of('database');
+  assert.equal(records?.state, 'warning');
+  assert.match(records.detail, /templates broken$/);
   const good = await readFile(path);
   const later = Buffer.from(good);
   later.writeUInt32BE(99, 60); // user_version, in the header of the file

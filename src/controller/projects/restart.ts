@@ -53,14 +53,25 @@ export class Restart {
         project: id,
         error: messageOf(error),
       });
+    const damaged = await store.projects.damaged();
     for (const id of recorded) await writer.flush(id).catch(unwritten(id));
     await this.scan(new Set(recorded));
+    await this.#mend(damaged.filter((id) => recorded.includes(id)));
     for (const project of this.#catalogue.list()) {
       project.leftOpen = leftOpen.includes(project.id) && project.damaged === undefined;
     }
     for (const id of recorded) {
       const project = this.#catalogue.find(id);
       if (project?.leftOpen) continue;
+      if (project === undefined && damaged.includes(id)) {
+        log.error(
+          'lab is kept in the database: its project record is damaged, and no file of it is in the projects directory',
+          {
+            project: id,
+          },
+        );
+        continue;
+      }
       const isClosing = project?.damaged === undefined && !leftOpen.includes(id);
       await (project && isClosing ? this.#options.life.endClosing(project) : writer.end(id)).catch(unwritten(id));
     }
@@ -69,6 +80,21 @@ export class Restart {
       found: new Set(this.#catalogue.list().map(({ id }) => id)),
       lost: this.#options.lost,
     });
+  }
+
+  /** Gives labs whose project records are damaged those of their files, and writes what these do not have. */
+  async #mend(damaged: readonly string[]): Promise<void> {
+    const { store, writer } = this.#options;
+    for (const id of damaged) {
+      const project = this.#catalogue.find(id);
+      if (project === undefined || project.damaged !== undefined) continue;
+      log.warn('damaged record of a project replaced by what its file says', {
+        project: id,
+        path: project.record.path,
+      });
+      await store.projects.put(project.record);
+      await writer.flush(id);
+    }
   }
 
   /**
