@@ -52,6 +52,7 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
     ...{ config, store, shutdown },
     local: new App(compute.routes, { lock }),
     properties: creationMembers,
+    consolePorts: compute.consolePorts,
     accounts: { file, hostName, audit, admissions },
   });
   authentication.tokenUsed = (id) => controller.tokenUses.used(id);

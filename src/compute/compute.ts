@@ -28,7 +28,7 @@ import { loadMetrics, loadOfNodes } from './nodes/node-load.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import { type IsOver, SurvivingPrograms } from './nodes/surviving-programs.ts';
 import { SwitchedOn } from './nodes/switched-on.ts';
-import { Ports } from './ports/ports.ts';
+import { consoleHost, Ports } from './ports/ports.ts';
 import { Projects } from './projects/projects.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { debugReport } from './server/debug-report.ts';
@@ -140,6 +140,17 @@ export class Compute {
     });
     void this.#services.natNetwork.removeLeftovers();
     tellOfCrashes(fabric, this.events);
+  }
+
+  /** For consoles of other hosts that are offered here. */
+  get consolePorts() {
+    const { console: pool, vncRange } = this.#services.ports;
+    return {
+      host: consoleHost(this.#services.config),
+      reserve: (owner: string, type: string, wanted: number): Promise<number> =>
+        pool.reserve(owner, wanted, type === 'vnc' ? vncRange : pool.range),
+      release: (owner: string, port: number): void => pool.release(owner, port),
+    };
   }
 
   /** Console ports, with their projects, that nodes of a former life will ask for again; none when those are there. */

@@ -40,6 +40,7 @@ import { Recovery } from './lab/recovery.ts';
 import { Traces } from './lab/traces.ts';
 import { linkRoutes } from './links/routes.ts';
 import { controllerMetrics } from './metrics.ts';
+import { ConsoleForwards, type ConsolePorts } from './nodes/console-forwards.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import type { NodeCreate } from './nodes/schema.ts';
 import { operationRoutes } from './operations/routes.ts';
@@ -70,6 +71,8 @@ export interface ControllerOptions {
   properties: (type: NodeType) => ReadonlySet<string>;
   /** Where accounts are kept. */
   accounts: AccountDirectory;
+  /** The ports for consoles of this host. */
+  consolePorts: ConsolePorts;
   /** Ends this process cleanly. */
   shutdown: () => void;
 }
@@ -96,6 +99,7 @@ export class Controller {
   readonly #projects: Projects;
   readonly #nodes: Nodes;
   readonly #recovery: Recovery;
+  readonly #forwards: ConsoleForwards;
   readonly #settings: ServerSettings;
   readonly #symbols: Symbols;
   readonly #templates: Templates;
@@ -117,6 +121,8 @@ export class Controller {
     });
     this.#sharing = sharing;
     this.tokenUses = new TokenUses(store.documents);
+    const forwards = new ConsoleForwards(options.consolePorts, config.Server.host);
+    this.#forwards = forwards;
     const traces = new Traces(store.remoteObjects);
     const links = new Links({ announcer, writer });
     const drawings = new Drawings({ announcer, writer });
@@ -126,7 +132,10 @@ export class Controller {
       announcer,
       listener: {
         announced: (compute, message) => this.#announced(compute, message),
-        joined: (compute) => this.#recovery.run(compute, this.#projects.list()),
+        joined: async (compute) => {
+          await this.#recovery.run(compute, this.#projects.list());
+          await this.#followConsoles(compute);
+        },
         lost: (compute) => this.#recovery.lost(compute, this.#projects.list()),
       },
       closeProjects: (compute) => this.#projects.closeUsing(compute),
@@ -146,6 +155,7 @@ export class Controller {
       configs: { directory: config.Server.configs_path, local: config.Server.local },
       images: new MissingImages({ computes: this.#computes, announcer }),
       numbers: new HostNumbers(() => this.#projects.list()),
+      forwards,
       macNumbers: new MacNumbers(() => this.#projects.list()),
       mayWriteImages: async (projectId) => {
         const { accounts } = await options.accounts.file.read();
@@ -309,7 +319,18 @@ export class Controller {
     const impatient = setTimeout(() => this.#computes.stop(), PATIENCE_MS);
     await this.#projects.stop({ keepNodes });
     clearTimeout(impatient);
+    this.#forwards.stop();
     this.#computes.stop();
+  }
+
+  /** Its consoles may have become reachable, or hidden. */
+  async #followConsoles(compute: Compute): Promise<void> {
+    const nodes = this.#projects.list().flatMap((project) => [...project.nodes.values()]);
+    for (const node of nodes.filter((node) => node.compute === compute)) {
+      const { forward } = node;
+      await this.#forwards.follow(node);
+      if (node.forward !== forward) this.announcer.project.emit('node.updated', node.json(), node.projectId);
+    }
   }
 
   /** A compute tells something other than a ping: its nodes' changes become ours, everything else goes to the listeners of the project. */

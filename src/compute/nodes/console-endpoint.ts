@@ -5,9 +5,10 @@ import { Failure } from '../../failures.ts';
 import type { Connected } from '../../http/route.ts';
 import { consoleHost } from '../ports/ports.ts';
 import type { Services } from '../services.ts';
-import { relayDisplay } from './display-relay.ts';
+
 import { withExceptionName } from './exception-name.ts';
 import type { PortOwner } from './owner.ts';
+import { relayPort } from './port-relay.ts';
 
 /** The lowest port of a VNC display: display 0 (RFC 6143, section 2 of its registry). */
 const VNC_BASE = 5900;
@@ -126,12 +127,27 @@ export class ConsoleEndpoint {
 
   /** Joins a client with the display of a VNC console. @throws Failure `conflict` as `connect`, and when it does not answer */
   async connectDisplay(): Promise<Connected> {
-    const { node, exception, services } = this.#options;
+    const { node, exception } = this.#options;
     if (!this.#isServed) throw new Failure('conflict', `${node.name} is not started; start it first.`, { exception });
     if (this.#type !== 'vnc' || this.#port === null) {
       throw new Failure('conflict', `${node.name} has no display; set console_type to vnc.`, { exception });
     }
-    return withExceptionName(exception, () => relayDisplay(node.name, consoleHost(services.config), this.#port!));
+    return this.#relay('display', this.#port);
+  }
+
+  /** Joins a client with what listens on the port, whatever its type. @throws Failure `conflict` as `connect`, and when it does not answer */
+  async connectPort(): Promise<Connected> {
+    const { node, exception } = this.#options;
+    if (!this.#isServed) throw new Failure('conflict', `${node.name} is not started; start it first.`, { exception });
+    if (this.#port === null) {
+      throw new Failure('conflict', `${node.name} has no console; set its console_type.`, { exception });
+    }
+    return this.#relay('console', this.#port);
+  }
+
+  #relay(what: string, port: number): Promise<Connected> {
+    const { node, exception, services } = this.#options;
+    return withExceptionName(exception, () => relayPort(`${what} of ${node.name}`, consoleHost(services.config), port));
   }
 
   /** Gives the port back. */

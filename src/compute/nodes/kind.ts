@@ -95,6 +95,8 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
   readonly console?: {
     /** @throws Failure `conflict` if there is no console to connect to */
     connect(node: Kind): Console;
+    /** To its port, for the bytes of whatever listens there. @throws Failure as `connect` */
+    connectPort(node: Kind): Promise<Connected>;
     /** To the second console, of kinds that have one. @throws Failure as `connect` */
     connectAuxiliary?(node: Kind): Console;
     /** To the VNC display, of kinds that can have one. @throws Failure as `connect` */

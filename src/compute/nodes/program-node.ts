@@ -147,6 +147,10 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     return this.console.connectDisplay();
   }
 
+  connectConsolePort(): Promise<Connected> {
+    return this.console.connectPort();
+  }
+
   override load(): ProcessLoad | undefined {
     const pid = this.runtime?.pid;
     return pid === undefined ? undefined : loadOf(pid);

@@ -145,6 +145,8 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
       socketRoute(`${node}/console/ws`, ({ params, query }) => clientOf(console.connect(find(params)), query)),
       windowRoute(`${node}/console/window/ws`, (params) => console.connect(find(params))),
     );
+    const tunnel = { summary: 'Port of the console of a node, in binary messages (an extension)' };
+    routes.push(socketRoute(`${node}/console/port/ws`, ({ params }) => console.connectPort(find(params)), tunnel));
     const { connectAuxiliary, connectDisplay } = console;
     if (connectAuxiliary) {
       const words = { summary: 'Auxiliary console of a node (an extension)', query: WINDOW_QUERY };

@@ -5,10 +5,12 @@ import type { EventBus } from '../../events/bus.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import type { LoadMeter } from '../../host/statistics.ts';
+import { CONSOLE_HOST } from '../../http/console-host.ts';
 import { socketStream } from '../../http/event-streams.ts';
-import { type Route, route, socketRoute } from '../../http/route.ts';
+import { JsonText, type Route, route, socketRoute } from '../../http/route.ts';
 import type { ComputeEvents } from '../events.ts';
 import type { NodeLoad } from '../nodes/node-load.ts';
+import { consoleHost } from '../ports/ports.ts';
 
 /** Milliseconds of silence after which a controller is sent a ping. */
 const SILENCE_MS = 1000;
@@ -43,7 +45,10 @@ export function serverRoutes({
     route('GET /v2/compute/version', {}, () => ({ version, local })),
 
     // Controllers decide by this list which nodes they offer.
-    route('GET /v2/compute/capabilities', {}, () => ({ version, platform: platform(), node_types: nodeTypes })),
+    route('GET /v2/compute/capabilities', {}, () => {
+      const capabilities = { version, platform: platform(), node_types: nodeTypes };
+      return new JsonText(JSON.stringify(capabilities), { [CONSOLE_HOST]: consoleHost(config) });
+    }),
 
     route(
       'GET /v2/compute/node_types/hindrances',

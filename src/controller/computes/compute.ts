@@ -1,12 +1,14 @@
 // One compute as the controller knows it: where it is, whether it is connected, what it can do, how busy it is; and the calls to it.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { log } from '../../host/log.ts';
+import { isLoopback } from '../../host/loopback.ts';
 import type { RequestOptions } from '../../http/app.ts';
 import type { MessageSocket, SocketData } from '../../http/sockets.ts';
 import { parseJsonBounded } from '../../store/json.ts';
+import { reachableHost } from './address.ts';
 import { answerJson, answerText, ComputeRefusal, mustBeList } from './answers.ts';
 import { Connection } from './connection.ts';
-import { type Capabilities, rejectionOf, Unauthorized } from './handshake.ts';
+import { type Capabilities, type Introduction, rejectionOf, Unauthorized } from './handshake.ts';
 import { DEFAULT_LIMIT_MS, watched, within } from './limits.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
@@ -75,6 +77,8 @@ export class Compute {
   lastError: string | null = null;
   capabilities: Capabilities = NOTHING;
   #usage: { cpu: number | null; memory: number | null } = { cpu: null, memory: null };
+  /** As it says itself; null if it does not. */
+  #consolesListenOn: string | null = null;
   readonly #connection: Connection;
   readonly #listener: ComputeListener;
   #takenUp: Promise<void> = Promise.resolve();
@@ -90,7 +94,7 @@ export class Compute {
     this.consoleHost = consoleHost;
     const identity = () => ({ id: this.id, name: this.name, version });
     this.#connection = new Connection(transport, identity, {
-      up: (capabilities) => this.#joined(capabilities),
+      up: (introduction) => this.#joined(introduction),
       notification: (data) => this.#received(data),
       down: () => this.#lost(),
       failed: (reason) => this.#failed(reason),
@@ -113,6 +117,12 @@ export class Compute {
   get absence(): string {
     const reason = this.lastError === null ? '' : ` ${this.lastError}`;
     return `The host ${this.name} is not connected.${reason}`;
+  }
+
+  /** Its consoles listen on its loopback, while it is another host: nobody reaches them but by its own server. */
+  get hidesConsoles(): boolean {
+    const on = this.#consolesListenOn;
+    return this.id !== 'local' && on !== null && isLoopback(on) && !isLoopback(reachableHost(this.description.host));
   }
 
   /** The object that clients see (`Compute`); never with the password. */
@@ -144,8 +154,9 @@ export class Compute {
     this.#connection.stop();
   }
 
-  #joined(capabilities: Capabilities): void {
+  #joined({ capabilities, consoleHost }: Pick<Introduction, 'capabilities' | 'consoleHost'>): void {
     this.capabilities = capabilities;
+    this.#consolesListenOn = consoleHost;
     this.lastError = null;
     this.#listener.changed(this);
     this.#takenUp = this.#takenUp.then(() => takingUp.run(true, () => this.#listener.joined(this)));

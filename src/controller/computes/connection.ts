@@ -2,12 +2,12 @@
 import { type Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { MessageSocket, SocketData } from '../../http/sockets.ts';
-import { type Capabilities, type Introduction, introduce, Unauthorized } from './handshake.ts';
+import { type Introduction, introduce, Unauthorized } from './handshake.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 export interface ConnectionEvents {
   /** It is there; its notifications follow. */
-  up(capabilities: Capabilities): void;
+  up(introduction: Pick<Introduction, 'capabilities' | 'consoleHost'>): void;
   notification(data: SocketData): void;
   down(): void;
   /** An attempt failed. */
@@ -131,12 +131,12 @@ export class Connection {
     throw new ComputeUnreachable(`The compute ${this.#identity().name} was removed meanwhile.`);
   }
 
-  #join({ capabilities, socket }: Introduction): void {
+  #join({ socket, ...introduction }: Introduction): void {
     this.#socket = socket;
     this.connected = true;
     this.#failures = 0;
     this.#standing = undefined;
-    this.#events.up(capabilities);
+    this.#events.up(introduction);
     socket.listen({
       message: (data) => this.#events.notification(data),
       close: () => {

@@ -1,5 +1,6 @@
 // Getting to know a compute: what it can do, whether it is of our release, and its notifications (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
+import { CONSOLE_HOST } from '../../http/console-host.ts';
 import type { MessageSocket } from '../../http/sockets.ts';
 import { answerJson, ComputeRefusal } from './answers.ts';
 import { within } from './limits.ts';
@@ -17,6 +18,8 @@ const TIMEOUT_MS = 10_000;
 
 export interface Introduction {
   capabilities: Capabilities;
+  /** Where its consoles listen, if it says so. */
+  consoleHost: string | null;
   /** Its notifications. */
   socket: MessageSocket;
 }
@@ -31,22 +34,20 @@ export async function introduce(
 ): Promise<Introduction> {
   try {
     const call = 'GET /capabilities';
-    const told = await within(TIMEOUT_MS, call, async (signal) =>
-      answerJson(
-        await transport.request('/v2/compute/capabilities', {
-          headers: { 'Content-Type': 'application/json' },
-          ...(signal ? { signal } : {}),
-        }),
-        call,
-      ),
-    );
+    const { told, consoleHost } = await within(TIMEOUT_MS, call, async (signal) => {
+      const answer = await transport.request('/v2/compute/capabilities', {
+        headers: { 'Content-Type': 'application/json' },
+        ...(signal ? { signal } : {}),
+      });
+      return { told: await answerJson(answer, call), consoleHost: answer.headers.get(CONSOLE_HOST) };
+    });
     const capabilities = understood(told, name);
     mustBeOfRelease(capabilities.version, { name, version });
     const socket = await within(TIMEOUT_MS, 'WebSocket /notifications/ws', () =>
       // As a header: computes of other makes may look closely at the address.
       transport.openSocket('/v2/compute/notifications/ws', { 'X-Operations': 'yes' }),
     );
-    return { capabilities, socket };
+    return { capabilities, consoleHost, socket };
   } catch (error) {
     throw error instanceof ComputeRefusal ? notAServer(name, error) : error;
   }

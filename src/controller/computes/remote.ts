@@ -12,6 +12,7 @@ import type WebSocket from 'ws';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
 import type { RequestOptions } from '../../http/app.ts';
 import { basicHeader, type Credentials } from '../../http/authentication.ts';
+import { CONSOLE_HOST } from '../../http/console-host.ts';
 import type { MessageSocket } from '../../http/sockets.ts';
 import { type ComputeAddress, originOf, reachableHost } from './address.ts';
 import { openRemoteSocket } from './remote-socket.ts';
@@ -163,14 +164,21 @@ function isClosed(error: Error): boolean {
 }
 
 /** Headers of an answer that are passed on. */
-const PASSED_ON = ['content-type', 'content-length', 'content-range', 'last-modified', 'retry-after'] as const;
+const PASSED_ON = [
+  'content-type',
+  'content-length',
+  'content-range',
+  'last-modified',
+  'retry-after',
+  CONSOLE_HOST.toLowerCase(),
+] as const;
 
 /** Status, headers and body of an answer; the body arrives at the pace at which it is read. */
 function responseOf(answer: IncomingMessage, status: number): Response {
   const headers = new Headers();
   for (const name of PASSED_ON) {
     const value = answer.headers[name];
-    if (value !== undefined) headers.set(name, value);
+    if (typeof value === 'string') headers.set(name, value);
   }
   if (BODILESS.includes(status)) {
     answer.resume();

@@ -19,7 +19,8 @@ export class MacNumbers {
   atCreation(project: Project, node: Node): Record<string, string> {
     if (!nodeKind(node.type).macNumber) return {};
     node.macNumber ??= freeMacNumber(this.#taken(project, node));
-    if (project.nodes.get(node.id) !== node) this.#coming.set(node, project);
+    // A node that moves is there already.
+    if (!project.nodes.has(node.id)) this.#coming.set(node, project);
     return withMacNumber(node.macNumber);
   }
 

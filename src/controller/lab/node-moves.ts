@@ -7,6 +7,7 @@ import type { Compute } from '../computes/compute.ts';
 import { copyFolder } from '../computes/project-files.ts';
 import type { Link } from '../links/link.ts';
 import { discardWire } from '../links/wiring.ts';
+import type { ConsoleForwards } from '../nodes/console-forwards.ts';
 import { Node, type NodeRecord, withComputeState } from '../nodes/node.ts';
 import type { NodeCreate, NodeUpdate } from '../nodes/schema.ts';
 import { movedNode } from './claims.ts';
@@ -23,6 +24,7 @@ export interface NodeMovesOptions {
   writer: LabWriter;
   links: Links;
   numbers: HostNumbers;
+  forwards: ConsoleForwards;
   /** Makes a node on its compute; answers what that says of it. */
   place(project: Project, node: Node, properties: Record<string, unknown>): Promise<Record<string, unknown>>;
 }
@@ -80,6 +82,7 @@ export class NodeMoves {
     }
     using numbered = this.#numbered(project, node, target);
     const arrived = new Node(project.id, target, numbered.record);
+    arrived.macNumber = node.macNumber;
     // Without its files it has at least the texts that it was created with.
     const properties = isReachable ? arrived.lastingProperties : arrived.record.properties;
     const object = await this.#options.place(project, arrived, { ...properties });
@@ -88,6 +91,8 @@ export class NodeMoves {
     await writer.apply(project.record, [{ node: node.record }, ...computeEntry(target)]);
     undo.move();
     await arrival.settle();
+    Object.assign(node, { macNumber: arrived.macNumber, countsItself: arrived.countsItself });
+    await this.#options.forwards.follow(node);
     records.announce('node.updated', node);
     if (isReachable) await removed(source, path, departure);
     else {

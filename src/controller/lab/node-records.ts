@@ -4,6 +4,7 @@ import { KeyedLock } from '../../host/keyed-lock.ts';
 import { portsOf } from '../../store/node-kinds/kinds.ts';
 import type { Compute, ComputeMessage } from '../computes/compute.ts';
 import type { Announcer } from '../events.ts';
+import type { ConsoleForwards } from '../nodes/console-forwards.ts';
 import { Renaming } from '../nodes/names.ts';
 import { type Node, type NodeRecord, withComputeState } from '../nodes/node.ts';
 import type { LabWriter } from './lab-writer.ts';
@@ -17,10 +18,22 @@ export class NodeRecords {
   readonly #announcer: Announcer;
   readonly #writer: LabWriter;
   readonly #links: Links;
+  readonly #forwards: ConsoleForwards;
   /** Records are written one after the other: changes of one node that run side by side lose nothing. */
   readonly #writing = new KeyedLock();
 
-  constructor({ announcer, writer, links }: { announcer: Announcer; writer: LabWriter; links: Links }) {
+  constructor({
+    announcer,
+    writer,
+    links,
+    forwards,
+  }: {
+    announcer: Announcer;
+    writer: LabWriter;
+    links: Links;
+    forwards: ConsoleForwards;
+  }) {
+    this.#forwards = forwards;
     this.#announcer = announcer;
     this.#writer = writer;
     this.#links = links;
@@ -49,6 +62,7 @@ export class NodeRecords {
         // While a lab is being opened it is in memory alone.
         if (project.recorded) await this.#writer.apply(project.record, [{ node: record }]);
         node.record = record;
+        await this.#forwards.follow(node);
         return true;
       } finally {
         if (!renaming) names.end(node.name);

@@ -55,10 +55,13 @@ export class NodeUpdates {
    * Changes a node; a change that its compute refuses changes nothing.
    * @throws Failure `invalid` for members that are not settable
    */
-  update(project: Project, id: string, given: NodeUpdate): Promise<Node> {
-    return project.changes.run(nodeRecordClaim(id, given), async () => {
+  update(project: Project, id: string, wanted: NodeUpdate): Promise<Node> {
+    return project.changes.run(nodeRecordClaim(id, wanted), async () => {
       const node = project.node(id);
-      refuseFixed(node, given);
+      refuseFixed(node, wanted);
+      // A client that repeats the number that it sees does not mean another one of the node's host.
+      const isRepeated = node.forward !== undefined && wanted.console === node.forward.port;
+      const given = isRepeated ? { ...wanted, console: node.record.console } : wanted;
       const isRenamed = given.name !== undefined && given.name !== node.name;
       if (isRenamed && nodeKind(node.type).fixedNameWhileRunning && node.status !== 'stopped') {
         throw new Failure('conflict', 'name: a started router cannot be renamed; stop it first.');

@@ -11,6 +11,7 @@ import type { MissingImages } from '../computes/missing-images.ts';
 import { ComputeUnreachable } from '../computes/transport.ts';
 import type { Announcer } from '../events.ts';
 import { type ConfigsPlace, takeBaseConfigs } from '../nodes/base-configs.ts';
+import type { ConsoleForwards } from '../nodes/console-forwards.ts';
 import { nodeRecord, type SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
 import { Node, nodePath, withComputeState } from '../nodes/node.ts';
@@ -42,6 +43,7 @@ export interface NodesOptions {
   images: MissingImages;
   numbers: HostNumbers;
   macNumbers: MacNumbers;
+  forwards: ConsoleForwards;
   /** Settings of the server, by their name. */
   settings: (name: 'iou_license') => object;
   /** Whether the nodes of a lab may write to the images of this host themselves. */
@@ -175,6 +177,8 @@ export class Nodes {
     undo.defer(() => compute.remove(node.path).catch(noop));
     node.applyRuntime(object);
     node.record = withComputeState(node.record, object, (wanted) => renaming.take(wanted));
+    undo.defer(() => node.end());
+    await this.#options.forwards.follow(node);
     return node;
   }
 
@@ -186,6 +190,7 @@ export class Nodes {
       node.absent = undefined;
       node.applyRuntime(object);
       await this.#records.write(project, node, (record, rename) => withComputeState(record, object, rename));
+      await this.#options.forwards.follow(node);
     } catch (error) {
       if (error instanceof ComputeRefusal) {
         node.lost = false;
@@ -356,6 +361,7 @@ export class Nodes {
     }
     undo.move();
     project.nodes.delete(node.id);
+    node.end();
     project.names.release(node.name);
     this.#records.announce('node.deleted', node);
     if (failure !== undefined) throw failure;

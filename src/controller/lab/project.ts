@@ -170,6 +170,7 @@ export class Project {
   /** Forgets the lab; settings stay. */
   clear(): void {
     this.recorded = false;
+    for (const node of this.nodes.values()) node.end();
     this.nodes.clear();
     this.links.clear();
     this.drawings.clear();

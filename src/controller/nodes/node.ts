@@ -68,6 +68,16 @@ const CONTROLLER_ONLY = new Set([
   'console_auto_start',
 ]);
 
+/** A port of this host that stands for a node's console. */
+export interface ConsoleForward extends Disposable {
+  /** What clients dial. */
+  readonly host: string;
+  readonly port: number;
+  /** Number and type of the console on the node's compute. */
+  readonly console: number;
+  readonly type: string;
+}
+
 export class Node {
   readonly projectId: string;
   /** Where it is; another one once it was moved. */
@@ -95,6 +105,10 @@ export class Node {
   countsItself = false;
   /** Headers of a start on its compute. */
   startHeaders: () => Record<string, string> = () => ({});
+  /** The port of this host that stands for its console, where clients do not reach that of its compute. */
+  forward: ConsoleForward | undefined;
+  /** It is no part of a lab any more. */
+  isGone = false;
   #endAsked = new AbortController();
   /** What its compute is told with a start, in place of what a client says. */
   startBody: (() => object) | undefined;
@@ -180,10 +194,17 @@ export class Node {
     this.#endAsked = new AbortController();
   }
 
+  /** The node is no part of the lab any more: nothing of it stays on this host. */
+  end(): void {
+    this.isGone = true;
+    this.forward?.[Symbol.dispose]();
+  }
+
   /** The object that clients see (`Node`). */
   json(): object {
     return {
       ...this.record,
+      ...(this.forward && { console: this.forward.port }),
       project_id: this.projectId,
       console_host: this.#consoleHost(),
       command_line: this.commandLine,
@@ -201,7 +222,7 @@ export class Node {
   }
 
   #consoleHost(): string {
-    const host = this.compute.consoleHost;
+    const host = this.forward?.host ?? this.compute.consoleHost;
     const isPage = this.record.console_type === 'http' || this.record.console_type === 'https';
     return isPage && host.includes(':') ? `[${host}]` : host;
   }

@@ -26,6 +26,7 @@ export const docker = defineKind({
   reload: (node) => node.reload(),
   console: {
     connect: (node) => node.connectConsole(),
+    connectPort: (node) => node.connectConsolePort(),
     connectDisplay: (node) => node.connectDisplay(),
     connectAuxiliary: (node) => node.connectAuxiliaryConsole(),
     reset: (node) => node.resetConsole(),

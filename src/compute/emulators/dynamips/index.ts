@@ -31,6 +31,7 @@ export const dynamips = defineKind({
   resume: (node) => node.resume(),
   console: {
     connect: (node) => node.connectConsole(),
+    connectPort: (node) => node.connectConsolePort(),
     connectAuxiliary: (node) => node.connectAuxiliaryConsole(),
     reset: (node) => node.resetConsole(),
   },

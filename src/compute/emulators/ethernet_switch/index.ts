@@ -21,6 +21,7 @@ export const ethernetSwitch = defineKind({
 
   console: {
     connect: (node) => node.connectConsole(),
+    connectPort: (node) => node.connectConsolePort(),
     reset: (node) => node.resetConsole(),
   },
   routes: switchRoutes,

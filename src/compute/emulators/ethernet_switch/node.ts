@@ -5,6 +5,7 @@ import type { Console } from '../../../consoles/console.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
 import { Failure } from '../../../failures.ts';
+import type { Connected } from '../../../http/route.ts';
 import { ConsoleEndpoint } from '../../nodes/console-endpoint.ts';
 import { MemoryPorts } from '../../nodes/memory-ports.ts';
 import { SWITCH_NIOS } from '../../nodes/nio.ts';
@@ -115,6 +116,11 @@ export class SwitchNode extends Node {
     if (this.#console) return this.#endpoint.connect();
     const message = `${this.name} has no console; set console_type to telnet.`;
     throw new Failure('conflict', message, { exception: PORT_RULES.exception });
+  }
+
+  /** @throws Failure `conflict` with console type `none` */
+  connectConsolePort(): Promise<Connected> {
+    return this.#endpoint.connectPort();
   }
 
   resetConsole(): Promise<void> {

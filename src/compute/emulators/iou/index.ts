@@ -23,6 +23,7 @@ export const iou = defineKind({
   reload: (node) => node.reload(),
   console: {
     connect: (node) => node.connectConsole(),
+    connectPort: (node) => node.connectConsolePort(),
     reset: (node) => node.resetConsole(),
   },
 });

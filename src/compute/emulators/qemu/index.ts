@@ -31,6 +31,7 @@ export const qemu = defineKind({
   },
   console: {
     connect: (node) => node.connectConsole(),
+    connectPort: (node) => node.connectConsolePort(),
     connectDisplay: (node) => node.connectDisplay(),
     reset: (node) => node.resetConsole(),
   },

@@ -31,6 +31,7 @@ export const virtualbox = defineKind({
   resume: (node) => node.resume(),
   console: {
     connect: (node) => node.connectConsole(),
+    connectPort: (node) => node.connectConsolePort(),
     reset: (node) => node.resetConsole(),
   },
   hostRoutes: ({ config }) => [

@@ -35,6 +35,7 @@ export const vmware = defineKind({
   resume: (node) => node.resume(),
   console: {
     connect: (node) => node.connectConsole(),
+    connectPort: (node) => node.connectConsolePort(),
     reset: (node) => node.resetConsole(),
   },
   routes: (find) => [

@@ -31,6 +31,7 @@ export const vpcs = defineKind({
   reload: (node) => node.reload(),
   console: {
     connect: (node) => node.connectConsole(),
+    connectPort: (node) => node.connectConsolePort(),
     reset: (node) => node.resetConsole(),
   },
 });

@@ -1,0 +1,131 @@
+// Consoles of nodes on hosts that offer them on their loopback alone: each gets a port on this host, where this host's own consoles listen.
+// The bytes go through the connection to the compute, which its user and password protect.
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../failures.ts';
+import { KeyedLock } from '../../host/keyed-lock.ts';
+import { log } from '../../host/log.ts';
+import type { MessageSocket } from '../../http/sockets.ts';
+import type { ConsoleForward, Node } from './node.ts';
+
+/** The ports for consoles of this host. */
+export interface ConsolePorts {
+  /** Where they listen. */
+  readonly host: string;
+  /** `wanted` if it is free. @throws Failure `conflict` when no port is free */
+  reserve(owner: string, type: string, wanted: number): Promise<number>;
+  release(owner: string, port: number): void;
+}
+
+/** What may wait for a client before no more is taken from the compute, and for the compute before the client is dropped. */
+const WAITING_BYTES = 1024 * 1024;
+const CALM_BYTES = 256 * 1024;
+const LOOK_MS = 20;
+const KEEP_ALIVE_MS = 60_000;
+
+export class ConsoleForwards {
+  readonly #ports: ConsolePorts;
+  /** As the consoles of this host are told to clients. */
+  readonly #shownHost: string;
+  readonly #following = new KeyedLock();
+  readonly #open = new Set<ConsoleForward>();
+
+  constructor(ports: ConsolePorts, shownHost: string) {
+    this.#ports = ports;
+    this.#shownHost = shownHost;
+  }
+
+  /** Opens, changes or ends the port of a node, as its console and its compute are now. Never rejects. */
+  async follow(node: Node): Promise<void> {
+    if (node.forward === undefined && !node.compute.hidesConsoles) return;
+    await this.#following.run(node.id, async () => {
+      const { console, console_type: type } = node.record;
+      const isWanted = node.compute.hidesConsoles && console !== null && type !== null && type !== 'none';
+      if (isWanted && node.forward?.console === console && node.forward.type === type) return;
+      node.forward?.[Symbol.dispose]();
+      node.forward = undefined;
+      if (!isWanted || node.isGone) return;
+      try {
+        const forward = await this.#forward(node, console, type);
+        if (node.isGone) forward[Symbol.dispose]();
+        else node.forward = forward;
+      } catch (error) {
+        log.warn('console of a remote node has no port here', { node: node.id, error: messageOf(error) });
+      }
+    });
+  }
+
+  stop(): void {
+    for (const forward of this.#open) forward[Symbol.dispose]();
+  }
+
+  async #forward(node: Node, console: number, type: string): Promise<ConsoleForward> {
+    const owner = `forward ${node.id}`;
+    const port = await this.#ports.reserve(owner, type, console);
+    const sockets = new Set<Socket>();
+    let server: Server;
+    try {
+      server = await listen({ host: this.#ports.host, port }, (socket) => {
+        sockets.add(socket);
+        socket.on('close', () => sockets.delete(socket));
+        void connect(socket, node);
+      });
+    } catch (error) {
+      this.#ports.release(owner, port);
+      throw error;
+    }
+    const forward: ConsoleForward = {
+      ...{ host: this.#shownHost, port, console, type },
+      [Symbol.dispose]: () => {
+        if (!this.#open.delete(forward)) return;
+        server.close(() => this.#ports.release(owner, port));
+        for (const socket of sockets) socket.destroy();
+      },
+    };
+    this.#open.add(forward);
+    return forward;
+  }
+}
+
+async function listen(at: { host: string; port: number }, welcome: (socket: Socket) => void): Promise<Server> {
+  const server = createServer({ noDelay: true, pauseOnConnect: true }, welcome);
+  server.listen({ ...at, exclusive: true });
+  await once(server, 'listening');
+  // A connection that cannot be taken is the client's loss.
+  server.on('error', () => {});
+  return server;
+}
+
+async function connect(socket: Socket, node: Node): Promise<void> {
+  socket.on('error', () => {}); // 'close' follows
+  socket.setKeepAlive(true, KEEP_ALIVE_MS);
+  try {
+    join(socket, await node.compute.openSocket(`${node.path}/console/port/ws`));
+  } catch (error) {
+    socket.end(node.record.console_type === 'telnet' ? `\r\n[disconnected: ${messageOf(error)}]\r\n` : '');
+  }
+}
+
+function join(socket: Socket, remote: MessageSocket): void {
+  remote.listen({
+    message: (data) => void socket.write(data),
+    close: () => void socket.end(),
+    // The compute sees that and waits.
+    backlog: () => socket.writableLength,
+  });
+  socket.on('data', (bytes) => {
+    remote.send(bytes);
+    if (remote.bufferedAmount <= WAITING_BYTES) return;
+    socket.pause();
+    void resumeWhenSent(socket, remote);
+  });
+  socket.on('close', () => remote.close(1000, ''));
+  if (socket.destroyed) remote.close(1000, '');
+  socket.resume();
+}
+
+async function resumeWhenSent(socket: Socket, remote: MessageSocket): Promise<void> {
+  while (!socket.destroyed && remote.bufferedAmount > CALM_BYTES) await sleep(LOOK_MS);
+  socket.resume();
+}
