@@ -33,6 +33,10 @@ const drive = (letter: string) => ({
     `Interface of disk ${letter.toUpperCase()}`,
     'What the guest sees the disk at.',
   ),
+  [`hd${letter}_disk_cache`]: words(
+    `Cache of disk ${letter.toUpperCase()}`,
+    'writeback, unless set, keeps what the guest has flushed; writethrough and directsync keep every write, but are slow.',
+  ),
   [`hd${letter}_disk_image_md5sum`]: words(`Checksum of disk ${letter.toUpperCase()}`, 'MD5.', { told: true }),
 });
 

@@ -52,7 +52,12 @@ const TYPES = (vmx: string): [type: string, console: string, properties: object]
     'vnc',
     {
       ...{ platform: 'x86_64', ram: 320, cpus: 2, adapters: 3, adapter_type: 'virtio-net-pci', boot_priority: 'dc' },
-      ...{ hda_disk_image: 'disk.qcow2', hda_disk_interface: 'scsi', mac_address: '0c:11:22:33:44:00' },
+      ...{
+        hda_disk_image: 'disk.qcow2',
+        hda_disk_interface: 'scsi',
+        hda_disk_cache: 'none',
+        mac_address: '0c:11:22:33:44:00',
+      },
       ...{ kernel_command_line: 'quiet', cpu_throttling: 50, process_priority: 'very low', on_close: 'save_vm_state' },
       ...{ options: '-machine accel=tcg', usage: 'admin/admin', linked_clone: true, uefi: false, tpm: false },
       ...{ replicate_network_connection_state: false, create_config_disk: false },

@@ -14,11 +14,15 @@ export async function scratchDirectory(t: TestContext): Promise<string> {
   return directory;
 }
 
-/** A small file system of its own, or undefined after the test was skipped because mounting is not allowed here. */
-export async function scratchFileSystem(t: TestContext, size: string): Promise<string | undefined> {
+/** A small file system of its own (`ramfs` has neither a size nor direct I/O), or undefined after the test was skipped because mounting is not allowed here. */
+export async function scratchFileSystem(
+  t: TestContext,
+  size: string,
+  type: 'tmpfs' | 'ramfs' = 'tmpfs',
+): Promise<string | undefined> {
   const directory = await mkdtemp(join(tmpdir(), 'labwire-test-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', directory], { stdio: 'pipe' });
+    execFileSync('mount', ['-t', type, '-o', `size=${size}`, type, directory], { stdio: 'pipe' });
   } catch (error) {
     await rm(directory, { recursive: true });
     t.skip(

@@ -19,6 +19,14 @@ import {
 /** Drives of a machine, in the order of their numbers. */
 export const DRIVES = ['hda', 'hdb', 'hdc', 'hdd'] as const;
 
+/**
+ * When a guest's writes reach the host's disk (QEMU's `cache=`). Empty is QEMU's default, writeback. A mode that was never set is in no
+ * answer and in no file, since release 2.2.57 rejects these members.
+ */
+const DISK_CACHES = ['writeback', 'writethrough', 'none', 'directsync', 'unsafe', ''] as const;
+export type DiskCache = (typeof DISK_CACHES)[number];
+export const diskCache = v.optional(v.picklist(DISK_CACHES));
+
 /** `extend` is MiB to add. */
 export const DiskResize = v.strictObject({ drive_name: v.picklist(DRIVES), extend: Integer });
 export type DiskResize = v.InferOutput<typeof DiskResize>;
@@ -79,6 +87,10 @@ export const qemu: NodeKindFacts = {
       hdb_disk_interface: diskInterface,
       hdc_disk_interface: diskInterface,
       hdd_disk_interface: diskInterface,
+      hda_disk_cache: diskCache,
+      hdb_disk_cache: diskCache,
+      hdc_disk_cache: diskCache,
+      hdd_disk_cache: diskCache,
       cdrom_image: text(),
       initrd: text(),
       kernel_image: text(),

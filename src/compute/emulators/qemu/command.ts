@@ -62,7 +62,7 @@ export function machineWords(machine: MachineCommand): string[] {
     ],
     ...firmwareWords(machine),
     ...cdWords(machine, isPc),
-    ...machine.disks.flatMap((disk) => diskWords(disk, settings[`${disk.drive}_disk_interface`])),
+    ...machine.disks.flatMap((disk) => diskWords(disk, settings)),
     ...(images.initrd.path === '' ? [] : ['-initrd', images.initrd.path]),
     ...(images.kernel_image.path === '' ? [] : ['-kernel', images.kernel_image.path]),
     ...(settings.kernel_command_line === '' ? [] : ['-append', settings.kernel_command_line]),
@@ -107,8 +107,11 @@ function cdWords({ images, disks, options }: MachineCommand, isPc: boolean): str
   return isPc && !isTaken && !hasNoIde ? ['-drive', 'if=ide,index=2,media=cdrom'] : [];
 }
 
-function diskWords({ index, path, format }: Disk, kind: string): string[] {
-  const file = `file=${escaped(path)}${format === undefined ? '' : `,format=${format}`}`;
+function diskWords({ drive, index, path, format }: Disk, settings: Settings): string[] {
+  const kind = settings[`${drive}_disk_interface`];
+  const cache = settings[`${drive}_disk_cache`];
+  const more = `${format === undefined ? '' : `,format=${format}`}${cache ? `,cache=${cache}` : ''}`;
+  const file = `file=${escaped(path)}${more}`;
   const apart = `${file},if=none,id=drive${index},index=${index},media=disk`;
   switch (kind) {
     case 'sata':

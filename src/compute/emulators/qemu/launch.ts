@@ -7,6 +7,7 @@ import { isAccelerated } from './acceleration.ts';
 import type { Emulator } from './binary.ts';
 import { machineWords } from './command.ts';
 import { packConfigDisk, prepareConfigDisk } from './config-disk.ts';
+import { mustAllowDirectIo } from './direct-io.ts';
 import { DiskTool } from './disk-tool.ts';
 import { type Disk, type DiskOptions, forgetState, judge, prepareDisks, SAVED_STATE, savedIn } from './disks.ts';
 import { prepareFirmware } from './firmware.ts';
@@ -56,6 +57,7 @@ export async function launchMachine(
   const own = settings.create_config_disk ? DRIVES.filter((drive) => drive !== 'hdd') : DRIVES;
   const disks = await prepareDisks(images, own, diskOptions(node, machine, tool));
   const configDisk = settings.create_config_disk ? await configDiskOf(node, machine, resources) : [];
+  await mustAllowDirectIo([...disks, ...configDisk], images, settings);
   await warnOfSpace(disks, settings, warnAbout(node));
   const uefi = settings.uefi ? await prepareFirmware(node.directory, services.images.folder(IMAGE_KIND)) : undefined;
   const savedState = await takeSavedState(machine, disks, tool);

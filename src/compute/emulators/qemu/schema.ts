@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { DRIVES } from '../../../store/node-kinds/qemu.ts';
+import { type DRIVES, diskCache } from '../../../store/node-kinds/qemu.ts';
 import { ConsolePort, CustomAdapter, Integer, Text } from '../../../store/vocabulary.ts';
 import { NodeIdOrNumber } from '../../nodes/schema.ts';
 
@@ -106,15 +106,19 @@ const MACHINE = {
   console: v.optional(v.nullable(ConsolePort)),
   hda_disk_image: v.optional(v.string()),
   hda_disk_interface: v.optional(v.string()),
+  hda_disk_cache: diskCache,
   hda_disk_image_md5sum: Checksum,
   hdb_disk_image: v.optional(v.string()),
   hdb_disk_interface: v.optional(v.string()),
+  hdb_disk_cache: diskCache,
   hdb_disk_image_md5sum: Checksum,
   hdc_disk_image: v.optional(v.string()),
   hdc_disk_interface: v.optional(v.string()),
+  hdc_disk_cache: diskCache,
   hdc_disk_image_md5sum: Checksum,
   hdd_disk_image: v.optional(v.string()),
   hdd_disk_interface: v.optional(v.string()),
+  hdd_disk_cache: diskCache,
   hdd_disk_image_md5sum: Checksum,
   cdrom_image: v.optional(v.string()),
   cdrom_image_md5sum: Checksum,

@@ -1,6 +1,7 @@
 // What a machine has: the members of its object that a change may set, with their defaults (facts of release 2.2.57).
 
 import { imageKind } from '../../../store/node-kinds/kinds.ts';
+import { type DiskCache, DRIVES } from '../../../store/node-kinds/qemu.ts';
 import type { CustomAdapter } from '../../../store/vocabulary.ts';
 import type { Image } from '../../images/references.ts';
 import type { QemuCreate, QemuUpdate } from './schema.ts';
@@ -28,6 +29,11 @@ export interface Settings {
   hdb_disk_interface: string;
   hdc_disk_interface: string;
   hdd_disk_interface: string;
+  /** Absent unless given. */
+  hda_disk_cache?: DiskCache;
+  hdb_disk_cache?: DiskCache;
+  hdc_disk_cache?: DiskCache;
+  hdd_disk_cache?: DiskCache;
   kernel_command_line: string;
   boot_priority: string;
   /** MiB */
@@ -88,7 +94,7 @@ export function defaultSettings(nodeId: string): Settings {
 /** The settings with what a body gives; a null changes nothing, but for the MAC address, which is the default one again. */
 export function changedSettings(before: Settings, body: QemuCreate | QemuUpdate, nodeId: string): Settings {
   const settings: Record<string, unknown> = { ...before };
-  for (const member of Object.keys(before)) {
+  for (const member of [...Object.keys(before), ...DRIVES.map((drive) => `${drive}_disk_cache`)]) {
     const value = (body as Record<string, unknown>)[member];
     if (value != null && value !== 'null') settings[member] = value;
   }
