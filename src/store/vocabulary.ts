@@ -15,10 +15,7 @@ export const Text = v.pipe(v.string(), v.minLength(1));
 /** A name that a client gives. Signs that no font shows would act on the terminals and pages of others. */
 export const Name = v.pipe(
   Text,
-  v.check(
-    (text) => !/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(text),
-    'control characters cannot be part of a name; leave them out',
-  ),
+  v.check((text) => !/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(text), 'a name without control characters'),
 );
 
 export const NODE_TYPES = [

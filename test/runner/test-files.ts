@@ -167,7 +167,8 @@ export async function runTestFiles(options: TestRunOptions): Promise<FileResult[
   const timer = setInterval(() => endSilent(known.values(), options), POLL_MS);
   for await (const { type, data } of events) {
     const path = data?.entryFile ?? data?.file;
-    if (path === undefined) continue;
+    // All files are enqueued at once, and begin when they are dequeued.
+    if (path === undefined || type === 'test:enqueue') continue;
     const file = fileOf(path);
     file.lastEvent = performance.now();
     if (type === 'test:stderr') file.stderr = `${file.stderr}${data.message}`.slice(-STDERR_CHARACTERS);

@@ -1,11 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders of labs as text look so
 // What commands set of nodes, links, labs, templates and hosts: names and values as the API has them, and nothing half done.
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { zip } from '../controller/archives-zip.ts';
 import { client } from './client.ts';
 
 interface NodeObject {
@@ -224,12 +225,32 @@ test('mistakes are answered with the fix: names, options, links, filters and fil
   assert.match((await labwired.run('plan', 'new.yaml')).out, counts);
 });
 
+/** An archive of a lab with one PC of this name. */
+function archiveOf(project_id: string, name: string): Buffer {
+  const node = { node_id: randomUUID(), name, node_type: 'vpcs', compute_id: 'local', properties: {} };
+  const lab = {
+    project_id,
+    name: 'evil',
+    auto_close: false,
+    revision: 9,
+    type: 'topology',
+    version: '2.2.57',
+    topology: { nodes: [node], links: [], drawings: [], computes: [] },
+  };
+  return zip([{ name: 'project.gns3', data: JSON.stringify(lab) }]);
+}
+
 test('names with control characters do not reach the terminal: errors, JSON and YAML', async (t) => {
   const labwired = await client(t);
   const { daemon } = labwired;
   const name = 'a\u001b]0;PWN\u0007\u009b31m\u202eevil';
-  const { project_id: id } = await daemon.post('/v2/projects', { name, auto_close: false });
-  await daemon.post(`/v2/projects/${id}/nodes`, { name, node_type: 'vpcs', compute_id: 'local' });
+  // No request may give such a name, but a file may have it.
+  const id = randomUUID();
+  const { status, text } = await daemon.ask('POST', `/v2/projects/${id}/import?name=evil`, {
+    body: archiveOf(id, name),
+  });
+  assert.equal(status, 201, text);
+  await daemon.post(`/v2/projects/${id}/open`, {});
   writeFileSync(
     join(daemon.directory, 'bad.yaml'),
     `name: x\nnodes:\n  PC1: {type: vpcs, start: {after: ["${'\\u009b'}2J"]}}\n`,
@@ -251,7 +272,7 @@ test('names with control characters do not reach the terminal: errors, JSON and 
   }
   const [node] = JSON.parse(await labwired.say('node', 'list', '--json')) as NodeObject[];
   assert.equal(node!.name, name, 'programs get the name as it is');
-  assert.equal(parse(await labwired.say('export', id, '--yaml')).name, name);
+  assert.deepEqual(Object.keys(parse(await labwired.say('export', id, '--yaml')).nodes), [name]);
 });
 
 test('templates are made of a type, or of an appliance whose image is there, and hosts are added, changed and removed', async (t) => {

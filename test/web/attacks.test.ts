@@ -36,8 +36,8 @@ test('texts and pictures that are code are shown, wherever they stand, and do no
 }, async (t) => {
   const { daemon, address } = await serve(t);
   await daemon.ask('POST', '/v2/symbols/evil.svg/raw', { body: EVIL_SVG });
-  // A slash cannot be in the name of a lab.
-  const names = TEXTS.map((text) => text.replaceAll('/', '|'));
+  // A slash cannot be in the name of a lab, nor can characters that turn the direction of writing.
+  const names = TEXTS.map((text) => text.replaceAll('/', '|').replaceAll(/[\u202a-\u202e\u2066-\u2069]/gu, ''));
   for (const name of names) await daemon.post('/v2/projects', { name, auto_close: false });
   const { project_id } = await daemon.post('/v2/projects', { name: `lab ${names[0]}`, auto_close: false });
   const path = `/v2/projects/${project_id}`;

@@ -94,9 +94,10 @@ export function nodeRoutes({
 
     route('PUT /v2/projects/{project_id}/nodes/{node_id}', { body: NodeUpdate }, async ({ params, body }) => {
       const { project, node } = await find(params);
-      const { compute_id: host } = body;
-      if (host === undefined || host === node.compute.id) return (await nodes.update(project, node.id, body)).json();
-      return (await nodes.move(project, node.id, computes.get(host), body)).json();
+      // An unknown compute is ignored, as the release ignores every one.
+      const host = computes.list().find(({ id }) => id === body.compute_id) ?? node.compute;
+      if (host === node.compute) return (await nodes.update(project, node.id, body)).json();
+      return (await nodes.move(project, node.id, host, body)).json();
     }),
 
     route('DELETE /v2/projects/{project_id}/nodes/{node_id}', { status: 204 }, async ({ params }) => {
