@@ -35,6 +35,7 @@ import { LabWriter } from './lab/lab-writer.ts';
 import { Links } from './lab/links.ts';
 import { MacNumbers } from './lab/mac-numbers.ts';
 import { Nodes } from './lab/nodes.ts';
+import { PendingRenames } from './lab/pending-renames.ts';
 import type { Project } from './lab/project.ts';
 import { Recovery } from './lab/recovery.ts';
 import { Traces } from './lab/traces.ts';
@@ -157,6 +158,7 @@ export class Controller {
       numbers: new HostNumbers(() => this.#projects.list()),
       forwards,
       macNumbers: new MacNumbers(() => this.#projects.list()),
+      pendingRenames: new PendingRenames(store.documents),
       mayWriteImages: async (projectId) => {
         const { accounts } = await options.accounts.file.read();
         return !isChangedBy(usersOf(accounts), sharing.get(projectId));

@@ -2,7 +2,7 @@
 import type { Database } from './database.ts';
 import { type JsonObject, storedObject } from './json.ts';
 
-export type DocumentKind = 'computes' | 'templates' | 'settings' | 'switched-on' | 'sharing' | 'token-uses';
+export type DocumentKind = 'computes' | 'templates' | 'settings' | 'switched-on' | 'sharing' | 'token-uses' | 'renames';
 
 export interface StoredDocument {
   id: string;

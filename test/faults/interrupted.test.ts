@@ -224,6 +224,18 @@ const VERBS: Verb[] = [
     run: (server, path) => server.expect(201, 'POST', path, { x: 5, y: 5, z: 1 }),
   },
   {
+    name: 'rename a PC',
+    async prepare(server) {
+      const { project_id: id } = await lab(server);
+      const path = `/v2/projects/${id}/nodes`;
+      const properties = { startup_script: 'set pcname %h\necho PC1 is here' };
+      const pc = { name: 'PC1', node_type: 'vpcs', compute_id: 'local', properties };
+      const { node_id: node } = await server.expect(201, 'POST', path, pc);
+      return `${path}/${node}`;
+    },
+    run: (server, path) => server.expect(200, 'PUT', path, { name: 'Renamed' }),
+  },
+  {
     name: 'delete a node with its link',
     async prepare(server) {
       const project = await lab(server);

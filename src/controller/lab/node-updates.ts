@@ -1,6 +1,7 @@
 // Changes of nodes that clients ask for: what may be changed, what the compute is told of it, and what comes of that.
 import { isDeepStrictEqual } from 'node:util';
-import { Failure } from '../../failures.ts';
+import { Failure, messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
 import { nodeKind, portsOf } from '../../store/node-kinds/kinds.ts';
 import { plainLabel } from '../../store/topology/start-order.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
@@ -11,6 +12,7 @@ import type { NodeUpdate } from '../nodes/schema.ts';
 import { nodeRecord as nodeRecordClaim } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { NodeRecords, RecordChange } from './node-records.ts';
+import type { PendingRenames } from './pending-renames.ts';
 import type { Project } from './project.ts';
 
 /** Members that only the controller keeps. */
@@ -40,48 +42,88 @@ const FIXED_MEMBERS = [
   'command_line',
   'halt_reason',
 ] as const;
+
+export interface NodeUpdatesOptions {
+  records: NodeRecords;
+  writer: LabWriter;
+  symbols: SymbolSource;
+  pendingRenames: PendingRenames;
+}
+
 export class NodeUpdates {
   readonly #records: NodeRecords;
   readonly #writer: LabWriter;
   readonly #symbols: SymbolSource;
+  readonly #pending: PendingRenames;
 
-  constructor({ records, writer, symbols }: { records: NodeRecords; writer: LabWriter; symbols: SymbolSource }) {
+  constructor({ records, writer, symbols, pendingRenames }: NodeUpdatesOptions) {
     this.#records = records;
     this.#writer = writer;
     this.#symbols = symbols;
+    this.#pending = pendingRenames;
   }
 
   /**
    * Changes a node; a change that its compute refuses changes nothing.
    * @throws Failure `invalid` for members that are not settable
    */
-  update(project: Project, id: string, wanted: NodeUpdate): Promise<Node> {
-    return project.changes.run(nodeRecordClaim(id, wanted), async () => {
-      const node = project.node(id);
-      refuseFixed(node, wanted);
-      // A client that repeats the number that it sees does not mean another one of the node's host.
-      const isRepeated = node.forward !== undefined && wanted.console === node.forward.port;
-      const given = isRepeated ? { ...wanted, console: node.record.console } : wanted;
-      const isRenamed = given.name !== undefined && given.name !== node.name;
-      if (isRenamed && nodeKind(node.type).fixedNameWhileRunning && node.status !== 'stopped') {
-        throw new Failure('conflict', 'name: a started router cannot be renamed; stop it first.');
-      }
-      const renaming = new Renaming(project.names, node.name);
+  update(project: Project, id: string, given: NodeUpdate): Promise<Node> {
+    return project.changes.run(nodeRecordClaim(id, given), async () => {
       try {
-        const name = isRenamed ? renaming.take(given.name as string) : node.name;
-        const change = (record: NodeRecord): NodeRecord => this.#changed(record, given, name);
-        // Refuses what cannot be before anybody is told.
-        portsOf(change(node.record));
-        if (node.absent === undefined && concernsCompute(node.record, given, name))
-          await this.#updateOnCompute(project, node, given, change, renaming);
-        // What its compute has against an absent one is said when that starts.
-        else if (await this.#records.write(project, node, ofAbsent(node, given, change), renaming))
-          this.#records.announce('node.updated', node);
-        return node;
+        return await this.#updateNow(project, id, given);
       } finally {
-        renaming.end(node.name);
+        if (given.name !== undefined) await this.#pending.end([id]);
       }
     });
+  }
+
+  /**
+   * Renames nodes whose renaming was under way when a former life of this server ended, for the opening of the lab: their files may have
+   * the new names already. A renaming that is refused now is dropped.
+   * @returns their ids, for `endRenames` when the lab is recorded
+   */
+  async finishRenames(project: Project): Promise<readonly string[]> {
+    const pending = await this.#pending.of(project.id);
+    for (const { id, name } of pending) {
+      if (!project.nodes.has(id)) continue;
+      await this.#updateNow(project, id, { name }).catch((error: unknown) => {
+        log.warn('an interrupted renaming is not done', { node: id, name, error: messageOf(error) });
+      });
+    }
+    return pending.map(({ id }) => id);
+  }
+
+  endRenames(ids: readonly string[]): Promise<void> {
+    return this.#pending.end(ids);
+  }
+
+  async #updateNow(project: Project, id: string, wanted: NodeUpdate): Promise<Node> {
+    const node = project.node(id);
+    refuseFixed(node, wanted);
+    // A client that repeats the number that it sees does not mean another one of the node's host.
+    const isRepeated = node.forward !== undefined && wanted.console === node.forward.port;
+    const given = isRepeated ? { ...wanted, console: node.record.console } : wanted;
+    const isRenamed = given.name !== undefined && given.name !== node.name;
+    if (isRenamed && nodeKind(node.type).fixedNameWhileRunning && node.status !== 'stopped') {
+      throw new Failure('conflict', 'name: a started router cannot be renamed; stop it first.');
+    }
+    const renaming = new Renaming(project.names, node.name);
+    try {
+      const name = isRenamed ? renaming.take(given.name as string) : node.name;
+      const change = (record: NodeRecord): NodeRecord => this.#changed(record, given, name);
+      // Refuses what cannot be before anybody is told.
+      portsOf(change(node.record));
+      if (node.absent === undefined && concernsCompute(node.record, given, name)) {
+        if (name !== node.name) await this.#pending.begin(project.id, id, name);
+        await this.#updateOnCompute(project, node, given, change, renaming);
+      }
+      // What its compute has against an absent one is said when that starts.
+      else if (await this.#records.write(project, node, ofAbsent(node, given, change), renaming))
+        this.#records.announce('node.updated', node);
+      return node;
+    } finally {
+      renaming.end(node.name);
+    }
   }
 
   /** The compute is told first; what it announces meanwhile is taken over together with its answer, and announced once. */

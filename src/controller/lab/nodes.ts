@@ -26,6 +26,7 @@ import type { MacNumbers } from './mac-numbers.ts';
 import { NodeMoves } from './node-moves.ts';
 import { NodeRecords } from './node-records.ts';
 import { NodeUpdates } from './node-updates.ts';
+import type { PendingRenames } from './pending-renames.ts';
 import type { Project } from './project.ts';
 
 /** A node's creation may download or convert; the release waits as long. */
@@ -44,6 +45,7 @@ export interface NodesOptions {
   numbers: HostNumbers;
   macNumbers: MacNumbers;
   forwards: ConsoleForwards;
+  pendingRenames: PendingRenames;
   /** Settings of the server, by their name. */
   settings: (name: 'iou_license') => object;
   /** Whether the nodes of a lab may write to the images of this host themselves. */
@@ -301,6 +303,16 @@ export class Nodes {
       const names = nodes.map(({ name }) => name).join(', ');
       this.#records.tell(project, 'log.warning', `${action}: left out ${names}. ${reason}`);
     }
+  }
+
+  /** See `NodeUpdates`. */
+  finishRenames(project: Project): Promise<readonly string[]> {
+    return this.#updates.finishRenames(project);
+  }
+
+  /** See `NodeUpdates`. */
+  endRenames(ids: readonly string[]): Promise<void> {
+    return this.#updates.endRenames(ids);
   }
 
   /** See `NodeRecords`. */

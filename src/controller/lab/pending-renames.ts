@@ -1,0 +1,36 @@
+// Renamings that are under way: a compute rewrites the files of a node before the new name is recorded here, so that a server that is killed
+// in between has to rename the node again at its next start.
+import { messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
+import type { Documents } from '../../store/documents.ts';
+
+const KIND = 'renames';
+
+export class PendingRenames {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  /** Notes that the node is about to get this name. */
+  async begin(projectId: string, id: string, name: string): Promise<void> {
+    await this.#documents.put(KIND, id, { project_id: projectId, name });
+  }
+
+  /** The renamings are done, or have failed; no error for a node that was not being renamed. */
+  async end(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      await this.#documents.delete(KIND, id).catch((error: unknown) => {
+        log.warn('the note of a renaming stays', { node: id, error: messageOf(error) });
+      });
+    }
+  }
+
+  async of(projectId: string): Promise<{ id: string; name: string }[]> {
+    const noted = await this.#documents.list(KIND);
+    return noted
+      .filter(({ body }) => body['project_id'] === projectId)
+      .map(({ id, body }) => ({ id, name: String(body['name']) }));
+  }
+}
