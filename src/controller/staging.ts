@@ -2,12 +2,17 @@
 // killed server leaves in them is removed at its next start; the lock on a folder shows that its server lives, which may be another one.
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { fileFailure } from '../host/atomic-file.ts';
-import { holdDirectory } from '../host/directory-lock.ts';
+import { type DirectoryLock, holdDirectory } from '../host/directory-lock.ts';
 import { log } from '../host/log.ts';
 import { STAGING_PREFIX } from '../host/reserved-names.ts';
 import { copyTree } from './copying.ts';
+
+/** How long a killed server may take to give a lock back, and how often the lock is tried. */
+const ENDING_MS = 1_000;
+const ENDING_POLL_MS = 20;
 
 /** A new empty folder in `directory`, which goes when `held` is disposed of, whatever is in it then. */
 export async function makeStaging(directory: string, held: AsyncDisposableStack): Promise<string> {
@@ -39,13 +44,23 @@ export async function endStagings(
   for (const name of names.filter(isStaging)) {
     const staging = join(directory, name);
     try {
-      await using lock = await holdDirectory(staging);
+      await using lock = await holdWhenFree(staging);
       if (lock === undefined) continue; // a server works in it
       await recover(staging);
       await rm(staging, { recursive: true, force: true });
     } catch (error) {
       log.error('folder of an interrupted change stays', { folder: staging, error: messageOf(error) });
     }
+  }
+}
+
+/** A killed server gives its locks back one after the other: that of the state directory before that of the folder. */
+async function holdWhenFree(staging: string): Promise<DirectoryLock | undefined> {
+  const end = performance.now() + ENDING_MS;
+  for (;;) {
+    const lock = await holdDirectory(staging);
+    if (lock !== undefined || performance.now() > end) return lock;
+    await sleep(ENDING_POLL_MS);
   }
 }
 

@@ -1,0 +1,23 @@
+// Folders in which projects are put together, after the server that made them was killed.
+import assert from 'node:assert/strict';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { endStagings, makeStaging } from '../../src/controller/staging.ts';
+import { holdDirectory } from '../../src/host/directory-lock.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+
+test('the folder of a killed server goes, also where that server has not yet given its lock back; that of a live one stays', async (t) => {
+  const directory = await scratchDirectory(t);
+  await using held = new AsyncDisposableStack();
+  const live = await makeStaging(directory, held);
+  const killed = join(directory, '.labwire-staging-killed');
+  await mkdir(killed);
+  await writeFile(join(killed, 'half'), '');
+  const dying = await holdDirectory(killed);
+  const ended = endStagings(directory);
+  // It has found the lock taken, and looks again.
+  setTimeout(() => dying?.[Symbol.asyncDispose](), 100);
+  await ended;
+  assert.deepEqual(await readdir(directory), [live.slice(directory.length + 1)]);
+});
