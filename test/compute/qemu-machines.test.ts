@@ -27,7 +27,10 @@ test('a machine is created stopped, with what it has by default', { skip }, asyn
   const changed = await lab.expect(200, 'PUT', path, { mac_address: '00:aa:00:bb:00:10', ram: null, cpus: 2 });
   assert.deepEqual([changed.mac_address, changed.ram, changed.cpus], ['00:aa:00:bb:00:10', 256, 2]);
   assert.equal((await lab.expect(200, 'PUT', path, { mac_address: null })).mac_address, '0c:34:56:78:00:00');
-  const vnc = await lab.expect(200, 'PUT', path, { console_type: 'vnc' });
+  const spice = await lab.expect(200, 'PUT', path, { console_type: 'spice' });
+  assert.equal(spice.console, changed.console, 'it may have the same number');
+  // As a controller does, which names the port that the node has.
+  const vnc = await lab.expect(200, 'PUT', path, { console_type: 'vnc', console: changed.console });
   assert.ok(vnc.console >= 5900 && vnc.console < 12_000, `${vnc.console} is of the range for VNC`);
   const refused = await lab.expect(409, 'PUT', path, { console: 5800 });
   assert.equal(refused.exception, 'NodeError');

@@ -54,7 +54,8 @@ export class ConsoleEndpoint {
   }
 
   /**
-   * Gives it another type or port; a port that is not free is passed over in silence when there is one already, as clients know it.
+   * Gives it another type or port. Its port keeps its number where the new type may have that. A port that is not free is passed over in
+   * silence when there is one already, as clients know it.
    * @throws Failure `conflict` when no port is free, for a VNC port below 5900, and for another type while the node runs
    */
   async change(type: string, wanted?: number): Promise<void> {
@@ -65,7 +66,7 @@ export class ConsoleEndpoint {
     }
     // A new node whose port cannot be had gets another one, as saved labs rely on; a change is refused.
     const isNew = this.#port === null && type === this.#type;
-    if (type === 'vnc' && wanted !== undefined && wanted < VNC_BASE && !isNew) {
+    if (type === 'vnc' && wanted !== undefined && wanted !== this.#port && wanted < VNC_BASE && !isNew) {
       const message = `console: VNC needs a port from ${VNC_BASE} on.`;
       throw new Failure('conflict', message, { exception: 'NodeError' });
     }
@@ -73,8 +74,9 @@ export class ConsoleEndpoint {
     const range = type === 'vnc' ? vncRange : pool.range;
     const { id } = node.project;
     const isOther = type !== this.#type && this.#port !== null;
+    const fits = this.#port !== null && this.#port >= range[0] && this.#port <= range[1];
     if (type === 'none') this.release();
-    else if (isOther && type !== 'none') {
+    else if (isOther && !fits) {
       const port = await pool.reserve(id, wanted === this.#port ? undefined : wanted, range);
       this.release();
       this.#port = port;
