@@ -12,12 +12,12 @@ import { type Lab, startLab } from './support.ts';
 /** What was told of nodes since the last time. */
 const statuses = (lab: Lab): string[] => lab.events().filter((event) => event.startsWith('node.updated'));
 
-test('two containers on one switch ping, see when a cable is taken away, and leave nothing behind', {
+test('two containers ping, see their links come and go whether or not the peer runs, and leave nothing behind', {
   skip,
 }, async (t) => {
   const { lab, project } = await containers(t);
   const nodes = [
-    await container(lab, project, { name: 'C1' }),
+    await container(lab, project, { name: 'C1', adapters: 2 }),
     await container(lab, project, { name: 'C2', adapters: 2 }),
   ];
   const hub = await lab.node(project, 'ethernet_hub', { name: 'H1' });
@@ -44,7 +44,19 @@ test('two containers on one switch ping, see when a cable is taken away, and lea
     [hub, 2],
   ]);
   assert.match(await one.run('ping -c 3 10.0.0.2'), /3 packets transmitted, [123] packets received/);
-  for (const node of nodes) await lab.expect(204, 'POST', `${node}/stop`);
+  const [, direct] = await cable(lab, project, [
+    [nodes[0]!, 1],
+    [nodes[1]!, 0],
+  ]);
+  const carrier = 'cat /sys/class/net/eth0/carrier';
+  assert.match(await two.run(carrier), /^1/);
+  await lab.expect(204, 'POST', `${nodes[0]}/stop`);
+  assert.match(await two.run(carrier), /^1/, 'the peer has stopped, its link is still there');
+  await lab.expect(201, 'PUT', `${nodes[1]}/adapters/0/ports/0/nio`, { ...direct, suspend: true });
+  assert.match(await two.run(carrier), /^0/);
+  await lab.expect(201, 'PUT', `${nodes[1]}/adapters/0/ports/0/nio`, { ...direct, suspend: false });
+  assert.match(await two.run(carrier), /^1/);
+  await lab.expect(204, 'POST', `${nodes[1]}/stop`);
   assert.deepEqual(await Promise.all(nodes.map((node) => status(lab, node))), ['stopped', 'stopped']);
   await lab.expect(204, 'DELETE', nodes[0]!);
   await lab.expect(204, 'POST', `${project}/close`);

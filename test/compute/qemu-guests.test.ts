@@ -37,4 +37,11 @@ test('two guests boot, ping each other, and see when their cable is taken away',
   await lab.expect(201, 'POST', `${nodes[0]}/adapters/0/ports/0/nio`, nio);
   assert.match(await first.run(carrier(1)), /\ncarrier 1\r/);
   assert.match(await second.run('ping -c 1 -W 20 10.0.0.1'), /1 packets received/);
+
+  // The card shows the link, not its peer.
+  await lab.expect(204, 'POST', `${nodes[1]}/stop`);
+  assert.match(await first.run(carrier(1)), /\ncarrier 1\r/);
+  const at = `${nodes[0]}/adapters/0/ports/0/nio`;
+  await lab.expect(201, 'PUT', at, { ...nio, suspend: true });
+  assert.match(await first.run(carrier(0)), /\ncarrier 0\r/);
 });

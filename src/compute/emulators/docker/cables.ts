@@ -1,4 +1,4 @@
-// The interfaces of a container that runs: each has a carrier as long as somebody has it open, and that is as long as its cable is there.
+// The interfaces of a running container. A TAP has a carrier while it is open, so it is open while its link exists and is not suspended.
 
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
