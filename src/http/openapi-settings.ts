@@ -15,6 +15,8 @@ export interface SettingWords {
   images?: true;
   /** Clients may send it back; it changes nothing. */
   told?: true;
+  /** Nodes that have its default do not have the member; a form shows it all the same. */
+  absent?: true;
   /** A form does not show what is typed. */
   secret?: true;
 }
@@ -36,6 +38,7 @@ const drive = (letter: string) => ({
   [`hd${letter}_disk_cache`]: words(
     `Cache of disk ${letter.toUpperCase()}`,
     'writeback, unless set, keeps what the guest has flushed; writethrough and directsync keep every write, but are slow.',
+    { absent: true },
   ),
   [`hd${letter}_disk_image_md5sum`]: words(`Checksum of disk ${letter.toUpperCase()}`, 'MD5.', { told: true }),
 });
@@ -280,7 +283,7 @@ function setting(name: string, property: Node, kind: string | undefined, effects
   const found = settingWords(kind, name);
   const inner = described(property, undefined);
   if (!found) return inner;
-  const { title, description, unit, lines, images, told, secret } = found;
+  const { title, description, unit, lines, images, told, absent, secret } = found;
   return {
     ...inner,
     title,
@@ -288,6 +291,7 @@ function setting(name: string, property: Node, kind: string | undefined, effects
     'x-order': ORDER.indexOf(name),
     ...(GROUP_OF.get(name) && { 'x-group': GROUP_OF.get(name)! }),
     ...(told && { readOnly: true }),
+    ...(absent && { 'x-absent': true }),
     ...(unit !== undefined && { 'x-unit': unit }),
     ...(lines && { 'x-lines': true }),
     ...(secret && { 'x-secret': true }),

@@ -330,3 +330,31 @@ test('a machine that QEMU has halted is marked on the map, with the reason and t
   await inspector(page).getByText('qemu.log').waitFor();
   assert.deepEqual(complaints, []);
 });
+
+test('the cache of a disk is chosen in the form, and is the default again when it is not set', {
+  skip: WITHOUT_BROWSER || noQemu,
+}, async (t) => {
+  const server = await serveInside(t);
+  const project = await server.project('cache');
+  const nodes = `/v2/projects/${project.project_id}/nodes`;
+  const { node_id: id, properties } = await server.expect(201, 'POST', nodes, {
+    ...{ name: 'R1', node_type: 'qemu', compute_id: 'local', properties: SMALL },
+  });
+  assert.equal('hda_disk_cache' in properties, false);
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  await pick(page, 'R1');
+  await tab(page, 'Settings');
+  await inspector(page).getByText('Disks and start', { exact: true }).click();
+  const choice = inspector(page).getByLabel('Cache of disk A');
+  for (const [mode, label] of [
+    ['writethrough', 'writethrough'],
+    ['', 'not set'],
+  ] as const) {
+    await choice.selectOption({ label });
+    await save(page);
+    const now = await server.expect(200, 'GET', `${nodes}/${id}`);
+    assert.equal(now.properties.hda_disk_cache, mode);
+  }
+  assert.deepEqual(complaints, []);
+});

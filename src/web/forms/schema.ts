@@ -1,6 +1,6 @@
 // From a JSON schema of the API document to the fields of a form.
 
-/** As the document has it; extensions: `x-order`, `x-group`, `x-unit`, `x-lines`, `x-images`, `x-effect`, `x-secret`. */
+/** As the document has it; extensions: `x-order`, `x-group`, `x-unit`, `x-lines`, `x-images`, `x-effect`, `x-secret`, `x-absent`. */
 export interface JsonSchema {
   type?: string;
   title?: string;
@@ -23,6 +23,7 @@ export interface JsonSchema {
   'x-group'?: string;
   'x-unit'?: string;
   'x-secret'?: boolean;
+  'x-absent'?: boolean;
   'x-lines'?: boolean;
   'x-images'?: string;
   'x-effect'?: Effect;
@@ -62,6 +63,8 @@ export interface Field {
   readOnly: boolean;
   /** What is typed is not shown. */
   isSecret: boolean;
+  /** Nodes that have its default do not have it. */
+  mayBeAbsent: boolean;
   lowest: number | undefined;
   highest: number | undefined;
   pattern: string | undefined;
@@ -107,6 +110,7 @@ function fieldOf(name: string, described: JsonSchema, required: boolean): Field 
     emptyAllowed: !schema.minLength,
     readOnly: described.readOnly ?? false,
     isSecret: described['x-secret'] ?? false,
+    mayBeAbsent: described['x-absent'] ?? false,
     lowest: bound(schema.minimum),
     highest: bound(schema.maximum),
     pattern: schema.pattern,

@@ -78,10 +78,10 @@ export function ownFields(members: readonly Field[], settings: readonly Field[],
   );
   const values = valuesOf(node);
   return [...settings, ...naming]
-    .filter(({ name, kind, readOnly }) => {
+    .filter(({ name, kind, readOnly, mayBeAbsent }) => {
       if (readOnly || kind === 'other' || GENERAL.includes(name) || ELSEWHERE.includes(name)) return false;
       // Not every platform of a kind has everything.
-      return name in values;
+      return mayBeAbsent || name in values;
     })
     .map((field) => ({ ...field, required: false }));
 }
