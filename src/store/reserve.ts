@@ -116,7 +116,9 @@ export class Reserve {
   async #takeInodes(): Promise<boolean> {
     if ((await statfs(this.#directory)).files === 0) return true; // a file system that makes them as it needs them
     try {
-      await mkdir(this.#inodes, { recursive: true, mode: 0o700 });
+      await mkdir(this.#inodes, { mode: 0o700 }).catch((error: unknown) => {
+        if (systemCode(error) !== 'EEXIST') throw error;
+      });
       const there = new Set(await readdir(this.#inodes));
       for (let number = 0; number < SPARE_INODES; number += 1) {
         if (!there.has(`${number}`)) await (await open(join(this.#inodes, `${number}`), 'wx', 0o600)).close();

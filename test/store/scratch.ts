@@ -10,7 +10,8 @@ import type { TestContext } from 'node:test';
 /** A directory that is removed after the test. */
 export async function scratchDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'labwire-test-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  // Hooks run in the order in which they are added: what uses the directory may still write to it.
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 }));
   return directory;
 }
 
