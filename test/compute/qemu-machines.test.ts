@@ -110,7 +110,7 @@ test('an image that is written to belongs to one machine', { skip }, async (t) =
     ...own,
     hdb_disk_image: 'a.qcow2',
   });
-  assert.match(refused.message, /uses the disk image/);
+  assert.match(refused.message, /Another node writes to the disk image/);
   const second = await lab.node(project, 'qemu', { ...own, hda_disk_image: 'b.qcow2' });
   await lab.expect(409, 'PUT', second, { hda_disk_image: 'a.qcow2' });
   assert.equal((await lab.expect(200, 'GET', second)).hda_disk_image, 'b.qcow2');
