@@ -291,9 +291,9 @@ test('captures are merged to one file: all files of a ring once, those that have
   };
   const [one, other] = [it.link.link_id, it.other.link_id];
   for (const [status, path, message] of [
-    [409, merged, /No link of this project has been captured since it was opened/],
+    [409, merged, /No link of this lab has been captured since it was opened/],
     [409, `${merged}?links=${one}`, new RegExp(`^links: ${one} has not been captured`)],
-    [404, `${merged}?links=x`, /^links: the project has no link x/],
+    [404, `${merged}?links=x`, /^links: the lab has no link x/],
   ] as const) {
     const answer = await refusal(it.server, path, {});
     assert.deepEqual([answer.status, message.test(answer.message)], [status, true], answer.message);

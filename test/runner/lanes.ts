@@ -17,6 +17,7 @@ const TIMED = [
   'test/fabric/recovery.test.ts',
   'test/faults/@(abuse|consoles|crowd|listeners|survival).test.ts',
   'test/system/@(joint-survival|kill|stop|two-daemons|vpcs-program).test.ts',
+  'test/web/captures.test.ts',
 ];
 
 /** Run by `bin/test --all` alone: each is long, and guards what few changes touch. */
