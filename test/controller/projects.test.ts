@@ -296,7 +296,7 @@ test('a project is not loaded under the name of another one', async (t) => {
   await writeFile(copy, text);
   const answer = await server.call('POST', '/v2/projects/load', { path: copy });
   assert.equal(answer.status, 409);
-  assert.match(answer.json.message, /there is already a project "lab"; choose another name/);
+  assert.match(answer.json.message, /there is already a lab "lab"; choose another name/);
   assert.equal((await server.expect(200, 'GET', '/v2/projects')).length, 1);
   // The project itself can be loaded by its file.
   await server.expect(201, 'POST', '/v2/projects/load', { path: file });
