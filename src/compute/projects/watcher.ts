@@ -49,6 +49,8 @@ export class DirectoryWatcher {
     const { watch } = await import('chokidar');
     const watcher = watch(this.#directory, {
       ignoreInitial: true,
+      // A watch that the library begins while it is being closed must not keep the process from ending.
+      persistent: false,
       followSymlinks: false,
       // Its filter of editors' temporary names would hide files that a user may have called so.
       atomic: false,
