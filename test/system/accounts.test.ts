@@ -44,7 +44,7 @@ test('the first account ends what was open to everybody, and removing one ends a
     [['user', 'add', 'a:da', '--role', 'admin'], /cannot be the name/],
     [['user', 'add', 'ada', '--role', 'king'], /use observer, user, admin/],
     [['user', 'remove', 'ada'], /no account "ada"/],
-    [['user', 'add'], /Say what to do/],
+    [['user', 'add'], /NAME is missing/],
     [['user'], /Say what to do/],
   ] as const) {
     const { status, stderr } = user(daemon, words, 'long enough');
