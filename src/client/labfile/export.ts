@@ -120,7 +120,7 @@ async function nodeText(
     at: [node.x, node.y],
     z: unless(node.z, 1),
     locked: node.locked === true ? true : undefined,
-    symbol: unless(node.symbol?.replace('/classic/', '/'), usualSymbol(type)) && (node.symbol ?? undefined),
+    symbol: unless(node.symbol, usualSymbol(type)) && (node.symbol ?? undefined),
     label: labelOf(node),
     console: said({
       type: unless(consoleType ?? undefined, CONSOLES[type]),
