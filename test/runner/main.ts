@@ -1,5 +1,5 @@
 // Runs the checks and tests of the project in the working directory; bin/test starts it. The last line is the sum.
-//   main.ts [--quick | --all] [--suite NAME ...] [--concurrency N] [--test-timeout MS] [--silence MS]
+//   main.ts [--quick | --all] [--again] [--suite NAME ...] [--concurrency N] [--test-timeout MS] [--silence MS]
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,8 +16,10 @@ const COMMANDS: Record<Extent, readonly string[]> = {
   all: ['check', 'test:old-projects', 'test:conformance'],
 };
 /** Tests wait more than they work: more of them than processors. */
-const CONCURRENCY = 5;
+const CONCURRENCY = 3;
 const TEST_TIMEOUT_MS = 300_000;
+/** With more failed files than this nothing is tried again. */
+const MOST_AGAIN = 8;
 /** Default of --silence: how long a file may say nothing beyond the time limit of one test. It is loaded, and ends. */
 const SLACK_MS = 60_000;
 
@@ -25,6 +27,7 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean' },
     all: { type: 'boolean' },
+    again: { type: 'boolean' },
     suite: { type: 'string', multiple: true },
     concurrency: { type: 'string', default: `${CONCURRENCY}` },
     'test-timeout': { type: 'string', default: `${TEST_TIMEOUT_MS}` },
@@ -64,6 +67,19 @@ async function runCommands(): Promise<CommandResult[]> {
   return results;
 }
 
+/** With --again: runs each file that has failed once more, alone. Those that pass then count as passed, and are named: each is a defect. */
+async function tryAgain(all: FileResult[]): Promise<{ files: FileResult[]; lucky: string[] }> {
+  const broken = all.filter(({ failed }) => failed.length > 0);
+  if (broken.length > MOST_AGAIN) return { files: all, lucky: [] };
+  const second = await run(
+    broken.map(({ file }) => file),
+    1,
+  );
+  const lucky = second.filter(({ failed }) => failed.length === 0);
+  const files = all.map((result) => lucky.find(({ file }) => file === result.file) ?? result);
+  return { files, lucky: lucky.map(({ file }) => file) };
+}
+
 const unknown = options.suite?.find((name) => !(name in SUITES));
 if (unknown !== undefined) {
   process.stderr.write(`--suite: there is no suite "${unknown}". Suites: ${Object.keys(SUITES).join(', ')}\n`);
@@ -83,7 +99,8 @@ const run = (files: readonly string[], concurrency: number): Promise<FileResult[
     onEnd: sayFile,
   });
 const [first, commands] = await Promise.all([run(together, Number(options.concurrency)), runCommands()]);
-const files = [...first, ...(await run(alone, 1))];
+const once = [...first, ...(await run(alone, 1))];
+const { files, lucky } = options.again ? await tryAgain(once) : { files: once, lucky: [] };
 const { lines, passed, failed, skipped } = verdictOf({
   files,
   commands,
@@ -91,6 +108,7 @@ const { lines, passed, failed, skipped } = verdictOf({
   isRoot: process.getuid?.() === 0,
 });
 say(`\n${lines.join('\n')}`);
+for (const file of lucky) say(`passed only when run again alone: ${file}`);
 const isEmpty = files.length === 0;
 if (isEmpty) say('no test file was found');
 say(`${passed} passed, ${failed + Number(isEmpty)} failed, ${skipped} skipped`);

@@ -51,7 +51,7 @@ async function ran(
   return { status, lines: stdout.trimEnd().split('\n'), text: `${stdout}\n${stderr}` };
 }
 
-test('a failure is shown with its error, a skip only if it is not on the list, and nothing is tried twice', async (t) => {
+test('a failure is shown with its error, and a skip only if it is not on the list; nothing is tried twice', async (t) => {
   const { status, lines, text } = await ran(t, {
     'good.test.ts': PASSES,
     'bad.test.ts': FAILS,
@@ -91,6 +91,22 @@ test('a test that hangs ends at the time limit, and a file that does not end is 
   const { text } = await ran(t, { 'hangs.test.ts': hangs, 'lingers.test.ts': lingers }, { words });
   assert.match(text, /^hangs\n +test timed out after 1000ms$/m);
   assert.match(text, /^test\/lingers\.test\.ts\n +no event for 3 s: the process was killed$/m);
+});
+
+test('with --again a file that failed is run once more, and is named if it passes then', async (t) => {
+  const unlucky = `
+    import { existsSync, writeFileSync } from 'node:fs';
+    import { test } from 'node:test';
+    test('is unlucky', () => {
+      if (existsSync('was-here')) return;
+      writeFileSync('was-here', '');
+      throw new TypeError('bad luck');
+    });`;
+  const files = { 'unlucky.test.ts': unlucky, 'bad.test.ts': FAILS };
+  const { lines, text } = await ran(t, files, { words: ['--again'] });
+  assert.equal(lines.at(-1), '1 passed, 1 failed, 0 skipped', text);
+  assert.ok(lines.includes('passed only when run again alone: test/unlucky.test.ts'), text);
+  assert.match(text.slice(text.indexOf('==> failures')), /as always/);
 });
 
 test('a suite without files, and one that does not exist, fail', async (t) => {
