@@ -12,12 +12,13 @@ export const SUITES = {
 
 export type SuiteName = keyof typeof SUITES;
 
-/** Judge times or flood the machine: one at a time, when nothing else runs. */
+/** Judge times, flood the machine, or take all of it for minutes: one at a time, when nothing else runs. */
 const TIMED = [
   'test/fabric/recovery.test.ts',
   'test/faults/@(abuse|consoles|crowd|listeners|survival).test.ts',
   'test/system/@(joint-survival|kill|stop|two-daemons|vpcs-program).test.ts',
   'test/web/captures.test.ts',
+  'test/system/package.test.ts',
 ];
 
 /** Run by `bin/test --all` alone: each is long, and guards what few changes touch. */

@@ -17,7 +17,7 @@ const COMMANDS: Record<Extent, readonly string[]> = {
 };
 /** Tests wait more than they work: more of them than processors. */
 const CONCURRENCY = 3;
-const TEST_TIMEOUT_MS = 300_000;
+const TEST_TIMEOUT_MS = 480_000;
 /** With more failed files than this nothing is tried again. */
 const MOST_AGAIN = 8;
 /** Default of --silence: how long a file may say nothing beyond the time limit of one test. It is loaded, and ends. */

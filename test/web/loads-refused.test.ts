@@ -35,6 +35,7 @@ const QUIET: Readonly<Record<string, string>> = {
   'forms/images.ts /computes/{encodeURIComponent(host': 'names of images can be typed',
   'lab-context.ts path': 'the usual size of a symbol is taken',
   'hosts/hosts-screen.tsx /statistics': 'read again after five seconds',
+  'panels/inspector/node/host-field.tsx /computes': 'a field less, which few labs need; the node stays where it is',
   'panels/inspector/node/ports-table.tsx /computes/{node.compute_id}/network/interfaces':
     'names of interfaces can be typed',
 };
