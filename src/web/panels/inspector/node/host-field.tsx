@@ -16,7 +16,10 @@ interface Host {
 }
 
 export function HostField({ context, nodes }: { context: LabContext; nodes: readonly NodeObject[] }) {
-  const hosts = useLoaded(() => api.get<Host[]>('/computes'), [nodes.map((node) => node.lost_reason).join()]);
+  const hosts = useLoaded(
+    () => api.get<Host[]>('/computes'),
+    [nodes.map((node) => node.node_id + node.lost_reason).join()],
+  );
   const isMoving = useSignal(false);
   const known = hosts.value.value ?? [];
   if (known.length < 2) return null;
