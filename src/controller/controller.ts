@@ -344,6 +344,9 @@ export class Controller {
     if (message.action !== 'node.updated') {
       const { action, event, project_id: id } = message;
       const project = id === undefined ? undefined : this.#projects.find(id);
+      // A node that was moved is deleted where it was, and goes on elsewhere.
+      const moved = action === 'node.deleted' ? project?.nodes.get(String(message.event['node_id'])) : undefined;
+      if (moved !== undefined && moved.compute !== compute) return;
       const isMeant = id === undefined || project?.hosts.has(compute) || (project && compute.id === 'local');
       if (isMeant) this.announcer.project.emit(action, event, id);
       return;
