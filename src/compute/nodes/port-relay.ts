@@ -1,16 +1,12 @@
 // A port of a node over a WebSocket, a VNC display or a console: the bytes as they are, in binary messages.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 import type { Connected } from '../../http/route.ts';
+import { pipeToMessages } from '../../http/socket-pipe.ts';
 import type { MessageSocket } from '../../http/sockets.ts';
 
 const CONNECT_MS = 5_000;
-/** What may wait for a client before no more is read for it, and when reading goes on. */
-const MOST_WAITING_BYTES = 1024 * 1024;
-const RESUME_BYTES = 256 * 1024;
-const LOOK_MS = 20;
 /** What may wait for a port that reads nothing. */
 const MOST_INPUT_BYTES = 1024 * 1024;
 /** Close codes of RFC 6455's registry: going away, try again later. */
@@ -41,12 +37,6 @@ export async function relayPort(what: string, host: string, port: number): Promi
 
 function join(socket: Socket, client: MessageSocket, what: string): void {
   const end = (): void => void socket.destroy();
-  socket.on('data', (bytes) => {
-    client.send(bytes);
-    if (client.bufferedAmount <= MOST_WAITING_BYTES) return;
-    socket.pause();
-    void resumeWhenRead(socket, client);
-  });
   socket.on('error', () => {}); // 'close' follows
   socket.on('close', () => client.close(GONE, farewell(`The ${what} has ended.`)));
   client.listen({
@@ -58,15 +48,10 @@ function join(socket: Socket, client: MessageSocket, what: string): void {
     },
     close: end,
   });
-  socket.resume();
+  pipeToMessages(socket, client);
 }
 
 /** A close frame has room for 123 bytes of reason. */
 function farewell(text: string): string {
   return Buffer.from(text).subarray(0, 120).toString('utf8');
-}
-
-async function resumeWhenRead(socket: Socket, client: MessageSocket): Promise<void> {
-  while (!socket.destroyed && client.bufferedAmount > RESUME_BYTES) await sleep(LOOK_MS);
-  socket.resume();
 }

@@ -2,10 +2,10 @@
 // The bytes go through the connection to the compute, which its user and password protect.
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../failures.ts';
 import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
+import { pipeToMessages } from '../../http/socket-pipe.ts';
 import type { MessageSocket } from '../../http/sockets.ts';
 import type { ConsoleForward, Node } from './node.ts';
 
@@ -18,10 +18,6 @@ export interface ConsolePorts {
   release(owner: string, port: number): void;
 }
 
-/** What may wait for a client before no more is taken from the compute, and for the compute before the client is dropped. */
-const WAITING_BYTES = 1024 * 1024;
-const CALM_BYTES = 256 * 1024;
-const LOOK_MS = 20;
 const KEEP_ALIVE_MS = 60_000;
 
 export class ConsoleForwards {
@@ -114,18 +110,7 @@ function join(socket: Socket, remote: MessageSocket): void {
     // The compute sees that and waits.
     backlog: () => socket.writableLength,
   });
-  socket.on('data', (bytes) => {
-    remote.send(bytes);
-    if (remote.bufferedAmount <= WAITING_BYTES) return;
-    socket.pause();
-    void resumeWhenSent(socket, remote);
-  });
   socket.on('close', () => remote.close(1000, ''));
   if (socket.destroyed) remote.close(1000, '');
-  socket.resume();
-}
-
-async function resumeWhenSent(socket: Socket, remote: MessageSocket): Promise<void> {
-  while (!socket.destroyed && remote.bufferedAmount > CALM_BYTES) await sleep(LOOK_MS);
-  socket.resume();
+  pipeToMessages(socket, remote);
 }
