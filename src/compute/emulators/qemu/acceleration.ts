@@ -1,13 +1,9 @@
-// Whether KVM runs a machine: as the configuration and the machine's options want it, and as the host can.
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Sections } from '../../../config/schema.ts';
-import { Failure, systemCode } from '../../../failures.ts';
-import { kvmProblem } from './kvm-probe.ts';
+import { Failure } from '../../../failures.ts';
+import { KVM_DEVICE, kvmDeviceError, kvmProblem } from './kvm-probe.ts';
 
 const ACCELERATED = /^(?:qemu-system-x86_64|qemu-system-i386|qemu-kvm)/;
-const DEVICE = '/dev/kvm';
 /** The user wants the processor emulated. */
 const EMULATED = /(?:^|\s)--?(?:machine|M|accel)[\s=]\S*\btcg\b/;
 
@@ -26,11 +22,9 @@ export async function isAccelerated(emulator: string, options: string, config: S
 /** Undefined when KVM can run machines of this emulator. The first call may run a guest for a moment. */
 async function kvmUnavailable(emulator: string): Promise<string | undefined> {
   if (!ACCELERATED.test(basename(emulator))) return `${basename(emulator)} is not for this host's processor`;
-  try {
-    await access(DEVICE, constants.R_OK | constants.W_OK);
-  } catch (thrown) {
-    return systemCode(thrown) === 'EACCES' ? `this user may not use ${DEVICE}` : `this host has no ${DEVICE}`;
-  }
+  const error = await kvmDeviceError();
+  if (error !== undefined)
+    return error === 'EACCES' ? `this user may not use ${KVM_DEVICE}` : `this host has no ${KVM_DEVICE}`;
   const problem = await kvmProblem(emulator);
-  return problem && `a guest does not run under ${DEVICE} (${problem})`;
+  return problem && `a guest does not run under ${KVM_DEVICE} (${problem})`;
 }

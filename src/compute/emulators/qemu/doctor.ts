@@ -1,16 +1,13 @@
-// What of this host QEMU machines need.
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../../config/schema.ts';
-import { Failure, systemCode } from '../../../failures.ts';
+import { Failure } from '../../../failures.ts';
 import { findProgram } from '../../../host/programs.ts';
 import { commands, missing, ok, warning } from '../../../host/verdict.ts';
 import { Images } from '../../images/images.ts';
 import type { HostCheck } from '../../nodes/kind.ts';
 import { findFirmware } from './firmware.ts';
 import { chooseFrames } from './frames.ts';
-import { kvmProblem } from './kvm-probe.ts';
+import { KVM_DEVICE, kvmDeviceError, kvmProblem } from './kvm-probe.ts';
 import { IMAGE_KIND } from './settings.ts';
 
 const EMULATOR = 'qemu-system-x86_64';
@@ -77,10 +74,10 @@ export const extras: readonly HostCheck[] = [
 ];
 
 export const kvm: HostCheck = {
-  subject: '/dev/kvm',
+  subject: KVM_DEVICE,
   see: 'qemu#from-an-image-to-a-guest',
   async examine(config) {
-    const error = await access('/dev/kvm', constants.R_OK | constants.W_OK).catch(systemCode);
+    const error = await kvmDeviceError();
     const program = await findProgram(EMULATOR);
     const problem = error === undefined && program !== undefined ? await kvmProblem(program) : undefined;
     if (error === undefined && problem === undefined)

@@ -1,16 +1,23 @@
 // Whether KVM runs guests here: some hosts, nested ones above all, have /dev/kvm and stop a guest at its first instructions, or never run it.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from '../../../failures.ts';
+import { messageOf, systemCode } from '../../../failures.ts';
 import { runProgram } from '../../../host/run-program.ts';
 
+export const KVM_DEVICE = '/dev/kvm';
 /** A guest that runs has ended long before. */
 const LIMIT_MS = 15_000;
 /** mov al, 0x10; out 0xf4, al; hlt: ends QEMU by its device isa-debug-exit, once the firmware has started the boot sector. */
 const CODE = [0xb0, 0x10, 0xe6, 0xf4, 0xf4];
 /** Of a QEMU that the boot sector has ended. */
 const EXIT_CODE = (0x10 << 1) | 1;
+
+/** Why this process may not use the device: `ENOENT`, `EACCES` ...; undefined when it may. */
+export function kvmDeviceError(): Promise<string | undefined> {
+  return access(KVM_DEVICE, constants.R_OK | constants.W_OK).then(() => undefined, systemCode);
+}
 
 const known = new Map<string, Promise<string | undefined>>();
 

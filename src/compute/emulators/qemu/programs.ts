@@ -1,13 +1,11 @@
-// The programs of QEMU on this host: emulators and qemu-img, with their versions, and what the processor helps with.
-import { constants } from 'node:fs';
-import { access, readdir, realpath } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { basename, join } from 'node:path';
 import { eachOf } from '../../../host/each-of.ts';
 import { DEFAULT_SEARCH_PATH, findProgram } from '../../../host/programs.ts';
 import { runProgram } from '../../../host/run-program.ts';
 import { platformOf } from './binary.ts';
-import { kvmProblem } from './kvm-probe.ts';
+import { kvmDeviceError, kvmProblem } from './kvm-probe.ts';
 
 export interface Binary {
   /** Absolute. */
@@ -47,11 +45,7 @@ export async function findDiskTool(wanted: string): Promise<string | undefined> 
 
 /** Platforms whose guests run at the speed of this host: KVM is there, and this user may use it. */
 export async function acceleratedPlatforms(): Promise<string[]> {
-  try {
-    await access('/dev/kvm', constants.R_OK | constants.W_OK);
-  } catch {
-    return [];
-  }
+  if ((await kvmDeviceError()) !== undefined) return [];
   const emulator = arch() === 'x64' ? await findProgram('qemu-system-x86_64') : undefined;
   return emulator !== undefined && (await kvmProblem(emulator)) !== undefined ? [] : (KVM[arch()] ?? []);
 }
