@@ -4,6 +4,12 @@ export interface Point {
   y: number;
 }
 
+/** A rectangle by its top left corner. */
+export interface Rectangle extends Point {
+  width: number;
+  height: number;
+}
+
 export interface Drawing {
   /** Each with its middle and the room that it takes. */
   nodes: readonly { key: string; x: number; y: number; width: number; height: number }[];
@@ -24,7 +30,8 @@ export function linksThroughNodes({ nodes, links }: Drawing): number {
   let count = 0;
   for (const [one, other] of links)
     for (const node of nodes)
-      if (node.key !== one && node.key !== other && meets(byKey.get(one)!, byKey.get(other)!, node)) count += 1;
+      if (node.key !== one && node.key !== other && isCrossed(byKey.get(one)!, byKey.get(other)!, roomOf(node)))
+        count += 1;
   return count;
 }
 
@@ -50,20 +57,29 @@ function cross(a: Point, b: Point, c: Point, d: Point): boolean {
   return area(a, b, c) * area(a, b, d) < 0 && area(c, d, a) * area(c, d, b) < 0;
 }
 
-/** Whether a line meets a rectangle: what is left of it between the rectangle's sides, one axis after the other. */
-function meets(a: Point, b: Point, node: Drawing['nodes'][number]): boolean {
-  let [from, to] = [0, 1];
-  for (const [start, end, middle, size] of [
-    [a.x, b.x, node.x, node.width],
-    [a.y, b.y, node.y, node.height],
-  ] as const) {
-    const sides = [middle - size / 2 - start, middle + size / 2 - start];
-    if (start === end) {
-      if (sides[0]! > 0 || sides[1]! < 0) return false;
+function roomOf({ x, y, width, height }: Drawing['nodes'][number]): Rectangle {
+  return { x: x - width / 2, y: y - height / 2, width, height };
+}
+
+/** Whether the line from one point to another passes through a rectangle: what is left of it between the sides, one axis after the other. */
+export function isCrossed(
+  from: Readonly<Point>,
+  to: Readonly<Point>,
+  { x, y, width, height }: Readonly<Rectangle>,
+): boolean {
+  let [enters, leaves] = [0, 1];
+  const axes = [
+    [from.x, to.x - from.x, x, x + width],
+    [from.y, to.y - from.y, y, y + height],
+  ] as const;
+  for (const [start, way, least, most] of axes) {
+    if (way === 0) {
+      if (start <= least || start >= most) return false;
       continue;
     }
-    const [first, second] = sides.map((side) => side / (end - start)).toSorted((one, two) => one - two);
-    [from, to] = [Math.max(from, first!), Math.min(to, second!)];
+    const [one, other] = [(least - start) / way, (most - start) / way];
+    enters = Math.max(enters, Math.min(one, other));
+    leaves = Math.min(leaves, Math.max(one, other));
   }
-  return from < to;
+  return enters < leaves;
 }

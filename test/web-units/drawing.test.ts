@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { isCrossed } from '../../src/layout/faults.ts';
 import { newShape, pictureSize, readShape, type Shape, sizeOf, writeShape } from '../../src/web/model/drawing.ts';
 import { type Box, nearest, overlap, snapped } from '../../src/web/model/geometry.ts';
-import { crosses, nodeTakes, takenIn, wayToRoom, withName } from '../../src/web/model/room.ts';
+import { nodeTakes, takenIn, wayToRoom, withName } from '../../src/web/model/room.ts';
 import { dashesOf, readLinkStyle, readStyle } from '../../src/web/model/style.ts';
 import type { DrawingObject, LinkObject, NodeObject } from '../../src/web/model/types.ts';
 
@@ -144,7 +145,7 @@ test('something new stands on no node, name, link or drawing, and within a frame
     const before = takenIn(lab);
     const box = add(`a rather long name ${count}`);
     assert.ok(!before.boxes.some((taken) => overlap(box, taken)), `${count} on a node, a name or a text`);
-    assert.ok(!before.lines.some((line) => crosses(line, box)), `${count} on a link or a border`);
+    assert.ok(!before.lines.some(([from, to]) => isCrossed(from, to, box)), `${count} on a link or a border`);
   }
   const inFrame = [...nodes.values()].filter(({ x, y }) => Math.abs(x) < 350 && Math.abs(y) < 350);
   assert.ok(inFrame.length > 5, `${inFrame.length} in the frame`);

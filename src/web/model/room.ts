@@ -1,4 +1,5 @@
 // Where something new has room on the map: beside nodes and their names, links and drawings.
+import { isCrossed } from '../../layout/faults.ts';
 import { pictureSize, readShape } from './drawing.ts';
 import { around, type Box, centreOf, overlap, type Point } from './geometry.ts';
 import { readStyle } from './style.ts';
@@ -113,25 +114,6 @@ export function takenIn({ nodes, links, drawings }: MapThings): Taken {
   };
 }
 
-/** Whether a line passes through a box. */
-export function crosses([from, to]: Line, { x, y, width, height }: Box): boolean {
-  let [enters, leaves] = [0, 1];
-  const axes = [
-    [from.x, to.x - from.x, x, x + width],
-    [from.y, to.y - from.y, y, y + height],
-  ] as const;
-  for (const [start, way, least, most] of axes) {
-    if (way === 0) {
-      if (start <= least || start >= most) return false;
-      continue;
-    }
-    const [one, other] = [(least - start) / way, (most - start) / way];
-    enters = Math.max(enters, Math.min(one, other));
-    leaves = Math.min(leaves, Math.max(one, other));
-  }
-  return enters < leaves;
-}
-
 /** How far a box has to be moved to the place nearest to it where it has room. Nothing if there is none. */
 export function wayToRoom(wanted: Box, { boxes, lines }: Taken): Point {
   const step = { x: Math.max(STEP.x, wanted.width + GAP), y: Math.max(STEP.y, wanted.height + GAP) };
@@ -146,7 +128,7 @@ export function wayToRoom(wanted: Box, { boxes, lines }: Taken): Point {
           width: wanted.width + 2 * GAP,
           height: wanted.height + 2 * GAP,
         };
-        if (!boxes.some((box) => overlap(at, box)) && !lines.some((line) => crosses(line, at))) return way;
+        if (!boxes.some((box) => overlap(at, box)) && !lines.some(([from, to]) => isCrossed(from, to, at))) return way;
       }
     }
   }
