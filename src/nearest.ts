@@ -48,8 +48,8 @@ export function flagMistake(error: unknown, flags: readonly string[]): string {
   return meant === undefined ? said : `Unknown option --${flag}; did you mean --${meant}?`;
 }
 
-/** More names than these are a list that nobody reads. */
-const MOST_NAMES = 8;
+/** Longer lists of names are cut in messages. */
+export const MOST_NAMES = 8;
 
 /** The end of a sentence: the name that was meant, or those that there are. */
 export function suggestion(given: string, names: readonly string[]): string {

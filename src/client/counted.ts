@@ -1,12 +1,10 @@
 // Numbers of things, and lists of their names, in sentences.
+import { MOST_NAMES } from '../nearest.ts';
 
 /** `1 node`, `2 nodes`, of words that take an s. */
 export function counted(number: number, word: string): string {
   return `${number} ${word}${number === 1 ? '' : 's'}`;
 }
-
-/** More names than these are a list that nobody reads. */
-const MOST_NAMES = 8;
 
 /** `"a", "b" and 3 more` */
 export function namesInWords(names: readonly string[]): string {

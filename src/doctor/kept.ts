@@ -9,6 +9,7 @@ import { commands, missing, ok, type Verdict, warning } from '../host/verdict.ts
 import { damagedRecords } from '../store/damaged-records.ts';
 import { CHECK, settle } from '../store/database.ts';
 import { MIGRATIONS } from '../store/migrations.ts';
+import { DATABASE } from '../store/other-states.ts';
 import type { Check, Patient } from './check.ts';
 
 const MIB = 2 ** 20;
@@ -47,7 +48,7 @@ async function soundness(path: string): Promise<Verdict | undefined> {
 }
 
 async function examineDatabase({ loaded: { config }, daemon }: Patient): Promise<Verdict | undefined> {
-  const path = join(config.state, 'labwire.db');
+  const path = join(config.state, DATABASE);
   const status = await stat(path).catch(() => undefined);
   if (status === undefined) return undefined;
   if ((status.mode & FOR_OTHERS) !== 0)

@@ -20,6 +20,7 @@ import { isBelow, wayBelow, whereItWouldBe } from '../host/below.ts';
 import { exists } from '../host/exists.ts';
 import { isReservedName } from '../host/reserved-names.ts';
 import { connect, settle } from './database.ts';
+import { DATABASE } from './other-states.ts';
 
 /** Where projects are in the copy. */
 const PROJECTS = 'projects';
@@ -59,12 +60,12 @@ export async function backUp({ state, projects, target }: BackupPlan): Promise<B
     throw new Failure('conflict', `${to} is within ${source}, which is copied; choose a directory elsewhere`);
   }
   if (await exists(to)) throw new Failure('conflict', `${to} is there already; choose a directory that is not`);
-  if (!(await exists(join(from, 'labwire.db'))))
+  if (!(await exists(join(from, DATABASE))))
     throw new Failure('not-found', `there is no labwire.db in ${from}; name the state directory with --state`);
   await using unfinished = await createTemporaryDirectory(dirname(to));
   const report: BackupReport = { files: 0, bytes: 0 };
   try {
-    await copyDatabase(join(from, 'labwire.db'), join(unfinished.path, 'labwire.db'), outside);
+    await copyDatabase(join(from, DATABASE), join(unfinished.path, DATABASE), outside);
     await copyFolder(from, unfinished.path, report, (name) => !NOT_COPIED.test(name));
     for (const folder of outside) await copyFolder(folder, join(unfinished.path, PROJECTS), report);
     await rename(unfinished.path, to);

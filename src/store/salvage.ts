@@ -9,6 +9,7 @@ import { Database } from './database.ts';
 import { formatJson } from './json.ts';
 import { lockStateDirectory } from './lock.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { DATABASE } from './other-states.ts';
 import { type Found, type Row, readDamaged } from './salvage-reader.ts';
 
 export interface Salvage {
@@ -33,10 +34,10 @@ export interface Salvage {
 export async function salvageDatabase(stateDirectory: string): Promise<Salvage | undefined> {
   await using undo = new AsyncDisposableStack();
   undo.use(await lockStateDirectory(stateDirectory));
-  const path = join(stateDirectory, 'labwire.db');
+  const path = join(stateDirectory, DATABASE);
   if (!(await exists(path)) || (await isSound(path))) return undefined;
   const work = undo.use(await createTemporaryDirectory(stateDirectory));
-  const [damaged, rebuilt] = [join(work.path, 'damaged.db'), join(work.path, 'labwire.db')];
+  const [damaged, rebuilt] = [join(work.path, 'damaged.db'), join(work.path, DATABASE)];
   try {
     await copyFile(path, damaged);
     if (await exists(`${path}-wal`)) await copyFile(`${path}-wal`, `${damaged}-wal`);
@@ -67,7 +68,7 @@ export async function repairRecords(
 ): Promise<{ mended: DamagedRecord[]; removed: DamagedRecord[]; left: DamagedRecord[]; keptAs: string } | undefined> {
   await using undo = new AsyncDisposableStack();
   undo.use(await lockStateDirectory(stateDirectory));
-  const path = join(stateDirectory, 'labwire.db');
+  const path = join(stateDirectory, DATABASE);
   if (!(await exists(path))) return undefined;
   await using database = await Database.open(path, MIGRATIONS);
   const records = await damagedRecords((sql) => database.all(sql));

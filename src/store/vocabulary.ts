@@ -12,10 +12,13 @@ export const Integer = v.pipe(v.number(), v.safeInteger());
 /** A text of at least one character. */
 export const Text = v.pipe(v.string(), v.minLength(1));
 
+/** What a `Name` is, in words. */
+export const NAME_RULE = 'a name without control characters';
+
 /** A name that a client gives. Signs that no font shows would act on the terminals and pages of others. */
 export const Name = v.pipe(
   Text,
-  v.check((text) => !/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(text), 'a name without control characters'),
+  v.check((text) => !/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(text), NAME_RULE),
 );
 
 export const NODE_TYPES = [

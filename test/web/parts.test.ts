@@ -1,6 +1,7 @@
 // The page and its parts where the way to the server is broken while they are loaded, and where the server is another one.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { Way } from './way.ts';
@@ -8,14 +9,21 @@ import { Way } from './way.ts';
 const LOST = 'Connection lost: a part of the page is loaded as soon as the server answers.';
 const NEW = 'A new version of the server is running.';
 
+/** The page of a server, when it has read all that it shows first. */
+async function livePage(t: TestContext, port?: number): Promise<Page> {
+  const at = port ?? (await LabServer.start(t)).port;
+  const browser = await startBrowser(t);
+  const { page } = await visit(browser, `http://127.0.0.1:${at}/`, { credentials: null });
+  await page.locator('.live[data-connection="live"]').waitFor();
+  return page;
+}
+
 test('a part that cannot be loaded without a connection says so, and comes when the connection is back', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
   const server = await LabServer.start(t);
   const way = new Way(() => server.port);
-  const browser = await startBrowser(t);
-  const { page } = await visit(browser, `http://127.0.0.1:${await way.open(t)}/`, { credentials: null });
-  await page.locator('.live[data-connection="live"]').waitFor();
+  const page = await livePage(t, await way.open(t));
   way.cut();
   await page.getByRole('link', { name: 'Templates' }).click();
   await page.getByText(LOST).waitFor();
@@ -29,10 +37,7 @@ test('a part that cannot be loaded without a connection says so, and comes when 
 test('a part that a server which answers does not have any more belongs to a page that is to be loaded again', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t);
-  const browser = await startBrowser(t);
-  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/`, { credentials: null });
-  await page.locator('.live[data-connection="live"]').waitFor();
+  const page = await livePage(t);
   // As after an upgrade, whose parts have other names.
   await page.route(/templates-screen/, (route) => route.fulfill({ status: 404 }));
   await page.getByRole('link', { name: 'Templates' }).click();
@@ -43,10 +48,7 @@ test('a part that a server which answers does not have any more belongs to a pag
 test('a part comes after failures of a network that changes, though the server answers between them', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t);
-  const browser = await startBrowser(t);
-  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/`, { credentials: null });
-  await page.locator('.live[data-connection="live"]').waitFor();
+  const page = await livePage(t);
   let failures = 0;
   await page.route(/templates-screen/, (route) => {
     failures += 1;

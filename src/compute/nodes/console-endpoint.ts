@@ -5,7 +5,6 @@ import { Failure } from '../../failures.ts';
 import type { Connected } from '../../http/route.ts';
 import { consoleHost } from '../ports/ports.ts';
 import type { Services } from '../services.ts';
-
 import { withExceptionName } from './exception-name.ts';
 import type { PortOwner } from './owner.ts';
 import { relayPort } from './port-relay.ts';

@@ -105,8 +105,8 @@ export class NodeMoves {
   #numbered(project: Project, { record }: Node, target: Compute): Disposable & { record: NodeRecord } {
     const moved: NodeRecord = { ...record, compute_id: target.id, console: null };
     const given = this.#options.numbers.number(project, target, moved as unknown as NodeCreate, { keeps: true });
-    const record_: NodeRecord = { ...moved, properties: { ...given.node.properties } };
-    return { record: record_, [Symbol.dispose]: () => given[Symbol.dispose]() };
+    const properties = { ...given.node.properties };
+    return { record: { ...moved, properties }, [Symbol.dispose]: () => given[Symbol.dispose]() };
   }
 
   /** The node is on the target from here on, and its links lead there, unless `undo` is disposed of. */
