@@ -58,6 +58,26 @@ test('places, names and labels go back and forth, several nodes as one step', as
   assert.equal(history.redoable.value, 0);
 });
 
+test('undo and redo that are asked for before the answers have come are counted at once', async (t) => {
+  const { server, project, history, known } = await setUp(t);
+  const node = await server.hub(project, 'One', { x: 10, y: 20 });
+  known.set(node.node_id, node);
+  const counts = (): number[] => [history.undoable.value, history.redoable.value];
+  const asked = [history.update([{ kind: 'node', id: node.node_id, fields: { x: 100 } }])];
+  assert.deepEqual(counts(), [1, 0]);
+  const turns = [history.undo()];
+  assert.deepEqual(counts(), [0, 1]);
+  turns.push(history.redo());
+  assert.deepEqual(counts(), [1, 0]);
+  await Promise.all([...asked, ...turns]);
+  assert.deepEqual(counts(), [1, 0]);
+  // One that fails leaves nothing to undo.
+  const failing = history.update([{ kind: 'node', id: node.node_id, fields: { name: 7 } }]);
+  assert.deepEqual(counts(), [2, 0]);
+  await assert.rejects(failing);
+  assert.deepEqual(counts(), [1, 0]);
+});
+
 test('links and drawings that were deleted come back as they were, and can be deleted and changed again', async (t) => {
   const { server, project, history, call, path, read } = await setUp(t);
   const [one, two] = [await server.hub(project, 'One'), await server.hub(project, 'Two')];

@@ -79,6 +79,9 @@ function launch(path: string | undefined): Promise<Browser> {
   });
 }
 
+/** What xterm.js says where the processor is busy with other programs. */
+const OF_A_SLOW_MACHINE = /^task queue exceeded allotted deadline by \d+ms$/;
+
 /** A page of its own, without the cookies and stores of others. */
 export async function visit(browser: Browser, address: string, options: VisitOptions = {}): Promise<Visit> {
   const { viewport = { width: 1280, height: 800 }, scale = 1, credentials = CREDENTIALS, isAsked = false } = options;
@@ -92,7 +95,9 @@ export async function visit(browser: Browser, address: string, options: VisitOpt
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(`console: ${message.text()}`));
+  page.on('console', (message) => {
+    if (!OF_A_SLOW_MACHINE.test(message.text())) complaints.push(`console: ${message.text()}`);
+  });
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
   const { host } = new URL(address);
   const foreign = (text: string): void => {

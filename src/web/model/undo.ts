@@ -60,7 +60,7 @@ const MOST_STEPS = 200;
 class Overtaken extends Error {}
 
 export class History {
-  /** How many steps can be taken back, and done again. */
+  /** How many steps can be undone and redone once all that was asked for before is done: quick hands do not wait for answers. */
   readonly undoable = signal(0);
   readonly redoable = signal(0);
   readonly #requests: Requests;
@@ -71,6 +71,8 @@ export class History {
   #undone: Step[] = [];
   /** One step after the other, however quickly they are asked for. */
   #queue: Promise<unknown> = Promise.resolve();
+  /** What the waiting tasks will add to the steps that can be undone and redone. */
+  readonly #expected = { undoable: 0, redoable: 0 };
 
   constructor(requests: Requests, project: string, known: (kind: Thing, id: string) => object | undefined) {
     this.#requests = requests;
@@ -173,30 +175,36 @@ export class History {
 
   /** Takes the last step back. @throws Error if somebody else has changed the thing since; Refusal */
   undo(): Promise<void> {
-    return this.#next(() => this.#turn(this.#done, this.#undone));
+    return this.#next(() => this.#turn(this.#done, this.#undone), { undoable: -1, redoable: 1 });
   }
 
   /** Does again what was undone last. @throws as `undo` does */
   redo(): Promise<void> {
-    return this.#next(() => this.#turn(this.#undone, this.#done));
+    return this.#next(() => this.#turn(this.#undone, this.#done), { undoable: 1, redoable: -1 });
   }
 
-  #next<T>(task: () => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(task);
-    this.#queue = turn.catch(() => {}).finally(() => this.#count());
+  #next<T>(task: () => Promise<T>, expected = { undoable: 1, redoable: 0 }): Promise<T> {
+    this.#expect(expected, 1);
+    const turn = this.#queue.then(task).finally(() => this.#expect(expected, -1));
+    this.#queue = turn.catch(() => {});
     return turn;
+  }
+
+  #expect({ undoable, redoable }: { undoable: number; redoable: number }, sign: 1 | -1): void {
+    this.#expected.undoable += sign * undoable;
+    this.#expected.redoable += sign * redoable;
+    this.#count();
   }
 
   #record(step: Step): void {
     if (step.length === 0) return;
     this.#done = [...this.#done, step].slice(-MOST_STEPS);
     this.#undone = [];
-    this.#count();
   }
 
   #count(): void {
-    this.undoable.value = this.#done.length;
-    this.redoable.value = this.#undone.length;
+    this.undoable.value = Math.max(0, this.#done.length + this.#expected.undoable);
+    this.redoable.value = Math.max(0, this.#undone.length + this.#expected.redoable);
   }
 
   async #turn(from: Step[], to: Step[]): Promise<void> {
