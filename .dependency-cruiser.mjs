@@ -13,7 +13,7 @@ visitor.Visitor.prototype.visitStatement = function (statement) {
 
 /** The modules of each layer, by the path of their files. docs/architecture.svg draws them. */
 export const layers = [
-  { 'the entrance': '^src/([^/]+[.]ts$|(doctor|demo|client|help|pages)/)', web: '^src/web/' },
+  { 'the entrance': '^src/([^/]+[.]ts$|(start|commands|doctor|demo|client|help|pages)/)', web: '^src/web/' },
   { controller: '^src/controller/', compute: '^src/compute/' },
   { http: '^src/http/' },
   { fabric: '^src/fabric/', consoles: '^src/consoles/' },
@@ -47,7 +47,7 @@ const FAILURES = '^src/failures[.]ts$';
 
 /** Where the executable and its threads begin. */
 const ENTRIES = [
-  '^src/((main|starter|supervise)|client/main)[.]ts$',
+  '^src/(main|start/(starter|supervise)|client/main)[.]ts$',
   '^src/.*worker[.]ts$',
   '^src/web/(start|begin)[.]ts$',
   '^src/web/languages/',

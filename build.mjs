@@ -39,12 +39,12 @@ const out = resolve(
 );
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** Scripts beside the one of the entry: the supervisor's, the client's, and those of threads, as src/host/workers.ts asks for them. */
+/** Scripts beside the one of the entry: the supervisor's, the client's, and those of threads, as src/host/processes/worker-threads.ts asks for them. */
 const SCRIPTS = {
-  supervisor: 'src/supervise.ts',
+  supervisor: 'src/start/supervise.ts',
   client: 'src/client/main.ts',
   fabric: 'src/fabric/worker.ts',
-  checksum: 'src/host/checksum-worker.ts',
+  checksum: 'src/host/files/checksum-worker.ts',
   decoding: 'src/store/archive/decoding-worker.ts',
   'lab-text': 'src/store/topology/lab-text-worker.ts',
   'topology-parsing': 'src/store/topology/parsing-worker.ts',
@@ -59,7 +59,7 @@ const V8_OPTIONS = ['--max-semi-space-size=1'];
 const addonPlugin = {
   name: 'addons',
   setup(bundler) {
-    const loader = JSON.stringify(join(root, 'src/host/addons.ts'));
+    const loader = JSON.stringify(join(root, 'src/host/processes/addons.ts'));
     const virtual = (contents) => () => ({ resolveDir: root, contents });
     for (const name of ['bindings', 'koffi'])
       bundler.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: 'addon' }));
@@ -119,7 +119,7 @@ const BUNDLE = {
   },
 };
 
-/** Bundles `entry` as src/host/compiled-script.ts calls it, and gives the paths of what went in. */
+/** Bundles `entry` as src/host/processes/compiled-script.ts calls it, and gives the paths of what went in. */
 async function bundle(entry, outfile) {
   const { metafile } = await build({
     ...BUNDLE,
@@ -135,7 +135,7 @@ async function bundle(entry, outfile) {
 
 /** The script that the executable and each thread begin with: it does nothing but run another one. */
 async function starter(outfile) {
-  await build({ ...BUNDLE, entryPoints: [join(root, 'src/starter.ts')], outfile });
+  await build({ ...BUNDLE, entryPoints: [join(root, 'src/start/starter.ts')], outfile });
 }
 
 /**
@@ -200,7 +200,7 @@ async function webFiles(place, inputs) {
   return assets;
 }
 
-/** Static files, by the name under which src/host/assets.ts asks for them. */
+/** Static files, by the name under which src/host/files/assets.ts asks for them. */
 function staticFiles() {
   const folder = join(root, 'src/assets');
   if (!existsSync(folder)) return {};
@@ -212,7 +212,7 @@ function staticFiles() {
   );
 }
 
-/** Modules of packages in WebAssembly, as src/host/assets.ts asks for them. */
+/** Modules of packages in WebAssembly, as src/host/files/assets.ts asks for them. */
 function wasmFiles() {
   const { resolve: find } = createRequire(import.meta.url);
   return Object.fromEntries(WASM.map((specifier) => [`wasm/${specifier}`, find(specifier)]));

@@ -126,7 +126,7 @@ export function buildAddons(arch) {
       compile(file, source, arch, out);
       writeFileSync(`${out}.stamp`, stamp);
     }
-    // Ours is loaded from where it was compiled (src/host/frame-loop.ts).
+    // Ours is loaded from where it was compiled (src/host/network/frame-loop.ts).
     if (arch === process.arch && source.startsWith(modules)) {
       const place = join(source, 'build/Release', file);
       if (!existsSync(place) || !readFileSync(place).equals(readFileSync(out))) {

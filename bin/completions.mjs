@@ -1,8 +1,9 @@
-// What shells and man(1) are told of the command line, made from the definitions of src/cli.ts and src/client.
-import { COMMANDS, FLAGS, HELP } from '../src/cli.ts';
-import { flagsOf } from '../src/client/command.ts';
-import { allCommands } from '../src/client/help.ts';
-import { NOUNS } from '../src/client/nouns.ts';
+// What shells and man(1) are told of the command line, made from the definitions of src/commands/definitions.ts and src/client.
+
+import { NOUNS } from '../src/client/commands/nouns.ts';
+import { flagsOf } from '../src/client/frame/command.ts';
+import { allCommands } from '../src/client/frame/help.ts';
+import { COMMANDS, FLAGS, HELP } from '../src/commands/definitions.ts';
 
 const FILE_FLAGS = ['config', 'certfile', 'certkey', 'log', 'pid', 'record', 'password-file', 'to'];
 const FIRST_WORDS = [...COMMANDS, ...NOUNS.map(({ name }) => name)].join(' ');

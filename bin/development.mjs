@@ -2,7 +2,7 @@
 // open load themselves again. Nothing of this is in the executable. `node --watch` starts all of it anew when the server's own sources change.
 import { watch } from 'node:fs';
 import { join } from 'node:path';
-import { socketRoute } from '../src/http/route.ts';
+import { socketRoute } from '../src/http/app/route.ts';
 import { developmentRoutes } from '../src/pages/routes.ts';
 import { addScript, bundleAnew } from '../src/pages/web-files.ts';
 

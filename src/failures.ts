@@ -1,4 +1,4 @@
-// What the domain may answer instead of success. The closed union below becomes status codes in one place (http/errors.ts).
+// What the domain may answer instead of success. The closed union below becomes status codes in one place (http/app/errors.ts).
 
 /** Every way in which a domain verb can fail in a foreseen manner. */
 export type FailureCode =

@@ -5,11 +5,11 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { auditCommand } from '../src/audit.ts';
-import { helpOf, parseCommand, USER_VERBS } from '../src/cli.ts';
+import { auditCommand } from '../src/commands/audit.ts';
+import { helpOf, parseCommand, USER_VERBS } from '../src/commands/definitions.ts';
+import { WrongUsage } from '../src/commands/wrong-usage.ts';
 import type { Config } from '../src/config/schema.ts';
 import { AuditFile } from '../src/store/audit.ts';
-import { WrongUsage } from '../src/wrong-usage.ts';
 
 test('serve is the default, and the flags of the release are understood', () => {
   const command = parseCommand([

@@ -1,7 +1,7 @@
 // The server in the process of a test, as the executable starts it.
 import type { Config } from '../src/config/schema.ts';
-import type { Daemon } from '../src/daemon.ts';
-import { startServer } from '../src/start.ts';
+import type { Daemon } from '../src/start/daemon.ts';
+import { startServer } from '../src/start/start.ts';
 
 export async function daemonHere(config: Config): Promise<Daemon> {
   return startServer(config, () => {});

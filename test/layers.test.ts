@@ -78,7 +78,7 @@ test('an import that points up, sideways, in a circle or into the tools is found
     'src/events/a.ts': [],
     'src/fabric/a.ts': ['../consoles/a.ts'],
     'src/consoles/a.ts': ['../compute/b.ts'],
-    'src/controller/lab/a.ts': ['../../compute/b.ts', '../../cli.ts'],
+    'src/controller/lab/a.ts': ['../../compute/b.ts', '../../commands/definitions.ts'],
     'src/compute/a.ts': ['../controller/lab/b.ts'],
     'src/compute/b.ts': [],
     'src/controller/lab/b.ts': [],
@@ -90,7 +90,7 @@ test('an import that points up, sideways, in a circle or into the tools is found
     'src/failures.ts': ['./events/a.ts'],
     'src/attic/a.ts': ['../host/a.ts'],
     'src/store/forgotten.ts': [],
-    'src/cli.ts': [],
+    'src/commands/definitions.ts': [],
     'src/main.ts': [
       ...['./attic/a.ts', './controller/lab/a.ts', './compute/a.ts', './compute/emulators/vpcs/a.ts', './fabric/a.ts'],
       ...['./http/b.ts', './failures.ts'],
@@ -106,7 +106,7 @@ test('an import that points up, sideways, in a circle or into the tools is found
       'layers-compute: src/compute/a.ts -> src/controller/lab/b.ts',
       'layers-consoles: src/consoles/a.ts -> src/compute/b.ts',
       'layers-controller: src/controller/lab/a.ts -> src/compute/b.ts',
-      'layers-controller: src/controller/lab/a.ts -> src/cli.ts',
+      'layers-controller: src/controller/lab/a.ts -> src/commands/definitions.ts',
       'layers-fabric: src/fabric/a.ts -> src/consoles/a.ts',
       'layers-host: src/host/a.ts -> src/http/a.ts',
       'layers-host: src/host/a.ts -> src/store/a.ts',
@@ -170,7 +170,7 @@ test('the picture of the modules shows each of them, layer by layer', async () =
     new RegExp(rules[0]!['the entrance']!).test(`${path}/`),
   );
   const layers = [
-    ['main, cli, daemon', ...entrance.map((path) => path.replace(/^src\/|\/$/g, ''))],
+    ['main', ...entrance.map((path) => path.replace(/^src\/|\/$/g, ''))],
     ...rules.slice(1).map((modules) => Object.keys(modules)),
     ['failures'],
   ];
@@ -189,7 +189,7 @@ test('the picture of the modules shows each of them, layer by layer', async () =
 
 test('nothing but the configuration and the entrance looks at the environment or the command line', () => {
   const found = globSync('src/**/*.ts', { cwd: root })
-    .filter((path) => !/^src\/(config\/|(main|starter|supervise)\.ts$)/.test(path))
+    .filter((path) => !/^src\/(config\/|(main|start\/(starter|supervise))\.ts$)/.test(path))
     .filter((path) => /\bprocess\.(env|argv)\b|from 'node:process'/.test(readFileSync(join(root, path), 'utf8')));
   assert.deepEqual(found, []);
 });

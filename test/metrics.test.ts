@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { configureLog } from '../src/host/log.ts';
 import { Counters, exposition, Histogram } from '../src/host/metrics.ts';
-import { App } from '../src/http/app.ts';
-import { Observation } from '../src/http/observation.ts';
-import { route } from '../src/http/route.ts';
+import { App } from '../src/http/app/app.ts';
+import { Observation } from '../src/http/app/request-log.ts';
+import { route } from '../src/http/app/route.ts';
 import { LabServer } from './controller/lab-server.ts';
 
 test('figures are written in the text format, whatever stands in labels and help', async () => {

@@ -25,9 +25,9 @@ const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
   ],
   [/^controller\/appliances\/(document|matching|template)\.ts$/, 'members of the files that describe appliances'],
   [/^demo\//, 'a client of the API: it asks for the nodes of its lab'],
-  [/^web\/model\/demonstration\.ts$/, 'the same, in the page'],
+  [/^web\/model\/lab\/demonstration\.ts$/, 'the same, in the page'],
   [/^web\/panels\/inspector\/node\/node-files\.ts$/, 'which nodes have files, in the page'],
-  [/^web\/model\/image-heads\.ts$/, 'folders of images on computes, by what a file begins with'],
+  [/^web\/model\/transfer\/image-heads\.ts$/, 'folders of images on computes, by what a file begins with'],
   [
     /^client\/labfile\/configurations\.ts$/,
     'a client of the API: where the configurations of nodes are among their files',
@@ -40,7 +40,7 @@ const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
   [/^controller\/symbols\//, 'names of pictures'],
   [/^controller\/server\/settings(-routes)?\.ts$/, 'programs that may run a virtual machine for a compute'],
   [/^controller\/projects\/idle-pc\.ts$/, 'a route of the API about routers: it makes one'],
-  [/^host\/interfaces\.ts$/, 'beginnings of the names of interfaces'],
+  [/^host\/network\/interfaces\.ts$/, 'beginnings of the names of interfaces'],
 ];
 
 /** A type as a word of its own in quotes, or as a part of an address. */

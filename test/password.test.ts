@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
+import { setPassword } from '../src/commands/password.ts';
 import { loadConfig } from '../src/config/load.ts';
-import { setPassword } from '../src/password.ts';
 import { AccountFile } from '../src/store/account.ts';
 import { failure, scratchDirectory } from './store/scratch.ts';
 

@@ -7,9 +7,9 @@ import type { SupervisorClient } from '../supervisor/client.ts';
 import type { ComputeEvents } from './events.ts';
 import type { Images } from './images/images.ts';
 import type { NatNetwork } from './nat-network/network.ts';
-import type { Captures } from './nodes/captures.ts';
-import type { SurvivingPrograms } from './nodes/surviving-programs.ts';
-import type { SwitchedOn } from './nodes/switched-on.ts';
+import type { SurvivingPrograms } from './nodes/lifecycle/surviving-programs.ts';
+import type { SwitchedOn } from './nodes/lifecycle/switched-on.ts';
+import type { Captures } from './nodes/ports/captures.ts';
 import type { Ports } from './ports/ports.ts';
 
 export interface Services {

@@ -1,6 +1,6 @@
 // What a former life of the server has left running, and nobody has taken back.
 import { KINDS } from './emulators/registry.ts';
-import type { IsOver } from './nodes/surviving-programs.ts';
+import type { IsOver } from './nodes/lifecycle/surviving-programs.ts';
 import type { Services } from './services.ts';
 
 /** Ends it for the nodes that are over: those of a closed project, or a single one. */

@@ -5,7 +5,7 @@ import { type ConfigSources, usualSockets } from './load.ts';
 
 export interface ProcessEnvironment {
   sources: Pick<ConfigSources, 'environment' | 'workingDirectory' | 'home'>;
-  /** Where systemd wants to hear of our state; see host/notify.ts. */
+  /** Where systemd wants to hear of our state; see host/processes/systemd-notify.ts. */
   notify: { socket: string | undefined; watchdogMicroseconds: string | undefined; watchdogPid: string | undefined };
   /** Standard error is journald. */
   journal: boolean;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { Failure, systemCode } from '../failures.ts';
-import { isLoopback } from '../host/loopback.ts';
+import { isLoopback } from '../host/network/loopback.ts';
 import { parseIni } from './ini.ts';
 import { type Config, SECTIONS, type SectionName, type Sections } from './schema.ts';
 

@@ -1,8 +1,8 @@
 // Every key of the configuration: its section, its form, its default. Values arrive as the text of a file, a variable or a flag.
 // Keys and defaults are those of release 2.2.57's gns3_server.conf where it has them.
 import * as v from 'valibot';
-import { parseSubnet } from '../host/ipv4.ts';
-import { isNetwork } from '../host/networks.ts';
+import { isNetwork } from '../host/network/address-lists.ts';
+import { parseSubnet } from '../host/network/ipv4.ts';
 
 const flag = v.pipe(
   v.string(),

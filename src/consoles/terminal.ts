@@ -5,7 +5,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
 import { Failure, messageOf } from '../failures.ts';
-import { findProgram } from '../host/programs.ts';
+import { findProgram } from '../host/processes/program-path.ts';
 import type { ProgramHandle, ProgramListener, SupervisorClient } from '../supervisor/client.ts';
 import type { ProgramExit } from '../supervisor/protocol.ts';
 import { Scrollback } from '../supervisor/scrollback.ts';

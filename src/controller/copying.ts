@@ -4,11 +4,11 @@ import { constants } from 'node:fs';
 import { copyFile, mkdir, open, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../failures.ts';
-import { fileFailure } from '../host/atomic-file.ts';
-import { type ContainedEntry, listContained, walkContained } from '../host/contained-tree.ts';
-import { ongoing } from '../host/progress.ts';
-import type { OpenFile } from '../host/regular-file.ts';
-import { writeSparsely } from '../host/sparse.ts';
+import { fileFailure } from '../host/files/atomic-file.ts';
+import { type ContainedEntry, listContained, walkContained } from '../host/files/contained-tree.ts';
+import type { OpenFile } from '../host/files/regular-file.ts';
+import { writeSparsely } from '../host/files/sparse-file.ts';
+import { ongoing } from '../host/values/progress.ts';
 
 /** A larger file is copied piece by piece where blocks cannot be shared, so that its copy can be watched and cancelled. */
 const LARGE_BYTES = 8 * 1024 * 1024;

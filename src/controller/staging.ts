@@ -4,10 +4,10 @@ import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf, systemCode } from '../failures.ts';
-import { fileFailure } from '../host/atomic-file.ts';
-import { type DirectoryLock, holdDirectory } from '../host/directory-lock.ts';
+import { fileFailure } from '../host/files/atomic-file.ts';
+import { type DirectoryLock, holdDirectory } from '../host/files/directory-lock.ts';
+import { STAGING_PREFIX } from '../host/files/reserved-names.ts';
 import { log } from '../host/log.ts';
-import { STAGING_PREFIX } from '../host/reserved-names.ts';
 import { copyTree } from './copying.ts';
 
 /** How long a killed server may take to give a lock back, and how often the lock is tried. */

@@ -1,7 +1,7 @@
 // The server as the demonstration sees it: requests of the public API, and what their failures mean to a person.
-import { whyUnreachable } from '../client/unreachable.ts';
+import { whyUnreachable } from '../client/server/unreachable.ts';
 import { Failure } from '../failures.ts';
-import { basicHeader } from '../http/authentication.ts';
+import { basicHeader } from '../http/access/authentication.ts';
 
 const ANSWER_MS = 10_000;
 

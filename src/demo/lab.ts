@@ -1,6 +1,6 @@
 // A small lab on a server: what it is made of, by requests of the public API.
 import { Failure } from '../failures.ts';
-import { isLoopback } from '../host/loopback.ts';
+import { isLoopback } from '../host/network/loopback.ts';
 import type { LabServer } from './lab-server.ts';
 
 const NAME = 'Two PCs on a hub';

@@ -3,9 +3,9 @@
 import { lstat, stat, statfs } from 'node:fs/promises';
 import { SERVICE_SOCKET } from '../config/load.ts';
 import { messageOf, systemCode } from '../failures.ts';
-import { quoted } from '../host/shell-word.ts';
-import { commands, missing, ok, type Verdict, warning } from '../host/verdict.ts';
-import { isReachable } from '../http/local-socket.ts';
+import { quoted } from '../host/terminal/shell-word.ts';
+import { commands, missing, ok, type Verdict, warning } from '../host/values/check-result.ts';
+import { isReachable } from '../http/access/local-socket.ts';
 import { AccountFile } from '../store/account.ts';
 import { AccountsFile } from '../store/accounts.ts';
 import { AuditFile, LARGEST_BYTES } from '../store/audit.ts';

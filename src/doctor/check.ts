@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadedConfig } from '../config/load.ts';
 import { messageOf } from '../failures.ts';
-import { type Verdict, warning } from '../host/verdict.ts';
+import { type Verdict, warning } from '../host/values/check-result.ts';
 
 export interface Finding extends Verdict {
   subject: string;

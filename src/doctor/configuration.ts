@@ -1,7 +1,7 @@
 // The configuration: which files were read, and what in them is odd.
 import { stat } from 'node:fs/promises';
-import { quoted } from '../host/shell-word.ts';
-import { commands, ok, warning } from '../host/verdict.ts';
+import { quoted } from '../host/terminal/shell-word.ts';
+import { commands, ok, warning } from '../host/values/check-result.ts';
 import type { Check, Patient } from './check.ts';
 
 const READABLE_BY_ALL = 0o004;

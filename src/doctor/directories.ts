@@ -3,9 +3,9 @@ import { constants, type Stats } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf, systemCode } from '../failures.ts';
-import { isBelow } from '../host/below.ts';
-import { quoted } from '../host/shell-word.ts';
-import { commands, missing, ok, type Remedy, type Verdict, warning } from '../host/verdict.ts';
+import { isBelow } from '../host/files/relative-path.ts';
+import { quoted } from '../host/terminal/shell-word.ts';
+import { commands, missing, ok, type Remedy, type Verdict, warning } from '../host/values/check-result.ts';
 import type { Check, Patient } from './check.ts';
 import { textOf } from './kernel-files.ts';
 

@@ -4,7 +4,7 @@ import type { HostCheck } from '../compute/nodes/kind.ts';
 import type { ProcessEnvironment } from '../config/environment.ts';
 import { type ConfigSources, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { Failure } from '../failures.ts';
-import { missing } from '../host/verdict.ts';
+import { missing } from '../host/values/check-result.ts';
 import { version } from '../host/version.ts';
 import { account, accounts, auditTrail, localSocket } from './access.ts';
 import { type Check, type Finding, runChecks } from './check.ts';

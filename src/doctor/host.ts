@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { release, userInfo } from 'node:os';
 import { systemCode } from '../failures.ts';
-import { commands, missing, ok, warning } from '../host/verdict.ts';
+import { commands, missing, ok, warning } from '../host/values/check-result.ts';
 import type { Check } from './check.ts';
 import { numberIn } from './kernel-files.ts';
 

@@ -2,7 +2,7 @@
 import { watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../failures.ts';
-import { commands, missing, ok, type Remedy, type Verdict, warning } from '../host/verdict.ts';
+import { commands, missing, ok, type Remedy, type Verdict, warning } from '../host/values/check-result.ts';
 import type { Check, Patient } from './check.ts';
 import { numberIn, softLimit, textOf } from './kernel-files.ts';
 

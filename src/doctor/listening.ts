@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { BLOCKED_BY_BROWSERS, consoleHost } from '../compute/ports/ports.ts';
 import { messageOf, systemCode } from '../failures.ts';
-import { isLoopback } from '../host/loopback.ts';
-import { quoted } from '../host/shell-word.ts';
-import { commands, missing, ok, type Verdict, warning } from '../host/verdict.ts';
+import { isLoopback } from '../host/network/loopback.ts';
+import { quoted } from '../host/terminal/shell-word.ts';
+import { commands, missing, ok, type Verdict, warning } from '../host/values/check-result.ts';
 import type { Check, Patient } from './check.ts';
 import { sockets } from './kernel-files.ts';
 

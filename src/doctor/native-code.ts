@@ -1,10 +1,10 @@
 // The native code that is loaded while the server runs.
 import { messageOf } from '../failures.ts';
-import { useAddonDirectory } from '../host/addons.ts';
-import { isPackaged } from '../host/assets.ts';
-import { loadKoffi } from '../host/koffi.ts';
-import { compileFilter } from '../host/libpcap.ts';
-import { commands, missing, ok, warning } from '../host/verdict.ts';
+import { isPackaged } from '../host/files/assets.ts';
+import { compileFilter } from '../host/network/libpcap.ts';
+import { useAddonDirectory } from '../host/processes/addons.ts';
+import { loadKoffi } from '../host/system-calls/koffi.ts';
+import { commands, missing, ok, warning } from '../host/values/check-result.ts';
 import type { Check } from './check.ts';
 
 export const libpcap: Check = {

@@ -5,11 +5,11 @@ import { findNft, NO_NFT } from '../compute/nat-network/rules.ts';
 import { chooseSubnet, ownSubnets } from '../compute/nat-network/subnet.ts';
 import type { Config } from '../config/schema.ts';
 import { Failure, systemCode } from '../failures.ts';
-import { type Capability, capabilitiesIn } from '../host/capabilities.ts';
-import { interfaceNames, isAllowedInterface } from '../host/interfaces.ts';
-import { formatSubnet } from '../host/ipv4.ts';
-import { runProgram } from '../host/run-program.ts';
-import { commands, ok, type Remedy, warning } from '../host/verdict.ts';
+import { interfaceNames, isAllowedInterface } from '../host/network/interfaces.ts';
+import { formatSubnet } from '../host/network/ipv4.ts';
+import { type Capability, capabilitiesIn } from '../host/processes/capabilities.ts';
+import { runProgram } from '../host/processes/run-program.ts';
+import { commands, ok, type Remedy, warning } from '../host/values/check-result.ts';
 import { CHECK_MS, type Check, type Patient } from './check.ts';
 import { numberIn, textOf } from './kernel-files.ts';
 

@@ -1,7 +1,7 @@
 // The ranges of ports for consoles and cables: how many are free, and whether the kernel gives them to others.
 import { BLOCKED_BY_BROWSERS } from '../compute/ports/ports.ts';
 import type { Config } from '../config/schema.ts';
-import { missing, ok, type Verdict, warning } from '../host/verdict.ts';
+import { missing, ok, type Verdict, warning } from '../host/values/check-result.ts';
 import type { Check } from './check.ts';
 import { numberRanges, sockets, textOf } from './kernel-files.ts';
 

@@ -1,6 +1,6 @@
 // The findings as text for people and as JSON for scripts.
 import { styleText } from 'node:util';
-import type { State } from '../host/verdict.ts';
+import type { State } from '../host/values/check-result.ts';
 import type { Finding } from './check.ts';
 
 const COLOURS = { ok: 'green', warning: 'yellow', missing: 'red' } as const;

@@ -1,8 +1,8 @@
 // Tells what happens to whoever listens. Each bus has one typed map from action to payload; each listener has a bounded queue. The last
 // events are kept, so that a listener whose connection broke can go on where it was.
 import { randomBytes } from 'node:crypto';
-import { frozen } from '../host/frozen.ts';
 import { Histogram } from '../host/metrics.ts';
+import { frozen } from '../host/values/frozen.ts';
 import { Message } from './message.ts';
 import { Subscription } from './subscription.ts';
 

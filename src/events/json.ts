@@ -1,6 +1,6 @@
 // JSON as clients of release 2.2.57 see it: members sorted by name, ASCII only; answers indented by four spaces, stream lines on one line.
 
-import { sorted } from '../host/sorted.ts';
+import { sorted } from '../host/values/sorted.ts';
 
 /** A JSON value; what routes answer. */
 export type Json = null | boolean | number | string | Json[] | { [member: string]: Json | undefined };

@@ -2,7 +2,7 @@
 // moment ago, told piece by piece.
 import { randomUUID } from 'node:crypto';
 import { Failure, messageOf } from '../failures.ts';
-import { ongoing, type Progress, type ProgressUnit, within } from '../host/progress.ts';
+import { ongoing, type Progress, type ProgressUnit, within } from '../host/values/progress.ts';
 
 export type OperationState = 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled';
 

@@ -49,7 +49,7 @@ export interface Verbs {
   cableStatistics: { takes: { port: number }; gives: CableStatistics };
   /** Starts counting what passes the cable from zero. */
   resetStatistics: { takes: { port: number }; gives: undefined };
-  /** Gives memory back: this thread's garbage, and what the allocator of the whole process holds (host/memory.ts). */
+  /** Gives memory back: this thread's garbage, and what the allocator of the whole process holds (host/processes/memory.ts). */
   trimMemory: { takes: Record<never, never>; gives: undefined };
   /** Of this worker's life; what is closed counts on. */
   totals: { takes: Record<never, never>; gives: FabricTotals };

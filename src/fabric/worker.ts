@@ -2,7 +2,7 @@
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { Failure, messageOf } from '../failures.ts';
-import { OpenDescriptors } from '../host/open-descriptors.ts';
+import { OpenDescriptors } from '../host/files/open-descriptors.ts';
 import { FrameCalls } from '../host/system-calls.ts';
 import type { PostChunks } from './plane/capture.ts';
 import { FramePlane } from './plane/frame-plane.ts';

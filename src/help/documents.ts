@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { marked, type Token, type Tokens } from 'marked';
-import { embedded, isPackaged } from '../host/assets.ts';
+import { embedded, isPackaged } from '../host/files/assets.ts';
 
 const SOURCES = join(import.meta.dirname, '../..');
 

@@ -1,6 +1,7 @@
 // Which document, or which part of one, the words after `labwired help` mean.
-import { distance } from '../nearest.ts';
-import { WrongUsage } from '../wrong-usage.ts';
+
+import { WrongUsage } from '../commands/wrong-usage.ts';
+import { distance } from '../host/values/nearest-name.ts';
 import type { Document, Part } from './documents.ts';
 
 /** So many names are offered instead of one that is not there. */

@@ -1,6 +1,6 @@
 // Words that are laid into lines of a given width. A word may be coloured: what colours it takes no room.
 import { stripVTControlCharacters } from 'node:util';
-import { textWidth } from '../client/text-width.ts';
+import { textWidth } from '../client/terminal/text-width.ts';
 
 /** Columns of a text that may be coloured. */
 export function shownWidth(text: string): number {

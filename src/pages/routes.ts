@@ -3,10 +3,10 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Failure } from '../failures.ts';
-import { acceptsGzip } from '../http/compression.ts';
-import { namesTag } from '../http/entity-tags.ts';
-import { LOGOUT } from '../http/farewells.ts';
-import { type Route, route } from '../http/route.ts';
+import { LOGOUT } from '../http/access/logout-requests.ts';
+import { acceptsGzip } from '../http/app/compression.ts';
+import { namesTag } from '../http/app/entity-tags.ts';
+import { type Route, route } from '../http/app/route.ts';
 import { type WebFile, webFile } from './web-files.ts';
 
 const unzip = promisify(gunzip);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { embedded, isPackaged } from '../host/assets.ts';
+import { embedded, isPackaged } from '../host/files/assets.ts';
 
 export interface WebFile {
   /** Gzipped. */

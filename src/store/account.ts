@@ -4,8 +4,8 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure, messageOf, systemCode } from '../failures.ts';
-import { writeFileAtomically } from '../host/atomic-file.ts';
-import { hashPassword, isPasswordHash } from '../host/password-hash.ts';
+import { writeFileAtomically } from '../host/files/atomic-file.ts';
+import { hashPassword, isPasswordHash } from '../host/values/password-hash.ts';
 
 const DEFAULT_USER = 'admin';
 /** Bytes of a random password: 120 bits, 20 characters. */

@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure, messageOf, systemCode } from '../failures.ts';
-import { writeFileAtomically } from '../host/atomic-file.ts';
-import { hashPassword, isPasswordHash } from '../host/password-hash.ts';
+import { writeFileAtomically } from '../host/files/atomic-file.ts';
+import { hashPassword, isPasswordHash } from '../host/values/password-hash.ts';
 import { hashOfToken, normalName, ROLES, type Role, TOKEN_PREFIX } from './roles.ts';
 
 /** Fewer characters of a password are guessed. */
@@ -29,7 +29,7 @@ const Account = v.strictObject({
   id: v.pipe(v.string(), v.uuid()),
   name: v.pipe(v.string(), v.nonEmpty()),
   role: v.picklist(ROLES),
-  /** Its hash, see `host/password-hash.ts`. */
+  /** Its hash, see `host/values/password-hash.ts`. */
   password: v.pipe(v.string(), v.check(isPasswordHash)),
   created: Time,
 });

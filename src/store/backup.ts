@@ -15,10 +15,10 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
-import { createTemporaryDirectory, fileFailure } from '../host/atomic-file.ts';
-import { isBelow, wayBelow, whereItWouldBe } from '../host/below.ts';
-import { exists } from '../host/exists.ts';
-import { isReservedName } from '../host/reserved-names.ts';
+import { createTemporaryDirectory, fileFailure } from '../host/files/atomic-file.ts';
+import { exists } from '../host/files/exists.ts';
+import { isBelow, wayBelow, whereItWouldBe } from '../host/files/relative-path.ts';
+import { isReservedName } from '../host/files/reserved-names.ts';
 import { connect, settle } from './database.ts';
 import { DATABASE } from './other-states.ts';
 

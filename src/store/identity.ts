@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../failures.ts';
-import { writeFileAtomically } from '../host/atomic-file.ts';
+import { writeFileAtomically } from '../host/files/atomic-file.ts';
+import { readRegularFile } from '../host/files/regular-file.ts';
 import { log } from '../host/log.ts';
-import { readRegularFile } from '../host/regular-file.ts';
 import type { Database } from './database.ts';
 import type { StatePaths } from './state-paths.ts';
 

@@ -1,7 +1,7 @@
 // JSON from people we do not know, and JSON for people to read.
 import { Failure, messageOf } from '../failures.ts';
 import { log } from '../host/log.ts';
-import { sorted } from '../host/sorted.ts';
+import { sorted } from '../host/values/sorted.ts';
 
 /** A JSON object whose members only its owner knows. */
 export type JsonObject = Record<string, unknown>;

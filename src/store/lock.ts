@@ -3,7 +3,7 @@ import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf, systemCode } from '../failures.ts';
-import { writeFileAtomically } from '../host/atomic-file.ts';
+import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { connect, settle } from './database.ts';
 import { LOCK } from './other-states.ts';
 

@@ -1,7 +1,7 @@
 // State directories of other servers on this host.
 import { open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { exists } from '../host/exists.ts';
+import { exists } from '../host/files/exists.ts';
 import { lockHolder } from '../host/system-calls.ts';
 
 export const DATABASE = 'labwire.db';

@@ -1,7 +1,7 @@
 // Which server may write into the directory of a project: the one that has it open, or changes it.
 import { Failure } from '../failures.ts';
-import { type DirectoryLock, directoryHolder, holdDirectory } from '../host/directory-lock.ts';
-import { KeyedLock } from '../host/keyed-lock.ts';
+import { type DirectoryLock, directoryHolder, holdDirectory } from '../host/files/directory-lock.ts';
+import { KeyedLock } from '../host/values/keyed-lock.ts';
 import { otherStateAround, userOf } from './other-states.ts';
 import type { ProjectRecord } from './projects.ts';
 import type { StatePaths } from './state-paths.ts';

@@ -1,10 +1,10 @@
 // Projects whose recorded directory is not in this state directory though their files are: of a copy, and of a directory that was moved,
 // by releases that recorded absolute paths.
 import { isAbsolute, join, sep } from 'node:path';
-import { isBelow } from '../host/below.ts';
-import { exists } from '../host/exists.ts';
+import { exists } from '../host/files/exists.ts';
+import { readRegularFile } from '../host/files/regular-file.ts';
+import { isBelow } from '../host/files/relative-path.ts';
 import { log } from '../host/log.ts';
-import { readRegularFile } from '../host/regular-file.ts';
 import type { Database } from './database.ts';
 import { otherStateAround } from './other-states.ts';
 import { type ProjectRecord, PUT_PROJECT, projectBody } from './projects.ts';

@@ -2,8 +2,8 @@
 import { copyFile, link, open, rename, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
-import { createTemporaryDirectory, fileFailure, writeFileAtomically } from '../host/atomic-file.ts';
-import { exists } from '../host/exists.ts';
+import { createTemporaryDirectory, fileFailure, writeFileAtomically } from '../host/files/atomic-file.ts';
+import { exists } from '../host/files/exists.ts';
 import { type DamagedRecord, damagedRecords, repaired } from './damaged-records.ts';
 import { Database } from './database.ts';
 import { formatJson } from './json.ts';

@@ -2,7 +2,7 @@
 // has its own files and not the original's.
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { wayBelow } from '../host/below.ts';
+import { wayBelow } from '../host/files/relative-path.ts';
 
 export class StatePaths {
   /** The state directory as the configuration names it. */

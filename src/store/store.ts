@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../failures.ts';
-import { removeLeftovers } from '../host/leftovers.ts';
+import { removeLeftovers } from '../host/files/leftovers.ts';
 import { Database } from './database.ts';
 import { Documents } from './documents.ts';
 import { identityOf } from './identity.ts';

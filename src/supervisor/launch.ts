@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../failures.ts';
-import { addonDirectory } from '../host/addons.ts';
-import { isPackaged } from '../host/assets.ts';
-import { withRights } from '../host/inherited-rights.ts';
-import { childEnvironment, instanceToken } from '../host/processes.ts';
+import { isPackaged } from '../host/files/assets.ts';
+import { addonDirectory } from '../host/processes/addons.ts';
+import { childEnvironment, instanceToken } from '../host/processes/child-processes.ts';
+import { withRights } from '../host/processes/inherited-rights.ts';
 
 /** The program that runs, also after another version has been put in its place. */
 const SELF = '/proc/self/exe';
@@ -14,7 +14,7 @@ const PATIENCE_MS = 10_000;
 const LOG = 'log';
 
 function words(directory: string, instance: string): string[] {
-  const script = isPackaged() ? [] : [join(import.meta.dirname, '../supervise.ts')];
+  const script = isPackaged() ? [] : [join(import.meta.dirname, '../start/supervise.ts')];
   return [...script, 'supervise', directory, instance, addonDirectory() ?? ''];
 }
 

@@ -1,6 +1,6 @@
 // `labwired supervise`: what the daemon starts as the supervisor of its programs. Not for users.
-import { useAddonDirectory } from '../host/addons.ts';
-import { forbidNewRights, withholdRights } from '../host/inherited-rights.ts';
+import { useAddonDirectory } from '../host/processes/addons.ts';
+import { forbidNewRights, withholdRights } from '../host/processes/inherited-rights.ts';
 
 /** @param words directory of the socket, identifier of the state directory, and where addons may be put down, if anywhere */
 export async function supervise([directory, instance, addonDirectory]: readonly string[]): Promise<void> {

@@ -1,8 +1,8 @@
 // The supervisor's side of one program: its terminal, if it has one, its last output, its input, its end.
 import { readSync, writeSync } from 'node:fs';
 import { systemCode } from '../failures.ts';
-import { openPseudoTerminal, type PseudoTerminal } from '../host/pseudo-terminal.ts';
-import { spawnProgram } from '../host/spawn.ts';
+import { openPseudoTerminal, type PseudoTerminal } from '../host/processes/pseudo-terminal.ts';
+import { spawnProgram } from '../host/processes/spawn.ts';
 import type { ProgramExit, StartRequest } from './protocol.ts';
 import { Scrollback } from './scrollback.ts';
 

@@ -3,8 +3,8 @@
 import { rmSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { messageOf } from '../failures.ts';
-import { peerUser } from '../host/peer-user.ts';
-import { nextExit } from '../host/spawn.ts';
+import { peerUser } from '../host/processes/peer-user.ts';
+import { nextExit } from '../host/processes/spawn.ts';
 import { socketPath } from './place.ts';
 import {
   FRAME,

@@ -1,8 +1,8 @@
 // Says what changes to people who do not see the map, gathered so that nobody is talked over.
 import { effect } from '@preact/signals';
 import type { LabContext } from './lab-context.ts';
-import type { Lab } from './model/lab.ts';
-import { linkName, linkStates } from './model/link-name.ts';
+import type { Lab } from './model/lab/lab.ts';
+import { linkName, linkStates } from './model/lab/link-name.ts';
 import { STATUS, stateOf, WORDS } from './words.ts';
 
 const GATHERED_MS = 1_000;

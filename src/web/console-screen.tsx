@@ -2,7 +2,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { Dock } from './dock/dock.tsx';
 import { LabContext } from './lab-context.ts';
-import { useShares } from './model/may.ts';
+import { useShares } from './model/account/permissions.ts';
 import { LabHeader } from './panels/lab-header.tsx';
 import { Message } from './panels/message.tsx';
 import { openConsole } from './verbs/nodes.ts';

@@ -2,11 +2,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { go } from './address.ts';
-import { api } from './model/api.ts';
-import { buildDemonstration } from './model/demonstration.ts';
-import { useLoaded } from './model/loaded.ts';
-import { whyNot } from './model/may.ts';
-import { sentenceOf } from './model/sentence.ts';
+import { whyNot } from './model/account/permissions.ts';
+import { buildDemonstration } from './model/lab/demonstration.ts';
+import { api } from './model/server/api.ts';
+import { useLoaded } from './model/server/loaded.ts';
+import { sentenceOf } from './model/server/sentence.ts';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { KeysList } from './shell/keys-table.tsx';

@@ -2,12 +2,12 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { api } from './model/api.ts';
-import { emulatorOf, HEAD_BYTES } from './model/image-heads.ts';
-import { useLoaded } from './model/loaded.ts';
-import { whyNot } from './model/may.ts';
-import { sentenceOf } from './model/sentence.ts';
-import { bytesInWords } from './model/sizes.ts';
+import { whyNot } from './model/account/permissions.ts';
+import { bytesInWords } from './model/browser/byte-sizes.ts';
+import { api } from './model/server/api.ts';
+import { useLoaded } from './model/server/loaded.ts';
+import { sentenceOf } from './model/server/sentence.ts';
+import { emulatorOf, HEAD_BYTES } from './model/transfer/image-heads.ts';
 import { Columns } from './panels/columns.tsx';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';

@@ -1,16 +1,16 @@
 // What everything on the screen of a lab shares: the lab, what is selected, what is open, and how tasks are attempted.
 import { signal } from '@preact/signals';
 import { DockEntries } from './dock/entries.ts';
-import { api } from './model/api.ts';
-import { type Drawn, pictureSize, type Shape, sizeOf, writeShape } from './model/drawing.ts';
-import { around, type Box, type Point, snapped } from './model/geometry.ts';
-import { Lab } from './model/lab.ts';
-import { nodeTakes, takenIn, wayToRoom, withName } from './model/room.ts';
-import { NOTHING, type Selection } from './model/selection.ts';
-import { sentenceOf } from './model/sentence.ts';
-import type { DrawingObject, LinkEnd, NodeObject, TemplateObject } from './model/types.ts';
-import { History } from './model/undo.ts';
-import { ViewSettings } from './model/view-settings.ts';
+import { ViewSettings } from './model/browser/view-settings.ts';
+import { type Drawn, pictureSize, type Shape, sizeOf, writeShape } from './model/lab/drawing.ts';
+import { nodeTakes, takenIn, wayToRoom, withName } from './model/lab/free-place.ts';
+import { around, type Box, type Point, snapped } from './model/lab/geometry.ts';
+import { Lab } from './model/lab/lab.ts';
+import { NOTHING, type Selection } from './model/lab/selection.ts';
+import { History } from './model/lab/undo.ts';
+import { api } from './model/server/api.ts';
+import { sentenceOf } from './model/server/sentence.ts';
+import type { DrawingObject, LinkEnd, NodeObject, TemplateObject } from './model/server/types.ts';
 
 /** Of a node whose symbol cannot be measured, in pixels. */
 const USUAL_SIZE = { width: 66, height: 60 };

@@ -1,5 +1,5 @@
 // The language of the page: which one, and how it writes numbers, times and plurals. It is chosen once, before any other part begins.
-import { sentenceOf } from './model/sentence.ts';
+import { sentenceOf } from './model/server/sentence.ts';
 
 /** A file of `languages/`: what it has in place of the English words, see `Words` of `words.ts` and `AuditWords` of `people/audit-words.ts`. */
 interface Language {

@@ -1,7 +1,7 @@
 // What the page begins with, all by itself: it brings the style and the script that the browser could not load, as often as it takes.
 // What says so meanwhile stands in index.html, for this file may be missing, too.
-import { pauseAfter, rested } from './model/rested.ts';
-import { serverPage } from './model/server-page.ts';
+import { pauseAfter, rested } from './model/server/backoff.ts';
+import { serverPage } from './model/server/server-page.ts';
 
 /** Failures after which the page is loaded anew: some browsers do not ask again for a script that has failed. */
 const MOST_FAILURES = 5;

@@ -2,7 +2,7 @@
 // One peer sends at the wanted rate, all others count what they hear; or two peers play ping-pong.
 
 import { closeSync, openSync } from 'node:fs';
-import { loadKoffi } from '../../src/host/koffi.ts';
+import { loadKoffi } from '../../src/host/system-calls/koffi.ts';
 import { FrameCalls } from '../../src/host/system-calls.ts';
 import { quantile } from './measure.ts';
 

@@ -8,7 +8,7 @@ import { anonymousMegabytes, cpuMilliseconds, table } from './measure.ts';
 
 /** Of a hub as the API makes it. */
 const HUB_PORTS = 8;
-/** Until every PC has looked for a duplicate of its address, and the server has given back what only the work took (src/idle-memory-trimmer.ts). */
+/** Until every PC has looked for a duplicate of its address, and the server has given back what only the work took (src/start/idle-memory-trimmer.ts). */
 const REST_MS = 10_000;
 const IDLE_MS = 10_000;
 const ANSWER_MS = 60_000;

@@ -5,16 +5,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { CLIENT_NOUNS, HELP, parseCommand } from '../../src/cli.ts';
-import { commandOf, flagsOf, parseInvocation } from '../../src/client/command.ts';
-import { nounHelp, verbHelp } from '../../src/client/help.ts';
-import { momentOf } from '../../src/client/moment.ts';
-import { freePlace, placeOf } from '../../src/client/node.ts';
-import { NOUNS } from '../../src/client/nouns.ts';
-import { secondsOf } from '../../src/client/seconds.ts';
-import { Session } from '../../src/client/session.ts';
-import { tokenBody } from '../../src/client/token.ts';
-import { WrongUsage } from '../../src/wrong-usage.ts';
+import { freePlace, placeOf } from '../../src/client/commands/node.ts';
+import { NOUNS } from '../../src/client/commands/nouns.ts';
+import { tokenBody } from '../../src/client/commands/token.ts';
+import { commandOf, flagsOf, parseInvocation } from '../../src/client/frame/command.ts';
+import { nounHelp, verbHelp } from '../../src/client/frame/help.ts';
+import { Session } from '../../src/client/frame/session.ts';
+import { momentOf } from '../../src/client/terminal/moment.ts';
+import { secondsOf } from '../../src/client/terminal/seconds.ts';
+import { CLIENT_NOUNS, HELP, parseCommand } from '../../src/commands/definitions.ts';
+import { WrongUsage } from '../../src/commands/wrong-usage.ts';
 
 const parse = (line: string) => parseInvocation(NOUNS, line.split(' '));
 
@@ -25,7 +25,7 @@ test('a noun begins a command of the client, and nothing else does', () => {
   assert.deepEqual(
     [...CLIENT_NOUNS],
     NOUNS.map(({ name }) => name),
-    'src/cli.ts lists the nouns',
+    'src/commands/definitions.ts lists the nouns',
   );
 });
 

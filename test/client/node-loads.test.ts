@@ -1,7 +1,7 @@
 // How busy the programs of nodes are.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NodeLoads } from '../../src/client/node-loads.ts';
+import { NodeLoads } from '../../src/client/server/node-loads.ts';
 
 test('how busy a program is comes from two looks at it; one that was started again begins anew', () => {
   const loads = new NodeLoads();

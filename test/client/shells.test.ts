@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { openPseudoTerminal } from '../../src/host/pseudo-terminal.ts';
+import { openPseudoTerminal } from '../../src/host/processes/pseudo-terminal.ts';
 import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
 

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Document, parse } from 'yaml';
-import { ConsoleAnswer, promptLike } from '../../src/client/console-answer.ts';
-import { inBytes } from '../../src/client/figures.ts';
-import { findNamed } from '../../src/client/find.ts';
+import { ConsoleAnswer, promptLike } from '../../src/client/console/console-answer.ts';
 import { yamlText } from '../../src/client/labfile/yaml-text.ts';
-import { endText, findLink, parseEnd, portsToJoin } from '../../src/client/link-ends.ts';
-import type { LinkObject, NodeObject } from '../../src/client/objects.ts';
-import { tableLines } from '../../src/client/table.ts';
-import { fitted, textWidth } from '../../src/client/text-width.ts';
-import { harmless, jsonText } from '../../src/host/terminal-text.ts';
+import { findNamed } from '../../src/client/server/find.ts';
+import { endText, findLink, parseEnd, portsToJoin } from '../../src/client/server/link-ends.ts';
+import type { LinkObject, NodeObject } from '../../src/client/server/objects.ts';
+import { inBytes } from '../../src/client/terminal/figures.ts';
+import { tableLines } from '../../src/client/terminal/table.ts';
+import { fitted, textWidth } from '../../src/client/terminal/text-width.ts';
+import { harmless, jsonText } from '../../src/host/terminal/terminal-text.ts';
 
 test('a table fits the terminal, whatever is in it and however narrow that is; without one nothing is cut', () => {
   const rows = [

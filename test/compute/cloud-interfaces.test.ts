@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import { closeSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addAddress, changeLink, findLink, getLink, type Link, links } from '../../src/host/links.ts';
+import {
+  addAddress,
+  changeLink,
+  findLink,
+  getLink,
+  type Link,
+  links,
+} from '../../src/host/network/kernel-interfaces.ts';
 import { pollerOf } from '../fabric/crashes.ts';
 import { cablePair, cannotMakeInterfaces, ip, Namespace, removeAfter, uniqueName } from '../fabric/namespaces.ts';
 import { freePort, Peer, until } from '../fabric/peers.ts';

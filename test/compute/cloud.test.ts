@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { isSpecialInterface } from '../../src/host/interfaces.ts';
+import { isSpecialInterface } from '../../src/host/network/interfaces.ts';
 import { freePort, Peer, until } from '../fabric/peers.ts';
 import { type Body, type Lab, startLab } from './support.ts';
 

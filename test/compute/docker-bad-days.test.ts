@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { engineCheck } from '../../src/compute/emulators/docker/doctor.ts';
-import { findProgram } from '../../src/host/programs.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { BUSYBOX, TestEngine } from './docker-engine.ts';
 import { cable, container, containers, noEngine as skip, status, typist, until } from './docker-support.ts';

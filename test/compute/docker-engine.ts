@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Engine } from '../../src/compute/emulators/docker/engine.ts';
 import { findBusybox } from '../../src/compute/emulators/docker/helper-files.ts';
-import { isBelow } from '../../src/host/below.ts';
-import { findProgram } from '../../src/host/programs.ts';
+import { isBelow } from '../../src/host/files/relative-path.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 
 /** As the conformance scenarios name it. */
 export const BUSYBOX = 'gns3-conformance/busybox:latest';

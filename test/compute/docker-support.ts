@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findProgram } from '../../src/host/programs.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 import { Typist as GuestTypist } from '../guest/guest.ts';
 import { BUSYBOX, type TestEngine, tryEngine } from './docker-engine.ts';
 import { type Body, type Lab, type Settings, startLab } from './support.ts';

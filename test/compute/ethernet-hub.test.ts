@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { findLink } from '../../src/host/links.ts';
+import { findLink } from '../../src/host/network/kernel-interfaces.ts';
 import { cablePair, cannotMakeInterfaces, uniqueName } from '../fabric/namespaces.ts';
 import { freePort, Peer, until } from '../fabric/peers.ts';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';

@@ -6,7 +6,7 @@ import { type ClientRequest, request } from 'node:http';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HttpServer } from '../../src/http/server.ts';
+import { HttpServer } from '../../src/http/app/server.ts';
 import { remountReadOnly, scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { type Lab, type Settings, startLab } from './support.ts';
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { uncompress } from '../../src/compute/emulators/iou/lzw.ts';
 import { readNvram, writeNvram } from '../../src/compute/emulators/iou/nvram.ts';
-import { findProgram } from '../../src/host/programs.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 
 const md5 = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
 

@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { iouHost } from '../../src/compute/emulators/iou/doctor.ts';
-import { findOurs } from '../../src/host/processes.ts';
+import { findOurs } from '../../src/host/processes/child-processes.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { image, LICENCE, nextId, noCompiler, Router, type Routers, routers, useIds } from './iou-support.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PortOwner } from '../../src/compute/nodes/owner.ts';
-import { NodePort } from '../../src/compute/nodes/port.ts';
+import { NodePort } from '../../src/compute/nodes/ports/port.ts';
 import type { Services } from '../../src/compute/services.ts';
 import type { Device, FabricPort } from '../../src/fabric/fabric.ts';
 

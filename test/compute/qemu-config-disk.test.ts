@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findProgram } from '../../src/host/programs.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 import { ArchiveReader } from '../../src/store/archive/reader.ts';
 import { packArchive } from '../../src/store/archive/writer.ts';
 import { disk, machines, noQemu, SMALL } from './qemu-support.ts';

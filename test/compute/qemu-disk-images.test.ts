@@ -6,8 +6,8 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { diskTools, emulators } from '../../src/compute/emulators/qemu/programs.ts';
-import { findProgram } from '../../src/host/programs.ts';
-import { HttpServer } from '../../src/http/server.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
+import { HttpServer } from '../../src/http/app/server.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { type Body, type Lab, type Settings, startLab } from './support.ts';
 

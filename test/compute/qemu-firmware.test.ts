@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findProgram } from '../../src/host/programs.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 import { copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { disk, machines, noQemu, programsOf, SMALL } from './qemu-support.ts';
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { machineWords } from '../../src/compute/emulators/qemu/command.ts';
 import { chooseFrames } from '../../src/compute/emulators/qemu/frames.ts';
 import { defaultSettings, IMAGE_MEMBERS, type Images } from '../../src/compute/emulators/qemu/settings.ts';
-import { findLink, links } from '../../src/host/links.ts';
+import { findLink, links } from '../../src/host/network/kernel-interfaces.ts';
 import { cannotMakeInterfaces, ip } from '../fabric/namespaces.ts';
 import { Peer, until } from '../fabric/peers.ts';
 import { recordedTcp } from '../fabric/recorded.ts';

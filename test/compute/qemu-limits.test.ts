@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { test } from 'node:test';
-import { findProgram } from '../../src/host/programs.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 import { until } from '../consoles/harness.ts';
 import { cpuSeconds } from '../system/processes.ts';
 import { BUSY, bootSector, machineOf, machines, noQemu, programsOf, SMALL } from './qemu-support.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { optionWords } from '../../src/compute/emulators/qemu/options.ts';
 import { normalisedOptions } from '../../src/compute/emulators/qemu/settings.ts';
 import { properties, splitWords } from '../../src/compute/emulators/qemu/words.ts';
-import { quoted } from '../../src/host/shell-word.ts';
+import { quoted } from '../../src/host/terminal/shell-word.ts';
 
 const GIVEN = {
   name: 'a "b", c$d',

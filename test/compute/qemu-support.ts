@@ -6,9 +6,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { chooseFrames } from '../../src/compute/emulators/qemu/frames.ts';
-import { findOurs } from '../../src/host/processes.ts';
-import { findProgram } from '../../src/host/programs.ts';
-import { type ProgramRun, runProgram } from '../../src/host/run-program.ts';
+import { findOurs } from '../../src/host/processes/child-processes.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
+import { type ProgramRun, runProgram } from '../../src/host/processes/run-program.ts';
 import { type Lab, type Settings, startLab } from './support.ts';
 
 /** Why tests that need the real programs do not run here. */

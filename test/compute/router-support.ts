@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hypervisor } from '../../src/compute/emulators/dynamips/hypervisor.ts';
-import { findProgram } from '../../src/host/programs.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 import { freePort } from '../fabric/peers.ts';
 import { type Lab, type Settings, startLab } from './support.ts';
 

@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findOurs } from '../../src/host/processes.ts';
+import { findOurs } from '../../src/host/processes/child-processes.ts';
 import { until } from '../consoles/harness.ts';
 import { emulatorOf, noDynamips, router, routers, sender } from './router-support.ts';
 

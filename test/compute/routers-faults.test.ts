@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { findOurs } from '../../src/host/processes.ts';
+import { findOurs } from '../../src/host/processes/child-processes.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { noDynamips, READY, router, routers, Typist } from './router-support.ts';
 

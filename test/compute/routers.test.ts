@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findOurs } from '../../src/host/processes.ts';
+import { findOurs } from '../../src/host/processes/child-processes.ts';
 import { type Image, makeImage, noDynamips, READY, router, routers, Typist } from './router-support.ts';
 
 const skip = noDynamips;

@@ -1,7 +1,7 @@
 // The steps of a schedule as the fabric goes through them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { planOf } from '../../src/compute/nodes/impairments.ts';
+import { planOf } from '../../src/compute/nodes/ports/impairments.ts';
 
 const base = { outgoing: { delay: { ms: 5 } }, incoming: {} };
 

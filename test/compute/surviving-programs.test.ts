@@ -8,7 +8,7 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { VpcsProcess } from '../../src/compute/emulators/vpcs/process.ts';
-import { SwitchedOn } from '../../src/compute/nodes/switched-on.ts';
+import { SwitchedOn } from '../../src/compute/nodes/lifecycle/switched-on.ts';
 import { PortPool } from '../../src/compute/ports/pool.ts';
 import { Database } from '../../src/store/database.ts';
 import { Documents } from '../../src/store/documents.ts';

@@ -8,7 +8,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findOurs } from '../../src/host/processes.ts';
+import { findOurs } from '../../src/host/processes/child-processes.ts';
 import { Client, until } from '../consoles/harness.ts';
 import { freePort, Peer } from '../fabric/peers.ts';
 import { scratchDirectory } from '../store/scratch.ts';

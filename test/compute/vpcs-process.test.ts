@@ -13,7 +13,7 @@ import { type VpcsProgram, VpcsPrograms } from '../../src/compute/emulators/vpcs
 import { STARTUP_SCRIPT } from '../../src/compute/emulators/vpcs/script.ts';
 import { TelnetServer } from '../../src/consoles/telnet-server.ts';
 import type { TerminalExit } from '../../src/consoles/terminal.ts';
-import { childEnvironment, findOurs, processToken, reapOurs } from '../../src/host/processes.ts';
+import { childEnvironment, findOurs, processToken, reapOurs } from '../../src/host/processes/child-processes.ts';
 import { Client, scratch, until } from '../consoles/harness.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { testSupervisor } from '../supervisor/harness.ts';

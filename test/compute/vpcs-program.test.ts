@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseVersion, VpcsPrograms } from '../../src/compute/emulators/vpcs/program.ts';
-import { childEnvironment } from '../../src/host/processes.ts';
-import { findProgram } from '../../src/host/programs.ts';
+import { childEnvironment } from '../../src/host/processes/child-processes.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 
 /** An executable shell script in a directory that goes with the test. */
 async function program(t: TestContext, script: string, name = 'vpcs') {

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { findProgram } from '../../src/host/programs.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 import { tryEngine } from '../compute/docker-engine.ts';
 import { Daemon } from '../system/daemon.ts';
 import { executable, FROM_SOURCE } from '../system/executable.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Terminal, type TerminalExit, type TerminalOptions } from '../../src/consoles/terminal.ts';
-import { childEnvironment } from '../../src/host/processes.ts';
+import { childEnvironment } from '../../src/host/processes/child-processes.ts';
 import { testSupervisor } from '../supervisor/harness.ts';
 import { isRunning, scratch, until } from './harness.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { basicHeader } from '../../src/http/authentication.ts';
+import { basicHeader } from '../../src/http/access/authentication.ts';
 import { addPeople, asker, PASSWORD, serve } from './people-here.ts';
 
 test('a body that is not complete when the right to it ends changes nothing', async (t) => {

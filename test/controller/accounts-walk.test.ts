@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { Failure } from '../../src/failures.ts';
-import { basicHeader } from '../../src/http/authentication.ts';
-import type { Route } from '../../src/http/route.ts';
+import { basicHeader } from '../../src/http/access/authentication.ts';
+import type { Route } from '../../src/http/app/route.ts';
 import { addPeople, PASSWORD, serve } from './people-here.ts';
 
 const isFull = process.env['LABWIRE_FAULTS'] === 'full';

@@ -11,7 +11,7 @@ import { takesAway } from '../../src/fabric/blueprint.ts';
 import { FabricThread } from '../../src/fabric/fabric-thread.ts';
 import type { Verb } from '../../src/fabric/protocol.ts';
 import { Failure } from '../../src/failures.ts';
-import { App, type RequestOptions } from '../../src/http/app.ts';
+import { App, type RequestOptions } from '../../src/http/app/app.ts';
 import { Documents } from '../../src/store/documents.ts';
 import { Labs } from '../../src/store/labs.ts';
 import { Projects } from '../../src/store/projects.ts';

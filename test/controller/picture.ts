@@ -1,7 +1,7 @@
 // All that a server has, as a text that two servers with the same labs have in common: identifiers become names, numbers of ports go.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isBelow } from '../../src/host/below.ts';
+import { isBelow } from '../../src/host/files/relative-path.ts';
 import { threads } from './failing-awaits.ts';
 import type { LabServer } from './lab-server.ts';
 

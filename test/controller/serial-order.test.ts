@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { App, type RequestOptions } from '../../src/http/app.ts';
+import { App, type RequestOptions } from '../../src/http/app/app.ts';
 import { Labs } from '../../src/store/labs.ts';
 import { Projects } from '../../src/store/projects.ts';
 import { LabServer, until } from './lab-server.ts';

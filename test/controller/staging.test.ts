@@ -4,7 +4,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { endStagings, makeStaging } from '../../src/controller/staging.ts';
-import { holdDirectory } from '../../src/host/directory-lock.ts';
+import { holdDirectory } from '../../src/host/files/directory-lock.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 test('the folder of a killed server goes, also where that server has not yet given its lock back; that of a live one stays', async (t) => {

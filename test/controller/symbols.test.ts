@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { pictureSize, roundHalfToEven } from '../../src/controller/symbols/picture-size.ts';
 import { symbolRoutes } from '../../src/controller/symbols/routes.ts';
 import { Symbols } from '../../src/controller/symbols/symbols.ts';
-import { App } from '../../src/http/app.ts';
+import { App } from '../../src/http/app/app.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="48" height="36"><rect width="4" height="4"/></svg>';

@@ -4,7 +4,7 @@ import { templateRoutes } from '../../src/controller/templates/routes.ts';
 import type { Template } from '../../src/controller/templates/schema.ts';
 import { Templates } from '../../src/controller/templates/templates.ts';
 import { Failure } from '../../src/failures.ts';
-import { App } from '../../src/http/app.ts';
+import { App } from '../../src/http/app/app.ts';
 import { Store } from '../../src/store/store.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 

@@ -12,7 +12,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { type Check, type Finding, type Patient, runChecks } from '../../src/doctor/check.ts';
 import { runDoctor } from '../../src/doctor/doctor.ts';
 import { fixReport, textReport } from '../../src/doctor/report.ts';
-import { commands, missing, ok, warning } from '../../src/host/verdict.ts';
+import { commands, missing, ok, warning } from '../../src/host/values/check-result.ts';
 import { AccountFile } from '../../src/store/account.ts';
 import { AccountsFile } from '../../src/store/accounts.ts';
 import { AuditFile } from '../../src/store/audit.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { numberRanges, socketRows, softLimit } from '../../src/doctor/kernel-files.ts';
 import { taskGroups } from '../../src/doctor/limits.ts';
 import { sharedWithKernel } from '../../src/doctor/port-ranges.ts';
-import { capabilitiesIn } from '../../src/host/capabilities.ts';
+import { capabilitiesIn } from '../../src/host/processes/capabilities.ts';
 
 test('ports in use are found among the sockets of the host', () => {
   const table = [

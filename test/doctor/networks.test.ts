@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Check } from '../../src/doctor/check.ts';
 import { allowedInterfaces, capabilities, forwarding, forwardPolicy, nat, tun } from '../../src/doctor/networks.ts';
-import type { Verdict } from '../../src/host/verdict.ts';
+import type { Verdict } from '../../src/host/values/check-result.ts';
 
 function examine(t: TestContext, check: Check, keys: Record<string, string> = {}) {
   const home = mkdtempSync(join(tmpdir(), 'labwire-doctor-'));

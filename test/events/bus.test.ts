@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EventBus } from '../../src/events/bus.ts';
 import type { Subscription } from '../../src/events/subscription.ts';
-import { lineStream, socketStream } from '../../src/http/event-streams.ts';
-import { socketPair } from '../../src/http/sockets.ts';
+import { lineStream, socketStream } from '../../src/http/sockets/event-streams.ts';
+import { socketPair } from '../../src/http/sockets/message-socket.ts';
 
 const options = {
   silence: 30,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { CaptureFile, CaptureFileOptions } from '../../src/fabric/fabric.ts';
-import { compileFilter } from '../../src/host/libpcap.ts';
+import { compileFilter } from '../../src/host/network/libpcap.ts';
 import { CAPTURE_FORMATS } from '../../src/store/captures.ts';
 import { noLibpcap } from '../host/missing.ts';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';

@@ -9,7 +9,7 @@ import { FramePlane } from '../../src/fabric/plane/frame-plane.ts';
 import { Port } from '../../src/fabric/plane/port.ts';
 import { Timer } from '../../src/fabric/plane/timers.ts';
 import { FabricVerbs } from '../../src/fabric/plane/verbs.ts';
-import { OpenDescriptors } from '../../src/host/open-descriptors.ts';
+import { OpenDescriptors } from '../../src/host/files/open-descriptors.ts';
 import { FrameCalls } from '../../src/host/system-calls.ts';
 import { BROADCAST, frame, mac } from './frames.ts';
 import { ends, freePort, hubPort, startFabric } from './peers.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findLink } from '../../src/host/links.ts';
+import { findLink } from '../../src/host/network/kernel-interfaces.ts';
 
 const run = promisify(execFile);
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accepts } from '../../src/fabric/plane/packet-filter.ts';
-import { loadKoffi } from '../../src/host/koffi.ts';
-import { compileFilter } from '../../src/host/libpcap.ts';
+import { compileFilter } from '../../src/host/network/libpcap.ts';
+import { loadKoffi } from '../../src/host/system-calls/koffi.ts';
 import { noLibpcap } from '../host/missing.ts';
 import { emulatorPort, peerWithCable, settled, startFabric } from './peers.ts';
 

@@ -7,7 +7,7 @@ import type { Output } from '../../src/fabric/model.ts';
 import { FramePlane } from '../../src/fabric/plane/frame-plane.ts';
 import { Timer } from '../../src/fabric/plane/timers.ts';
 import { FabricVerbs } from '../../src/fabric/plane/verbs.ts';
-import { OpenDescriptors } from '../../src/host/open-descriptors.ts';
+import { OpenDescriptors } from '../../src/host/files/open-descriptors.ts';
 import { FrameCalls } from '../../src/host/system-calls.ts';
 import { pcMac } from '../../src/pc/mac.ts';
 import { Pc } from '../../src/pc/pc.ts';

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Fabric, FabricPort, InterfaceChange } from '../../src/fabric/fabric.ts';
-import { findLink } from '../../src/host/links.ts';
+import { findLink } from '../../src/host/network/kernel-interfaces.ts';
 import {
   cablePair,
   cannotMakeDevices,

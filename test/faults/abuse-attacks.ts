@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateRawSync } from 'node:zlib';
 import { WebSocket } from 'ws';
-import { BODY_LIMIT_BYTES } from '../../src/http/body.ts';
+import { BODY_LIMIT_BYTES } from '../../src/http/app/body.ts';
 import { zip } from '../controller/archives-zip.ts';
 import type { Daemon } from '../system/daemon.ts';
 import type { Lab } from '../system/lab.ts';

@@ -1,7 +1,7 @@
 // A lab as a client sees it, each thing with all its members and each file with all its bytes, in a form that can be compared.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isBelow } from '../../src/host/below.ts';
+import { isBelow } from '../../src/host/files/relative-path.ts';
 import type { Answer, Daemon } from '../system/daemon.ts';
 
 /** What a lab is asked through: a daemon, or one that is made worse on purpose (canaries.ts). */

@@ -1,6 +1,6 @@
 // What a server leaves behind that is not whole.
 import { execFileSync } from 'node:child_process';
-import { isTemporaryName } from '../../src/host/atomic-file.ts';
+import { isTemporaryName } from '../../src/host/files/atomic-file.ts';
 
 /** Names of temporary files anywhere below the directory. */
 export function temporaryFiles(directory: string): string[] {

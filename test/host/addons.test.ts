@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { assetNames } from '../../src/host/assets.ts';
+import { assetNames } from '../../src/host/files/assets.ts';
 import { cannotUnshare } from './missing.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createAtomicFile, writeFileAtomically } from '../../src/host/atomic-file.ts';
-import { removeLeftovers } from '../../src/host/leftovers.ts';
+import { createAtomicFile, writeFileAtomically } from '../../src/host/files/atomic-file.ts';
+import { removeLeftovers } from '../../src/host/files/leftovers.ts';
 import { failure, remountReadOnly, scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 
 test('a file is replaced as a whole, with the permissions asked for, and nothing else is left in the folder', async (t) => {

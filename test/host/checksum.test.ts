@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { md5Of, RunningChecksum } from '../../src/host/checksum.ts';
+import { md5Of, RunningChecksum } from '../../src/host/files/checksum.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 function md5(data: Buffer): string {
@@ -56,7 +56,7 @@ test('what cannot be read has no checksum, and the next file has one', async (t)
 test('a process ends that has made checksums', () => {
   const script = `
     import { openSync } from 'node:fs';
-    import { md5Of } from ${JSON.stringify(new URL('../../src/host/checksum.ts', import.meta.url).href)};
+    import { md5Of } from ${JSON.stringify(new URL('../../src/host/files/checksum.ts', import.meta.url).href)};
     process.stdout.write(await md5Of(openSync('/dev/null')));`;
   const options = { encoding: 'utf8', timeout: 30_000 } as const;
   assert.equal(

@@ -6,8 +6,8 @@ import { chmod, link, mkdir, readdir, readFile, readlink, stat, symlink, writeFi
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openContainedForRead, removeContained, writeContained } from '../../src/host/contained.ts';
-import { listContained } from '../../src/host/contained-tree.ts';
+import { openContainedForRead, removeContained, writeContained } from '../../src/host/files/contained-files.ts';
+import { listContained } from '../../src/host/files/contained-tree.ts';
 import { failure, scratchDirectory } from '../store/scratch.ts';
 
 const CANARY = 'CANARY: must never be read or written';

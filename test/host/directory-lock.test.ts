@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { directoryHolder, holdDirectory } from '../../src/host/directory-lock.ts';
+import { directoryHolder, holdDirectory } from '../../src/host/files/directory-lock.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 test('a directory has one holder at a time, which others are told; kill -9 gives it free', async (t) => {
   const directory = await scratchDirectory(t);
-  const module = new URL('../../src/host/directory-lock.ts', import.meta.url);
+  const module = new URL('../../src/host/files/directory-lock.ts', import.meta.url);
   const script = `import { holdDirectory } from '${module}'; await holdDirectory(process.argv[1]); console.log('held'); setInterval(() => {}, 1e6);`;
   const holder = spawn(process.execPath, ['--input-type=module', '-e', script, directory]);
   t.after(() => holder.kill('SIGKILL'));

@@ -1,5 +1,5 @@
 // A thread whose tasks may never end, for task-thread.test.ts.
-import { serveTasks } from '../../src/host/task-thread.ts';
+import { serveTasks } from '../../src/host/processes/task-thread.ts';
 
 serveTasks((request: 'loop' | 'answer') => {
   while (request === 'loop');

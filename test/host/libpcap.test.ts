@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { test } from 'node:test';
-import { compileFilter } from '../../src/host/libpcap.ts';
+import { compileFilter } from '../../src/host/network/libpcap.ts';
 import { failure } from '../store/scratch.ts';
 import { cannotUnshare, noLibpcap } from './missing.ts';
 
@@ -57,7 +57,7 @@ test('without libpcap it is said what is missing and what to install', {
     encoding: 'utf8',
   }).trim();
   const script = `
-    import { compileFilter } from ${JSON.stringify(new URL('../../src/host/libpcap.ts', import.meta.url).href)};
+    import { compileFilter } from ${JSON.stringify(new URL('../../src/host/network/libpcap.ts', import.meta.url).href)};
     await compileFilter('icmp').catch(({ code, message }) => process.stdout.write(code + ' ' + message));`;
   // In a mount namespace of its own, where the library is an empty file.
   const shell = 'mount --bind /dev/null "$1" && exec "$2" --input-type=module --eval "$3"';

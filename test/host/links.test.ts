@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addAddress, changeLink, findLink, getLink, keepFromHost, links } from '../../src/host/links.ts';
+import {
+  addAddress,
+  changeLink,
+  findLink,
+  getLink,
+  keepFromHost,
+  links,
+} from '../../src/host/network/kernel-interfaces.ts';
 import { cannotMakeInterfaces, ip, Namespace, removeAfter, uniqueName } from '../fabric/namespaces.ts';
 
 test('the interfaces of the host are listed as the kernel knows them', async () => {

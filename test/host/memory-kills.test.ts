@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { MemoryKills } from '../../src/host/memory-kills.ts';
+import { MemoryKills } from '../../src/host/processes/memory-kills.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 test('each kill for want of memory explains one program, and a limit is named as such', async (t) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { getHeapStatistics } from 'node:v8';
-import { releaseMemory } from '../../src/host/memory.ts';
+import { releaseMemory } from '../../src/host/processes/memory.ts';
 
 test('memory that only the start needed goes back to the host, what was compiled for it, too', () => {
   const functions = Array.from({ length: 1_200 }, (_, number) => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { configureLog } from '../../src/host/log.ts';
-import { createNotifier } from '../../src/host/notify.ts';
+import { createNotifier } from '../../src/host/processes/systemd-notify.ts';
 import { noPython, receiver } from './datagrams.ts';
 
 for (const kind of ['a path', 'an abstract address']) {

@@ -1,8 +1,8 @@
 // A program for addons.test.ts to pack: loads every addon, and tells where the addons came from.
 import { readFileSync, statSync } from 'node:fs';
 import { Fabric } from '../../src/fabric/fabric.ts';
-import { useAddonDirectory } from '../../src/host/addons.ts';
-import { asset, assetNames, isPackaged } from '../../src/host/assets.ts';
+import { asset, assetNames, isPackaged } from '../../src/host/files/assets.ts';
+import { useAddonDirectory } from '../../src/host/processes/addons.ts';
 import { sendUnixDatagram } from '../../src/host/system-calls.ts';
 import { version } from '../../src/host/version.ts';
 
@@ -10,7 +10,7 @@ async function main([directory = '']: string[]): Promise<object> {
   useAddonDirectory(directory);
   // Not before the directory is known: both load their addon as soon as they are imported.
   const { default: sqlite3 } = await import('sqlite3');
-  const { openPseudoTerminal } = await import('../../src/host/pseudo-terminal.ts');
+  const { openPseudoTerminal } = await import('../../src/host/processes/pseudo-terminal.ts');
   const database = new sqlite3.Database(':memory:');
   const sum = await new Promise((done) => database.get('SELECT 1 + 1 AS sum', (_, row) => done(row)));
   database.close();

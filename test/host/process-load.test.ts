@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { loadOf, loadOfGroup } from '../../src/host/process-load.ts';
+import { loadOf, loadOfGroup } from '../../src/host/processes/process-load.ts';
 
 test('a process has the processor time and the memory that it has itself; one that is gone has neither', () => {
   const { user, system } = process.cpuUsage();

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
-import { childEnvironment, findOurs, processToken, reapOurs } from '../../src/host/processes.ts';
+import { childEnvironment, findOurs, processToken, reapOurs } from '../../src/host/processes/child-processes.ts';
 
 /** A running shell script that said it was ready. */
 async function run(t: TestContext, environment: Record<string, string>, script = 'echo ready; exec sleep 1000') {

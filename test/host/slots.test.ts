@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Slots } from '../../src/host/slots.ts';
+import { Slots } from '../../src/host/values/slots.ts';
 
 test('no more than the slots are held, in the order of arrival, whatever fails', async () => {
   const slots = new Slots(3);

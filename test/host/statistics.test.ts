@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import { isSpecialInterface, networkInterfaces } from '../../src/host/interfaces.ts';
-import { diskUsage, LoadMeter } from '../../src/host/statistics.ts';
+import { isSpecialInterface, networkInterfaces } from '../../src/host/network/interfaces.ts';
+import { diskUsage, LoadMeter } from '../../src/host/processes/host-statistics.ts';
 
 test('many listeners see the same load: figures are taken again only after a while', () => {
   const meter = new LoadMeter();

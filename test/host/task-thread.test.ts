@@ -1,7 +1,7 @@
 // Threads for tasks: one that hangs is ended, and takes nobody else with it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskThread, ThreadEnded } from '../../src/host/task-thread.ts';
+import { TaskThread, ThreadEnded } from '../../src/host/processes/task-thread.ts';
 
 test('a task that never ends is given up, and the next one is done by another thread', async () => {
   const thread = new TaskThread<'loop' | 'answer', string>({

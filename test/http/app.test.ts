@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { Failure } from '../../src/failures.ts';
-import { App } from '../../src/http/app.ts';
-import { Authentication, oneAccount } from '../../src/http/authentication.ts';
-import { gate } from '../../src/http/gate.ts';
-import { curlLine, type RecordedRequest } from '../../src/http/recording.ts';
-import { route, socketRoute } from '../../src/http/route.ts';
+import { Authentication, oneAccount } from '../../src/http/access/authentication.ts';
+import { gate } from '../../src/http/access/gate.ts';
+import { App } from '../../src/http/app/app.ts';
+import { curlLine, type RecordedRequest } from '../../src/http/app/recording.ts';
+import { route, socketRoute } from '../../src/http/app/route.ts';
 
 const Thing = v.strictObject({
   name: v.pipe(v.string(), v.minLength(1)),

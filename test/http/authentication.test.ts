@@ -1,15 +1,15 @@
 // Who gets in: the right user and password, also when only a hash is known, and guessing that gets slower and slower.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hashPassword, isPasswordHash, verifyPassword } from '../../src/host/password-hash.ts';
+import { hashPassword, isPasswordHash, verifyPassword } from '../../src/host/values/password-hash.ts';
 import {
   Authentication,
   basicHeader,
   credentialsOf,
   type KnownAccounts,
   oneAccount,
-} from '../../src/http/authentication.ts';
-import { Guesses, sourceOf } from '../../src/http/guesses.ts';
+} from '../../src/http/access/authentication.ts';
+import { Guesses, sourceOf } from '../../src/http/access/password-guesses.ts';
 import { hashOfToken } from '../../src/store/roles.ts';
 
 const account = { user: 'ann', password: 'p:ss wörd' };

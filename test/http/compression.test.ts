@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { App } from '../../src/http/app.ts';
-import { acceptsGzip } from '../../src/http/compression.ts';
-import { entityTag, namesTag } from '../../src/http/entity-tags.ts';
-import { JsonText, route } from '../../src/http/route.ts';
+import { App } from '../../src/http/app/app.ts';
+import { acceptsGzip } from '../../src/http/app/compression.ts';
+import { entityTag, namesTag } from '../../src/http/app/entity-tags.ts';
+import { JsonText, route } from '../../src/http/app/route.ts';
 
 const list = Array.from({ length: 1000 }, (_, index) => ({ name: `PC${index}`, x: index }));
 const tag = entityTag('a');

@@ -6,15 +6,15 @@ import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { Failure } from '../../src/failures.ts';
 import { configureLog } from '../../src/host/log.ts';
-import { Admissions } from '../../src/http/admissions.ts';
-import { App } from '../../src/http/app.ts';
-import { Authentication, basicHeader, oneAccount } from '../../src/http/authentication.ts';
-import { gate } from '../../src/http/gate.ts';
-import { Observation } from '../../src/http/observation.ts';
-import { TrustedProxies } from '../../src/http/proxies.ts';
-import { route, socketRoute } from '../../src/http/route.ts';
-import { HttpServer } from '../../src/http/server.ts';
-import { Tickets, ticketRoute } from '../../src/http/tickets.ts';
+import { Authentication, basicHeader, oneAccount } from '../../src/http/access/authentication.ts';
+import { gate } from '../../src/http/access/gate.ts';
+import { Admissions } from '../../src/http/access/open-connections.ts';
+import { TrustedProxies } from '../../src/http/access/proxies.ts';
+import { Tickets, ticketRoute } from '../../src/http/access/tickets.ts';
+import { App } from '../../src/http/app/app.ts';
+import { Observation } from '../../src/http/app/request-log.ts';
+import { route, socketRoute } from '../../src/http/app/route.ts';
+import { HttpServer } from '../../src/http/app/server.ts';
 
 const HTML = { accept: 'text/html,*/*;q=0.8', 'sec-fetch-mode': 'navigate' };
 

@@ -1,8 +1,8 @@
 // Which requests may pass, by Host, Origin and Sec-Fetch-Site: what keeps other sites' pages away from the labs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isLoopback } from '../../src/host/loopback.ts';
-import { hostName, refusal } from '../../src/http/guard.ts';
+import { isLoopback } from '../../src/host/network/loopback.ts';
+import { hostName, refusal } from '../../src/http/access/guard.ts';
 
 const rules = { hosts: ['labhost', 'lab.example.net'], origins: ['https://gns3.github.io'] };
 const request = {

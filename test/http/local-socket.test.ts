@@ -5,7 +5,7 @@ import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { isReachable, listenAt } from '../../src/http/local-socket.ts';
+import { isReachable, listenAt } from '../../src/http/access/local-socket.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 async function end(server: Server): Promise<void> {

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { test } from 'node:test';
-import { App } from '../../src/http/app.ts';
-import { gate } from '../../src/http/gate.ts';
-import { route, socketRoute } from '../../src/http/route.ts';
-import { HttpServer } from '../../src/http/server.ts';
+import { gate } from '../../src/http/access/gate.ts';
+import { App } from '../../src/http/app/app.ts';
+import { route, socketRoute } from '../../src/http/app/route.ts';
+import { HttpServer } from '../../src/http/app/server.ts';
 
 /** `%` is the port. */
 const HOSTS: Record<string, string> = {

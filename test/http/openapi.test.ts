@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import * as v from 'valibot';
-import { openApiDocument, openApiRoute } from '../../src/http/openapi.ts';
-import { ROUTE_WORDS } from '../../src/http/openapi-words.ts';
-import { type JsonText, type Route, route, socketRoute } from '../../src/http/route.ts';
+import { type JsonText, type Route, route, socketRoute } from '../../src/http/app/route.ts';
+import { openApiDocument, openApiRoute } from '../../src/http/openapi/document.ts';
+import { ROUTE_WORDS } from '../../src/http/openapi/route-words.ts';
 import { LabServer } from '../controller/lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON that tests look into
@@ -44,7 +44,7 @@ test('every route of the server says what it is for, and nothing is said of rout
     Object.entries<Json>(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
   );
   const mute = operations.filter(([, { summary }]) => !summary).map(([name]) => name);
-  assert.deepEqual(mute, [], 'add them to src/http/openapi-words.ts');
+  assert.deepEqual(mute, [], 'add them to src/http/openapi/route-words.ts');
   const known = operations.flatMap(([name]) => [
     name,
     name
@@ -52,7 +52,7 @@ test('every route of the server says what it is for, and nothing is said of rout
       .replace(/(\/v2\/compute)\/\w+\/(images|uploads)/, '$1/{emulator}/$2'),
   ]);
   const gone = Object.keys(ROUTE_WORDS).filter((name) => !known.includes(name.replaceAll(/\{(\w+):[^{}]+\}/g, '{$1}')));
-  assert.deepEqual(gone, [], 'remove them from src/http/openapi-words.ts');
+  assert.deepEqual(gone, [], 'remove them from src/http/openapi/route-words.ts');
 });
 
 test('a route shows its parameters, its body, and how it ends', async () => {

@@ -7,12 +7,12 @@ import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { WebSocket } from 'ws';
 import { Failure } from '../../src/failures.ts';
-import { ensureSelfSigned } from '../../src/host/self-signed.ts';
-import { App } from '../../src/http/app.ts';
-import { gate } from '../../src/http/gate.ts';
-import { type Connected, route, socketRoute } from '../../src/http/route.ts';
-import { HttpServer } from '../../src/http/server.ts';
-import type { MessageSocket } from '../../src/http/sockets.ts';
+import { ensureSelfSigned } from '../../src/host/network/self-signed-certificate.ts';
+import { gate } from '../../src/http/access/gate.ts';
+import { App } from '../../src/http/app/app.ts';
+import { type Connected, route, socketRoute } from '../../src/http/app/route.ts';
+import { HttpServer } from '../../src/http/app/server.ts';
+import type { MessageSocket } from '../../src/http/sockets/message-socket.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { exchange, HALF_OPENINGS, opening, sendAndReset, statusOf } from './raw-client.ts';
 

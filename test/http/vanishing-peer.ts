@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { Connections } from '../../src/http/connections.ts';
+import { Connections } from '../../src/http/app/connections.ts';
 
 execFileSync('ip', ['link', 'set', 'lo', 'up']);
 const connections = new Connections({

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { verifyPassword } from '../../src/host/password-hash.ts';
+import { verifyPassword } from '../../src/host/values/password-hash.ts';
 import { AccountFile } from '../../src/store/account.ts';
 import { scratchDirectory } from './scratch.ts';
 

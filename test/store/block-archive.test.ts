@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { createAtomicFile } from '../../src/host/atomic-file.ts';
+import { createAtomicFile } from '../../src/host/files/atomic-file.ts';
 import { writeBlockArchive } from '../../src/store/archive/block-archive.ts';
 import { ArchiveReader } from '../../src/store/archive/reader.ts';
 import type { ArchiveSink } from '../../src/store/archive/writer.ts';

@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findLink } from '../../src/host/links.ts';
-import { nextExit } from '../../src/host/spawn.ts';
+import { findLink } from '../../src/host/network/kernel-interfaces.ts';
+import { nextExit } from '../../src/host/processes/spawn.ts';
 import { SupervisedProgram } from '../../src/supervisor/supervised-program.ts';
 import { until } from '../consoles/harness.ts';
 import { cannotMakeInterfaces, uniqueName } from '../fabric/namespaces.ts';

@@ -4,7 +4,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { TestContext } from 'node:test';
-import { openPseudoTerminal } from '../../src/host/pseudo-terminal.ts';
+import { openPseudoTerminal } from '../../src/host/processes/pseudo-terminal.ts';
 import { type Daemon, eventually, startDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
 

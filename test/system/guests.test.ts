@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { links } from '../../src/host/links.ts';
+import { links } from '../../src/host/network/kernel-interfaces.ts';
 import { noQemu, noTaps, SMALL } from '../compute/qemu-support.ts';
 import { copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { eventually, startDaemon } from './daemon.ts';

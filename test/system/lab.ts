@@ -1,7 +1,7 @@
 // A lab on a daemon under test, made by requests of the public API.
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_SEARCH_PATH } from '../../src/host/programs.ts';
+import { DEFAULT_SEARCH_PATH } from '../../src/host/processes/program-path.ts';
 import type { Daemon } from './daemon.ts';
 
 // Members that tests look at.

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { findProgram } from '../../src/host/programs.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 import { fill, scratchFileSystem } from '../store/scratch.ts';
 import { BUILT_IN, type Client, client as newClient, Terminal } from './client.ts';
 import { eventually } from './daemon.ts';

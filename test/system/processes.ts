@@ -1,6 +1,6 @@
 // What runs on this host, as far as a test may know and end it.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { isBelow } from '../../src/host/below.ts';
+import { isBelow } from '../../src/host/files/relative-path.ts';
 
 function readOf<T>(read: () => T): T | undefined {
   try {

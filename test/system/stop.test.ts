@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { isTemporaryName } from '../../src/host/atomic-file.ts';
+import { isTemporaryName } from '../../src/host/files/atomic-file.ts';
 import { Client } from '../consoles/harness.ts';
 import { judge, OtherLoad } from '../other-load.ts';
 import { DAEMON_HOMES, startDaemon } from './daemon.ts';

@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import type { Picture } from '../../src/client/top.ts';
+import type { Picture } from '../../src/client/commands/top.ts';
 import { image, LICENCE, noCompiler } from '../compute/iou-support.ts';
 import { client, Terminal } from './client.ts';
 import { eventually } from './daemon.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { api, lastRefusal, Refusal, stopWaiting, unanswered } from '../../src/web/model/api.ts';
+import { api, lastRefusal, Refusal, stopWaiting, unanswered } from '../../src/web/model/server/api.ts';
 
 const CALLS: Readonly<Record<string, () => Promise<unknown>>> = {
   get: () => api.get('/x'),

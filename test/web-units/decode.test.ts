@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { findProgram } from '../../src/host/programs.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 import { decode } from '../../src/web/capture/decode/decode.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { CORPUS, pcapOf } from './corpus.ts';

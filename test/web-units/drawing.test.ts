@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isCrossed } from '../../src/layout/faults.ts';
-import { newShape, pictureSize, readShape, type Shape, sizeOf, writeShape } from '../../src/web/model/drawing.ts';
-import { type Box, nearest, overlap, snapped } from '../../src/web/model/geometry.ts';
-import { nodeTakes, takenIn, wayToRoom, withName } from '../../src/web/model/room.ts';
-import { dashesOf, readLinkStyle, readStyle } from '../../src/web/model/style.ts';
-import type { DrawingObject, LinkObject, NodeObject } from '../../src/web/model/types.ts';
+import { newShape, pictureSize, readShape, type Shape, sizeOf, writeShape } from '../../src/web/model/lab/drawing.ts';
+import { nodeTakes, takenIn, wayToRoom, withName } from '../../src/web/model/lab/free-place.ts';
+import { type Box, nearest, overlap, snapped } from '../../src/web/model/lab/geometry.ts';
+import { dashesOf, readLinkStyle, readStyle } from '../../src/web/model/lab/label-style.ts';
+import type { DrawingObject, LinkObject, NodeObject } from '../../src/web/model/server/types.ts';
 
 test('shapes of other clients are read', () => {
   const rect = '<rect fill="#fff" fill-opacity="0.5" height="100" stroke="#000000" stroke-width="2" width="200" />';

@@ -1,7 +1,7 @@
 // The page's model of a lab against a real server: nothing that happens while its connection is away is lost.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Lab } from '../../src/web/model/lab.ts';
+import { Lab } from '../../src/web/model/lab/lab.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { Way } from '../web/way.ts';
 

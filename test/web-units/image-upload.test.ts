@@ -1,9 +1,9 @@
 // Uploads of images as the page does them, against a server that is cut, refuses and forgets; without a browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Refusal } from '../../src/web/model/api.ts';
-import { ImageUpload, type UploadObject } from '../../src/web/model/image-upload.ts';
-import { type Task, Tasks } from '../../src/web/model/tasks.ts';
+import { Refusal } from '../../src/web/model/server/api.ts';
+import { ImageUpload, type UploadObject } from '../../src/web/model/transfer/image-upload.ts';
+import { type Task, Tasks } from '../../src/web/model/transfer/tasks.ts';
 
 const SIZE = 1_000;
 const CUT = new Refusal(0, 'The connection broke off.');

@@ -1,8 +1,8 @@
 // What the page keeps of uploads, and how it knows a file again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sampleOf } from '../../src/web/model/file-sample.ts';
-import { isSameFile, KeptUploads } from '../../src/web/model/kept-uploads.ts';
+import { sampleOf } from '../../src/web/model/transfer/file-sample.ts';
+import { isSameFile, KeptUploads } from '../../src/web/model/transfer/kept-uploads.ts';
 
 const upload = { computeId: 'local', emulator: 'qemu', filename: 'a.img', filesize: 3, modified: 5, sample: 'x' };
 

@@ -1,9 +1,9 @@
 // The lists of the page without a page: labs in folders, what the command field finds.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { matching } from '../../src/web/model/commands.ts';
-import { labRows, type RowsOptions, splitName } from '../../src/web/model/lab-rows.ts';
-import type { ProjectObject } from '../../src/web/model/types.ts';
+import { matching } from '../../src/web/model/lab/commands.ts';
+import { labRows, type RowsOptions, splitName } from '../../src/web/model/lab/lab-rows.ts';
+import type { ProjectObject } from '../../src/web/model/server/types.ts';
 import { WORDS } from '../../src/web/words.ts';
 
 const project = (name: string, more: Partial<ProjectObject> = {}): ProjectObject =>

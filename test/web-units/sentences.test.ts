@@ -16,29 +16,29 @@ function filesWith(pattern: RegExp): string[] {
 
 test('requests are sent by the client of the API, and by those alone that cannot use it', () => {
   assert.deepEqual(filesWith(/\bfetch\(|XMLHttpRequest\(|sendBeacon\(/), [
-    'model/api.ts',
-    'model/server-page.ts', // whether the page itself has changed
-    'model/sockets.ts', // tickets, also in workers
+    'model/server/api.ts',
+    'model/server/server-page.ts', // whether the page itself has changed
+    'model/server/sockets.ts', // tickets, also in workers
     'tasks/send.ts', // tells how much has been sent
   ]);
-  assert.deepEqual(filesWith(/new Refusal\(/), ['model/api.ts', 'tasks/send.ts']);
+  assert.deepEqual(filesWith(/new Refusal\(/), ['model/server/api.ts', 'tasks/send.ts']);
 });
 
 test('the sentence of an error is made in one place, and does not depend on the status', () => {
   assert.deepEqual(filesWith(/instanceof Error\b|\bas Error\)|: Error\)|String\((error|reason)\)/), [
-    'model/sentence.ts',
+    'model/server/sentence.ts',
   ]);
   assert.deepEqual(filesWith(/\b(error|reason|refusal)\.message\b/), [
     'capture/worker.ts', // what is wrong with a filter, which no server has seen
-    'model/image-upload.ts', // goes on at another byte
-    'model/sentence.ts',
+    'model/server/sentence.ts',
+    'model/transfer/image-upload.ts', // goes on at another byte
     'panels/message.tsx', // whether the number of the request belongs to it
   ]);
   assert.deepEqual(filesWith(/instanceof Refusal\b|\b(error|refusal|reason)( as [^)]+\))?\.status\b/), [
-    'model/api.ts',
-    'model/image-upload.ts', // tries again where the way was cut
-    'model/lab.ts', // is gone, is refused, or is asked again
-    'model/undo.ts', // what is gone already needs no deletion
+    'model/server/api.ts',
+    'model/transfer/image-upload.ts', // tries again where the way was cut
+    'model/lab/lab.ts', // is gone, is refused, or is asked again
+    'model/lab/undo.ts', // what is gone already needs no deletion
     'tasks/image-uploads.ts', // the server has forgotten it
   ]);
 });

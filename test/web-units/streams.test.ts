@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { findProgram } from '../../src/host/programs.ts';
+import { findProgram } from '../../src/host/processes/program-path.ts';
 import { Ring } from '../../src/web/capture/ring.ts';
 import { Follower, type StreamObject } from '../../src/web/capture/streams/follower.ts';
 import { scratchDirectory } from '../store/scratch.ts';

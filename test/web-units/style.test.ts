@@ -1,7 +1,7 @@
 // Styles of labels: what people choose is written as GNS3's clients do, and what those wrote beside it stays.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lookOf, readStyle, restyled } from '../../src/web/model/style.ts';
+import { lookOf, readStyle, restyled } from '../../src/web/model/lab/label-style.ts';
 
 const USUAL = 'font-family: TypeWriter;font-size: 10.0;font-weight: bold;fill: #000000;fill-opacity: 1.0;';
 

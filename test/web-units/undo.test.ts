@@ -1,7 +1,7 @@
 // Undoing against a real server: what was changed here goes back, what somebody else has changed since stays.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { History, type Requests } from '../../src/web/model/undo.ts';
+import { History, type Requests } from '../../src/web/model/lab/undo.ts';
 import { LabServer } from '../controller/lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { after, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { basicHeader } from '../../src/http/authentication.ts';
+import { basicHeader } from '../../src/http/access/authentication.ts';
 import { CREDENTIALS, type Credentials } from './credentials.ts';
 import { FIREFOX, IS_FIREFOX, launchFirefox } from './firefox.ts';
 import { tellUnanswered, watchRequests } from './unanswered.ts';

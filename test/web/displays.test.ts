@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { createWebSocketStream, WebSocket } from 'ws';
-import { basicHeader } from '../../src/http/authentication.ts';
+import { basicHeader } from '../../src/http/access/authentication.ts';
 import { bootSector, noQemu, SMALL, TYPEWRITER } from '../compute/qemu-support.ts';
 import { lit as litOf, RfbClient, see } from '../compute/rfb-client.ts';
 import { eventually } from '../system/daemon.ts';

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { basicHeader } from '../../src/http/authentication.ts';
+import { basicHeader } from '../../src/http/access/authentication.ts';
 import { bootSector, noQemu, PANIC, SMALL } from '../compute/qemu-support.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';

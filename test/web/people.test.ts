@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { WebSocket } from 'ws';
-import { basicHeader } from '../../src/http/authentication.ts';
+import { basicHeader } from '../../src/http/access/authentication.ts';
 import { eventually } from '../system/daemon.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS, type Credentials } from './credentials.ts';

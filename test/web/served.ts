@@ -4,7 +4,7 @@ import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { basicHeader } from '../../src/http/authentication.ts';
+import { basicHeader } from '../../src/http/access/authentication.ts';
 import { LabServer } from '../controller/lab-server.ts';
 import { cablePair, cannotMakeInterfaces, ip, Namespace } from '../fabric/namespaces.ts';
 import { scratchDirectory } from '../store/scratch.ts';

@@ -1,7 +1,7 @@
 // A server that several people log in to, for tests of the page.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { basicHeader } from '../../src/http/authentication.ts';
+import { basicHeader } from '../../src/http/access/authentication.ts';
 import { AccountsFile } from '../../src/store/accounts.ts';
 import type { Role } from '../../src/store/roles.ts';
 import type { Credentials } from './credentials.ts';

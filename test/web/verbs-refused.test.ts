@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { basicHeader } from '../../src/http/authentication.ts';
+import { basicHeader } from '../../src/http/access/authentication.ts';
 import { until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';
@@ -25,7 +25,7 @@ interface Verb {
   typed?: readonly (readonly [Locator, string])[];
   /** Where its sentence stands, without one anywhere in an alert. */
   said?: Locator;
-  /** All outcomes; otherwise one of them, another for each verb, as all take their sentence from `sentenceOf` of `src/web/model/sentence.ts`. */
+  /** All outcomes; otherwise one of them, another for each verb, as all take their sentence from `sentenceOf` of `src/web/model/server/sentence.ts`. */
   isFirst?: boolean;
   /** These outcomes, where others are answered by trying again. */
   outcomes?: readonly Outcome[];

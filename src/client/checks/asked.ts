@@ -1,15 +1,15 @@
 // The checks that are meant, and of which lab: those of its file, of a file of checks alone, or those that the lab keeps.
 import { Readable } from 'node:stream';
 import { stringify } from 'yaml';
+import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
-import { exists } from '../../host/exists.ts';
-import { quoted } from '../../host/shell-word.ts';
-import { WrongUsage } from '../../wrong-usage.ts';
+import { exists } from '../../host/files/exists.ts';
+import { quoted } from '../../host/terminal/shell-word.ts';
+import type { Session } from '../frame/session.ts';
 import type { WantedCheck } from '../labfile/model.ts';
 import { besideOf, checksWithin, type OutsideFlag, parseChecks, parseLab, textOfFile } from '../labfile/read.ts';
 import { KEPT_CHECKS, keptChecksPath, readKeptChecks } from '../labfile/state.ts';
-import type { LabObject } from '../objects.ts';
-import type { Session } from '../session.ts';
+import type { LabObject } from '../server/objects.ts';
 import { labOfFile } from './which-lab.ts';
 
 /** The file that is meant when none is named. */

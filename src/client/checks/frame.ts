@@ -3,7 +3,7 @@
 import { describeFrame } from '../../demo/frames.ts';
 import { capturedFrames } from '../../demo/pcap-stream.ts';
 import { Failure } from '../../failures.ts';
-import { beginCapture } from '../capture.ts';
+import { beginCapture } from '../commands/capture.ts';
 import type { Look } from './observation.ts';
 import type { Scene } from './scene.ts';
 

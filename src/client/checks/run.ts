@@ -1,5 +1,5 @@
 // The checks of a lab, all at the same time but for those that would disturb each other.
-import { KeyedLock } from '../../host/keyed-lock.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { WantedCheck } from '../labfile/model.ts';
 import { lookForFrame } from './frame.ts';
 import { type Look, type Observation, observe } from './observation.ts';

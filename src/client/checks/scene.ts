@@ -1,14 +1,14 @@
 // The lab whose nodes and links are looked at, by the names of the file. Each console has one that types at a time.
 import { Failure } from '../../failures.ts';
-import { KeyedLock } from '../../host/keyed-lock.ts';
-import { Slots } from '../../host/slots.ts';
-import { usableConsole } from '../console-socket.ts';
-import { lastWords, lineWith, listenFor, talk } from '../console-talk.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
+import { Slots } from '../../host/values/slots.ts';
+import { usableConsole } from '../console/console-socket.ts';
+import { lastWords, lineWith, listenFor, talk } from '../console/console-talk.ts';
+import type { Session } from '../frame/session.ts';
 import { nodeKey } from '../labfile/model.ts';
 import type { Expected } from '../labfile/schema.ts';
-import { findLink } from '../link-ends.ts';
-import type { LabObject, LinkObject, NodeObject } from '../objects.ts';
-import type { Session } from '../session.ts';
+import { findLink } from '../server/link-ends.ts';
+import type { LabObject, LinkObject, NodeObject } from '../server/objects.ts';
 import type { Look } from './observation.ts';
 
 /** Consoles that are typed at at the same time. */

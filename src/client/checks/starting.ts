@@ -1,11 +1,11 @@
 // The nodes of a lab start in the order of its file: each when those before it are ready, as their consoles or pings say.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
-import { Slots } from '../../host/slots.ts';
+import { Slots } from '../../host/values/slots.ts';
+import type { Session } from '../frame/session.ts';
 import { fileWord, nodeKey, type WantedLab, type WantedNode } from '../labfile/model.ts';
 import type { Ready } from '../labfile/schema.ts';
-import type { LabObject } from '../objects.ts';
-import type { Session } from '../session.ts';
+import type { LabObject } from '../server/objects.ts';
 import { type Observation, observe } from './observation.ts';
 import { lookByPing } from './ping.ts';
 import { Scene, wordsOf } from './scene.ts';

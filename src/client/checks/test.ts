@@ -1,12 +1,12 @@
 // `labwired test`: the checks of a lab's file, as an acceptance test.
 import { Readable } from 'node:stream';
+import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
-import { WrongUsage } from '../../wrong-usage.ts';
-import { LAB_FLAG, type Noun, OUTSIDE, verb } from '../command.ts';
-import { counted } from '../counted.ts';
-import { save } from '../files.ts';
+import { LAB_FLAG, type Noun, OUTSIDE, verb } from '../frame/command.ts';
+import type { Session } from '../frame/session.ts';
 import type { OutsideFlag } from '../labfile/read.ts';
-import type { Session } from '../session.ts';
+import { counted } from '../terminal/counted.ts';
+import { save } from '../terminal/files.ts';
 import type { CheckResult } from './run.ts';
 
 function tell(session: Session, { name, passed, seen, seconds }: CheckResult): void {

@@ -1,9 +1,9 @@
 // The lab that the file describes, on the server.
 import { Failure } from '../../failures.ts';
+import type { Session } from '../frame/session.ts';
 import { fileWord, type WantedLab } from '../labfile/model.ts';
 import { findLab } from '../labfile/state.ts';
-import type { LabObject } from '../objects.ts';
-import type { Session } from '../session.ts';
+import type { LabObject } from '../server/objects.ts';
 
 /**
  * The lab of the file's id or name, or another that was named, such as a copy.

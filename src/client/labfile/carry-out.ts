@@ -1,8 +1,8 @@
 // Does what a plan says: one request a change, each of which the server does as a whole or not at all.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
-import { runs } from '../node.ts';
-import type { Session } from '../session.ts';
+import { runs } from '../commands/node.ts';
+import type { Session } from '../frame/session.ts';
 import { type Change, changeKey, removes } from './changes.ts';
 import { nodeKey, type WantedLab } from './model.ts';
 import { type Plan, planLab } from './plan.ts';

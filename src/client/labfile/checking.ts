@@ -1,6 +1,6 @@
 // What the schema has against a file, in words, at its place.
 import * as v from 'valibot';
-import { suggestion } from '../../nearest.ts';
+import { suggestion } from '../../host/values/nearest-name.ts';
 import { describeIssue } from '../../store/issues.ts';
 import type { Mistake } from './mistakes.ts';
 import { LabText } from './schema.ts';

@@ -2,9 +2,9 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
-import { fileFailure } from '../../host/atomic-file.ts';
-import { isBelow } from '../../host/below.ts';
-import { readRegularFile } from '../../host/regular-file.ts';
+import { fileFailure } from '../../host/files/atomic-file.ts';
+import { readRegularFile } from '../../host/files/regular-file.ts';
+import { isBelow } from '../../host/files/relative-path.ts';
 import type { Content } from './schema.ts';
 import { filledText, type Values } from './substitution.ts';
 

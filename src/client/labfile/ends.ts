@@ -1,6 +1,6 @@
 // `PC1:e0 -- SW1:2` as the two ends of a link.
 import { Failure } from '../../failures.ts';
-import { suggestion } from '../../nearest.ts';
+import { suggestion } from '../../host/values/nearest-name.ts';
 import { nodeKey, type WantedEnd } from './model.ts';
 
 /** The end, if it begins with the name of a node; the longest name counts, as names may have colons. */

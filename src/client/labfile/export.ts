@@ -3,12 +3,12 @@
 import { Document, isMap, isScalar, type Pair, parse, visit } from 'yaml';
 import { defaultEndLabel } from '../../controller/links/link.ts';
 import { defaultLabel } from '../../controller/nodes/label.ts';
-import { asset } from '../../host/assets.ts';
-import { harmless } from '../../host/terminal-text.ts';
+import { asset } from '../../host/files/assets.ts';
+import { harmless } from '../../host/terminal/terminal-text.ts';
 import { builtinProperties, findNodeKind, usualSymbol } from '../../store/node-kinds/kinds.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
-import type { Api } from '../api.ts';
-import { endText } from '../link-ends.ts';
+import type { Api } from '../server/api.ts';
+import { endText } from '../server/link-ends.ts';
 import { configPath, hasConfiguration, hasPrivateConfiguration, withoutMark } from './configurations.ts';
 import { SCHEMA_FILE, schemaHint } from './json-schema.ts';
 import { isWhole } from './plan-links.ts';

@@ -1,7 +1,7 @@
 // The format for editors: a JSON Schema of the very schemas that files are checked by.
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { settingWords } from '../../http/openapi-settings.ts';
+import { settingWords } from '../../http/openapi/setting-words.ts';
 import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
 import { propertyEntries } from './node-settings.ts';
 import { LabText } from './schema.ts';

@@ -1,6 +1,6 @@
 // The ports at the ends of links: whether nodes have them, or will have them when they are what the file says.
 import type { Port } from '../../store/node-kinds/port.ts';
-import { portNamed, portsInWords } from '../link-ends.ts';
+import { portNamed, portsInWords } from '../server/link-ends.ts';
 import type { Mistake } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { type Base, portsAhead } from './node-settings.ts';

@@ -2,9 +2,9 @@
 import { posix } from 'node:path';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
-import { suggestion } from '../../nearest.ts';
+import { suggestion } from '../../host/values/nearest-name.ts';
 import { findNodeKind } from '../../store/node-kinds/kinds.ts';
-import type { Api } from '../api.ts';
+import type { Api } from '../server/api.ts';
 import type { Mistake } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { baseOf, type NodePlan } from './plan-nodes.ts';

@@ -1,6 +1,6 @@
 // Mistakes in a file, each with its place and its fix: all of them are said at once.
 import { Failure } from '../../failures.ts';
-import { harmless } from '../../host/terminal-text.ts';
+import { harmless } from '../../host/terminal/terminal-text.ts';
 
 /** Counted from 1. */
 export interface Place {

@@ -1,6 +1,6 @@
 // A lab as its file wants it: checked, its copies counted out and its variables filled in.
 
-import { quoted } from '../../host/shell-word.ts';
+import { quoted } from '../../host/terminal/shell-word.ts';
 import type { Variables } from '../../store/vocabulary.ts';
 import type { WantedText } from './contents.ts';
 import type { Place } from './mistakes.ts';

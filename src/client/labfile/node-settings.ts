@@ -5,7 +5,7 @@ import { KINDS } from '../../compute/emulators/registry.ts';
 import { entriesOf, type NodeKind } from '../../compute/nodes/kind.ts';
 import type { NodeRequest } from '../../controller/templates/node-request.ts';
 import { Failure } from '../../failures.ts';
-import { nearest, suggestion } from '../../nearest.ts';
+import { nearest, suggestion } from '../../host/values/nearest-name.ts';
 import type { NodeKindFacts } from '../../store/node-kinds/kind.ts';
 import { findNodeKind, portsOf, usualProperties } from '../../store/node-kinds/kinds.ts';
 import type { Port } from '../../store/node-kinds/port.ts';

@@ -3,7 +3,7 @@
 import { normalizedFilters } from '../../controller/links/filters.ts';
 import { linkImpairments } from '../../controller/links/impairments.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
-import { type End, linkText, portNamed, portsToJoin } from '../link-ends.ts';
+import { type End, linkText, portNamed, portsToJoin } from '../server/link-ends.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
 import { nodeKey, type WantedEnd, type WantedLab, type WantedLink } from './model.ts';

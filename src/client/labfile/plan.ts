@@ -1,10 +1,10 @@
 // From a file and what a server has to what is to be done. Reads, and changes nothing.
 import type { Template } from '../../controller/templates/schema.ts';
-import { suggestion } from '../../nearest.ts';
-import type { Api } from '../api.ts';
-import { runs } from '../node.ts';
-import type { LabObject } from '../objects.ts';
-import type { Session } from '../session.ts';
+import { suggestion } from '../../host/values/nearest-name.ts';
+import { runs } from '../commands/node.ts';
+import type { Session } from '../frame/session.ts';
+import type { Api } from '../server/api.ts';
+import type { LabObject } from '../server/objects.ts';
 import type { Change } from './changes.ts';
 import { differences } from './compare.ts';
 import { configPath, withoutMark } from './configurations.ts';

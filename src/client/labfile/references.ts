@@ -1,6 +1,6 @@
 // What parts of a file say of each other: names that there must be, and members that go together.
 
-import { suggestion } from '../../nearest.ts';
+import { suggestion } from '../../host/values/nearest-name.ts';
 import { hasConfiguration, hasPrivateConfiguration } from './configurations.ts';
 import { endsOf, isSameEnd } from './ends.ts';
 import type { Mistake } from './mistakes.ts';

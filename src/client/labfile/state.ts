@@ -8,10 +8,10 @@ import { portsOf } from '../../store/node-kinds/kinds.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
 import type { TopologyNode } from '../../store/topology/schema.ts';
 import type { Label, NodeType } from '../../store/vocabulary.ts';
-import type { Api } from '../api.ts';
-import { findNamed } from '../find.ts';
-import type { LabObject, LinkObject, NodeObject } from '../objects.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../frame/session.ts';
+import type { Api } from '../server/api.ts';
+import { findNamed } from '../server/find.ts';
+import type { LabObject, LinkObject, NodeObject } from '../server/objects.ts';
 
 export interface ServerNode extends NodeObject, Omit<TopologyNode, keyof NodeObject> {
   properties: Record<string, unknown>;

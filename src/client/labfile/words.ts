@@ -1,7 +1,7 @@
 // Plans and differences as people read them.
-import { harmless } from '../../host/terminal-text.ts';
-import { counted } from '../counted.ts';
-import { textWidth } from '../text-width.ts';
+import { harmless } from '../../host/terminal/terminal-text.ts';
+import { counted } from '../terminal/counted.ts';
+import { textWidth } from '../terminal/text-width.ts';
 import type { Change, Kind } from './changes.ts';
 import type { Difference } from './compare.ts';
 

@@ -1,6 +1,6 @@
 // YAML that a terminal shows as it is.
 import { type Document, visit } from 'yaml';
-import { escaped, hasUnsafe } from '../../host/terminal-text.ts';
+import { escaped, hasUnsafe } from '../../host/terminal/terminal-text.ts';
 
 /** The text of a document, no line broken; what a terminal would obey is escaped, and so in double quotes. */
 export function yamlText(document: Document): string {

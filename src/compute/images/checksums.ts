@@ -4,11 +4,11 @@ import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
-import type { AtomicFile, AtomicFileData } from '../../host/atomic-file.ts';
-import { md5Of, RunningChecksum } from '../../host/checksum.ts';
-import { openContainedForRead, removeContained, writeContained } from '../../host/contained.ts';
-import { KeyedLock } from '../../host/keyed-lock.ts';
+import type { AtomicFile, AtomicFileData } from '../../host/files/atomic-file.ts';
+import { md5Of, RunningChecksum } from '../../host/files/checksum.ts';
+import { openContainedForRead, removeContained, writeContained } from '../../host/files/contained-files.ts';
 import { log } from '../../host/log.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
 
 /** What the name of a checksum's file ends with. */
 export const SIDECAR = '.md5sum';

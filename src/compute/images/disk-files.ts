@@ -2,9 +2,9 @@
 import { link, lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { fileFailure } from '../../host/atomic-file.ts';
-import { openContainedForRead } from '../../host/contained.ts';
-import { at } from '../../host/contained-place.ts';
+import { fileFailure } from '../../host/files/atomic-file.ts';
+import { openContainedForRead } from '../../host/files/contained-files.ts';
+import { at } from '../../host/files/contained-place.ts';
 import { type DiskHeader, type NamedFile, readDiskHeader } from './disk-header.ts';
 
 /** An image on an image, and so on. */

@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, posix } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { wayBelow } from '../../host/below.ts';
-import { openContainedForRead } from '../../host/contained.ts';
+import { openContainedForRead } from '../../host/files/contained-files.ts';
+import { wayBelow } from '../../host/files/relative-path.ts';
 import type { ImageKind } from '../../store/node-kinds/kinds.ts';
 import type { ImagePlace, Images } from './images.ts';
 

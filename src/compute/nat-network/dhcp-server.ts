@@ -1,6 +1,6 @@
 // Gives the nodes of the NAT network their addresses (RFC 2131). Knows messages, not where they come from or go to.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { netmask, type Subnet } from '../../host/ipv4.ts';
+import { netmask, type Subnet } from '../../host/network/ipv4.ts';
 import { type DhcpReply, type DhcpRequest, OPTION, TYPE } from './dhcp-message.ts';
 import { Leases } from './leases.ts';
 import { gatewayOf, rangeOf } from './subnet.ts';

@@ -1,8 +1,8 @@
 // What the host's packet filter does for the NAT network: one table of our own, put in place and taken away as a whole.
 import { Failure, messageOf } from '../../failures.ts';
-import { formatAddress, formatSubnet, type Subnet } from '../../host/ipv4.ts';
-import { findProgram } from '../../host/programs.ts';
-import { runProgram } from '../../host/run-program.ts';
+import { formatAddress, formatSubnet, type Subnet } from '../../host/network/ipv4.ts';
+import { findProgram } from '../../host/processes/program-path.ts';
+import { runProgram } from '../../host/processes/run-program.ts';
 
 const PROGRAM = 'nft';
 /** Milliseconds that it may take. */

@@ -1,7 +1,7 @@
 // Which addresses the NAT network gets: none that this host has a way to already.
 import { readFileSync } from 'node:fs';
 import { Failure } from '../../failures.ts';
-import { formatSubnet, netmask, overlap, parseSubnet, type Subnet } from '../../host/ipv4.ts';
+import { formatSubnet, netmask, overlap, parseSubnet, type Subnet } from '../../host/network/ipv4.ts';
 
 /** The first ones that are tried: those that people know from NAT networks of other programs. */
 const CANDIDATES: readonly Subnet[] = Array.from({ length: 132 }, (_, index) => ({

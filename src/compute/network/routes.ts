@@ -1,7 +1,7 @@
 // /v2/compute/network and the UDP ports of projects.
 import type { Config } from '../../config/schema.ts';
-import { networkInterfaces } from '../../host/interfaces.ts';
-import { type Route, route } from '../../http/route.ts';
+import { networkInterfaces } from '../../host/network/interfaces.ts';
+import { type Route, route } from '../../http/app/route.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Projects } from '../projects/projects.ts';
 

@@ -1,9 +1,9 @@
 // Files in the directories of nodes.
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { openContainedForRead, writeContained } from '../../host/contained.ts';
-import { listContained } from '../../host/contained-tree.ts';
-import { readBounded } from '../../host/regular-file.ts';
+import { openContainedForRead, writeContained } from '../../host/files/contained-files.ts';
+import { listContained } from '../../host/files/contained-tree.ts';
+import { readBounded } from '../../host/files/regular-file.ts';
 import type { NodeProject } from './owner.ts';
 
 /** Texts that the server itself works on are scripts and configurations; what is longer is none. */

@@ -4,14 +4,14 @@ import type * as v from 'valibot';
 import type { Config } from '../../config/schema.ts';
 import type { Console } from '../../consoles/console.ts';
 import { Failure } from '../../failures.ts';
-import type { Verdict } from '../../host/verdict.ts';
-import type { Connected, Route } from '../../http/route.ts';
-import type { Schema } from '../../http/validation.ts';
+import type { Verdict } from '../../host/values/check-result.ts';
+import type { Connected, Route } from '../../http/app/route.ts';
+import type { Schema } from '../../http/app/validation.ts';
 import type { NodeType } from '../../store/vocabulary.ts';
 import type { Services } from '../services.ts';
+import type { IsOver, KeptData } from './lifecycle/surviving-programs.ts';
 import type { Node, NodeIdentity } from './node.ts';
-import type { PortRules } from './port.ts';
-import type { IsOver, KeptData } from './surviving-programs.ts';
+import type { PortRules } from './ports/port.ts';
 
 /** The node with these identifiers. Throws a Failure `not-found` or `invalid`. */
 export type FindNode<Kind extends Node = Node> = (params: Record<'project_id' | 'node_id', string>) => Kind;

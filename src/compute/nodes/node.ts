@@ -1,9 +1,9 @@
 // What every kind of node has in common. A kind's folder adds what is special about it.
 import { Failure } from '../../failures.ts';
-import type { ProcessLoad } from '../../host/process-load.ts';
+import type { ProcessLoad } from '../../host/processes/process-load.ts';
 import type { Services } from '../services.ts';
 import type { NodeProject } from './owner.ts';
-import type { NodePort } from './port.ts';
+import type { NodePort } from './ports/port.ts';
 
 export type NodeStatus = 'stopped' | 'started' | 'suspended';
 

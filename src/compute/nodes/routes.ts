@@ -2,18 +2,18 @@
 import type { Console } from '../../consoles/console.ts';
 import { attachSocket } from '../../consoles/socket-client.ts';
 import { sizeOf } from '../../consoles/socket-control.ts';
-import { macNumberIn } from '../../http/mac-number.ts';
-import { lastBytes } from '../../http/query.ts';
-import { type Connected, type Route, type RouteOptions, route, socketRoute } from '../../http/route.ts';
-import type { Schema } from '../../http/validation.ts';
+import { macNumberIn } from '../../http/app/mac-number-header.ts';
+import { lastBytes } from '../../http/app/query.ts';
+import { type Connected, type Route, type RouteOptions, route, socketRoute } from '../../http/app/route.ts';
+import type { Schema } from '../../http/app/validation.ts';
 import { mustBeUuid } from '../identifiers.ts';
 import type { Projects } from '../projects/projects.ts';
-import { captureSocket, followCapture } from './captures.ts';
-import { diskUse } from './disk-use.ts';
-import { impairmentRoutes } from './impairment-routes.ts';
 import type { FindNode, NodeKind } from './kind.ts';
-import { Nio, nioAnswer } from './nio.ts';
-import type { NodePort } from './port.ts';
+import { diskUse } from './load/disk-use.ts';
+import { captureSocket, followCapture } from './ports/captures.ts';
+import { impairmentRoutes } from './ports/impairment-routes.ts';
+import { Nio, nioAnswer } from './ports/nio.ts';
+import type { NodePort } from './ports/port.ts';
 import { NodeCapture, NodeDuplicate } from './schema.ts';
 
 const WINDOW_QUERY = { cols: 'Columns of the window', rows: 'Rows of the window' };

@@ -1,6 +1,6 @@
 // The ports that this compute hands out: TCP for consoles, UDP for cables (as in release 2.2.57).
 import type { Config } from '../../config/schema.ts';
-import { isLoopback } from '../../host/loopback.ts';
+import { isLoopback } from '../../host/network/loopback.ts';
 import { PortPool } from './pool.ts';
 import { tcpBindable, udpBindable } from './probe.ts';
 

@@ -1,7 +1,7 @@
 // The files of a project, listed with their checksums.
-import { md5Of } from '../../host/checksum.ts';
-import { openContainedForRead } from '../../host/contained.ts';
-import { listContained } from '../../host/contained-tree.ts';
+import { md5Of } from '../../host/files/checksum.ts';
+import { openContainedForRead } from '../../host/files/contained-files.ts';
+import { listContained } from '../../host/files/contained-tree.ts';
 import type { NodeProject } from '../nodes/owner.ts';
 
 export interface ProjectFile {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
-import { fileFailure } from '../../host/atomic-file.ts';
+import { fileFailure } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
 import type { Variables } from '../../store/vocabulary.ts';
 import type { NodeKind } from '../nodes/kind.ts';

@@ -1,9 +1,9 @@
 // /v2/compute/projects: projects on this compute, their files and their notifications.
 import type { EventBus } from '../../events/bus.ts';
-import type { LoadMeter } from '../../host/statistics.ts';
-import { lineStream } from '../../http/event-streams.ts';
-import { downloadFile, uploadFile } from '../../http/files.ts';
-import { type Route, route } from '../../http/route.ts';
+import type { LoadMeter } from '../../host/processes/host-statistics.ts';
+import { downloadFile, uploadFile } from '../../http/app/files.ts';
+import { type Route, route } from '../../http/app/route.ts';
+import { lineStream } from '../../http/sockets/event-streams.ts';
 import type { ComputeEvents } from '../events.ts';
 import { listFiles } from './files.ts';
 import type { Projects } from './projects.ts';

@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 import type { FSWatcher } from 'chokidar';
 import { messageOf, systemCode } from '../../failures.ts';
-import { isTemporaryName } from '../../host/atomic-file.ts';
+import { isTemporaryName } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
 
 export interface WatchedFile {

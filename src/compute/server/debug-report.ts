@@ -1,8 +1,8 @@
 // The text of `GET /v2/compute/debug`: the state of this compute for somebody who helps with a problem. No secrets.
 import { release } from 'node:os';
 import type { Config } from '../../config/schema.ts';
-import { networkInterfaces } from '../../host/interfaces.ts';
-import type { LoadMeter } from '../../host/statistics.ts';
+import { networkInterfaces } from '../../host/network/interfaces.ts';
+import type { LoadMeter } from '../../host/processes/host-statistics.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Projects } from '../projects/projects.ts';
 

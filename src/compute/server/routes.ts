@@ -4,12 +4,12 @@ import type { Config } from '../../config/schema.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
-import type { LoadMeter } from '../../host/statistics.ts';
-import { CONSOLE_HOST } from '../../http/console-host.ts';
-import { socketStream } from '../../http/event-streams.ts';
-import { JsonText, type Route, route, socketRoute } from '../../http/route.ts';
+import type { LoadMeter } from '../../host/processes/host-statistics.ts';
+import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
+import { JsonText, type Route, route, socketRoute } from '../../http/app/route.ts';
+import { socketStream } from '../../http/sockets/event-streams.ts';
 import type { ComputeEvents } from '../events.ts';
-import type { NodeLoad } from '../nodes/node-load.ts';
+import type { NodeLoad } from '../nodes/load/node-load.ts';
 import { consoleHost } from '../ports/ports.ts';
 
 /** Milliseconds of silence after which a controller is sent a ping. */

@@ -1,9 +1,9 @@
 // What the ports of clouds and NATs lead to, and how it is opened.
 import { Failure, messageOf } from '../../failures.ts';
-import { followBridge, freeTapName } from '../../host/bridge-taps.ts';
-import { findLink } from '../../host/links.ts';
 import { log } from '../../host/log.ts';
-import { mustBeAllowed, resolved } from '../nodes/nio.ts';
+import { followBridge, freeTapName } from '../../host/network/bridge-taps.ts';
+import { findLink } from '../../host/network/kernel-interfaces.ts';
+import { mustBeAllowed, resolved } from '../nodes/ports/nio.ts';
 import type { Services } from '../services.ts';
 import type { UplinkPortEntry } from './ports-mapping.ts';
 import type { Uplink, UplinkSpec } from './uplink-port.ts';

@@ -1,9 +1,9 @@
 // A port of a cloud or a NAT: a port like any other, whose device is something outside of the lab, open while the port has a NIO.
 import type { Device } from '../../fabric/fabric.ts';
-import { KeyedLock } from '../../host/keyed-lock.ts';
-import type { Nio } from '../nodes/nio.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Node } from '../nodes/node.ts';
-import { NodePort, type PortRules } from '../nodes/port.ts';
+import type { Nio } from '../nodes/ports/nio.ts';
+import { NodePort, type PortRules } from '../nodes/ports/port.ts';
 import type { Services } from '../services.ts';
 
 /** What connects a port to the world outside of the lab, as long as it is open. */

@@ -1,7 +1,7 @@
 // The ports of a cloud or a NAT, and the failures of what they lead to: told in an event, since their NIOs are accepted all the same.
 import { Failure, messageOf } from '../../failures.ts';
 import { type Node, noSuchPort } from '../nodes/node.ts';
-import type { PortRules } from '../nodes/port.ts';
+import type { PortRules } from '../nodes/ports/port.ts';
 import type { Services } from '../services.ts';
 import { UplinkPort, type UplinkSpec } from './uplink-port.ts';
 

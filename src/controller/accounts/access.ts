@@ -1,8 +1,8 @@
 // Whether an account may use a route, and the audit line of what it did.
 import { Failure } from '../../failures.ts';
-import type { AccessControl, Answered } from '../../http/access-control.ts';
-import type { Admission, Identity } from '../../http/identity.ts';
-import type { Route, RouteRequest } from '../../http/route.ts';
+import type { AccessControl, Answered } from '../../http/access/access-control.ts';
+import type { Admission, Identity } from '../../http/access/identity.ts';
+import type { Route, RouteRequest } from '../../http/app/route.ts';
 import type { AuditFile } from '../../store/audit.ts';
 import { type Need, needOf } from './rules.ts';
 import { noProject, type Sharing } from './sharing.ts';

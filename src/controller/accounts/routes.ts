@@ -1,10 +1,10 @@
 // Accounts, tokens, the sharing of labs and the audit trail over HTTP. Extensions of the release's interface.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
-import type { Admissions } from '../../http/admissions.ts';
-import { HOST_ACCOUNT, isOfThisHost } from '../../http/authentication.ts';
-import type { Identity } from '../../http/identity.ts';
-import { type Route, type RouteRequest, route } from '../../http/route.ts';
+import { HOST_ACCOUNT, isOfThisHost } from '../../http/access/authentication.ts';
+import type { Identity } from '../../http/access/identity.ts';
+import type { Admissions } from '../../http/access/open-connections.ts';
+import { type Route, type RouteRequest, route } from '../../http/app/route.ts';
 import type { AccountsFile, StoredAccount, StoredToken } from '../../store/accounts.ts';
 import type { AuditFile } from '../../store/audit.ts';
 import type { Documents } from '../../store/documents.ts';

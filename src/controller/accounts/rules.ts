@@ -1,5 +1,5 @@
 // What each route asks of an account. A route that is not here is for admins.
-import type { Route } from '../../http/route.ts';
+import type { Route } from '../../http/app/route.ts';
 
 /**
  * - `read`: everybody who has logged in

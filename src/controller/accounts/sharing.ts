@@ -1,9 +1,9 @@
 // Which account owns each lab, and who else may watch or change it. A lab without a record is everybody's.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
-import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
-import type { Identity } from '../../http/identity.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
+import type { Identity } from '../../http/access/identity.ts';
 import type { Documents } from '../../store/documents.ts';
 import type { Role } from '../../store/roles.ts';
 

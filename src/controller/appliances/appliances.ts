@@ -5,10 +5,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure, messageOf } from '../../failures.ts';
-import { asset } from '../../host/assets.ts';
-import { eachOf } from '../../host/each-of.ts';
+import { asset } from '../../host/files/assets.ts';
+import { readRegularFile } from '../../host/files/regular-file.ts';
 import { log } from '../../host/log.ts';
-import { readRegularFile } from '../../host/regular-file.ts';
+import { eachOf } from '../../host/values/each-of.ts';
 import { parseJsonBounded } from '../../store/json.ts';
 import { type Appliance, type ApplianceDocument, describe, isObject, usageOf } from './document.ts';
 

@@ -2,8 +2,8 @@
 // templates made of those.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
-import { type Route, route } from '../../http/route.ts';
-import { validated } from '../../http/validation.ts';
+import { type Route, route } from '../../http/app/route.ts';
+import { validated } from '../../http/app/validation.ts';
 import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
 import { Text } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeList } from '../computes/answers.ts';

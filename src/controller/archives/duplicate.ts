@@ -2,8 +2,8 @@
 // with nodes elsewhere goes through an archive, which brings their files along.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeFileAtomically } from '../../host/atomic-file.ts';
-import { ongoing } from '../../host/progress.ts';
+import { writeFileAtomically } from '../../host/files/atomic-file.ts';
+import { ongoing } from '../../host/values/progress.ts';
 import { readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
 import { bytesBelow, copyTree } from '../copying.ts';
 import { PRESENCE } from '../lab/claims.ts';

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Failure } from '../../failures.ts';
-import { walkContained } from '../../host/contained-tree.ts';
+import { walkContained } from '../../host/files/contained-tree.ts';
 import { log } from '../../host/log.ts';
-import { ongoing } from '../../host/progress.ts';
-import { sorted } from '../../host/sorted.ts';
+import { ongoing } from '../../host/values/progress.ts';
+import { sorted } from '../../host/values/sorted.ts';
 import { nameProblem } from '../../store/archive/names.ts';
 import { type ArchiveSink, type Compression, packArchive } from '../../store/archive/writer.ts';
 import { nodeKind } from '../../store/node-kinds/kinds.ts';

@@ -3,10 +3,10 @@ import { constants, type StatsFs } from 'node:fs';
 import { mkdir, open, statfs, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { fileFailure } from '../../host/atomic-file.ts';
-import { counted, ongoing } from '../../host/progress.ts';
-import { WORTH_SHARING_BYTES } from '../../host/share-blocks.ts';
-import { writeSparsely } from '../../host/sparse.ts';
+import { fileFailure } from '../../host/files/atomic-file.ts';
+import { WORTH_SHARING_BYTES } from '../../host/files/share-blocks.ts';
+import { writeSparsely } from '../../host/files/sparse-file.ts';
+import { counted, ongoing } from '../../host/values/progress.ts';
 import type { ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
 

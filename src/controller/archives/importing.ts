@@ -3,9 +3,9 @@
 import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { fileFailure } from '../../host/atomic-file.ts';
+import { fileFailure } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
-import { counted, ongoing } from '../../host/progress.ts';
+import { counted, ongoing } from '../../host/values/progress.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import { writeTopologyFile } from '../../store/topology/file.ts';

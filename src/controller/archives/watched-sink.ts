@@ -1,5 +1,5 @@
 // Counts what goes into an archive, and breaks off when that is cancelled.
-import type { Progress } from '../../host/progress.ts';
+import type { Progress } from '../../host/values/progress.ts';
 import { type ArchiveSink, telling } from '../../store/archive/writer.ts';
 
 /** Takes entries for `sink`. */

@@ -1,9 +1,9 @@
 // One compute as the controller knows it: where it is, whether it is connected, what it can do, how busy it is; and the calls to it.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { log } from '../../host/log.ts';
-import { isLoopback } from '../../host/loopback.ts';
-import type { RequestOptions } from '../../http/app.ts';
-import type { MessageSocket, SocketData } from '../../http/sockets.ts';
+import { isLoopback } from '../../host/network/loopback.ts';
+import type { RequestOptions } from '../../http/app/app.ts';
+import type { MessageSocket, SocketData } from '../../http/sockets/message-socket.ts';
 import { parseJsonBounded } from '../../store/json.ts';
 import { reachableHost } from './address.ts';
 import { answerJson, answerText, ComputeRefusal, mustBeList } from './answers.ts';

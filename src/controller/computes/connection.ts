@@ -1,7 +1,7 @@
 // Keeps the connection to one compute: made once however many ask for it, made again when it is lost.
 import { type Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
-import type { MessageSocket, SocketData } from '../../http/sockets.ts';
+import type { MessageSocket, SocketData } from '../../http/sockets/message-socket.ts';
 import { type Introduction, introduce, Unauthorized } from './handshake.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 

@@ -1,7 +1,7 @@
 // Getting to know a compute: what it can do, whether it is of our release, and its notifications (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
-import { CONSOLE_HOST } from '../../http/console-host.ts';
-import type { MessageSocket } from '../../http/sockets.ts';
+import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
+import type { MessageSocket } from '../../http/sockets/message-socket.ts';
 import { answerJson, ComputeRefusal } from './answers.ts';
 import { within } from './limits.ts';
 import type { ComputeTransport } from './transport.ts';

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { Failure } from '../../failures.ts';
-import { isBelow } from '../../host/below.ts';
-import { walkContained } from '../../host/contained-tree.ts';
+import { walkContained } from '../../host/files/contained-tree.ts';
+import { isBelow } from '../../host/files/relative-path.ts';
 import { refusalOf } from './answers.ts';
 import type { Compute } from './compute.ts';
 

@@ -2,7 +2,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import WebSocket from 'ws';
 import { messageOf, systemCode } from '../../failures.ts';
-import { type MessageSocket, type SocketData, SocketInbox } from '../../http/sockets.ts';
+import { type MessageSocket, type SocketData, SocketInbox } from '../../http/sockets/message-socket.ts';
 import { refusalOf } from './answers.ts';
 import { ComputeUnreachable } from './transport.ts';
 

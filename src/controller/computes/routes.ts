@@ -2,8 +2,8 @@
 import { posix } from 'node:path';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
-import { operationId } from '../../http/operation-id.ts';
-import { type Route, route } from '../../http/route.ts';
+import { operationId } from '../../http/app/operation-id.ts';
+import { type Route, route } from '../../http/app/route.ts';
 import type { Sharing } from '../accounts/sharing.ts';
 import type { IdlePcSearches } from '../projects/idle-pc.ts';
 import { type ImageUser, type ImageUsers, inWords } from '../projects/image-users.ts';

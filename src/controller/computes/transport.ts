@@ -1,8 +1,8 @@
 // How the controller reaches a compute: requests and sockets below /v2/compute. The compute of this process is reached without a
 // network (an App is such a transport), a remote one over HTTP (remote.ts); everything above is the same for both.
 import { Failure } from '../../failures.ts';
-import type { RequestOptions } from '../../http/app.ts';
-import type { MessageSocket } from '../../http/sockets.ts';
+import type { RequestOptions } from '../../http/app/app.ts';
+import type { MessageSocket } from '../../http/sockets/message-socket.ts';
 
 export interface ComputeTransport {
   /** `target` is path and query, used exactly as written. @throws ComputeUnreachable */

@@ -1,5 +1,5 @@
 // Drawings over HTTP.
-import { type Route, route } from '../../http/route.ts';
+import { type Route, route } from '../../http/app/route.ts';
 import type { Drawings } from '../lab/drawings.ts';
 import type { Projects } from '../projects/projects.ts';
 import { DrawingBody } from './schema.ts';

@@ -2,7 +2,7 @@
 // delays that nodes ask for. Nodes of a host that cannot be reached are left out, and hold up no other.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
-import { eachOf } from '../../host/each-of.ts';
+import { eachOf } from '../../host/values/each-of.ts';
 import { ComputeUnreachable } from '../computes/transport.ts';
 import type { Node } from '../nodes/node.ts';
 import { nodeRun } from './claims.ts';

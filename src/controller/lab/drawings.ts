@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { Failure } from '../../failures.ts';
-import { openContainedForRead, removeContained, writeContained } from '../../host/contained.ts';
-import { defined } from '../../host/defined.ts';
-import { readBounded } from '../../host/regular-file.ts';
+import { openContainedForRead, removeContained, writeContained } from '../../host/files/contained-files.ts';
+import { readBounded } from '../../host/files/regular-file.ts';
+import { defined } from '../../host/values/defined-members.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import type { TopologyDrawing } from '../../store/topology/schema.ts';
 import { Drawing, type DrawingRecord } from '../drawings/drawing.ts';

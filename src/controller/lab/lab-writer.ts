@@ -3,9 +3,9 @@
 // is opened next, and the lab as it is here is kept beside it.
 import { join } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
-import { makeDirectory } from '../../host/directories.ts';
-import { KeyedLock } from '../../host/keyed-lock.ts';
+import { makeDirectory } from '../../host/files/directories.ts';
 import { log } from '../../host/log.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { LabChange, LabTexts } from '../../store/labs.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';

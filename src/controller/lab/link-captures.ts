@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
-import { feedBytes } from '../../http/byte-feed.ts';
-import type { Connected } from '../../http/route.ts';
-import { joinSockets } from '../../http/sockets.ts';
+import type { Connected } from '../../http/app/route.ts';
+import { feedBytes } from '../../http/sockets/byte-feed.ts';
+import { joinSockets } from '../../http/sockets/message-socket.ts';
 import { CAPTURES_DIRECTORY } from '../../store/captures.ts';
 import { ComputeRefusal, refusalOf } from '../computes/answers.ts';
 import { followingName } from '../links/capture-names.ts';

@@ -1,6 +1,6 @@
 // The records of nodes: each is written from the one before it, first to the disk, then here; what computes say of nodes is taken over.
 import { isDeepStrictEqual } from 'node:util';
-import { KeyedLock } from '../../host/keyed-lock.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { portsOf } from '../../store/node-kinds/kinds.ts';
 import type { Compute, ComputeMessage } from '../computes/compute.ts';
 import type { Announcer } from '../events.ts';

@@ -1,7 +1,7 @@
 // What can be done with nodes: create, make anew, change, delete, duplicate.
 import { randomUUID } from 'node:crypto';
 import { Failure, messageOf } from '../../failures.ts';
-import { KeyedLock } from '../../host/keyed-lock.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { LabChange } from '../../store/labs.ts';
 import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { NodeType } from '../../store/vocabulary.ts';

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
-import { ongoing } from '../../host/progress.ts';
+import { ongoing } from '../../host/values/progress.ts';
 import type { Lab } from '../../store/labs.ts';
 import type { Store } from '../../store/store.ts';
 import { hasTopologyFile, readTopologyFile, type TopologyFile } from '../../store/topology/file.ts';

@@ -1,8 +1,8 @@
 // The life of a project: opening, closing, closing by itself, and exchanging its files while it is open.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
-import { eachOf } from '../../host/each-of.ts';
 import { log } from '../../host/log.ts';
+import { eachOf } from '../../host/values/each-of.ts';
 import type { Node } from '../nodes/node.ts';
 import { cancelStarts, startAll, stopAllAtOnce } from './actions.ts';
 import { EVERYTHING } from './change-queue.ts';

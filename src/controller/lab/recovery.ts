@@ -2,8 +2,8 @@
 // nothing of the nodes that it had. They are made anew, stopped, with their ids, names, consoles and files, and wired anew; programs that
 // outlived the compute are reattached by that, the others are stopped.
 import { Failure, messageOf } from '../../failures.ts';
-import { eachOf } from '../../host/each-of.ts';
 import { log } from '../../host/log.ts';
+import { eachOf } from '../../host/values/each-of.ts';
 import { mustBeList, mustBeObject } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Announcer } from '../events.ts';

@@ -1,5 +1,5 @@
 // What is done to all nodes of a project: one round after the other.
-import { KeyedLock } from '../../host/keyed-lock.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
 
 export class Rounds {
   readonly #lock = new KeyedLock();

@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Failure } from '../../failures.ts';
-import { parseAddress } from '../../host/ipv4.ts';
+import { parseAddress } from '../../host/network/ipv4.ts';
 import { reachableHost } from '../computes/address.ts';
 import type { Compute } from '../computes/compute.ts';
 

@@ -1,7 +1,7 @@
 // The files of captures that a project has on this host, and those of its links that computes elsewhere have.
 import { basename, dirname, join } from 'node:path';
-import { listContained } from '../../host/contained-tree.ts';
-import { downloadFile } from '../../http/files.ts';
+import { listContained } from '../../host/files/contained-tree.ts';
+import { downloadFile } from '../../http/app/files.ts';
 import { CAPTURES_DIRECTORY, isPartOfRing } from '../../store/captures.ts';
 import { refusalOf } from '../computes/answers.ts';
 import type { Link } from './link.ts';

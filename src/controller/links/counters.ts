@@ -1,8 +1,8 @@
 // Counters of all links of a lab over one WebSocket: a message an interval with those that changed.
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
-import { wholeInQuery } from '../../http/query.ts';
-import type { MessageSocket } from '../../http/sockets.ts';
+import { wholeInQuery } from '../../http/app/query.ts';
+import type { MessageSocket } from '../../http/sockets/message-socket.ts';
 import { lineCounters } from './lines.ts';
 import type { Link } from './link.ts';
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { type MergedCapture, mergedCapture } from '../../fabric/capture-merge.ts';
 import type { CaptureBytes } from '../../fabric/capture-records.ts';
 import { Failure } from '../../failures.ts';
-import { openContainedForRead } from '../../host/contained.ts';
+import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { CAPTURES_DIRECTORY, isPartOfRing } from '../../store/captures.ts';
 import { refusalOf } from '../computes/answers.ts';
 import { pathAtCompute, type WantedFile } from './capture-files.ts';

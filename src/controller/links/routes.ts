@@ -1,6 +1,6 @@
 // Links over HTTP.
-import { lastBytes } from '../../http/query.ts';
-import { type Route, route, socketRoute } from '../../http/route.ts';
+import { lastBytes } from '../../http/app/query.ts';
+import { type Route, route, socketRoute } from '../../http/app/route.ts';
 import { changeLink } from '../lab/link-changes.ts';
 import type { Links } from '../lab/links.ts';
 import type { Project } from '../lab/project.ts';

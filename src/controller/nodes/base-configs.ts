@@ -1,10 +1,10 @@
 // Base configurations: properties that name a file whose text goes to the compute.
 import { isAbsolute, normalize } from 'node:path';
 import { Failure, type FailureCode } from '../../failures.ts';
-import { wayBelow } from '../../host/below.ts';
-import { openContainedForRead } from '../../host/contained.ts';
+import { openContainedForRead } from '../../host/files/contained-files.ts';
+import { openRegularFile, readBounded } from '../../host/files/regular-file.ts';
+import { wayBelow } from '../../host/files/relative-path.ts';
 import { log } from '../../host/log.ts';
-import { openRegularFile, readBounded } from '../../host/regular-file.ts';
 
 /** Property that names a file -> property that carries its text. */
 const FILES = {

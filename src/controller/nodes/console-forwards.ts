@@ -3,10 +3,10 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { messageOf } from '../../failures.ts';
-import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
-import { pipeToMessages } from '../../http/socket-pipe.ts';
-import type { MessageSocket } from '../../http/sockets.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
+import type { MessageSocket } from '../../http/sockets/message-socket.ts';
+import { pipeToMessages } from '../../http/sockets/socket-pipe.ts';
 import type { ConsoleForward, Node } from './node.ts';
 
 /** The ports for consoles of this host. */

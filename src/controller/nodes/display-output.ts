@@ -1,6 +1,6 @@
 // A display for those who may only watch: they see it, and their keys and pointers get nowhere.
 import { UnfitMessage, WatcherBytes } from '../../consoles/watched-display.ts';
-import type { MessageSocket, SocketEvents } from '../../http/sockets.ts';
+import type { MessageSocket, SocketEvents } from '../../http/sockets/message-socket.ts';
 
 /** Close code of RFC 6455's registry: the message is against the rules. */
 const AGAINST_THE_RULES = 1008;

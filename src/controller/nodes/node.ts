@@ -1,6 +1,6 @@
 // A node of a project: what is stored of it, what its compute says of it, and the object that clients see.
 import { Failure } from '../../failures.ts';
-import { frozen } from '../../host/frozen.ts';
+import { frozen } from '../../host/values/frozen.ts';
 import { nodeKind, portsOf, usualProperties } from '../../store/node-kinds/kinds.ts';
 import type { Port } from '../../store/node-kinds/port.ts';
 import type { CustomAdapter, Label, NodeType } from '../../store/vocabulary.ts';

@@ -2,8 +2,8 @@
 import { posix } from 'node:path';
 import { sizeOf } from '../../consoles/socket-control.ts';
 import { Failure } from '../../failures.ts';
-import { type Connected, type Route, type RouteRequest, route, socketRoute } from '../../http/route.ts';
-import { joinSockets, type MessageSocket, outputOnly } from '../../http/sockets.ts';
+import { type Connected, type Route, type RouteRequest, route, socketRoute } from '../../http/app/route.ts';
+import { joinSockets, type MessageSocket, outputOnly } from '../../http/sockets/message-socket.ts';
 import { NODE_KINDS, nodeKind } from '../../store/node-kinds/kinds.ts';
 import { refusalOf } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';

@@ -1,7 +1,7 @@
 // The console of a node for a client that names its window: its control messages reach the computes that know them.
 import { controlMessage, type TerminalSize } from '../../consoles/socket-control.ts';
-import type { Connected } from '../../http/route.ts';
-import { joinSockets, type MessageSocket } from '../../http/sockets.ts';
+import type { Connected } from '../../http/app/route.ts';
+import { joinSockets, type MessageSocket } from '../../http/sockets/message-socket.ts';
 import { lacksRoute } from '../computes/answers.ts';
 import type { Node } from './node.ts';
 

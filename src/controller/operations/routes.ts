@@ -2,8 +2,8 @@
 
 import type { OperationObject, Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
-import type { Identity } from '../../http/identity.ts';
-import { type Route, route } from '../../http/route.ts';
+import type { Identity } from '../../http/access/identity.ts';
+import { type Route, route } from '../../http/app/route.ts';
 import type { Sharing } from '../accounts/sharing.ts';
 import { mustBeList } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';

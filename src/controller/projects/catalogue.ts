@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import type { Config } from '../../config/schema.ts';
 import { Failure } from '../../failures.ts';
-import { KeyedLock } from '../../host/keyed-lock.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';
 import { type Announcer, forgetEvents } from '../events.ts';

@@ -1,6 +1,6 @@
 // The topology file of a closed project: what it holds, and new settings for it.
 import { join } from 'node:path';
-import { readRegularFile } from '../../host/regular-file.ts';
+import { readRegularFile } from '../../host/files/regular-file.ts';
 import { parseJsonBounded } from '../../store/json.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { topologyOf } from '../../store/topology/document.ts';

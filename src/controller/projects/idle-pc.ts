@@ -1,5 +1,5 @@
 // The search for a router's idle value on a compute, in a project of its own that is gone afterwards (as in release 2.2.57).
-import { KeyedLock } from '../../host/keyed-lock.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { mustBeObject } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { IdlePcSearch } from '../computes/schema.ts';

@@ -2,8 +2,8 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
-import { areApart } from '../../host/apart.ts';
-import { makeDirectory, removeEmptyDirectories } from '../../host/directories.ts';
+import { makeDirectory, removeEmptyDirectories } from '../../host/files/directories.ts';
+import { areApart } from '../../host/files/disjoint-paths.ts';
 import { log } from '../../host/log.ts';
 import type { Projects as StoredProjects } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';

@@ -2,10 +2,10 @@
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
-import { areApart } from '../../host/apart.ts';
-import { fileFailure } from '../../host/atomic-file.ts';
-import { isBelow, whereItWouldBe } from '../../host/below.ts';
-import { refuseReservedNames } from '../../host/reserved-names.ts';
+import { fileFailure } from '../../host/files/atomic-file.ts';
+import { areApart } from '../../host/files/disjoint-paths.ts';
+import { isBelow, whereItWouldBe } from '../../host/files/relative-path.ts';
+import { refuseReservedNames } from '../../host/files/reserved-names.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 
 export interface PlaceRules {

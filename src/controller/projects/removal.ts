@@ -2,7 +2,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
-import { exists } from '../../host/exists.ts';
+import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
 import type { Store } from '../../store/store.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';

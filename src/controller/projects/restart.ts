@@ -1,10 +1,10 @@
 // The first moments of a server: what a former life of it has left unwritten, which projects there are, and which of them were open.
 import type { Config } from '../../config/schema.ts';
 import { messageOf } from '../../failures.ts';
-import { isBelow } from '../../host/below.ts';
-import { makeDirectory } from '../../host/directories.ts';
-import { eachOf } from '../../host/each-of.ts';
+import { makeDirectory } from '../../host/files/directories.ts';
+import { isBelow } from '../../host/files/relative-path.ts';
 import { log } from '../../host/log.ts';
+import { eachOf } from '../../host/values/each-of.ts';
 import type { OpeningParts } from '../lab/opening.ts';
 import { Project } from '../lab/project.ts';
 import type { ProjectLife } from '../lab/project-life.ts';

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
-import { lineStream, type StreamOptions, socketStream } from '../../http/event-streams.ts';
-import { downloadFile, uploadFile } from '../../http/files.ts';
-import { operationId } from '../../http/operation-id.ts';
-import { type Route, route, socketRoute } from '../../http/route.ts';
+import { downloadFile, uploadFile } from '../../http/app/files.ts';
+import { operationId } from '../../http/app/operation-id.ts';
+import { type Route, route, socketRoute } from '../../http/app/route.ts';
+import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Announcer } from '../events.ts';
 import { journalStream } from '../lab/journal-stream.ts';

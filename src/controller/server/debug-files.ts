@@ -2,7 +2,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../failures.ts';
-import { writeFileAtomically } from '../../host/atomic-file.ts';
+import { writeFileAtomically } from '../../host/files/atomic-file.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Project } from '../lab/project.ts';
 

@@ -2,9 +2,9 @@
 import * as v from 'valibot';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
-import { lineStream, type StreamOptions, socketStream } from '../../http/event-streams.ts';
-import type { RequestClient } from '../../http/route.ts';
-import { type Route, route, socketRoute } from '../../http/route.ts';
+import type { RequestClient } from '../../http/app/route.ts';
+import { type Route, route, socketRoute } from '../../http/app/route.ts';
+import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
 import { noProject, type Sharing } from '../accounts/sharing.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Announcer } from '../events.ts';

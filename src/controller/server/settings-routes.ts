@@ -1,7 +1,7 @@
 // The IOU licence and the GNS3 VM over HTTP. There is no GNS3 VM here: its settings are kept for the clients that ask, and it cannot be switched on.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
-import { type Route, route } from '../../http/route.ts';
+import { type Route, route } from '../../http/app/route.ts';
 import { AnyObject, Integer } from '../../store/vocabulary.ts';
 import type { ServerSettings } from './settings.ts';
 

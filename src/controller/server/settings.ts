@@ -1,6 +1,6 @@
 // What clients ask for beside labs: the IOU licence, which computes are told with each start of such a node, and the GNS3 VM, which is
 // only kept (as in release 2.2.57).
-import { KeyedLock } from '../../host/keyed-lock.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Store } from '../../store/store.ts';
 
 type Settings = Record<string, unknown>;

@@ -5,8 +5,8 @@
 import { lstat, mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import * as v from 'valibot';
-import { fileFailure, writeFileAtomically } from '../../host/atomic-file.ts';
-import { exists } from '../../host/exists.ts';
+import { fileFailure, writeFileAtomically } from '../../host/files/atomic-file.ts';
+import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
 import { endStagings } from '../staging.ts';
 

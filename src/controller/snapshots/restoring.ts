@@ -4,9 +4,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../failures.ts';
-import { openContainedForRead } from '../../host/contained.ts';
+import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { log } from '../../host/log.ts';
-import { ongoing } from '../../host/progress.ts';
+import { ongoing } from '../../host/values/progress.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { writeTopologyFile } from '../../store/topology/file.ts';
 import type { Topology } from '../../store/topology/schema.ts';

@@ -1,7 +1,7 @@
 // Snapshots over HTTP.
 import type { Operations } from '../../events/operations.ts';
-import { operationId } from '../../http/operation-id.ts';
-import { type Route, route } from '../../http/route.ts';
+import { operationId } from '../../http/app/operation-id.ts';
+import { type Route, route } from '../../http/app/route.ts';
 import type { Projects } from '../projects/projects.ts';
 import { SnapshotCreate } from './schema.ts';
 import { snapshotJson } from './snapshot.ts';

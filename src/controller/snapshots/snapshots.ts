@@ -2,10 +2,10 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { removeContained, writeContained } from '../../host/contained.ts';
-import { namesIn } from '../../host/directories.ts';
-import { KeyedLock } from '../../host/keyed-lock.ts';
-import { ongoing } from '../../host/progress.ts';
+import { removeContained, writeContained } from '../../host/files/contained-files.ts';
+import { namesIn } from '../../host/files/directories.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
+import { ongoing } from '../../host/values/progress.ts';
 import { writeBlockArchive } from '../../store/archive/block-archive.ts';
 import { type Exports, refuseRunning } from '../archives/exporting.ts';
 import { SNAPSHOTS } from '../archives/repacking.ts';

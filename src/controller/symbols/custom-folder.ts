@@ -2,12 +2,12 @@
 import { closeSync, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { fileFailure } from '../../host/atomic-file.ts';
-import { isBelow } from '../../host/below.ts';
-import { listContained } from '../../host/contained-tree.ts';
-import { makeDirectory } from '../../host/directories.ts';
-import { removeLeftovers } from '../../host/leftovers.ts';
-import { READ_WITHOUT_WAITING } from '../../host/regular-file.ts';
+import { fileFailure } from '../../host/files/atomic-file.ts';
+import { listContained } from '../../host/files/contained-tree.ts';
+import { makeDirectory } from '../../host/files/directories.ts';
+import { removeLeftovers } from '../../host/files/leftovers.ts';
+import { READ_WITHOUT_WAITING } from '../../host/files/regular-file.ts';
+import { isBelow } from '../../host/files/relative-path.ts';
 import type { SymbolSize } from './catalogue.ts';
 import { pictureSize } from './picture-size.ts';
 

@@ -1,8 +1,8 @@
 // Symbols over HTTP.
 import { Failure } from '../../failures.ts';
-import { entityTag, namesTag } from '../../http/entity-tags.ts';
-import { downloadFile, uploadFile } from '../../http/files.ts';
-import { type Route, route } from '../../http/route.ts';
+import { entityTag, namesTag } from '../../http/app/entity-tags.ts';
+import { downloadFile, uploadFile } from '../../http/app/files.ts';
+import { type Route, route } from '../../http/app/route.ts';
 import { defaultSymbols } from './catalogue.ts';
 import type { Symbols } from './symbols.ts';
 

@@ -3,9 +3,9 @@
 import { access, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf } from '../../failures.ts';
-import { asset, assetNames } from '../../host/assets.ts';
-import { writeFileAtomically } from '../../host/atomic-file.ts';
-import { removeLeftoversBelow } from '../../host/leftovers.ts';
+import { asset, assetNames } from '../../host/files/assets.ts';
+import { writeFileAtomically } from '../../host/files/atomic-file.ts';
+import { removeLeftoversBelow } from '../../host/files/leftovers.ts';
 import { log } from '../../host/log.ts';
 
 /** Adds what is missing. A directory that cannot be written is not a reason not to start: nodes then begin without configuration. */

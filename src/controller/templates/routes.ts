@@ -1,7 +1,7 @@
 // Templates over HTTP.
 import { answerText } from '../../events/json.ts';
-import { entityTag, namesTag } from '../../http/entity-tags.ts';
-import { JsonText, type Route, route } from '../../http/route.ts';
+import { entityTag, namesTag } from '../../http/app/entity-tags.ts';
+import { JsonText, type Route, route } from '../../http/app/route.ts';
 import { type NodeRequest, nodeRequest } from './node-request.ts';
 import { TemplateCreate, TemplateUpdate, TemplateUsage } from './schema.ts';
 import type { Templates } from './templates.ts';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
-import { KeyedLock } from '../../host/keyed-lock.ts';
 import { log } from '../../host/log.ts';
-import { validated } from '../../http/validation.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
+import { validated } from '../../http/app/validation.ts';
 import type { Documents } from '../../store/documents.ts';
 import { findNodeKind } from '../../store/node-kinds/kinds.ts';
 import { BUILTIN_TEMPLATES } from './builtins.ts';

@@ -1,6 +1,6 @@
 // Memory for counters that the native frame loop counts in as well: blocks of numbers, each of which has a place that is its own.
 
-import { MOST_COUNTERS } from '../../host/frame-loop.ts';
+import { MOST_COUNTERS } from '../../host/network/frame-loop.ts';
 
 export interface CounterBlock {
   readonly values: Float64Array;

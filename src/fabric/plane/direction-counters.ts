@@ -1,6 +1,6 @@
 // What was seen of one direction of a cable since it was plugged in, or counting started from zero: no frame costs an allocation.
 
-import { DIRECTION_COUNTERS } from '../../host/frame-loop.ts';
+import { DIRECTION_COUNTERS } from '../../host/network/frame-loop.ts';
 import { DIRECTION_DROPS, type DirectionDropReason, type DirectionStatistics } from '../model.ts';
 import type { CounterBlock, CounterMemory } from './counter-memory.ts';
 

@@ -1,6 +1,6 @@
 // The worker's loop: waits for sockets, moves their frames, and listens to the main thread in between.
 
-import { FrameLoop } from '../../host/frame-loop.ts';
+import { FrameLoop } from '../../host/network/frame-loop.ts';
 import type { FrameCalls, SocketAddress } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress } from '../model.ts';
 import { Captures, type PostChunks } from './capture.ts';

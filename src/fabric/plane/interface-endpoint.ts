@@ -2,8 +2,8 @@
 
 import { constants } from 'node:os';
 import { Failure } from '../../failures.ts';
-import { joinBridge } from '../../host/bridge-taps.ts';
-import { changeLink, findLink } from '../../host/links.ts';
+import { joinBridge } from '../../host/network/bridge-taps.ts';
+import { changeLink, findLink } from '../../host/network/kernel-interfaces.ts';
 import { EBADFD, type FrameCalls, inNetworkOf, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceState, TapAddress } from '../model.ts';
 import { RunSender } from './run-sender.ts';

@@ -1,7 +1,7 @@
 // What a user is told who cannot have an interface, and what to do about it.
 
 import { Failure } from '../../failures.ts';
-import { capabilityFix } from '../../host/capabilities.ts';
+import { capabilityFix } from '../../host/processes/capabilities.ts';
 import { SystemError } from '../../host/system-calls.ts';
 import type { InterfaceAddress } from '../model.ts';
 

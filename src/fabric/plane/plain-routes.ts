@@ -10,7 +10,7 @@ import {
   MOST_ENDPOINTS,
   MOST_LEGS,
   MOST_SEATS,
-} from '../../host/frame-loop.ts';
+} from '../../host/network/frame-loop.ts';
 import type { CounterBlock } from './counter-memory.ts';
 
 /** Devices behind one another that a frame passes within the loop. */

@@ -1,7 +1,7 @@
 // A UDP socket of the fabric: packets of its one peer come in, frames go out to it in runs of slots.
 
 import { constants } from 'node:os';
-import { type FrameLoop, SEND_DROPS } from '../../host/frame-loop.ts';
+import { type FrameLoop, SEND_DROPS } from '../../host/network/frame-loop.ts';
 import type { FrameCalls } from '../../host/system-calls.ts';
 import type { Drops } from '../model.ts';
 import type { CounterBlock, CounterMemory } from './counter-memory.ts';

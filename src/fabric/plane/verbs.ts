@@ -1,7 +1,7 @@
 // The verbs of the main thread, done in the worker. Each does all or nothing.
 
 import { Failure } from '../../failures.ts';
-import { releaseMemory } from '../../host/memory.ts';
+import { releaseMemory } from '../../host/processes/memory.ts';
 import { familyOf, SystemError, trimAllocator } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress, InterfaceChange, InterfaceState, UdpAddress } from '../model.ts';
 import type { Verb, Verbs, WireDevice } from '../protocol.ts';

@@ -1,7 +1,7 @@
 // System calls on UDP sockets and on what waits for them.
 
 import { constants } from 'node:os';
-import type { OpenDescriptors } from '../open-descriptors.ts';
+import type { OpenDescriptors } from '../files/open-descriptors.ts';
 import { FrameMemory, MMSGHDR_BYTES, MSG_CONTROL, MSG_CONTROLLEN, MSG_LEN, SLOTS } from './frame-memory.ts';
 import { HeadedDatagramCalls } from './headed-datagrams.ts';
 import {

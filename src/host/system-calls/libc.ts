@@ -2,7 +2,7 @@
 // address that is given to the kernel lies in a slab, which is allocated once, off V8's heap, and never moves.
 
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
-import { loadKoffi } from '../koffi.ts';
+import { loadKoffi } from './koffi.ts';
 
 /** A system call that failed: `code` is the errno's name (`EADDRINUSE`), `call` the function's. */
 export class SystemError extends Error {

@@ -7,9 +7,9 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
-import type { AtomicFile } from '../../host/atomic-file.ts';
-import { fileFailure } from '../../host/atomic-file.ts';
-import { BLOCK_BYTES, shareBlocks, WORTH_SHARING_BYTES } from '../../host/share-blocks.ts';
+import type { AtomicFile } from '../../host/files/atomic-file.ts';
+import { fileFailure } from '../../host/files/atomic-file.ts';
+import { BLOCK_BYTES, shareBlocks, WORTH_SHARING_BYTES } from '../../host/files/share-blocks.ts';
 import { type ArchiveSink, CHUNK_BYTES, type EntryAttributes, FOLDER, REGULAR_FILE, SYMBOLIC_LINK } from './writer.ts';
 import { centralRecord, type EntryRecord, endRecords, extraFor, localHeader } from './zip-records.ts';
 

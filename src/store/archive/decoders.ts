@@ -18,7 +18,7 @@ import {
 import createLiblzma from 'node-liblzma/wasm/liblzma.js';
 import Bunzip from 'seek-bzip';
 import { Failure } from '../../failures.ts';
-import { wasmFile } from '../../host/assets.ts';
+import { wasmFile } from '../../host/files/assets.ts';
 import { BZIP2, type LZMA } from './methods.ts';
 
 /** Where the compressed bytes of an entry are, and what the archive says of its content. */

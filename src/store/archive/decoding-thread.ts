@@ -1,5 +1,5 @@
 // Unpacks contents of archives that are compressed by bzip2 or LZMA, in a thread of its own.
-import { TaskThread } from '../../host/task-thread.ts';
+import { TaskThread } from '../../host/processes/task-thread.ts';
 import type { EncodedContent } from './decoders.ts';
 
 export type DecodingRequest =

@@ -1,5 +1,5 @@
 // The thread that unpacks what Node cannot: it has any number of contents open, and gives the next piece of one when asked.
-import { serveTasks } from '../../host/task-thread.ts';
+import { serveTasks } from '../../host/processes/task-thread.ts';
 import { decoder, type Pieces } from './decoders.ts';
 import type { DecodingRequest } from './decoding-thread.ts';
 

@@ -1,11 +1,11 @@
 // Names within a project archive, and the places that links in it lead to. The same rules when writing and when reading: what
 // an archive of ours holds can be read again, and what a hostile one says leads nowhere but into its own directory.
 
-import { isReservedName } from '../../host/reserved-names.ts';
+import { isReservedName } from '../../host/files/reserved-names.ts';
 
 const LONGEST_NAME_BYTES = 3_000;
 const LONGEST_PART_BYTES = 255;
-/** Levels; `host/contained.ts` writes no deeper. */
+/** Levels; `host/files/contained-files.ts` writes no deeper. */
 const DEEPEST = 100;
 /** As many links as Linux follows for one path. */
 const MOST_HOPS = 40;

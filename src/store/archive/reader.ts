@@ -6,7 +6,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { crc32, createZstdDecompress } from 'node:zlib';
 import { type Entry, fromFdPromise, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
 import { Failure, messageOf } from '../../failures.ts';
-import { BLOCK_BYTES, shareBlocks } from '../../host/share-blocks.ts';
+import { BLOCK_BYTES, shareBlocks } from '../../host/files/share-blocks.ts';
 import { decoded } from './decoding-thread.ts';
 import { findArchive, PartReader } from './extent.ts';
 import { BZIP2, LZMA, METHODS, methodName, ZSTD } from './methods.ts';

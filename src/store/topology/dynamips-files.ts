@@ -2,7 +2,7 @@
 import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { fileFailure } from '../../host/atomic-file.ts';
+import { fileFailure } from '../../host/files/atomic-file.ts';
 import type { DynamipsFiles } from './upgrade.ts';
 
 /**

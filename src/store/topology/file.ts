@@ -4,7 +4,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
-import { createAtomicFile, fileFailure, writeFileAtomically } from '../../host/atomic-file.ts';
+import { createAtomicFile, fileFailure, writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
 import type { ParsedTopology, ParseOptions } from './document.ts';
 import { moveDynamipsFiles } from './dynamips-files.ts';

@@ -1,6 +1,6 @@
 // Makes the text of a lab's file beside the main thread, which has clients to serve meanwhile.
 import { log } from '../../host/log.ts';
-import { TaskThread, ThreadEnded } from '../../host/task-thread.ts';
+import { TaskThread, ThreadEnded } from '../../host/processes/task-thread.ts';
 import { recordsOf } from './document.ts';
 import { type LabTextRequest, labText, type TopologyTextRequest, topologyText } from './lab-text.ts';
 import type { Topology } from './schema.ts';

@@ -1,5 +1,5 @@
 // The thread that makes the texts of large labs.
-import { serveTasks } from '../../host/task-thread.ts';
+import { serveTasks } from '../../host/processes/task-thread.ts';
 import { type LabTextRequest, labText, type TopologyTextRequest, topologyText } from './lab-text.ts';
 
 serveTasks(

@@ -1,6 +1,6 @@
 // Reads long topology files beside the main thread, which has clients to serve meanwhile.
 import { log } from '../../host/log.ts';
-import { TaskThread, ThreadEnded } from '../../host/task-thread.ts';
+import { TaskThread, ThreadEnded } from '../../host/processes/task-thread.ts';
 import { type ParsedTopology, type ParseOptions, parseTopologyBytes } from './document.ts';
 
 /** Bytes up to which a file is read so soon that handing it over costs as much: a lab of some 100 nodes. */

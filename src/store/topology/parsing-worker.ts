@@ -1,5 +1,5 @@
 // The thread that reads long topology files.
-import { serveTasks } from '../../host/task-thread.ts';
+import { serveTasks } from '../../host/processes/task-thread.ts';
 import { parseTopologyBytes } from './document.ts';
 import type { ParsingRequest } from './parsing-thread.ts';
 

@@ -2,9 +2,9 @@
 import { lstat, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { fileFailure } from '../../host/atomic-file.ts';
-import { openContainedForRead, writeContained } from '../../host/contained.ts';
-import { walkContained } from '../../host/contained-tree.ts';
+import { fileFailure } from '../../host/files/atomic-file.ts';
+import { openContainedForRead, writeContained } from '../../host/files/contained-files.ts';
+import { walkContained } from '../../host/files/contained-tree.ts';
 import { nameProblem } from '../archive/names.ts';
 import { packArchive } from '../archive/writer.ts';
 import { pictureName } from './upgrade-legacy-drawings.ts';

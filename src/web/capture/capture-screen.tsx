@@ -1,11 +1,11 @@
 // A capture alone in its window.
 import { useSignal } from '@preact/signals';
 import { useCallback, useEffect } from 'preact/hooks';
-import { readAccount } from '../model/account.ts';
-import { api } from '../model/api.ts';
-import { readShares, whyNotChange } from '../model/may.ts';
-import { sentenceOf } from '../model/sentence.ts';
-import type { LinkObject, NodeObject } from '../model/types.ts';
+import { readAccount } from '../model/account/account.ts';
+import { readShares, whyNotChange } from '../model/account/permissions.ts';
+import { api } from '../model/server/api.ts';
+import { sentenceOf } from '../model/server/sentence.ts';
+import type { LinkObject, NodeObject } from '../model/server/types.ts';
 import { Link } from '../panels/link.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';

@@ -1,10 +1,10 @@
 // The capture of one link in the page: its packets, and what may be done with it.
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { api } from '../model/api.ts';
-import { copyText } from '../model/clipboard.ts';
-import { whyNotChange } from '../model/may.ts';
-import { sentenceOf } from '../model/sentence.ts';
+import { whyNotChange } from '../model/account/permissions.ts';
+import { copyText } from '../model/browser/clipboard.ts';
+import { api } from '../model/server/api.ts';
+import { sentenceOf } from '../model/server/sentence.ts';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 import { Download } from './download.tsx';

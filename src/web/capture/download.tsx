@@ -1,9 +1,9 @@
 // The files of captures, as they are on the server: one, those of a ring, or all of a lab merged to one.
 import { useSignal } from '@preact/signals';
-import { api } from '../model/api.ts';
-import { downloadFrom } from '../model/save-file.ts';
-import { sentenceOf } from '../model/sentence.ts';
-import { bytesInWords } from '../model/sizes.ts';
+import { bytesInWords } from '../model/browser/byte-sizes.ts';
+import { api } from '../model/server/api.ts';
+import { sentenceOf } from '../model/server/sentence.ts';
+import { downloadFrom } from '../model/transfer/save-file.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.capture;

@@ -1,6 +1,6 @@
 // The captures of all links of a lab in one list, alone in a window.
 import { useEffect, useMemo } from 'preact/hooks';
-import { Lab } from '../model/lab.ts';
+import { Lab } from '../model/lab/lab.ts';
 import { Link } from '../panels/link.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';

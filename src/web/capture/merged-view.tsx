@@ -1,6 +1,6 @@
 // The captures of all links of a lab in one list. A capture that begins later joins it.
 import { useRef } from 'preact/hooks';
-import type { Lab } from '../model/lab.ts';
+import type { Lab } from '../model/lab/lab.ts';
 import { WORDS } from '../words.ts';
 import { ForWireshark, LAST_BYTES, streamed } from './capture-view.tsx';
 import { DownloadMerged } from './download.tsx';

@@ -1,7 +1,7 @@
 // One capture that is read from its socket: frames, the figures of the server, and what became of the connection.
 
-import { sentenceOf } from '../model/sentence.ts';
-import { openSocket } from '../model/sockets.ts';
+import { sentenceOf } from '../model/server/sentence.ts';
+import { openSocket } from '../model/server/sockets.ts';
 import { type Clock, type Frame, FrameReader } from './frames.ts';
 import type { CaptureState, ServerFigures, SourceAddress } from './messages.ts';
 

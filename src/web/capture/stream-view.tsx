@@ -1,8 +1,8 @@
 // A stream of TCP that was put together: what each end has sent, as text or bytes, and what is missing.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { saveFile } from '../model/save-file.ts';
-import { bytesInWords } from '../model/sizes.ts';
+import { bytesInWords } from '../model/browser/byte-sizes.ts';
+import { saveFile } from '../model/transfer/save-file.ts';
 import { WORDS } from '../words.ts';
 import { asText, dump } from './byte-lines.ts';
 import type { CaptureFeed } from './feed.ts';

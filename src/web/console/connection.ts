@@ -1,6 +1,6 @@
 // The connection of a terminal with a node's console, made again when it breaks off.
 import { signal } from '@preact/signals';
-import { openSocket } from '../model/sockets.ts';
+import { openSocket } from '../model/server/sockets.ts';
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;

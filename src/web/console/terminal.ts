@@ -2,7 +2,7 @@
 import { FitAddon } from '@xterm/addon-fit';
 import { SearchAddon } from '@xterm/addon-search';
 import { type ILink, Terminal } from '@xterm/xterm';
-import { copyText } from '../model/clipboard.ts';
+import { copyText } from '../model/browser/clipboard.ts';
 import { WORDS } from '../words.ts';
 import { Connection } from './connection.ts';
 import { OutputFeed } from './output-feed.ts';

@@ -1,5 +1,5 @@
 // The address of a console that is a web page: of the node's own, or, behind a cloud, of a device somewhere.
-import type { NodeObject } from '../model/types.ts';
+import type { NodeObject } from '../model/server/types.ts';
 
 const EVERYWHERE = ['0.0.0.0', '::', ''];
 

@@ -1,7 +1,7 @@
 // A capture, as a tab of the dock.
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { loadPart } from '../model/part.ts';
+import { loadPart } from '../model/server/lazy-load.ts';
 import { openMerged } from '../verbs/link.ts';
 import { WORDS } from '../words.ts';
 import { keyOf } from './entries.ts';

@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Display } from '../console/display.ts';
-import { copyText } from '../model/clipboard.ts';
-import { loadPart } from '../model/part.ts';
+import { copyText } from '../model/browser/clipboard.ts';
+import { loadPart } from '../model/server/lazy-load.ts';
 import { WORDS } from '../words.ts';
 import { type DockAction, keyOf } from './entries.ts';
 import { ConnectionNotice } from './notice.tsx';

@@ -1,6 +1,6 @@
 // A link of a console is opened only when somebody has seen where it leads.
 import { useEffect, useRef } from 'preact/hooks';
-import { copyText } from '../model/clipboard.ts';
+import { copyText } from '../model/browser/clipboard.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.console;

@@ -1,8 +1,8 @@
 // The captures of all links in one list, as a tab of the dock.
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Lab } from '../model/lab.ts';
-import { loadPart } from '../model/part.ts';
+import type { Lab } from '../model/lab/lab.ts';
+import { loadPart } from '../model/server/lazy-load.ts';
 import { keyOf } from './entries.ts';
 import { ownWindow } from './own-window.ts';
 import type { PaneProps } from './pane.ts';

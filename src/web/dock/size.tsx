@@ -1,7 +1,7 @@
 // How high the dock is: dragged by its upper edge, or by the arrow keys, and remembered.
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { remembered } from '../model/remembered.ts';
+import { remembered } from '../model/browser/remembered.ts';
 import { WORDS } from '../words.ts';
 
 const FIRST_PIXELS = 260;

@@ -1,5 +1,5 @@
 // What the server's API document says of the settings of nodes, templates and hosts: of each path once, when the first form that needs it is shown.
-import { api } from '../model/api.ts';
+import { api } from '../model/server/api.ts';
 import { type Field, fieldsOf, type JsonSchema } from './schema.ts';
 
 interface Operation {

@@ -1,7 +1,7 @@
 // The images of a host, offered where a field names one.
-import { api } from '../model/api.ts';
-import { hindrancesOf } from '../model/hindrances.ts';
-import { useLoaded } from '../model/loaded.ts';
+import { api } from '../model/server/api.ts';
+import { useLoaded } from '../model/server/loaded.ts';
+import { hindrancesOf } from '../model/server/unavailable-kinds.ts';
 import type { Field } from './schema.ts';
 
 interface ImageObject {

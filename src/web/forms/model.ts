@@ -1,6 +1,6 @@
 // A form that is being filled in: what was typed stays until the server has taken it, whatever else happens meanwhile.
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import { sentenceOf } from '../model/sentence.ts';
+import { sentenceOf } from '../model/server/sentence.ts';
 import { placed } from './refusal.ts';
 import type { Field } from './schema.ts';
 import { isEqual, type ProblemWords, parsed, type Typed, typedOf } from './values.ts';

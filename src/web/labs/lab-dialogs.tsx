@@ -1,6 +1,6 @@
 // What is asked before a lab is changed: its settings, the name of a copy, whether it is to be deleted. What was typed stays until it worked.
-import { api } from '../model/api.ts';
-import type { ProjectObject } from '../model/types.ts';
+import { api } from '../model/server/api.ts';
+import type { ProjectObject } from '../model/server/types.ts';
 import { begin } from '../tasks/page-tasks.ts';
 import { WORDS } from '../words.ts';
 import { Asking } from './asking.tsx';

@@ -1,10 +1,10 @@
 // The table of labs: thousands of them are as quick as ten.
 import type { Signal } from '@preact/signals';
 import { dateInWords } from '../language.ts';
-import { account } from '../model/account.ts';
-import { api } from '../model/api.ts';
-import type { FolderRow, LabRow, Order, SortKey } from '../model/lab-rows.ts';
-import { shares, whyNot, whyNotChange } from '../model/may.ts';
+import { account } from '../model/account/account.ts';
+import { shares, whyNot, whyNotChange } from '../model/account/permissions.ts';
+import type { FolderRow, LabRow, Order, SortKey } from '../model/lab/lab-rows.ts';
+import { api } from '../model/server/api.ts';
 import { Link } from '../panels/link.tsx';
 import { type RowPlace, WindowedBodies } from '../panels/windowed.tsx';
 import { showExport } from '../tasks/dialogs.tsx';

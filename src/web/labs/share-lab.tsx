@@ -1,8 +1,8 @@
 // With whom a lab is shared: everybody, and single accounts, for watching or for changing.
-import type { Access, AccountObject, SharingObject } from '../model/account.ts';
-import { api } from '../model/api.ts';
-import { useLoaded } from '../model/loaded.ts';
-import type { ProjectObject } from '../model/types.ts';
+import type { Access, AccountObject, SharingObject } from '../model/account/account.ts';
+import { api } from '../model/server/api.ts';
+import { useLoaded } from '../model/server/loaded.ts';
+import type { ProjectObject } from '../model/server/types.ts';
 import { Message } from '../panels/message.tsx';
 import { Reading } from '../panels/reading.tsx';
 import { Dialog } from '../shell/dialog.tsx';

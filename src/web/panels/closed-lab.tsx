@@ -1,5 +1,5 @@
 // A lab that is not open: why, and the way to open it.
-import type { Lab } from '../model/lab.ts';
+import type { Lab } from '../model/lab/lab.ts';
 import { WORDS } from '../words.ts';
 import { LabHeader } from './lab-header.tsx';
 import { Link } from './link.tsx';

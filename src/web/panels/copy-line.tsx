@@ -1,7 +1,7 @@
 // A line to copy.
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { copyText } from '../model/clipboard.ts';
+import { copyText } from '../model/browser/clipboard.ts';
 import { WORDS } from '../words.ts';
 
 /** The line is selected as well, to be copied by hand where the browser refuses. */

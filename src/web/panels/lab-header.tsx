@@ -1,6 +1,6 @@
 // The head of a lab's screen: the head of the page with the lab's name, its connection, and what else belongs there.
 import type { ComponentChildren } from 'preact';
-import type { Lab } from '../model/lab.ts';
+import type { Lab } from '../model/lab/lab.ts';
 import { PageHeader } from './page-header.tsx';
 
 interface LabHeaderProps {

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { loadPart } from '../model/part.ts';
+import { loadPart } from '../model/server/lazy-load.ts';
 import { WORDS } from '../words.ts';
 
 /** A component that stands for one that is loaded when it is needed. */

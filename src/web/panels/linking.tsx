@@ -1,8 +1,8 @@
 // Making a link: the first node and its port, then the second.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
-import { freePorts } from '../model/ports.ts';
-import type { LinkEnd } from '../model/types.ts';
+import { freePorts } from '../model/lab/linked-ports.ts';
+import type { LinkEnd } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
 
 export function LinkingPanel({ context }: { context: LabContext }) {

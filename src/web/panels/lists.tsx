@@ -1,9 +1,9 @@
 // The nodes and links of a lab as lists: what the picture shows, for keyboards, readers and small windows.
 import { useSignal } from '@preact/signals';
 import type { LabContext } from '../lab-context.ts';
-import { readShape } from '../model/drawing.ts';
-import { endName, linkStates } from '../model/link-name.ts';
-import type { Selection } from '../model/selection.ts';
+import { readShape } from '../model/lab/drawing.ts';
+import { endName, linkStates } from '../model/lab/link-name.ts';
+import type { Selection } from '../model/lab/selection.ts';
 import { STATUS, stateOf, WORDS } from '../words.ts';
 import { showDetails } from './narrow.tsx';
 import { WindowedList } from './windowed.tsx';

@@ -1,7 +1,7 @@
 // Whether the page shows what is: a ring and a word; for how long it does not, and when something was heard last.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Connection, Events } from '../model/events.ts';
+import type { Connection, Events } from '../model/server/events.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.connection;

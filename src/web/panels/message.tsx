@@ -1,8 +1,8 @@
 // A sentence that says what went wrong, with what belongs to it: the number of the request, and when to try again.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { lastRefusal } from '../model/api.ts';
-import { copyText } from '../model/clipboard.ts';
+import { copyText } from '../model/browser/clipboard.ts';
+import { lastRefusal } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.message;

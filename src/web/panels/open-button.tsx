@@ -1,6 +1,7 @@
 // Opens a lab that is closed, or says why whoever is logged in cannot.
-import { api } from '../model/api.ts';
-import type { Lab } from '../model/lab.ts';
+
+import type { Lab } from '../model/lab/lab.ts';
+import { api } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 
 interface OpenButtonProps {

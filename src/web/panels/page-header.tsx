@@ -2,9 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Brand, Icon } from '../icons.tsx';
-import { account, readAccount } from '../model/account.ts';
-import type { Events } from '../model/events.ts';
-import { logOut } from '../model/log-out.ts';
+import { account, readAccount } from '../model/account/account.ts';
+import { logOut } from '../model/account/log-out.ts';
+import type { Events } from '../model/server/events.ts';
 import { bar } from '../shell/bar.ts';
 import { isCommandShown, isKeysShown } from '../shell/shown.ts';
 import { TasksButton } from '../tasks/tasks-button.tsx';

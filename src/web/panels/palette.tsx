@@ -2,10 +2,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
-import { api } from '../model/api.ts';
-import type { Point } from '../model/geometry.ts';
-import { useLoaded } from '../model/loaded.ts';
-import type { TemplateObject } from '../model/types.ts';
+import type { Point } from '../model/lab/geometry.ts';
+import { api } from '../model/server/api.ts';
+import { useLoaded } from '../model/server/loaded.ts';
+import type { TemplateObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
 import { Message } from './message.tsx';
 import { focusShownPane } from './narrow.tsx';

@@ -1,7 +1,7 @@
 // The symbols that nodes are drawn with, to choose from.
 import { useSignal } from '@preact/signals';
-import { api } from '../model/api.ts';
-import { useLoaded } from '../model/loaded.ts';
+import { api } from '../model/server/api.ts';
+import { useLoaded } from '../model/server/loaded.ts';
 import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
 import { Message } from './message.tsx';

@@ -1,6 +1,6 @@
 // What is asked before accounts change: a new one, another role or password, the end of one and whose its labs are then.
 import { Asking } from '../labs/asking.tsx';
-import { api } from '../model/api.ts';
+import { api } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 import { type Account, NewPassword, type RoleName } from './parts.tsx';
 

@@ -2,10 +2,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Asking } from '../labs/asking.tsx';
-import { account, accountProblem, readAccount } from '../model/account.ts';
-import { api } from '../model/api.ts';
-import { useLoaded } from '../model/loaded.ts';
-import { logOut } from '../model/log-out.ts';
+import { account, accountProblem, readAccount } from '../model/account/account.ts';
+import { logOut } from '../model/account/log-out.ts';
+import { api } from '../model/server/api.ts';
+import { useLoaded } from '../model/server/loaded.ts';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { WORDS } from '../words.ts';

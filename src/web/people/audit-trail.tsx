@@ -2,9 +2,9 @@
 
 import { useSignal } from '@preact/signals';
 import { namesInOrder } from '../language.ts';
-import { api } from '../model/api.ts';
-import { useLoaded } from '../model/loaded.ts';
-import type { ProjectObject } from '../model/types.ts';
+import { api } from '../model/server/api.ts';
+import { useLoaded } from '../model/server/loaded.ts';
+import type { ProjectObject } from '../model/server/types.ts';
 import { Choice } from '../panels/choice.tsx';
 import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';

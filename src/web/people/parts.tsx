@@ -1,6 +1,6 @@
 // What the screens of people share.
 import { dateInWords } from '../language.ts';
-import type { AccountObject } from '../model/account.ts';
+import type { AccountObject } from '../model/account/account.ts';
 
 export type RoleName = AccountObject['role'];
 

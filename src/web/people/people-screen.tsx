@@ -2,11 +2,11 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { account, accountProblem, readAccount } from '../model/account.ts';
-import { api } from '../model/api.ts';
-import { useLoaded } from '../model/loaded.ts';
-import { readShares, shares, whyNot } from '../model/may.ts';
-import type { ProjectObject } from '../model/types.ts';
+import { account, accountProblem, readAccount } from '../model/account/account.ts';
+import { readShares, shares, whyNot } from '../model/account/permissions.ts';
+import { api } from '../model/server/api.ts';
+import { useLoaded } from '../model/server/loaded.ts';
+import type { ProjectObject } from '../model/server/types.ts';
 import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';

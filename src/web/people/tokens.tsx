@@ -1,8 +1,8 @@
 // Tokens for programs of whoever is logged in: made, shown once, revoked.
 import { useSignal } from '@preact/signals';
 import { Asking } from '../labs/asking.tsx';
-import { api } from '../model/api.ts';
-import { useLoaded } from '../model/loaded.ts';
+import { api } from '../model/server/api.ts';
+import { useLoaded } from '../model/server/loaded.ts';
 import { Columns } from '../panels/columns.tsx';
 import { CopyLine } from '../panels/copy-line.tsx';
 import { Message } from '../panels/message.tsx';

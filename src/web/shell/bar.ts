@@ -1,6 +1,6 @@
 // The screens that the bar at the top and the command field offer. The table of screens fills it: it knows their components, which show the bar.
 import { computed, signal } from '@preact/signals';
-import { account } from '../model/account.ts';
+import { account } from '../model/account/account.ts';
 
 export interface BarEntry {
   path: string;

@@ -2,10 +2,10 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { go } from '../address.ts';
-import { api } from '../model/api.ts';
-import { type Command, matching } from '../model/commands.ts';
-import { useLoaded } from '../model/loaded.ts';
-import type { ProjectObject, TemplateObject } from '../model/types.ts';
+import { type Command, matching } from '../model/lab/commands.ts';
+import { api } from '../model/server/api.ts';
+import { useLoaded } from '../model/server/loaded.ts';
+import type { ProjectObject, TemplateObject } from '../model/server/types.ts';
 import { Message } from '../panels/message.tsx';
 import { Reading } from '../panels/reading.tsx';
 import { shownLab } from '../shown-lab.ts';

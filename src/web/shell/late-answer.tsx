@@ -1,5 +1,5 @@
 // Says that the server takes long to answer, and lets whoever has asked for something have their form back.
-import { stopWaiting, unanswered } from '../model/api.ts';
+import { stopWaiting, unanswered } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 
 export function LateAnswer() {

@@ -1,8 +1,8 @@
 // Says that the lab that was just left stops by itself, and offers to keep it.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { keepOpen, leftLab } from '../model/left-lab.ts';
-import { sentenceOf } from '../model/sentence.ts';
+import { keepOpen, leftLab } from '../model/lab/leave-lab.ts';
+import { sentenceOf } from '../model/server/sentence.ts';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 

@@ -1,6 +1,6 @@
 // Says that the server has another page meanwhile, or that a part of this one waits for it. It is never loaded by itself: consoles may hold text.
-import { awaitedParts } from '../model/part.ts';
-import { isOutdated } from '../model/version.ts';
+import { awaitedParts } from '../model/server/lazy-load.ts';
+import { isOutdated } from '../model/server/page-version.ts';
 import { WORDS } from '../words.ts';
 
 export function NewVersion() {

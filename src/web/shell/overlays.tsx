@@ -3,7 +3,7 @@ import { type Signal, signal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { go } from '../address.ts';
-import { loadPart } from '../model/part.ts';
+import { loadPart } from '../model/server/lazy-load.ts';
 import { shownLab } from '../shown-lab.ts';
 import { shownDialog } from '../tasks/dialogs.tsx';
 import { keyName, VERBS } from '../verbs.ts';

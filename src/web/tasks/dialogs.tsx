@@ -1,7 +1,7 @@
 // Windows about a lab that any screen may ask for; loaded when the first one is shown.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { loadPart } from '../model/part.ts';
+import { loadPart } from '../model/server/lazy-load.ts';
 
 export const shownDialog = signal<VNode | undefined>(undefined);
 

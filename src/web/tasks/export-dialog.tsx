@@ -1,7 +1,7 @@
 // What an archive of a lab is to have; the browser itself downloads it, so that its size does not matter.
 import { useSignal } from '@preact/signals';
 import { Asking } from '../labs/asking.tsx';
-import { api } from '../model/api.ts';
+import { api } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.exporting;

@@ -1,12 +1,12 @@
 // Images on their way to the server, and those of an earlier page, which go on when their file is chosen again.
 import { signal } from '@preact/signals';
-import { api, Refusal } from '../model/api.ts';
-import { sampleOf } from '../model/file-sample.ts';
-import { randomId } from '../model/ids.ts';
-import { ImageUpload, type UploadObject, type UploadWire } from '../model/image-upload.ts';
-import { ALIVE_MS, browserStore, isSameFile, type KeptUpload, KeptUploads } from '../model/kept-uploads.ts';
-import { sentenceOf } from '../model/sentence.ts';
-import type { Task } from '../model/tasks.ts';
+import { randomId } from '../model/browser/uuid.ts';
+import { api, Refusal } from '../model/server/api.ts';
+import { sentenceOf } from '../model/server/sentence.ts';
+import { sampleOf } from '../model/transfer/file-sample.ts';
+import { ImageUpload, type UploadObject, type UploadWire } from '../model/transfer/image-upload.ts';
+import { ALIVE_MS, browserStore, isSameFile, type KeptUpload, KeptUploads } from '../model/transfer/kept-uploads.ts';
+import type { Task } from '../model/transfer/tasks.ts';
 import { WORDS } from '../words.ts';
 import { inTurn, reasonOf, tasks } from './page-tasks.ts';
 import { send } from './send.ts';

@@ -1,9 +1,10 @@
 // The tasks of this page: what the server tells, what is sent to it, and what is begun here.
-import { api } from '../model/api.ts';
-import { Events } from '../model/events.ts';
-import { randomId } from '../model/ids.ts';
-import { sentenceOf } from '../model/sentence.ts';
-import { type OperationObject, Tasks } from '../model/tasks.ts';
+
+import { randomId } from '../model/browser/uuid.ts';
+import { api } from '../model/server/api.ts';
+import { Events } from '../model/server/events.ts';
+import { sentenceOf } from '../model/server/sentence.ts';
+import { type OperationObject, Tasks } from '../model/transfer/tasks.ts';
 import { send } from './send.ts';
 
 /** Images that are sent at the same time; the others wait. */

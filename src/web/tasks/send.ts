@@ -1,5 +1,5 @@
 // Sends a file by XMLHttpRequest, which tells how far it has come; fetch does not. The browser reads the file piece by piece from the disk.
-import { answerRefusal, Refusal } from '../model/api.ts';
+import { answerRefusal, Refusal } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 
 export interface Sending {

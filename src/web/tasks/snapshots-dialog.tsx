@@ -3,9 +3,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { dateInWords } from '../language.ts';
-import { api } from '../model/api.ts';
-import { whyNotChange } from '../model/may.ts';
-import { sentenceOf } from '../model/sentence.ts';
+import { whyNotChange } from '../model/account/permissions.ts';
+import { api } from '../model/server/api.ts';
+import { sentenceOf } from '../model/server/sentence.ts';
 import { Message } from '../panels/message.tsx';
 import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';

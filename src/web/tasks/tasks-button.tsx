@@ -3,8 +3,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { go } from '../address.ts';
 import { inNumbers } from '../language.ts';
-import { bytesInWords } from '../model/sizes.ts';
-import type { Task } from '../model/tasks.ts';
+import { bytesInWords } from '../model/browser/byte-sizes.ts';
+import type { Task } from '../model/transfer/tasks.ts';
 import { WORDS } from '../words.ts';
 import { tasks } from './page-tasks.ts';
 

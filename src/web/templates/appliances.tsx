@@ -1,10 +1,10 @@
 // The catalogue of appliances: found by category and words, what each version lacks, and its template by one click.
 import { useSignal } from '@preact/signals';
-import { api } from '../model/api.ts';
-import { useLoaded } from '../model/loaded.ts';
-import { whyNot } from '../model/may.ts';
-import { sentenceOf } from '../model/sentence.ts';
-import { bytesInWords } from '../model/sizes.ts';
+import { whyNot } from '../model/account/permissions.ts';
+import { bytesInWords } from '../model/browser/byte-sizes.ts';
+import { api } from '../model/server/api.ts';
+import { useLoaded } from '../model/server/loaded.ts';
+import { sentenceOf } from '../model/server/sentence.ts';
 import { Choice } from '../panels/choice.tsx';
 import { Message } from '../panels/message.tsx';
 import { SearchField } from '../panels/search-field.tsx';

@@ -3,12 +3,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { type TemplateForm, templateForms } from '../forms/document.ts';
-import { api } from '../model/api.ts';
-import { Collection } from '../model/collection.ts';
-import { type Hindrance, hindrancesOf } from '../model/hindrances.ts';
-import { useLoaded } from '../model/loaded.ts';
-import { whyNot } from '../model/may.ts';
-import { sentenceOf } from '../model/sentence.ts';
+import { whyNot } from '../model/account/permissions.ts';
+import { api } from '../model/server/api.ts';
+import { Collection } from '../model/server/collection.ts';
+import { useLoaded } from '../model/server/loaded.ts';
+import { sentenceOf } from '../model/server/sentence.ts';
+import { type Hindrance, hindrancesOf } from '../model/server/unavailable-kinds.ts';
 import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';

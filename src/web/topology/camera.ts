@@ -1,5 +1,5 @@
 // Where the window looks at. A gesture moves the picture as a whole; it is drawn anew when the gesture rests.
-import type { Box, Point } from '../model/geometry.ts';
+import type { Box, Point } from '../model/lab/geometry.ts';
 import { type View, zoomedAt } from './view.ts';
 
 /** The picture is larger than its window by this share on each side, so that a gesture can move it as a whole. */

@@ -1,9 +1,9 @@
 // The drawings of the map. Those that the page can edit are shapes of its own; all others are pictures, in which nothing can run.
 
-import { lineHeight, pictureSize, pixels, readShape, type Shape } from '../model/drawing.ts';
-import type { Box } from '../model/geometry.ts';
-import { fontFamily, UNCHOSEN_COLOUR } from '../model/style.ts';
-import type { DrawingObject } from '../model/types.ts';
+import { lineHeight, pictureSize, pixels, readShape, type Shape } from '../model/lab/drawing.ts';
+import type { Box } from '../model/lab/geometry.ts';
+import { fontFamily, UNCHOSEN_COLOUR } from '../model/lab/label-style.ts';
+import type { DrawingObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
 import { LOWEST_UPON_LINKS, type Stage } from './stage.ts';
 import { make, pictureAddress, set } from './svg.ts';

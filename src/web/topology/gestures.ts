@@ -1,8 +1,8 @@
 // What hands do upon the map with a mouse, a pen or a finger.
-import { newShape, readShape, sizeOf } from '../model/drawing.ts';
-import type { Box, Point } from '../model/geometry.ts';
-import { NOTHING, type Selection } from '../model/selection.ts';
-import type { DrawingObject } from '../model/types.ts';
+import { newShape, readShape, sizeOf } from '../model/lab/drawing.ts';
+import type { Box, Point } from '../model/lab/geometry.ts';
+import { NOTHING, type Selection } from '../model/lab/selection.ts';
+import type { DrawingObject } from '../model/server/types.ts';
 import {
   connectGrip,
   drawGrip,

@@ -1,5 +1,5 @@
 // The lines that nodes snap to, as a pattern.
-import type { ProjectObject } from '../model/types.ts';
+import type { ProjectObject } from '../model/server/types.ts';
 import { make } from './svg.ts';
 
 /** Pixels of the lab that the grid covers around its middle. */

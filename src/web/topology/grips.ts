@@ -1,9 +1,9 @@
 // What a pressed pointer does until it is let go: pan, select by a rectangle, move, connect, resize, move a label.
 
-import { type Drawn, LEAST_SIZE, type Shape, spanned } from '../model/drawing.ts';
-import { type Box, centreOf, overlap, type Point } from '../model/geometry.ts';
-import { NOTHING, type Selection } from '../model/selection.ts';
-import type { DrawingObject, LinkEnd, LinkObject, NodeObject } from '../model/types.ts';
+import { type Drawn, LEAST_SIZE, type Shape, spanned } from '../model/lab/drawing.ts';
+import { type Box, centreOf, overlap, type Point } from '../model/lab/geometry.ts';
+import { NOTHING, type Selection } from '../model/lab/selection.ts';
+import type { DrawingObject, LinkEnd, LinkObject, NodeObject } from '../model/server/types.ts';
 import { portKey, type Stage } from './stage.ts';
 import { make, set } from './svg.ts';
 

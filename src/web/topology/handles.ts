@@ -1,8 +1,8 @@
 // What only the thing under the pointer or the selected one shows: where a link begins, and where a drawing is resized.
-import type { Shape } from '../model/drawing.ts';
-import { readShape } from '../model/drawing.ts';
-import type { Box } from '../model/geometry.ts';
-import type { DrawingObject } from '../model/types.ts';
+import type { Shape } from '../model/lab/drawing.ts';
+import { readShape } from '../model/lab/drawing.ts';
+import type { Box } from '../model/lab/geometry.ts';
+import type { DrawingObject } from '../model/server/types.ts';
 import type { Stage } from './stage.ts';
 import { make, set } from './svg.ts';
 

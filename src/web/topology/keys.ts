@@ -1,7 +1,7 @@
 // Going from thing to thing by keys. The map is one stop of the Tab key; which of its things is meant is said to screen readers by
 // `aria-activedescendant`, so that the focus stays where it is when somebody else deletes that thing.
-import { centreOf, nearest, type Point } from '../model/geometry.ts';
-import type { LinkObject, NodeObject } from '../model/types.ts';
+import { centreOf, nearest, type Point } from '../model/lab/geometry.ts';
+import type { LinkObject, NodeObject } from '../model/server/types.ts';
 import { toggled } from './gestures.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,5 +1,5 @@
 // What a hand holds lies in a picture of its own meanwhile: the browser moves that, and paints nothing anew but the links at its border.
-import type { Point } from '../model/geometry.ts';
+import type { Point } from '../model/lab/geometry.ts';
 import { make, putAt } from './svg.ts';
 
 export class Lifted {

@@ -2,9 +2,9 @@
 
 import type { LabContext } from '../lab-context.ts';
 import { inNumbers } from '../language.ts';
-import { type LinkCounters, rateText } from '../model/counters.ts';
-import { linkName, linkStates } from '../model/link-name.ts';
-import type { Impairments, LinkObject } from '../model/types.ts';
+import { type LinkCounters, rateText } from '../model/lab/counters.ts';
+import { linkName, linkStates } from '../model/lab/link-name.ts';
+import type { Impairments, LinkObject } from '../model/server/types.ts';
 import { set, write } from './svg.ts';
 
 /** kbit/s from which on a line is drawn as wide as the next step. */

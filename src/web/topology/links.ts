@@ -1,8 +1,8 @@
 // The links of the map: lines between nodes, bowed where several join the same two; states and names of their ports.
-import { centreOf, type Point } from '../model/geometry.ts';
-import { portName } from '../model/ports.ts';
-import { dashesOf, readLinkStyle } from '../model/style.ts';
-import type { LinkEnd, LinkObject, NodeObject } from '../model/types.ts';
+import { centreOf, type Point } from '../model/lab/geometry.ts';
+import { dashesOf, readLinkStyle } from '../model/lab/label-style.ts';
+import { portName } from '../model/lab/linked-ports.ts';
+import type { LinkEnd, LinkObject, NodeObject } from '../model/server/types.ts';
 import { drawMarks } from './link-marks.ts';
 import { portKey, type Stage } from './stage.ts';
 import { make, set, setProperties, write } from './svg.ts';

@@ -1,8 +1,8 @@
 // The picture of a lab in plain SVG. It reads the model, draws what changed once a frame, and reports what hands do.
 import { effect } from '@preact/signals';
 import type { LabContext, LabMap } from '../lab-context.ts';
-import { around, type Box, centreOf, type Point } from '../model/geometry.ts';
-import { NOTHING } from '../model/selection.ts';
+import { around, type Box, centreOf, type Point } from '../model/lab/geometry.ts';
+import { NOTHING } from '../model/lab/selection.ts';
 import { DrawingLayer } from './drawings.ts';
 import { type GestureEvents, Gestures } from './gestures.ts';
 import { drawGrid } from './grid.ts';

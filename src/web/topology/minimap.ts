@@ -1,5 +1,5 @@
 // The whole lab in a corner, with the part that the window shows: a click or a drag looks elsewhere.
-import { around, type Box, centreOf } from '../model/geometry.ts';
+import { around, type Box, centreOf } from '../model/lab/geometry.ts';
 import { WORDS } from '../words.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,6 +1,6 @@
 // The nodes of the map: picture, name, state.
-import { readStyle } from '../model/style.ts';
-import type { NodeObject } from '../model/types.ts';
+import { readStyle } from '../model/lab/label-style.ts';
+import type { NodeObject } from '../model/server/types.ts';
 import { STATUS, stateOf, WORDS } from '../words.ts';
 import type { Stage } from './stage.ts';
 import { make, set, write } from './svg.ts';

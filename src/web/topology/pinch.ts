@@ -1,5 +1,5 @@
 // Two fingers upon the map: what lies between them stays between them, so that they move and zoom it at once.
-import type { Point } from '../model/geometry.ts';
+import type { Point } from '../model/lab/geometry.ts';
 import type { Camera } from './camera.ts';
 
 /** Pixels below which the distance of two fingers says nothing. */

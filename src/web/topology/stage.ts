@@ -1,8 +1,8 @@
 // What the parts of the map share: its elements, its camera, what a hand holds, and what is to be drawn anew.
 import type { LabContext } from '../lab-context.ts';
-import { type Shape, sizeOf, writeShape } from '../model/drawing.ts';
-import { type Box, type Point, snapped } from '../model/geometry.ts';
-import type { DrawingObject, NodeObject } from '../model/types.ts';
+import { type Shape, sizeOf, writeShape } from '../model/lab/drawing.ts';
+import { type Box, type Point, snapped } from '../model/lab/geometry.ts';
+import type { DrawingObject, NodeObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
 import { Camera } from './camera.ts';
 import { Lifted } from './lifted.ts';

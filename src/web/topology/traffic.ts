@@ -1,7 +1,7 @@
 // Keeps the marks of links up to date with their counters, while these are looked at: with the traffic, and with captures.
 import { effect } from '@preact/signals';
 import type { LabContext } from '../lab-context.ts';
-import type { LinkCounters } from '../model/counters.ts';
+import type { LinkCounters } from '../model/lab/counters.ts';
 
 /** Answers what ends it. */
 export function followTraffic({ lab, traffic }: LabContext): () => void {

@@ -1,8 +1,9 @@
 // Verbs of a lab as a whole.
-import { api } from '../model/api.ts';
-import { type Drawn, newShape } from '../model/drawing.ts';
-import type { ProjectObject } from '../model/types.ts';
-import type { ViewSetting } from '../model/view-settings.ts';
+
+import type { ViewSetting } from '../model/browser/view-settings.ts';
+import { type Drawn, newShape } from '../model/lab/drawing.ts';
+import { api } from '../model/server/api.ts';
+import type { ProjectObject } from '../model/server/types.ts';
 import { focusShown } from '../shell/focus.ts';
 import { showExport, showSnapshots } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';

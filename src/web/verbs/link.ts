@@ -1,7 +1,7 @@
 // Verbs of the link that is selected.
 import type { LabContext } from '../lab-context.ts';
-import { api } from '../model/api.ts';
-import type { LinkObject } from '../model/types.ts';
+import { api } from '../model/server/api.ts';
+import type { LinkObject } from '../model/server/types.ts';
 import { focusShown } from '../shell/focus.ts';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';

@@ -1,7 +1,7 @@
 // Verbs of the nodes that are selected.
 import { webAddress } from '../console/web-address.ts';
 import type { LabContext } from '../lab-context.ts';
-import { api } from '../model/api.ts';
+import { api } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 

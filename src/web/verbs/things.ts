@@ -1,7 +1,7 @@
 // Verbs of nodes and drawings alike, whichever of them are selected: moving, layers, locks, and their deletion.
 import type { LabContext } from '../lab-context.ts';
-import { api } from '../model/api.ts';
-import type { Update } from '../model/undo.ts';
+import type { Update } from '../model/lab/undo.ts';
+import { api } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 

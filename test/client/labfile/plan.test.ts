@@ -6,7 +6,7 @@ import { freeId, idFrom } from '../../../src/client/labfile/identity.ts';
 import { layOut } from '../../../src/client/labfile/layout.ts';
 import { parseLab } from '../../../src/client/labfile/read.ts';
 import { diffLines, wrapped } from '../../../src/client/labfile/words.ts';
-import { nearest } from '../../../src/nearest.ts';
+import { nearest } from '../../../src/host/values/nearest-name.ts';
 
 test('only what the file says is compared, in the form that a server keeps', () => {
   assert.equal(covers({ ram: 256 }, { ram: 256, cpus: 1 }), true);

@@ -10,7 +10,7 @@ import {
 import { DhcpServer } from '../../../src/compute/nat-network/dhcp-server.ts';
 import { arpProbe, arpSender, clientMessage, serverFrame } from '../../../src/compute/nat-network/frames.ts';
 import { Leases } from '../../../src/compute/nat-network/leases.ts';
-import { formatAddress, parseAddress, parseSubnet } from '../../../src/host/ipv4.ts';
+import { formatAddress, parseAddress, parseSubnet } from '../../../src/host/network/ipv4.ts';
 
 const SUBNET = parseSubnet('192.168.122.0/24')!;
 const GATEWAY = parseAddress('192.168.122.1')!;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ruleset } from '../../../src/compute/nat-network/rules.ts';
 import { chooseSubnet, gatewayOf, rangeOf, routedSubnets } from '../../../src/compute/nat-network/subnet.ts';
-import { formatAddress, formatSubnet, overlap, parseAddress, parseSubnet } from '../../../src/host/ipv4.ts';
+import { formatAddress, formatSubnet, overlap, parseAddress, parseSubnet } from '../../../src/host/network/ipv4.ts';
 
 const HEADER = 'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT';
 const route = (destination: string, mask: string, flags = '0001'): string =>

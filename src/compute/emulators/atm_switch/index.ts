@@ -1,5 +1,5 @@
 // Registers the ATM switch.
-import { circuitSwitch } from '../../nodes/circuit-switch.ts';
+import { circuitSwitch } from '../../nodes/ports/circuit-switch.ts';
 
 const HIGHEST_VPI = 4095;
 const HIGHEST_VCI = 65_535;

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../../../failures.ts';
-import { interfaceNames, interfaceType, isSpecialInterface } from '../../../host/interfaces.ts';
+import { interfaceNames, interfaceType, isSpecialInterface } from '../../../host/network/interfaces.ts';
 import { Node, type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
-import type { NodePort } from '../../nodes/port.ts';
+import type { NodePort } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { uplinkSpec } from '../../uplinks/opening.ts';
 import type { UplinkPortsMapping } from '../../uplinks/ports-mapping.ts';

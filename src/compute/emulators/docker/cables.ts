@@ -2,8 +2,8 @@
 
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import type { AdapterPorts } from '../../nodes/adapter-ports.ts';
-import type { LivePort } from '../../nodes/live-port.ts';
+import type { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
+import type { LivePort } from '../../nodes/ports/live-port.ts';
 
 export class Cables {
   readonly #node: string;

@@ -1,7 +1,7 @@
 // A container of a node, as the Engine knows it: made, found again, removed. It runs nothing yet.
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import { splitWords } from '../../nodes/words.ts';
+import { splitWords } from '../../nodes/lifecycle/command-words.ts';
 import { type Engine, EngineFailure, exception } from './engine.ts';
 import type { Environment } from './environment.ts';
 import { type Level, rightsOf } from './rights.ts';

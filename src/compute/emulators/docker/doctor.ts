@@ -1,8 +1,8 @@
 // What containers need of this host.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../../failures.ts';
-import { type Capability, lackedBy } from '../../../host/capabilities.ts';
-import { commands, ok, warning } from '../../../host/verdict.ts';
+import { type Capability, lackedBy } from '../../../host/processes/capabilities.ts';
+import { commands, ok, warning } from '../../../host/values/check-result.ts';
 import type { HostCheck } from '../../nodes/kind.ts';
 import { Engine } from './engine.ts';
 import { findBusybox } from './helper-files.ts';

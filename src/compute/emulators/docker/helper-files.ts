@@ -2,10 +2,10 @@
 import { chmod, open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../../failures.ts';
-import { asset, assetNames } from '../../../host/assets.ts';
-import { writeFileAtomically } from '../../../host/atomic-file.ts';
-import { makeDirectory } from '../../../host/directories.ts';
-import { findProgram } from '../../../host/programs.ts';
+import { asset, assetNames } from '../../../host/files/assets.ts';
+import { writeFileAtomically } from '../../../host/files/atomic-file.ts';
+import { makeDirectory } from '../../../host/files/directories.ts';
+import { findProgram } from '../../../host/processes/program-path.ts';
 import { exception } from './engine.ts';
 
 /** Names of busybox; Debian's package busybox-static has the last one, too, which others link with libraries of the host. */

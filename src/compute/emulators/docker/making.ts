@@ -1,7 +1,7 @@
 // From a node to its container: the image, which is brought where it is missing, the volumes, the environment.
 
+import { splitWords } from '../../nodes/lifecycle/command-words.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
-import { splitWords } from '../../nodes/words.ts';
 import type { Services } from '../../services.ts';
 import {
   createContainer,

@@ -1,12 +1,12 @@
 // A Docker container as a node: its image and settings, its life, and its rights.
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, messageOf } from '../../../failures.ts';
-import { loadOfGroup, type ProcessLoad } from '../../../host/process-load.ts';
+import { loadOfGroup, type ProcessLoad } from '../../../host/processes/process-load.ts';
 import { copyFiles } from '../../nodes/files.ts';
-import { LivePort } from '../../nodes/live-port.ts';
+import { ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
-import type { PortRules } from '../../nodes/port.ts';
-import { ProgramNode } from '../../nodes/program-node.ts';
+import { LivePort } from '../../nodes/ports/live-port.ts';
+import type { PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { Cables } from './cables.ts';
 import { writtenBytes } from './container.ts';

@@ -1,6 +1,6 @@
 // /v2/compute/docker: the images of the Engine, and those that are being brought; and what only containers can do.
 import * as v from 'valibot';
-import { type Route, route } from '../../../http/route.ts';
+import { type Route, route } from '../../../http/app/route.ts';
 import { Text } from '../../../store/vocabulary.ts';
 import type { FindNode } from '../../nodes/kind.ts';
 import type { Services } from '../../services.ts';

@@ -1,5 +1,5 @@
 // What the containers of one compute have in common: the Engine, what it tells, how many start at once.
-import { Slots } from '../../../host/slots.ts';
+import { Slots } from '../../../host/values/slots.ts';
 import type { Services } from '../../services.ts';
 import { INSTANCE_LABEL } from './container.ts';
 import { Engine } from './engine.ts';

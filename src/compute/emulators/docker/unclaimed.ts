@@ -2,7 +2,7 @@
 // there without a container, where that life ended before it was made.
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import type { IsOver } from '../../nodes/surviving-programs.ts';
+import type { IsOver } from '../../nodes/lifecycle/surviving-programs.ts';
 import { findContainers, INSTANCE_LABEL, NODE_LABEL, PROJECT_LABEL, removeContainer } from './container.ts';
 import type { Engine } from './engine.ts';
 import { findVolumes, type Labels, removeVolumes, type Volume } from './volumes.ts';

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, systemCode } from '../../../failures.ts';
-import { makeDirectory } from '../../../host/directories.ts';
+import { makeDirectory } from '../../../host/files/directories.ts';
 import { type Engine, EngineFailure, exception } from './engine.ts';
 
 const NETWORK = '/etc/network';

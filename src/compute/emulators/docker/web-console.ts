@@ -4,7 +4,7 @@ import { createServer as createHttpServer, type IncomingMessage, request, type S
 import { createServer, type Server, Socket } from 'node:net';
 import { Failure, messageOf } from '../../../failures.ts';
 import { connectInNetworkOf } from '../../../host/system-calls.ts';
-import type { ConsoleListener } from '../../nodes/console-endpoint.ts';
+import type { ConsoleListener } from '../../nodes/consoles/console-endpoint.ts';
 import { exception } from './engine.ts';
 
 /** Connections of clients at the same time. */

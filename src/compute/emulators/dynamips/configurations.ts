@@ -1,5 +1,5 @@
 // A router's configurations as files of its directory: written when it is created, read by the emulator, and taken back out of its memory.
-import { writeContained } from '../../../host/contained.ts';
+import { writeContained } from '../../../host/files/contained-files.ts';
 import { readText } from '../../nodes/files.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { Hypervisor } from './hypervisor.ts';

@@ -1,7 +1,7 @@
 // What of this host routers need.
 import { Failure } from '../../../failures.ts';
-import { findProgram } from '../../../host/programs.ts';
-import { missing, ok, warning } from '../../../host/verdict.ts';
+import { findProgram } from '../../../host/processes/program-path.ts';
+import { missing, ok, warning } from '../../../host/values/check-result.ts';
 import { type HostCheck, PROBE_MS } from '../../nodes/kind.ts';
 import { findDynamips } from './program.ts';
 

@@ -2,9 +2,9 @@
 import { rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf } from '../../../failures.ts';
-import { namesIn } from '../../../host/directories.ts';
-import { KeyedLock } from '../../../host/keyed-lock.ts';
+import { namesIn } from '../../../host/files/directories.ts';
 import { log } from '../../../host/log.ts';
+import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 import type { Image } from '../../images/references.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import { makeGhost } from './machine.ts';

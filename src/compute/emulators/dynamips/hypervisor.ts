@@ -1,6 +1,6 @@
 // The emulator's control connection: one command a line, and the lines of its answer. Facts: the emulator's line protocol.
 import { connect, type Socket } from 'node:net';
-import { KeyedLock } from '../../../host/keyed-lock.ts';
+import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 import { refusal } from './platforms.ts';
 
 /** To stop a router may take the emulator 10 s. */

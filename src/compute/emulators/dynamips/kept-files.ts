@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { namesIn } from '../../../host/directories.ts';
+import { namesIn } from '../../../host/files/directories.ts';
 import type { PlatformName } from './platforms.ts';
 
 /** Only of use to a router that runs. */

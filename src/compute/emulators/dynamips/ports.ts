@@ -2,9 +2,9 @@
 
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import type { Nio } from '../../nodes/nio.ts';
 import { type Node, noSuchPort } from '../../nodes/node.ts';
-import { NodePort, type PortRules } from '../../nodes/port.ts';
+import type { Nio } from '../../nodes/ports/nio.ts';
+import { NodePort, type PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { hasPort } from './cards.ts';
 import { LOOPBACK } from './process.ts';

@@ -1,11 +1,11 @@
 // One emulator process: on a terminal of the supervisor, with a control connection on loopback.
 import { EventEmitter, once } from 'node:events';
 import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
-import { takeFreePort } from '../../../host/free-ports.ts';
-import { childEnvironment, processToken } from '../../../host/processes.ts';
+import { takeFreePort } from '../../../host/network/free-ports.ts';
+import { childEnvironment, processToken } from '../../../host/processes/child-processes.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
+import type { ProgramRecord } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
-import type { ProgramRecord } from '../../nodes/surviving-programs.ts';
 import type { Services } from '../../services.ts';
 import { Hypervisor } from './hypervisor.ts';
 import { refusal } from './platforms.ts';

@@ -1,9 +1,9 @@
 // The dynamips program on this host: where it is and which version.
 import { stat } from 'node:fs/promises';
 import { messageOf } from '../../../failures.ts';
-import { childEnvironment } from '../../../host/processes.ts';
-import { findProgram } from '../../../host/programs.ts';
-import { runProgram } from '../../../host/run-program.ts';
+import { childEnvironment } from '../../../host/processes/child-processes.ts';
+import { findProgram } from '../../../host/processes/program-path.ts';
+import { runProgram } from '../../../host/processes/run-program.ts';
 import { refusal } from './platforms.ts';
 
 const PROBE_MS = 5000;

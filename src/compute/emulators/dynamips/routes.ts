@@ -1,5 +1,5 @@
 // /v2/compute/projects/{project_id}/dynamips/nodes/{node_id}: the search for a router's idle value (as in release 2.2.57).
-import { type Route, route } from '../../../http/route.ts';
+import { type Route, route } from '../../../http/app/route.ts';
 import type { FindNode } from '../../nodes/kind.ts';
 import type { DynamipsNode } from './node.ts';
 

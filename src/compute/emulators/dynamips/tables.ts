@@ -3,9 +3,9 @@
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../../failures.ts';
-import { makeDirectory, namesIn } from '../../../host/directories.ts';
-import { KeyedLock } from '../../../host/keyed-lock.ts';
+import { makeDirectory, namesIn } from '../../../host/files/directories.ts';
 import { log } from '../../../host/log.ts';
+import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 
 const TABLE = /^ilt_\w+$/;
 

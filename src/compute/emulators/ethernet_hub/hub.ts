@@ -2,11 +2,11 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
-import { MemoryPorts } from '../../nodes/memory-ports.ts';
-import { SWITCH_NIOS } from '../../nodes/nio.ts';
 import { Node, type NodeIdentity, noSuchPort } from '../../nodes/node.ts';
-import type { NodePort, PortRules } from '../../nodes/port.ts';
-import { numbered, stillConnected } from '../../nodes/ports-mapping.ts';
+import { MemoryPorts } from '../../nodes/ports/memory-ports.ts';
+import { SWITCH_NIOS } from '../../nodes/ports/nio.ts';
+import type { NodePort, PortRules } from '../../nodes/ports/port.ts';
+import { numbered, stillConnected } from '../../nodes/ports/ports-mapping.ts';
 import type { Services } from '../../services.ts';
 import type { PortsMapping } from './schema.ts';
 

@@ -1,6 +1,6 @@
 // Registers the Ethernet hub: always on, any number of ports, no console, no files of its own.
 import { defineKind } from '../../nodes/kind.ts';
-import { defaultPorts } from '../../nodes/ports-mapping.ts';
+import { defaultPorts } from '../../nodes/ports/ports-mapping.ts';
 import { HubNode, PORT_RULES } from './hub.ts';
 import { EthernetHubCreate, EthernetHubUpdate } from './schema.ts';
 

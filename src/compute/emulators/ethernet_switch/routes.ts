@@ -1,5 +1,5 @@
 // The table of MAC addresses over HTTP. The release has no such routes: its clients do not ask.
-import { type Route, route } from '../../../http/route.ts';
+import { type Route, route } from '../../../http/app/route.ts';
 import type { FindNode } from '../../nodes/kind.ts';
 import type { SwitchNode } from './node.ts';
 

@@ -1,5 +1,5 @@
 // Registers the Frame Relay switch.
-import { circuitSwitch } from '../../nodes/circuit-switch.ts';
+import { circuitSwitch } from '../../nodes/ports/circuit-switch.ts';
 
 /** DLCIs 0 and 1023 are the management's. */
 const HIGHEST_DLCI = 1022;

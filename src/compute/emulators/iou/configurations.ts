@@ -2,9 +2,9 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../../../failures.ts';
-import { openContainedForRead, writeContained } from '../../../host/contained.ts';
+import { openContainedForRead, writeContained } from '../../../host/files/contained-files.ts';
+import { readBounded } from '../../../host/files/regular-file.ts';
 import { log } from '../../../host/log.ts';
-import { readBounded } from '../../../host/regular-file.ts';
 import { refusal } from './image.ts';
 import { readNvram, writeNvram } from './nvram.ts';
 

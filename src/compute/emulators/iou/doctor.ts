@@ -1,8 +1,8 @@
 // What images of IOU need of this host: loaders for programs of 32 and of 64 bits, and a licence.
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../../failures.ts';
-import { exists } from '../../../host/exists.ts';
-import { ok, warning } from '../../../host/verdict.ts';
+import { exists } from '../../../host/files/exists.ts';
+import { ok, warning } from '../../../host/values/check-result.ts';
 import type { HostCheck } from '../../nodes/kind.ts';
 import { checkLicence, findLicence } from './licence.ts';
 

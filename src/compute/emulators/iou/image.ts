@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Failure, messageOf } from '../../../failures.ts';
-import { childEnvironment } from '../../../host/processes.ts';
-import { runProgram } from '../../../host/run-program.ts';
+import { childEnvironment } from '../../../host/processes/child-processes.ts';
+import { runProgram } from '../../../host/processes/run-program.ts';
 import { type Elf, NoProgram, readElf } from './elf.ts';
 
 const LIMIT_MS = 10_000;

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../../failures.ts';
-import { writeContained } from '../../../host/contained.ts';
+import { writeContained } from '../../../host/files/contained-files.ts';
 import { log } from '../../../host/log.ts';
 import { refusal } from './image.ts';
 

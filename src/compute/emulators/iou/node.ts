@@ -3,18 +3,18 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure } from '../../../failures.ts';
-import { writeContained } from '../../../host/contained.ts';
+import { writeContained } from '../../../host/files/contained-files.ts';
 import { imageKind } from '../../../store/node-kinds/kinds.ts';
 import { findImage, type Image, NO_IMAGE } from '../../images/references.ts';
-import { AdapterPorts } from '../../nodes/adapter-ports.ts';
 import { copyFiles } from '../../nodes/files.ts';
-import { warnOfMemory } from '../../nodes/memory-warning.ts';
-import { mustBePluggable, type Nio } from '../../nodes/nio.ts';
+import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
+import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
+import { ProgramNode } from '../../nodes/lifecycle/program-node.ts';
+import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
-import type { ExitInfo } from '../../nodes/node-runtime.ts';
-import { NodePort, type PortRules } from '../../nodes/port.ts';
-import { ProgramNode } from '../../nodes/program-node.ts';
-import type { SurvivingProgram } from '../../nodes/surviving-programs.ts';
+import { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
+import { mustBePluggable, type Nio } from '../../nodes/ports/nio.ts';
+import { NodePort, type PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import {
   adoptFiles,

@@ -1,10 +1,10 @@
 // A NAT as a node: one port, by which a lab reaches what this host reaches, through the host's NAT bridge or through a network of
 // our own.
 import { Failure } from '../../../failures.ts';
-import { interfaceNames, isAllowedInterface } from '../../../host/interfaces.ts';
+import { interfaceNames, isAllowedInterface } from '../../../host/network/interfaces.ts';
 import { NAT_GROUP } from '../../nat-network/network.ts';
 import { Node, type NodeIdentity } from '../../nodes/node.ts';
-import type { NodePort } from '../../nodes/port.ts';
+import type { NodePort } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { uplinkSpec } from '../../uplinks/opening.ts';
 import type { UplinkPortEntry } from '../../uplinks/ports-mapping.ts';

@@ -1,7 +1,7 @@
 // Which emulator runs a machine: found by its path, or by the platform that it emulates.
 import { basename } from 'node:path';
 import { Failure } from '../../../failures.ts';
-import { findProgram } from '../../../host/programs.ts';
+import { findProgram } from '../../../host/processes/program-path.ts';
 import { isPlatform } from './schema.ts';
 
 export interface Emulator {

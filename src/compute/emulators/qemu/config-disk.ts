@@ -3,11 +3,11 @@
 import { constants, copyFile, lstat, mkdir, open, readdir, rename, truncate, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../../failures.ts';
-import { createTemporaryDirectory, writeFileAtomically } from '../../../host/atomic-file.ts';
-import { openContainedForRead } from '../../../host/contained.ts';
-import { childEnvironment } from '../../../host/processes.ts';
-import { findProgram } from '../../../host/programs.ts';
-import { type ProgramRun, runProgram } from '../../../host/run-program.ts';
+import { createTemporaryDirectory, writeFileAtomically } from '../../../host/files/atomic-file.ts';
+import { openContainedForRead } from '../../../host/files/contained-files.ts';
+import { childEnvironment } from '../../../host/processes/child-processes.ts';
+import { findProgram } from '../../../host/processes/program-path.ts';
+import { type ProgramRun, runProgram } from '../../../host/processes/run-program.ts';
 import { nameProblem } from '../../../store/archive/names.ts';
 import { ArchiveReader } from '../../../store/archive/reader.ts';
 import { packArchive } from '../../../store/archive/writer.ts';

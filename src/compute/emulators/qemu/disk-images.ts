@@ -3,11 +3,11 @@
 import { link, readdir, unlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../../../failures.ts';
-import { createTemporaryDirectory, fileFailure, isTemporaryName } from '../../../host/atomic-file.ts';
-import { openContainedForRead } from '../../../host/contained.ts';
-import { makeDirectory } from '../../../host/directories.ts';
-import { exists } from '../../../host/exists.ts';
-import { runProgram } from '../../../host/run-program.ts';
+import { createTemporaryDirectory, fileFailure, isTemporaryName } from '../../../host/files/atomic-file.ts';
+import { openContainedForRead } from '../../../host/files/contained-files.ts';
+import { makeDirectory } from '../../../host/files/directories.ts';
+import { exists } from '../../../host/files/exists.ts';
+import { runProgram } from '../../../host/processes/run-program.ts';
 import { SIDECAR } from '../../images/checksums.ts';
 import { linkDiskFiles } from '../../images/disk-files.ts';
 import { findDiskTool } from './programs.ts';

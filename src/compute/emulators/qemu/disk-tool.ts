@@ -1,8 +1,8 @@
 // qemu-img on the disks of machines: the one beside the emulator.
 import { dirname, join } from 'node:path';
 import { Failure, messageOf } from '../../../failures.ts';
-import { findProgram } from '../../../host/programs.ts';
-import { type ProgramRun, runProgram } from '../../../host/run-program.ts';
+import { findProgram } from '../../../host/processes/program-path.ts';
+import { type ProgramRun, runProgram } from '../../../host/processes/run-program.ts';
 
 export class DiskTool {
   readonly #path: string;

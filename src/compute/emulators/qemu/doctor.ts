@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import type { Config } from '../../../config/schema.ts';
 import { Failure } from '../../../failures.ts';
-import { findProgram } from '../../../host/programs.ts';
-import { commands, missing, ok, warning } from '../../../host/verdict.ts';
+import { findProgram } from '../../../host/processes/program-path.ts';
+import { commands, missing, ok, warning } from '../../../host/values/check-result.ts';
 import { Images } from '../../images/images.ts';
 import type { HostCheck } from '../../nodes/kind.ts';
 import { findFirmware } from './firmware.ts';

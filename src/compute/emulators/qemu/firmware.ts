@@ -2,7 +2,7 @@
 import { constants, copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../failures.ts';
-import { namesIn } from '../../../host/directories.ts';
+import { namesIn } from '../../../host/files/directories.ts';
 
 /** Where Debian's package ovmf puts it. */
 const SYSTEM = '/usr/share/OVMF';

@@ -4,7 +4,7 @@ import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf, systemCode } from '../../../failures.ts';
-import { runProgram } from '../../../host/run-program.ts';
+import { runProgram } from '../../../host/processes/run-program.ts';
 
 export const KVM_DEVICE = '/dev/kvm';
 /** A guest that runs has ended long before. */

@@ -1,9 +1,9 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { basename, join } from 'node:path';
-import { eachOf } from '../../../host/each-of.ts';
-import { DEFAULT_SEARCH_PATH, findProgram } from '../../../host/programs.ts';
-import { runProgram } from '../../../host/run-program.ts';
+import { DEFAULT_SEARCH_PATH, findProgram } from '../../../host/processes/program-path.ts';
+import { runProgram } from '../../../host/processes/run-program.ts';
+import { eachOf } from '../../../host/values/each-of.ts';
 import { platformOf } from './binary.ts';
 import { kvmDeviceError, kvmProblem } from './kvm-probe.ts';
 

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { Failure } from '../../../failures.ts';
-import { Slots } from '../../../host/slots.ts';
+import { Slots } from '../../../host/values/slots.ts';
 import type { Services } from '../../services.ts';
 import { KnownDisks } from './known-disks.ts';
 

@@ -1,5 +1,5 @@
 // Words of a command line as a shell would split them, and the lists of properties that QEMU's options are.
-import { splitWords as split } from '../../nodes/words.ts';
+import { splitWords as split } from '../../nodes/lifecycle/command-words.ts';
 
 /** @throws Failure `conflict` for a quote that is not closed */
 export function splitWords(text: string): string[] {

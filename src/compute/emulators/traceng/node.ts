@@ -2,10 +2,10 @@
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import { Failure } from '../../../failures.ts';
-import { AdapterPorts } from '../../nodes/adapter-ports.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { Node, type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
-import type { NodePort, PortRules } from '../../nodes/port.ts';
+import { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
+import type { NodePort, PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import type { TracengCreate, TracengUpdate } from './schema.ts';
 

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import * as v from 'valibot';
 import { messageOf } from '../../../failures.ts';
-import { writeContained } from '../../../host/contained.ts';
+import { writeContained } from '../../../host/files/contained-files.ts';
 import { log } from '../../../host/log.ts';
 import { readText } from '../../nodes/files.ts';
 import type { VBoxManage } from './manage.ts';

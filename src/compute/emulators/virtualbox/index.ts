@@ -1,7 +1,7 @@
 // Registers VirtualBox: machines that VBoxManage drives, or linked clones of them.
-import { route } from '../../../http/route.ts';
+import { route } from '../../../http/app/route.ts';
 import { defineKind, refusalOf } from '../../nodes/kind.ts';
-import { machineProgramCheck } from '../../nodes/machine-program.ts';
+import { machineProgramCheck } from '../../nodes/machines/machine-program.ts';
 import { VBoxManage } from './manage.ts';
 import { endLeft, MODULE, PORT_RULES, VirtualboxNode } from './node.ts';
 import { VirtualboxCreate, VirtualboxUpdate } from './schema.ts';

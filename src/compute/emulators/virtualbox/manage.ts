@@ -1,10 +1,10 @@
 // VBoxManage, the program by which VirtualBox is driven: one call at a time, in plain English, with a limit.
 import { basename } from 'node:path';
 import { Failure, messageOf } from '../../../failures.ts';
-import { KeyedLock } from '../../../host/keyed-lock.ts';
-import { childEnvironment } from '../../../host/processes.ts';
-import { findProgram } from '../../../host/programs.ts';
-import { type ProgramRun, runProgram } from '../../../host/run-program.ts';
+import { childEnvironment } from '../../../host/processes/child-processes.ts';
+import { findProgram } from '../../../host/processes/program-path.ts';
+import { type ProgramRun, runProgram } from '../../../host/processes/run-program.ts';
+import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 
 const NAMES = ['VBoxManage', 'vboxmanage', 'VBoxManage.exe'];
 const FIX = 'install VirtualBox, or set vboxmanage_path in section [VirtualBox] to where its VBoxManage is';

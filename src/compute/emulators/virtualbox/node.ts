@@ -1,14 +1,14 @@
 // A VirtualBox machine as a node: its settings, its adapters, and what runs it.
 import { type Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import { LivePort } from '../../nodes/live-port.ts';
-import { endMachinesLeft, MachineNode } from '../../nodes/machine-node.ts';
-import type { HiddenSettings } from '../../nodes/machine-settings.ts';
-import { releaseMachines, reserveMachine } from '../../nodes/machine-users.ts';
-import type { Nio } from '../../nodes/nio.ts';
+import type { IsOver } from '../../nodes/lifecycle/surviving-programs.ts';
+import { endMachinesLeft, MachineNode } from '../../nodes/machines/machine-node.ts';
+import type { HiddenSettings } from '../../nodes/machines/machine-settings.ts';
+import { releaseMachines, reserveMachine } from '../../nodes/machines/machine-users.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
-import type { PortRules } from '../../nodes/port.ts';
-import type { IsOver } from '../../nodes/surviving-programs.ts';
+import { LivePort } from '../../nodes/ports/live-port.ts';
+import type { Nio } from '../../nodes/ports/nio.ts';
+import type { PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { type AdapterPlan, attachmentOf, isTaken, mostAdapters, mustHave, typeOf } from './adapters.ts';
 import { linkedClone, releaseClone } from './clones.ts';

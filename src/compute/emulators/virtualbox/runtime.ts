@@ -1,8 +1,8 @@
 // A VirtualBox machine that runs: started and ended by VBoxManage, with its first serial port as a console.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type MachineOwner, MachineRuntime } from '../../nodes/machine-runtime.ts';
-import type { MachineSettings } from '../../nodes/machine-settings.ts';
-import type { ExitInfo } from '../../nodes/node-runtime.ts';
+import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
+import { type MachineOwner, MachineRuntime } from '../../nodes/machines/machine-runtime.ts';
+import type { MachineSettings } from '../../nodes/machines/machine-settings.ts';
 import { type AdapterPlan, adapterWords, liveAdapterWords } from './adapters.ts';
 import { refusal, type VBoxManage } from './manage.ts';
 

@@ -1,5 +1,9 @@
 // What a node of VirtualBox is configured with (facts of release 2.2.57).
-import { changedMachineSettings, MACHINE_DEFAULTS, type MachineSettings } from '../../nodes/machine-settings.ts';
+import {
+  changedMachineSettings,
+  MACHINE_DEFAULTS,
+  type MachineSettings,
+} from '../../nodes/machines/machine-settings.ts';
 import type { VirtualboxUpdate } from './schema.ts';
 
 export interface Settings extends MachineSettings {

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { interfaceNames } from '../../../host/interfaces.ts';
+import { interfaceNames } from '../../../host/network/interfaces.ts';
 import { type Pairs, parsePairs } from './files.ts';
 import { refusal, type Vmrun } from './vmrun.ts';
 

@@ -2,19 +2,19 @@
 import { stat } from 'node:fs/promises';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import { endMachinesLeft, MachineNode } from '../../nodes/machine-node.ts';
+import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
+import type { IsOver } from '../../nodes/lifecycle/surviving-programs.ts';
+import { endMachinesLeft, MachineNode } from '../../nodes/machines/machine-node.ts';
 import {
   changedMachineSettings,
   type HiddenSettings,
   MACHINE_DEFAULTS,
   type MachineSettings,
-} from '../../nodes/machine-settings.ts';
-import { releaseMachines, reserveMachine } from '../../nodes/machine-users.ts';
-import { warnOfMemory } from '../../nodes/memory-warning.ts';
-import type { Nio } from '../../nodes/nio.ts';
+} from '../../nodes/machines/machine-settings.ts';
+import { releaseMachines, reserveMachine } from '../../nodes/machines/machine-users.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
-import { NodePort, type PortRules } from '../../nodes/port.ts';
-import type { IsOver } from '../../nodes/surviving-programs.ts';
+import type { Nio } from '../../nodes/ports/nio.ts';
+import { NodePort, type PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { leaveInventory, linkedClone } from './clones.ts';
 import { readPairs, writePairs } from './files.ts';

@@ -1,9 +1,9 @@
 // A VMware machine that runs: started and ended by vmrun, with its first serial port as a console.
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import { type MachineOwner, MachineRuntime } from '../../nodes/machine-runtime.ts';
-import type { MachineSettings } from '../../nodes/machine-settings.ts';
-import type { ExitInfo } from '../../nodes/node-runtime.ts';
+import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
+import { type MachineOwner, MachineRuntime } from '../../nodes/machines/machine-runtime.ts';
+import type { MachineSettings } from '../../nodes/machines/machine-settings.ts';
 import { readPairs, writePairs } from './files.ts';
 import { refusal, type Vmrun } from './vmrun.ts';
 import { attachSerial, detachAdapters } from './vmx.ts';

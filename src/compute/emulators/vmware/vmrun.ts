@@ -2,10 +2,10 @@
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../../failures.ts';
-import { KeyedLock } from '../../../host/keyed-lock.ts';
-import { childEnvironment } from '../../../host/processes.ts';
-import { findProgram } from '../../../host/programs.ts';
-import { runProgram } from '../../../host/run-program.ts';
+import { childEnvironment } from '../../../host/processes/child-processes.ts';
+import { findProgram } from '../../../host/processes/program-path.ts';
+import { runProgram } from '../../../host/processes/run-program.ts';
+import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 
 const FIX = 'install VMware Workstation or Player, or set vmrun_path in section [VMware] to where its vmrun is';
 const CALL_MS = 120_000;

@@ -3,10 +3,10 @@ import { EventEmitter } from 'node:events';
 import { Console } from '../../../consoles/console.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import { messageOf } from '../../../failures.ts';
-import { writeContained } from '../../../host/contained.ts';
+import { writeContained } from '../../../host/files/contained-files.ts';
 import { pcMac } from '../../../pc/mac.ts';
 import { readText } from '../../nodes/files.ts';
-import type { ExitInfo } from '../../nodes/node-runtime.ts';
+import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
 import type { PcRuntime, RuntimeNode } from './engine.ts';
 import { STARTUP_SCRIPT } from './script.ts';
 

@@ -1,6 +1,6 @@
 // What of this host virtual PCs need.
 import { Failure } from '../../../failures.ts';
-import { missing, ok } from '../../../host/verdict.ts';
+import { missing, ok } from '../../../host/values/check-result.ts';
 import { AccountsFile } from '../../../store/accounts.ts';
 import { type HostCheck, PROBE_MS } from '../../nodes/kind.ts';
 import { chooseEngine } from './engine.ts';

@@ -1,9 +1,9 @@
 // What runs a PC: the vpcs program, or the PC that is built in. The node knows neither of them.
 import type { Sections } from '../../../config/schema.ts';
 import type { Console } from '../../../consoles/console.ts';
-import type { NodeRuntime } from '../../nodes/node-runtime.ts';
+import type { NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
-import type { NodePort } from '../../nodes/port.ts';
+import type { NodePort } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { type VpcsProgram, VpcsPrograms } from './program.ts';
 

@@ -2,10 +2,10 @@
 import { EventEmitter, once } from 'node:events';
 import * as v from 'valibot';
 import type { Console } from '../../../consoles/console.ts';
-import { childEnvironment, processToken } from '../../../host/processes.ts';
+import { childEnvironment, processToken } from '../../../host/processes/child-processes.ts';
 import { readText } from '../../nodes/files.ts';
-import { type ExitInfo, exitInfo } from '../../nodes/node-runtime.ts';
-import type { ProgramRecord, SurvivingProgram } from '../../nodes/surviving-programs.ts';
+import { type ExitInfo, exitInfo } from '../../nodes/lifecycle/node-runtime.ts';
+import type { ProgramRecord, SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import { vpcsCommand } from './command.ts';
 import type { PcRuntime, RuntimeNode } from './engine.ts';
 import { KEPT, type VpcsKept } from './kept.ts';

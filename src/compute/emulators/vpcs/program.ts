@@ -2,9 +2,9 @@
 
 import { stat } from 'node:fs/promises';
 import { Failure, messageOf } from '../../../failures.ts';
-import { childEnvironment } from '../../../host/processes.ts';
-import { findProgram } from '../../../host/programs.ts';
-import { runProgram } from '../../../host/run-program.ts';
+import { childEnvironment } from '../../../host/processes/child-processes.ts';
+import { findProgram } from '../../../host/processes/program-path.ts';
+import { runProgram } from '../../../host/processes/run-program.ts';
 
 const PROBE_MS = 5000;
 

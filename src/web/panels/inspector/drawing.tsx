@@ -1,8 +1,8 @@
 // A drawing: what of it can be edited, by its shape.
 import { useEffect, useRef } from 'preact/hooks';
-import { type Filled, type Line, readShape, type Shape, type TextShape, writeShape } from '../../model/drawing.ts';
-import type { DrawingObject } from '../../model/types.ts';
-import type { Fields } from '../../model/undo-fields.ts';
+import { type Filled, type Line, readShape, type Shape, type TextShape, writeShape } from '../../model/lab/drawing.ts';
+import type { Fields } from '../../model/lab/undo-fields.ts';
+import type { DrawingObject } from '../../model/server/types.ts';
 import { focusShown } from '../../shell/focus.ts';
 import { WORDS } from '../../words.ts';
 import { VerbButton } from '../verb-button.tsx';

@@ -1,6 +1,6 @@
 // How the line of a link is drawn, for everybody.
-import { type LinkStyle, readLinkStyle } from '../../model/style.ts';
-import type { LinkObject } from '../../model/types.ts';
+import { type LinkStyle, readLinkStyle } from '../../model/lab/label-style.ts';
+import type { LinkObject } from '../../model/server/types.ts';
 import { WORDS } from '../../words.ts';
 import { Changing } from './changing.tsx';
 import { ChoiceField, ColourField, NumberField } from './fields.tsx';

@@ -1,7 +1,7 @@
 // A link: its verbs, and its tabs.
 
-import { endName } from '../../model/link-name.ts';
-import type { LinkObject } from '../../model/types.ts';
+import { endName } from '../../model/lab/link-name.ts';
+import type { LinkObject } from '../../model/server/types.ts';
 import { WORDS } from '../../words.ts';
 import { lazily } from '../lazily.tsx';
 import { VerbButton } from '../verb-button.tsx';

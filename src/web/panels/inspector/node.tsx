@@ -1,6 +1,6 @@
 // A node: its verbs, and its tabs.
 import type { LabContext } from '../../lab-context.ts';
-import type { NodeObject } from '../../model/types.ts';
+import type { NodeObject } from '../../model/server/types.ts';
 import { WORDS } from '../../words.ts';
 import { lazily } from '../lazily.tsx';
 import { VerbButton } from '../verb-button.tsx';

@@ -2,9 +2,9 @@
 
 import type { LabContext } from '../../../lab-context.ts';
 import { inNumbers } from '../../../language.ts';
-import { api } from '../../../model/api.ts';
-import { type DirectionCounters, HISTORY_SECONDS, rateText } from '../../../model/counters.ts';
-import type { Impairments, LinkObject } from '../../../model/types.ts';
+import { type DirectionCounters, HISTORY_SECONDS, rateText } from '../../../model/lab/counters.ts';
+import { api } from '../../../model/server/api.ts';
+import type { Impairments, LinkObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { DIRECTIONS, type Direction } from './impairment-form.ts';
 

@@ -2,10 +2,10 @@
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { LabContext } from '../../../lab-context.ts';
-import { api } from '../../../model/api.ts';
-import { useLoaded } from '../../../model/loaded.ts';
-import { sentenceOf } from '../../../model/sentence.ts';
-import type { LinkObject } from '../../../model/types.ts';
+import { api } from '../../../model/server/api.ts';
+import { useLoaded } from '../../../model/server/loaded.ts';
+import { sentenceOf } from '../../../model/server/sentence.ts';
+import type { LinkObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';

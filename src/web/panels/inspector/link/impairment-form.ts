@@ -1,9 +1,9 @@
 // What is typed of the impairments of both directions, beside what the link has.
 import { computed, type Signal, signal } from '@preact/signals';
 import type { Field } from '../../../forms/schema.ts';
-import { sentenceOf } from '../../../model/sentence.ts';
-import type { Directions, Impairments, LinkObject } from '../../../model/types.ts';
-import type { History } from '../../../model/undo.ts';
+import type { History } from '../../../model/lab/undo.ts';
+import { sentenceOf } from '../../../model/server/sentence.ts';
+import type { Directions, Impairments, LinkObject } from '../../../model/server/types.ts';
 
 export const DIRECTIONS = ['forward', 'backward'] as const;
 export type Direction = (typeof DIRECTIONS)[number];

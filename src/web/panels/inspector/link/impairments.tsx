@@ -2,9 +2,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { impairmentMembers } from '../../../forms/document.ts';
-import { api } from '../../../model/api.ts';
-import { useLoaded } from '../../../model/loaded.ts';
-import type { LinkObject, PresetObject } from '../../../model/types.ts';
+import { api } from '../../../model/server/api.ts';
+import { useLoaded } from '../../../model/server/loaded.ts';
+import type { LinkObject, PresetObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';

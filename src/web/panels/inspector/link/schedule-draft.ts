@@ -1,8 +1,8 @@
 // A schedule in the making: its steps as they are typed, from and to what the API has.
 import { computed, type Signal, signal } from '@preact/signals';
 import { placed } from '../../../forms/refusal.ts';
-import { isSame } from '../../../model/same.ts';
-import type { Directions, Impairments, PresetObject, ScheduleObject } from '../../../model/types.ts';
+import { isSame } from '../../../model/browser/same-json.ts';
+import type { Directions, Impairments, PresetObject, ScheduleObject } from '../../../model/server/types.ts';
 import { ImpairmentForm, type Member } from './impairment-form.ts';
 
 /** What a step does beside presets, which have their own names. */

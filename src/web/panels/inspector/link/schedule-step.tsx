@@ -1,7 +1,7 @@
 // One step of a schedule: when, for how long, and what holds then.
 import type { Signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import type { PresetObject } from '../../../model/types.ts';
+import type { PresetObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import type { Direction } from './impairment-form.ts';
 import { ImpairmentFields } from './member-fields.tsx';

@@ -1,5 +1,5 @@
 // A schedule as a strip: time from left to right, the steps in it, and the moment.
-import type { ScheduleObject } from '../../../model/types.ts';
+import type { ScheduleObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 
 const words = WORDS.schedule;

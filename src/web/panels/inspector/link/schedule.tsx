@@ -2,9 +2,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { LabContext } from '../../../lab-context.ts';
-import { api } from '../../../model/api.ts';
-import { sentenceOf } from '../../../model/sentence.ts';
-import type { LinkObject, PresetObject, ScheduleObject } from '../../../model/types.ts';
+import { api } from '../../../model/server/api.ts';
+import { sentenceOf } from '../../../model/server/sentence.ts';
+import type { LinkObject, PresetObject, ScheduleObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';

@@ -1,7 +1,7 @@
 // Settings of a node as a form has them, side by side, and as the API wants them: members of the node, and properties.
 import type { Field } from '../../../forms/schema.ts';
 import { isEqual } from '../../../forms/values.ts';
-import type { NodeObject } from '../../../model/types.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 
 /** What is a member of the node itself; everything else is a property. */
 const MEMBERS: readonly string[] = [

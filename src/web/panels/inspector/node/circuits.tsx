@@ -6,7 +6,7 @@ import { ListControl } from '../../../forms/list-control.tsx';
 import { FormModel } from '../../../forms/model.ts';
 import { type Field, fieldsOf } from '../../../forms/schema.ts';
 import type { TypedRow } from '../../../forms/values.ts';
-import type { NodeObject } from '../../../model/types.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import type { TabProps } from '../tabs.tsx';
 import { changedNode } from './use-node-form.ts';

@@ -1,9 +1,9 @@
 // A text file of a node, edited in place.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { api } from '../../../model/api.ts';
-import { sentenceOf } from '../../../model/sentence.ts';
-import type { NodeObject } from '../../../model/types.ts';
+import { api } from '../../../model/server/api.ts';
+import { sentenceOf } from '../../../model/server/sentence.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import type { TabProps } from '../tabs.tsx';

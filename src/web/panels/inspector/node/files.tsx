@@ -1,10 +1,10 @@
 // The files of a node: start-up configurations and whatever else is in its directory.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { api } from '../../../model/api.ts';
-import { useLoaded } from '../../../model/loaded.ts';
-import { bytesInWords } from '../../../model/sizes.ts';
-import type { NodeObject } from '../../../model/types.ts';
+import { bytesInWords } from '../../../model/browser/byte-sizes.ts';
+import { api } from '../../../model/server/api.ts';
+import { useLoaded } from '../../../model/server/loaded.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';

@@ -1,7 +1,7 @@
 // What every node has: name, picture, label, console, when it starts.
 import { webAddress } from '../../../console/web-address.ts';
 import { type Field, fieldsOf } from '../../../forms/schema.ts';
-import type { NodeObject } from '../../../model/types.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 import { STATUS, stateOf, WORDS } from '../../../words.ts';
 import { CopyLine } from '../../copy-line.tsx';
 import { Message } from '../../message.tsx';

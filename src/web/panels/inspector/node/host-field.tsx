@@ -1,9 +1,9 @@
 // The host that nodes are on; another one moves them there.
 import { useSignal } from '@preact/signals';
 import type { LabContext } from '../../../lab-context.ts';
-import { api } from '../../../model/api.ts';
-import { useLoaded } from '../../../model/loaded.ts';
-import type { NodeObject } from '../../../model/types.ts';
+import { api } from '../../../model/server/api.ts';
+import { useLoaded } from '../../../model/server/loaded.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Changing } from '../changing.tsx';
 

@@ -1,9 +1,9 @@
 // The interfaces of a cloud's host, and what each needs to be a port of the cloud.
 
-import { api } from '../../../model/api.ts';
-import { useLoaded } from '../../../model/loaded.ts';
-import { whyNot } from '../../../model/may.ts';
-import type { NodeObject } from '../../../model/types.ts';
+import { whyNot } from '../../../model/account/permissions.ts';
+import { api } from '../../../model/server/api.ts';
+import { useLoaded } from '../../../model/server/loaded.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Columns } from '../../columns.tsx';
 import { CopyLine } from '../../copy-line.tsx';

@@ -1,7 +1,7 @@
 // How the label of a node looks, for everybody: colour, size, weight, rotation. In a fold, as few need it.
 import type { LabContext } from '../../../lab-context.ts';
-import { type LabelLook, lookOf, restyled } from '../../../model/style.ts';
-import type { LabelObject, NodeObject } from '../../../model/types.ts';
+import { type LabelLook, lookOf, restyled } from '../../../model/lab/label-style.ts';
+import type { LabelObject, NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { CheckField, ColourField, NumberField } from '../fields.tsx';
 

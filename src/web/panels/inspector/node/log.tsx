@@ -2,10 +2,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { dateInWords, timeInWords } from '../../../language.ts';
-import { api } from '../../../model/api.ts';
-import { journalOf } from '../../../model/journal.ts';
-import { useLoaded } from '../../../model/loaded.ts';
-import type { NodeObject } from '../../../model/types.ts';
+import { journalOf } from '../../../model/lab/journal.ts';
+import { api } from '../../../model/server/api.ts';
+import { useLoaded } from '../../../model/server/loaded.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 import { STATUS, WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import { WindowedList } from '../../windowed.tsx';

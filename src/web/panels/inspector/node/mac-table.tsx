@@ -1,9 +1,9 @@
 // The addresses that a switch has learned, read again every two seconds while they are shown.
 
 import { useEffect } from 'preact/hooks';
-import { api } from '../../../model/api.ts';
-import { useLoaded } from '../../../model/loaded.ts';
-import type { NodeObject } from '../../../model/types.ts';
+import { api } from '../../../model/server/api.ts';
+import { useLoaded } from '../../../model/server/loaded.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Columns } from '../../columns.tsx';
 import { Message } from '../../message.tsx';

@@ -1,6 +1,6 @@
 // The files of a node, as the API has them.
-import { api } from '../../../model/api.ts';
-import type { NodeObject } from '../../../model/types.ts';
+import { api } from '../../../model/server/api.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 
 /** Types whose nodes have no directory, and nothing to set but their ports. */
 const WITHOUT_FILES = ['ethernet_switch', 'ethernet_hub', 'frame_relay_switch', 'atm_switch', 'nat', 'cloud'];

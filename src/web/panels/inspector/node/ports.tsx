@@ -1,9 +1,9 @@
 // The ports of a node, where their cables lead, and what can be set of them.
 
 import type { ComponentType } from 'preact';
-import { endName } from '../../../model/link-name.ts';
-import { linkAt } from '../../../model/ports.ts';
-import type { NodeObject, PortObject } from '../../../model/types.ts';
+import { endName } from '../../../model/lab/link-name.ts';
+import { linkAt } from '../../../model/lab/linked-ports.ts';
+import type { NodeObject, PortObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Columns } from '../../columns.tsx';
 import { Changing } from '../changing.tsx';

@@ -1,7 +1,7 @@
 // The settings of a node's type, made of the server's schema.
 import { FormView } from '../../../forms/form-view.tsx';
 import { useImages } from '../../../forms/images.ts';
-import type { NodeObject } from '../../../model/types.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';

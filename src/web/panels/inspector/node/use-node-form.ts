@@ -3,10 +3,10 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { nodeMembers, settingsOf } from '../../../forms/document.ts';
 import { FormModel, type Values } from '../../../forms/model.ts';
 import type { Field } from '../../../forms/schema.ts';
-import { type Loaded, useLoaded } from '../../../model/loaded.ts';
-import type { NodeObject } from '../../../model/types.ts';
-import type { History } from '../../../model/undo.ts';
-import type { Fields } from '../../../model/undo-fields.ts';
+import type { History } from '../../../model/lab/undo.ts';
+import type { Fields } from '../../../model/lab/undo-fields.ts';
+import { type Loaded, useLoaded } from '../../../model/server/loaded.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { bodyOf, valuesOf } from './changes.ts';
 

@@ -1,0 +1,152 @@
+// `labwired capture`: what passes a link, as a pcap stream; or what captures of several have, as one file.
+import { open } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type * as v from 'valibot';
+import { WrongUsage } from '../../commands/wrong-usage.ts';
+import type { LinkCapture } from '../../controller/links/schema.ts';
+import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { fileFailure } from '../../host/files/atomic-file.ts';
+import { type Noun, verb } from '../frame/command.ts';
+import type { Deferred } from '../frame/ending.ts';
+import type { Session } from '../frame/session.ts';
+import { endText, findLink } from '../server/link-ends.ts';
+import { mustBeFree, REPLACES, save } from '../terminal/files.ts';
+import { secondsOf } from '../terminal/seconds.ts';
+import { wiring } from './link.ts';
+
+const FORMATS = ['pcap', 'nsecpcap', 'pcapng'] as const;
+
+/** What was recorded before the end is here by then. */
+const LAST_FRAMES_MS = 3_000;
+
+interface CaptureFlags {
+  to?: string;
+  filter?: string;
+  format?: string;
+  seconds?: string;
+  force?: true;
+  merge?: true;
+}
+
+/** @throws WrongUsage */
+function bodyOf({ filter, format = 'pcap' }: CaptureFlags): v.InferInput<typeof LinkCapture> {
+  const known = FORMATS.find((one) => one === format);
+  if (!known) throw new WrongUsage(`--format "${format}": choose ${FORMATS.join(', ')}.`);
+  return { ...(known !== 'pcap' && { format: known }), ...(filter !== undefined && { filter }) };
+}
+
+/** Where frames go: as they come, so that others can read the file meanwhile. */
+async function target(file: string): Promise<Writable> {
+  if (file === '-') return process.stdout;
+  try {
+    return (await open(file, 'w')).createWriteStream();
+  } catch (error) {
+    throw fileFailure(error, file);
+  }
+}
+
+/** @throws WrongUsage where a terminal would be shown frames */
+function refuseTerminal(to: string): void {
+  if (to !== '-' || !process.stdout.isTTY) return;
+  throw new WrongUsage('A terminal cannot show frames: name a file with --to FILE, or let tshark -r - read them.');
+}
+
+/** What the captures of these links, or of all, have now. */
+async function merge(session: Session, wanted: readonly string[], flags: CaptureFlags): Promise<void> {
+  const { to = '-', filter, format, seconds } = flags;
+  if ([filter, format, seconds].some((flag) => flag !== undefined))
+    throw new WrongUsage('--merge reads captures that are there: leave out --filter, --format and --seconds.');
+  refuseTerminal(to);
+  const { nodes, links, path } = await wiring(session);
+  if (to !== '-') await mustBeFree(to, flags.force === true);
+  const ids = wanted.map((word) => findLink(nodes, links, word).link_id);
+  const query = ids.length === 0 ? '' : `?links=${ids.join(',')}`;
+  await save(session, await session.api.stream(`${path.replace(/\/links$/, '')}/merged-captures${query}`), to);
+}
+
+async function run(session: Session, words: readonly string[], flags: CaptureFlags): Promise<void> {
+  if (flags.merge) return merge(session, words, flags);
+  const [wanted, ...others] = words;
+  if (wanted === undefined) throw new WrongUsage('LINK is missing. Write: labwired capture LINK');
+  if (others.length > 0) throw new WrongUsage('One link is captured by a command; --merge reads captures of several.');
+  const body = bodyOf(flags);
+  const { to = '-' } = flags;
+  const seconds = flags.seconds === undefined ? undefined : secondsOf('--seconds', flags.seconds, 0);
+  refuseTerminal(to);
+  const { nodes, links, path } = await wiring(session);
+  const link = findLink(nodes, links, wanted);
+  if (link.capturing && Object.keys(body).length > 0) {
+    throw new Failure(
+      'conflict',
+      'The link is captured already: leave out --filter and --format to read that capture.',
+    );
+  }
+  if (to !== '-') await mustBeFree(to, flags.force === true);
+  const place = `${path}/${link.link_id}`;
+  const stop = (): Promise<void> => session.api.post(`${place}/stop_capture`);
+  // Before it begins: whoever leaves in that moment leaves no capture behind.
+  const begun = link.capturing ? undefined : session.ending.defer(stop);
+  if (begun) await beginCapture(session, place, body, begun);
+  const frames = await session.api.stream(`${place}/pcap`);
+  const copied = copy(frames, await target(to));
+  begun?.cancel();
+  // Ours ends at the server, and comes to its end here with a whole record. One that others have begun goes on when we leave.
+  const end = async (): Promise<void> => (link.capturing ? void frames.destroy() : stop());
+  session.ending.defer(async () => {
+    await end();
+    await Promise.race([copied, sleep(LAST_FRAMES_MS)]);
+  });
+  // One that is to last so long is cut off by Ctrl+C; one without an end is ended by it.
+  session.ending.isUsual = seconds === undefined;
+  session.remark(`Capturing between ${link.nodes.map((end) => endText(nodes, end)).join(' and ')}; Ctrl+C ends it.`);
+  if (seconds !== undefined) setTimeout(() => void end().catch(() => frames.destroy()), seconds * 1000).unref();
+  await copied;
+}
+
+/** Begins a capture that is ended by a step of the ending. @throws Failure of the server, which has begun none then */
+export async function beginCapture(session: Session, place: string, body: object, end: Deferred): Promise<void> {
+  try {
+    await session.api.post(`${place}/start_capture`, body);
+  } catch (error) {
+    // It may be somebody else's.
+    if (error instanceof Failure && error.code === 'conflict') end.cancel();
+    if (error instanceof Failure && error.message.startsWith('filter:'))
+      throw new Failure(error.code, `${error.message} (labwired help captures)`);
+    throw error;
+  }
+}
+
+/** Until the capture ends, or its reader has seen enough. */
+async function copy(frames: Readable, output: Writable): Promise<void> {
+  try {
+    await pipeline(frames, output, { end: output !== process.stdout });
+  } catch (error) {
+    const code = systemCode(error) ?? '';
+    if (code === 'EPIPE' || (code === 'ERR_STREAM_PREMATURE_CLOSE' && frames.destroyed)) return;
+    throw new Failure('unavailable', `The capture broke off: ${messageOf(error)}`);
+  }
+}
+
+export const capture: Noun = {
+  name: 'capture',
+  summary: 'what passes a link, as a pcap stream',
+  verbs: [
+    verb({
+      name: '',
+      words: ['[LINK...]'],
+      summary: 'captures a link (its id, or one end: PC1 or PC1:e0) until Ctrl+C',
+      flags: {
+        to: { value: 'FILE', summary: 'a file that grows; - is standard output, which is usual' },
+        filter: { value: 'EXPRESSION', summary: 'only frames that it accepts, such as "arp or icmp"' },
+        format: { value: 'FORMAT', summary: `${FORMATS.join(', ')} (pcap)` },
+        seconds: { value: 'SECONDS', summary: 'ends by itself' },
+        merge: { summary: 'instead: what captures of these links, or of all, have now, as one pcapng file by time' },
+        force: REPLACES,
+      },
+      inLab: true,
+      run: (session, words, flags) => run(session, words, flags),
+    }),
+  ],
+};

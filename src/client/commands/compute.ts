@@ -1,0 +1,144 @@
+// `labwired compute`: the hosts on which nodes run.
+
+import { WrongUsage } from '../../commands/wrong-usage.ts';
+import type { ComputeCreate, ComputeUpdate } from '../../controller/computes/schema.ts';
+import { askSecret } from '../../host/terminal/ask-secret.ts';
+import { type Noun, verb } from '../frame/command.ts';
+import { firstLineOf, type Session } from '../frame/session.ts';
+import { hasPassword } from '../server/api.ts';
+import { findNamed } from '../server/find.ts';
+import type { ComputeObject } from '../server/objects.ts';
+
+const idOf = ({ compute_id }: ComputeObject): string => compute_id;
+const pathOf = (one: ComputeObject): string => `/v2/computes/${encodeURIComponent(idOf(one))}`;
+const percent = (value: number | null): string => (value === null ? '' : `${Math.round(value)} %`);
+
+export async function computeNamed(session: Session, wanted: string): Promise<ComputeObject> {
+  const all = await session.api.get<ComputeObject[]>('/v2/computes');
+  return findNamed('compute', all, (one) => ({ id: idOf(one), name: one.name }), wanted);
+}
+
+/** The port of a server that is given no other. */
+const USUAL_PORT = 3080;
+
+const ADDRESS = { value: 'URL', summary: 'http[s]://[USER@]HOST[:PORT]' } as const;
+const PASSWORD = {
+  value: 'FILE',
+  summary: "its first line is the password of the URL's user; else a person is asked",
+} as const;
+
+type Address = Pick<ComputeCreate, 'protocol' | 'host' | 'port'>;
+
+/** A host's address, and the user there; empty if the URL names none. @throws WrongUsage */
+function parseAddress(url: string): { address: Address; user: string } {
+  if (hasPassword(url)) {
+    throw new WrongUsage(
+      'All users of this host can read a password in a command line: leave it out, and use --compute-password-file or the prompt.',
+    );
+  }
+  const parsed = URL.parse(url);
+  const protocol = parsed?.protocol === 'https:' ? 'https' : 'http';
+  if (!parsed || parsed.protocol !== `${protocol}:` || parsed.hostname === '' || parsed.pathname !== '/') {
+    throw new WrongUsage(`"${url}" is not the address of a host: write ${ADDRESS.summary}`);
+  }
+  const host = parsed.hostname.replaceAll(/[[\]]/g, '');
+  const given = parsed.port || (/:(80|443)\/?$/.exec(url)?.[1] ?? USUAL_PORT);
+  return { address: { protocol, host, port: Number(given) }, user: decodeURIComponent(parsed.username) };
+}
+
+/** The password of a user, if there is one. @throws WrongUsage, Failure of the file */
+async function passwordOf(user: string, file: string | undefined): Promise<string | undefined> {
+  if (file !== undefined && user === '') {
+    throw new WrongUsage('--compute-password-file: name the user, too: http://USER@HOST:PORT');
+  }
+  if (user === '') return undefined;
+  if (file !== undefined) return firstLineOf(file, '--compute-password-file');
+  if (process.stdin.isTTY) return askSecret(`Password of ${user} there: `);
+  throw new WrongUsage(`The password of ${user} there is missing: name its file with --compute-password-file FILE`);
+}
+
+interface UpdateFlags {
+  url?: string;
+  name?: string;
+  'compute-password-file'?: string;
+}
+
+/** What is not named stays; so do user and password where the address has no user. */
+async function update(session: Session, wanted: string, flags: UpdateFlags): Promise<ComputeObject> {
+  const { url, name, 'compute-password-file': file } = flags;
+  if ((url ?? name ?? file) === undefined) {
+    throw new WrongUsage('Say what to change: --url URL, --compute-password-file FILE or --name NAME');
+  }
+  const { address, user } = url === undefined ? { user: '' } : parseAddress(url);
+  const found = await computeNamed(session, wanted);
+  const password = await passwordOf(user || (file === undefined ? '' : (found.user ?? '')), file);
+  const body: ComputeUpdate = {
+    ...address,
+    ...(user !== '' && { user }),
+    ...(password !== undefined && { password }),
+    ...(name !== undefined && { name }),
+  };
+  return session.api.request('PUT', pathOf(found), body) as Promise<ComputeObject>;
+}
+
+export const compute: Noun = {
+  name: 'compute',
+  summary: 'the hosts on which nodes run',
+  verbs: [
+    verb({
+      name: 'list',
+      words: [],
+      summary: 'all hosts, and how busy they are',
+      flags: {},
+      run: async (session) =>
+        session.show(await session.api.get<ComputeObject[]>('/v2/computes'), idOf, [
+          { heading: 'COMPUTE', cell: ({ name }) => name },
+          { heading: 'ADDRESS', cell: ({ host, port }) => `${host}:${port}` },
+          { heading: 'STATUS', cell: ({ connected }) => (connected ? 'connected' : 'not connected') },
+          { heading: 'CPU', cell: (one) => percent(one.cpu_usage_percent) },
+          { heading: 'MEMORY', cell: (one) => percent(one.memory_usage_percent) },
+          { heading: 'ID', cell: idOf },
+        ]),
+    }),
+    verb({
+      name: 'add',
+      words: ['NAME', 'URL'],
+      summary: `another host for nodes, ${ADDRESS.summary}; of the release, too`,
+      flags: { 'compute-password-file': PASSWORD },
+      run: async (session, [name, url], { 'compute-password-file': file }) => {
+        const { address, user } = parseAddress(url!);
+        const password = await passwordOf(user, file);
+        const body: ComputeCreate = { ...address, name: name!, ...(password !== undefined && { user, password }) };
+        const made = await session.api.post<ComputeObject>('/v2/computes', body);
+        session.tell(`Compute "${made.name}" added: ${idOf(made)}`, idOf(made), made);
+      },
+    }),
+    verb({
+      name: 'update',
+      words: ['COMPUTE'],
+      summary: 'another address, user, password or name of a host',
+      flags: {
+        url: ADDRESS,
+        'compute-password-file': PASSWORD,
+        name: { value: 'NAME', summary: 'another name' },
+      },
+      run: async (session, [wanted], flags) => {
+        const changed = await update(session, wanted!, flags);
+        session.tell(`Compute "${changed.name}" is changed.`, idOf(changed), changed);
+      },
+    }),
+    verb({
+      name: 'remove',
+      words: ['COMPUTE...'],
+      summary: 'this server forgets the host; its nodes and images stay there',
+      flags: {},
+      run: async (session, wanted) => {
+        for (const word of wanted) {
+          const found = await computeNamed(session, word);
+          await session.api.delete(pathOf(found));
+          session.tell(`Compute "${found.name}" removed.`, idOf(found));
+        }
+      },
+    }),
+  ],
+};

@@ -1,0 +1,214 @@
+// `labwired plan`, `diff`, `apply` and `destroy`: labs as their files say. What reads files is loaded by these commands alone.
+
+import { type Flags, type Noun, OUTSIDE, type Values, type Verb, verb } from '../frame/command.ts';
+import type { Session } from '../frame/session.ts';
+import type { Change } from '../labfile/changes.ts';
+import type { WantedLab } from '../labfile/model.ts';
+import type { Plan } from '../labfile/plan.ts';
+import type { OutsideFlag } from '../labfile/read.ts';
+import type { LabObject } from '../server/objects.ts';
+import { confirm } from '../terminal/confirm.ts';
+import { counted } from '../terminal/counted.ts';
+import { exportVerb } from './lab.ts';
+
+/** The file that is meant when none is named. */
+const USUAL_FILE = 'lab.yaml';
+/** Exit code: the lab is not what the file says. */
+const DIFFERS = 2;
+/** Exit code for a command line that is not understood, where 2 says something else. */
+const WRONG_USAGE = 1;
+
+async function planOf(
+  session: Session,
+  file = USUAL_FILE,
+  flags: OutsideFlag = {},
+): Promise<{ wanted: WantedLab; plan: Plan }> {
+  const { readLab } = await import('../labfile/read.ts');
+  const { planLab } = await import('../labfile/plan.ts');
+  const wanted = await readLab(file, flags);
+  return { wanted, plan: await planLab(session, wanted) };
+}
+
+/** A change for programs: without what is sent. */
+function shownChange({ action, kind, name, place, what, differences, restart, id }: Change): object {
+  return {
+    action,
+    kind,
+    name,
+    id,
+    what,
+    line: place?.line,
+    column: place?.column,
+    restart: restart === true,
+    differences,
+  };
+}
+
+function printJson(session: Session, wanted: WantedLab, lab: LabObject | undefined, more: object): void {
+  const about = { name: wanted.name, project_id: lab?.project_id ?? null, server: session.api.address };
+  session.printJson({ lab: about, ...more });
+}
+
+async function showPlan(session: Session, file: string | undefined, flags: OutsideFlag): Promise<void> {
+  const { planLines, summaryText } = await import('../labfile/words.ts');
+  const { wanted, plan } = await planOf(session, file, flags);
+  if (plan.changes.length > 0) process.exitCode = DIFFERS;
+  if (session.json) printJson(session, wanted, plan.lab, { changes: plan.changes.map(shownChange) });
+  else if (!session.quiet) {
+    for (const line of planLines(plan.changes, session.width)) session.print(line);
+    say(session, `Lab "${wanted.name}": ${summaryText(plan.changes)}.`);
+  }
+}
+
+async function showDiff(session: Session, file: string | undefined, flags: OutsideFlag): Promise<void> {
+  const { changeText, diffLines } = await import('../labfile/words.ts');
+  const { harmless } = await import('../../host/terminal/terminal-text.ts');
+  const { wanted, plan } = await planOf(session, file, flags);
+  if (plan.changes.length > 0) process.exitCode = DIFFERS;
+  if (session.json) {
+    printJson(session, wanted, plan.lab, { changes: plan.changes.map(shownChange) });
+    return;
+  }
+  if (session.quiet || plan.changes.length === 0) return;
+  session.print(harmless(`--- lab "${wanted.name}" on ${session.api.address}`));
+  session.print(harmless(`+++ ${wanted.file}`));
+  for (const change of plan.changes) {
+    const where = change.place ? `, line ${change.place.line}` : '';
+    session.print(harmless(`${changeText(change)}${where}`));
+    for (const line of (change.differences ?? []).flatMap(diffLines)) session.print(harmless(line));
+  }
+}
+
+function say(session: Session, sentence: string): void {
+  if (!session.quiet && !session.json) session.tell(sentence, '');
+}
+
+/** What is taken away, in one question. */
+function question(changes: readonly Change[]): string {
+  const names = changes.slice(0, 5).map(({ kind, name }) => `${kind} ${name}`);
+  const more = changes.length > 5 ? ` and ${changes.length - 5} more` : '';
+  return `This deletes what the file does not have, or makes it anew: ${names.join(', ')}${more}.`;
+}
+
+const APPLY_FLAGS = {
+  yes: { short: 'y', summary: 'delete what is not in the file without asking' },
+  restart: { summary: 'stop and start nodes for changes that need it' },
+  ...OUTSIDE,
+  start: { summary: 'start the nodes then, in the order of the file, until they are ready' },
+} as const satisfies Flags;
+
+async function applyFile(session: Session, file: string | undefined, flags: Values<typeof APPLY_FLAGS>): Promise<void> {
+  const { wanted, lab } = await makeAsFile(session, file, flags);
+  if (flags.start !== true || !lab) return;
+  const { startInOrder } = await import('../checks/starting.ts');
+  await startInOrder(session, lab, wanted);
+  say(session, `Lab "${lab.name}" is started.`);
+}
+
+/** Answers the lab as it is then. */
+async function makeAsFile(
+  session: Session,
+  file: string | undefined,
+  flags: Values<typeof APPLY_FLAGS>,
+): Promise<{ wanted: WantedLab; lab: LabObject | undefined }> {
+  const [{ removes }, { carryOut }, { planLines, summaryText, wrapped }] = await Promise.all([
+    import('../labfile/changes.ts'),
+    import('../labfile/carry-out.ts'),
+    import('../labfile/words.ts'),
+  ]);
+  const { wanted, plan } = await planOf(session, file, flags);
+  const going = plan.changes.filter(removes);
+  if (going.length > 0) {
+    if (!session.quiet && !session.json) for (const line of planLines(plan.changes, session.width)) session.print(line);
+    await confirm(question(going), flags.yes === true);
+  }
+  const done: Change[] = [];
+  const tell = (change: Change): void => {
+    done.push(change);
+    if (!session.quiet && !session.json) for (const line of planLines([change], session.width)) session.print(line);
+  };
+  const outcome = await carryOut(session, wanted, { restart: flags.restart === true, approved: going, tell });
+  const { waiting, stubborn } = outcome;
+  if (outcome.plan.changes.length > 0) process.exitCode = DIFFERS;
+  if (session.json) {
+    printJson(session, wanted, outcome.plan.lab, {
+      ...{ changes: done.map(shownChange), left: outcome.plan.changes.map(shownChange) },
+    });
+    return { wanted, lab: outcome.plan.lab };
+  }
+  for (const change of stubborn) {
+    for (const { member, is } of change.differences ?? [])
+      session.remark(
+        `${change.kind} ${change.name}: the server keeps ${member} as ${JSON.stringify(is)}; write that into the file.`,
+      );
+  }
+  if (waiting.length > 0) {
+    const names = [...new Set(waiting.map(({ name }) => name))].join(', ');
+    for (const line of wrapped(`Left for a restart, which --restart does: ${names}.`, session.width))
+      session.remark(line);
+  }
+  const said =
+    outcome.done === 0 && outcome.plan.changes.length === 0
+      ? 'is as the file says'
+      : `${counted(outcome.done, 'change')} made`;
+  const left = outcome.plan.changes.length > 0 ? `; left: ${summaryText(outcome.plan.changes)}` : '';
+  say(session, `Lab "${wanted.name}" ${outcome.done === 0 ? said : `is as the file says: ${said}`}${left}.`);
+  return { wanted, lab: outcome.plan.lab };
+}
+
+async function destroyLab(
+  session: Session,
+  file = USUAL_FILE,
+  { yes = false, ...flags }: OutsideFlag & { yes?: boolean } = {},
+): Promise<void> {
+  const { readLab } = await import('../labfile/read.ts');
+  const { findLab, labPath } = await import('../labfile/state.ts');
+  const wanted = await readLab(file, flags);
+  const lab = await findLab(session, wanted);
+  if (!lab) {
+    session.tell(`There is no lab "${wanted.name}": nothing to delete.`, '');
+    return;
+  }
+  const nodes = await session.nodes(lab);
+  await confirm(
+    `This deletes lab "${lab.name}" with ${counted(nodes.length, 'node')}, all files and snapshots, for good.`,
+    yes,
+  );
+  await session.api.delete(labPath(lab));
+  session.tell(`Lab "${lab.name}" deleted.`, lab.project_id);
+}
+
+function noun<F extends Flags>(name: string, summary: string, { flags, run }: Pick<Verb<F>, 'flags' | 'run'>): Noun {
+  return {
+    name,
+    summary,
+    wrongUsage: WRONG_USAGE,
+    verbs: [verb({ name: '', words: ['[FILE]'], summary, flags, run } as Verb<F>)],
+  };
+}
+
+export const plan = noun('plan', 'what apply would do so that a lab is as its file says; changes nothing', {
+  flags: OUTSIDE,
+  run: (session, [file], flags) => showPlan(session, file, flags),
+});
+
+export const diff = noun('diff', 'each value of a lab that its file has otherwise', {
+  flags: OUTSIDE,
+  run: (session, [file], flags) => showDiff(session, file, flags),
+});
+
+export const apply = noun('apply', 'makes a lab what its file says; touches only what differs', {
+  flags: APPLY_FLAGS,
+  run: (session, [file], flags) => applyFile(session, file, flags),
+});
+
+export const destroy = noun('destroy', 'deletes the lab that a file describes', {
+  flags: { yes: { short: 'y', summary: 'without asking' }, ...OUTSIDE },
+  run: (session, [file], flags) => destroyLab(session, file, flags),
+});
+
+export const exporting: Noun = {
+  name: 'export',
+  summary: 'a lab as a file: as text with --yaml, else as an archive',
+  verbs: [exportVerb('')],
+};

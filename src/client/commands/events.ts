@@ -1,0 +1,54 @@
+// `labwired events`: what happens on the server or in a lab, as it happens.
+import { createInterface } from 'node:readline';
+import { Failure } from '../../failures.ts';
+import { escaped, harmless } from '../../host/terminal/terminal-text.ts';
+import { type Noun, verb } from '../frame/command.ts';
+import type { Session } from '../frame/session.ts';
+import { fitted } from '../terminal/text-width.ts';
+
+interface EventLine {
+  action: string;
+  event: Record<string, unknown>;
+}
+
+/** What an event is about: a name, a message, a state. */
+function about({ event }: EventLine): string {
+  const text = (member: string): string => (typeof event[member] === 'string' ? String(event[member]) : '');
+  const id = text('node_id') || text('link_id') || text('drawing_id') || text('snapshot_id') || text('project_id');
+  return [text('name') || text('message') || id, text('status')].filter((word) => word !== '').join('  ');
+}
+
+async function follow(session: Session, path: string): Promise<void> {
+  const stream = await session.api.stream(path);
+  session.ending.isUsual = true;
+  for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line === '') continue;
+    const message = JSON.parse(line) as EventLine;
+    if (message.action === 'ping') continue;
+    if (session.json) session.print(escaped(line));
+    else if (session.quiet) session.print(harmless(message.action));
+    else {
+      const time = new Date().toLocaleTimeString('sv-SE');
+      const text = harmless(`${time}  ${message.action}  ${about(message)}`).trimEnd();
+      session.print(session.width === undefined ? text : fitted(text, session.width));
+    }
+  }
+  throw new Failure('unavailable', 'The server has ended the stream of events.');
+}
+
+export const events: Noun = {
+  name: 'events',
+  summary: 'what happens, as it happens',
+  verbs: [
+    verb({
+      name: '',
+      words: ['[LAB]'],
+      summary: 'in a lab, or to the labs, computes and templates of the server; until Ctrl+C',
+      flags: {},
+      run: async (session, [wanted]) => {
+        const lab = wanted === undefined ? undefined : await session.labNamed(wanted);
+        await follow(session, lab ? `/v2/projects/${lab.project_id}/notifications` : '/v2/notifications');
+      },
+    }),
+  ],
+};

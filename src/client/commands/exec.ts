@@ -1,0 +1,51 @@
+// `labwired node exec`: one line at a node's console, and its answer.
+
+import { WrongUsage } from '../../commands/wrong-usage.ts';
+import { messageOf } from '../../failures.ts';
+import { promptAs } from '../console/console-answer.ts';
+import { usableConsole } from '../console/console-socket.ts';
+import { talk } from '../console/console-talk.ts';
+import type { Session } from '../frame/session.ts';
+import type { NodeObject } from '../server/objects.ts';
+import { secondsOf } from '../terminal/seconds.ts';
+
+const USUAL_SECONDS = 30;
+
+export interface ExecOptions {
+  line: string;
+  until?: string;
+  prompt?: string;
+  timeout?: string;
+}
+
+/** @throws WrongUsage */
+function expressionOf(flag: string, given: string | undefined, made: (given: string) => RegExp): RegExp | undefined {
+  try {
+    return given === undefined ? undefined : made(given);
+  } catch (error) {
+    throw new WrongUsage(`${flag}: ${messageOf(error)}`);
+  }
+}
+
+/**
+ * Types the line and prints what comes back: until the prompt is there again, `until` is found, or nothing is said for some seconds.
+ * @throws WrongUsage before anything is asked; Failure when the time is over
+ */
+export async function execute(
+  session: Session,
+  { line, timeout, ...ends }: ExecOptions,
+  find: () => Promise<{ node: NodeObject; path: string }>,
+): Promise<void> {
+  const until = expressionOf('--until', ends.until, (given) => new RegExp(given, 'm'));
+  const prompt = expressionOf('--prompt', ends.prompt, promptAs);
+  if (until && prompt) throw new WrongUsage('--until and --prompt both say where the answer ends: choose one.');
+  const seconds = secondsOf('--timeout', timeout, USUAL_SECONDS);
+  if (session.json) throw new WrongUsage('--json: what a console says is no object of the API; leave it out.');
+  if (/[\r\n]/.test(line)) throw new WrongUsage('exec types one line; give several to several commands.');
+  const { node, path } = await find();
+  usableConsole(session, node);
+  const hear = (text: string): void => {
+    if (text !== '' && !session.quiet) process.stdout.write(text);
+  };
+  await talk(session, path, { line, until, prompt, seconds, hear });
+}

@@ -1,0 +1,117 @@
+// `labwired image`: disks and programs that nodes start from.
+import { basename } from 'node:path';
+import { WrongUsage } from '../../commands/wrong-usage.ts';
+import { IMAGE_KINDS } from '../../store/node-kinds/kinds.ts';
+import { type Noun, verb } from '../frame/command.ts';
+import type { Session } from '../frame/session.ts';
+import { findNamed } from '../server/find.ts';
+import { receiveImage } from '../server/image-download.ts';
+import { sendImage } from '../server/image-upload.ts';
+import type { ImageObject } from '../server/objects.ts';
+import { counted } from '../terminal/counted.ts';
+import { inBytes } from '../terminal/figures.ts';
+import { mustBeFree, REPLACES, save } from '../terminal/files.ts';
+
+const COMPUTE = { compute: { value: 'ID', summary: 'the host that has them (local)' } } as const;
+const OF_TYPE = { type: { value: 'TYPE', summary: 'where several have an image of this name' } } as const;
+const TYPES = IMAGE_KINDS.map(({ type }) => type);
+
+const pathOf = (compute = 'local'): string => `/v2/computes/${encodeURIComponent(compute)}`;
+
+/** @throws WrongUsage */
+function typeOf(type: string | undefined): string {
+  if (TYPES.some((known) => known === type)) return type!;
+  throw new WrongUsage(`Say what it is an image for: --type ${TYPES.join('|')}`);
+}
+
+async function upload(
+  session: Session,
+  file: string,
+  { type: given, name = basename(file), compute }: { type?: string; name?: string; compute?: string },
+): Promise<void> {
+  const type = typeOf(given);
+  await sendImage(session, file, { path: `${pathOf(compute)}/${type}`, name });
+  session.tell(`Image "${name}" is on the server.`, name);
+}
+
+async function images(session: Session, compute: string | undefined): Promise<ImageObject[]> {
+  return session.api.get(`${pathOf(compute)}/images`);
+}
+
+/** The image of this name; where emulators have images of one name, `type` says which. @throws Failure */
+async function imageNamed(
+  session: Session,
+  wanted: string,
+  { type, compute }: { type?: string; compute?: string },
+): Promise<ImageObject & { path: string }> {
+  const known = type === undefined ? undefined : typeOf(type);
+  const all = (await images(session, compute)).filter(({ emulator }) => known === undefined || emulator === known);
+  const named = ({ filename, emulator }: ImageObject) => ({ id: `${emulator} ${filename}`, name: filename });
+  const found = findNamed('image', all, named, wanted);
+  const { filename, emulator } = found;
+  return { ...found, path: `${pathOf(compute)}/${emulator}/images/${encodeURIComponent(filename)}` };
+}
+
+export const image: Noun = {
+  name: 'image',
+  summary: 'disks and programs that nodes start from',
+  verbs: [
+    verb({
+      name: 'list',
+      words: [],
+      summary: 'all images of a host',
+      flags: COMPUTE,
+      run: async (session, _words, { compute }) => {
+        session.show(await images(session, compute), ({ filename }) => filename, [
+          { heading: 'IMAGE', cell: ({ filename }) => filename },
+          { heading: 'FOR', cell: ({ emulator }) => emulator },
+          { heading: 'SIZE', cell: ({ filesize }) => inBytes(filesize) },
+          { heading: 'USED BY', cell: ({ used_by: { length } }) => counted(length, 'node') },
+        ]);
+      },
+    }),
+    verb({
+      name: 'upload',
+      words: ['FILE'],
+      summary: 'to a host; an image of the same name is replaced. What was interrupted goes on',
+      flags: {
+        type: { value: 'TYPE', summary: TYPES.join(', ') },
+        name: { value: 'NAME', summary: "instead of the file's" },
+        ...COMPUTE,
+      },
+      run: (session, [file], flags) => upload(session, file!, flags),
+    }),
+    verb({
+      name: 'download',
+      words: ['NAME'],
+      summary: 'an image of a host to a file here. What was interrupted goes on',
+      flags: {
+        to: { value: 'FILE', summary: 'instead of NAME; - is standard output' },
+        force: REPLACES,
+        ...OF_TYPE,
+        ...COMPUTE,
+      },
+      run: async (session, [wanted], { to, force, ...flags }) => {
+        const { filename, path, md5sum: md5, filesize: size } = await imageNamed(session, wanted!, flags);
+        const file = to ?? basename(filename);
+        if (file !== '-') await mustBeFree(file, force === true);
+        if (file === '-' || !md5) await save(session, await session.api.stream(path), file);
+        else await receiveImage(session, { path, file, md5, size });
+        if (file !== '-') session.tell(`Image "${filename}" is in ${file}`, file, { file });
+      },
+    }),
+    verb({
+      name: 'delete',
+      words: ['NAME...'],
+      summary: 'for good; one that a node or template uses is kept',
+      flags: { ...OF_TYPE, ...COMPUTE },
+      run: async (session, wanted, flags) => {
+        for (const name of wanted) {
+          const { filename, path } = await imageNamed(session, name, flags);
+          await session.api.delete(path);
+          session.tell(`Image "${filename}" deleted.`, filename);
+        }
+      },
+    }),
+  ],
+};

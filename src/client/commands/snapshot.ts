@@ -1,0 +1,90 @@
+// `labwired snapshot`: earlier states of a lab.
+import type * as v from 'valibot';
+import type { SnapshotCreate } from '../../controller/snapshots/schema.ts';
+import { Failure } from '../../failures.ts';
+import { quoted } from '../../host/terminal/shell-word.ts';
+import { type Noun, verb } from '../frame/command.ts';
+import type { Session } from '../frame/session.ts';
+import { findNamed } from '../server/find.ts';
+import type { LabObject, SnapshotObject } from '../server/objects.ts';
+import { namesInWords } from '../terminal/counted.ts';
+import { inTime } from '../terminal/figures.ts';
+import { runs } from './node.ts';
+
+const idOf = ({ snapshot_id }: SnapshotObject): string => snapshot_id;
+const pathOf = ({ project_id }: LabObject): string => `/v2/projects/${project_id}/snapshots`;
+
+async function find(session: Session, wanted: string): Promise<{ lab: LabObject; found: SnapshotObject }> {
+  const lab = await session.lab();
+  const all = await session.api.get<SnapshotObject[]>(pathOf(lab));
+  return { lab, found: findNamed('snapshot', all, (one) => ({ id: idOf(one), name: one.name }), wanted) };
+}
+
+/** @throws Failure `conflict` with both ways out */
+async function mustBeStopped(session: Session, lab: LabObject): Promise<void> {
+  if (lab.status !== 'opened') return;
+  const running = (await session.nodes(lab)).filter(runs).map(({ name }) => name);
+  if (running.length === 0) return;
+  throw new Failure(
+    'conflict',
+    `${namesInWords(running)} ${running.length === 1 ? 'is' : 'are'} running: add --running to keep what they do, or stop them with labwired lab stop ${quoted(lab.name)}`,
+  );
+}
+
+export const snapshot: Noun = {
+  name: 'snapshot',
+  summary: 'earlier states of a lab',
+  verbs: [
+    verb({
+      name: 'list',
+      words: [],
+      summary: 'all snapshots of the lab',
+      flags: {},
+      inLab: true,
+      run: async (session) =>
+        session.show(await session.api.get<SnapshotObject[]>(pathOf(await session.lab())), idOf, [
+          { heading: 'SNAPSHOT', cell: ({ name }) => name },
+          { heading: 'MADE', cell: ({ created_at }) => inTime(created_at) },
+          { heading: 'ID', cell: idOf },
+        ]),
+    }),
+    verb({
+      name: 'create',
+      words: ['NAME'],
+      summary: 'of the lab as it is; its nodes must be stopped',
+      flags: { running: { summary: 'nodes may run, and are kept with what they are doing' } },
+      inLab: true,
+      run: async (session, [name], { running }) => {
+        const body: v.InferInput<typeof SnapshotCreate> = { name: name!, ...(running && { running }) };
+        const lab = await session.lab();
+        if (!running) await mustBeStopped(session, lab);
+        const made = await session.api.post<SnapshotObject>(pathOf(lab), body);
+        session.tell(`Snapshot "${made.name}" created: ${made.snapshot_id}`, made.snapshot_id, made);
+      },
+    }),
+    verb({
+      name: 'restore',
+      words: ['SNAPSHOT'],
+      summary: 'makes the lab what it was then; what it is now is lost',
+      flags: {},
+      inLab: true,
+      run: async (session, [wanted]) => {
+        const { lab, found } = await find(session, wanted!);
+        const now = await session.api.post<LabObject>(`${pathOf(lab)}/${found.snapshot_id}/restore`);
+        session.tell(`Lab "${lab.name}" is as it was in "${found.name}".`, found.snapshot_id, now);
+      },
+    }),
+    verb({
+      name: 'delete',
+      words: ['SNAPSHOT'],
+      summary: 'for good; the lab stays as it is',
+      flags: {},
+      inLab: true,
+      run: async (session, [wanted]) => {
+        const { lab, found } = await find(session, wanted!);
+        await session.api.delete(`${pathOf(lab)}/${found.snapshot_id}`);
+        session.tell(`Snapshot "${found.name}" deleted.`, found.snapshot_id);
+      },
+    }),
+  ],
+};

@@ -1,0 +1,16 @@
+// Which consoles can be typed at.
+import { Failure } from '../../failures.ts';
+import type { Session } from '../frame/session.ts';
+import type { NodeObject } from '../server/objects.ts';
+
+/** @throws Failure for a node whose console is a picture, a page or nothing */
+export function usableConsole({ api }: Session, { name, console_type: type }: NodeObject): void {
+  if (type === 'telnet') return;
+  const page = api.address.startsWith('unix:') ? "the server's page" : `${api.address}/`;
+  throw new Failure(
+    'conflict',
+    type === null || type === 'none'
+      ? `Node "${name}" has no console.`
+      : `The console of "${name}" is of the type ${type}, which no terminal can show: open ${page} in a browser.`,
+  );
+}

@@ -1,0 +1,161 @@
+// What a command of the client is: one definition, which gives its parsing, its help, the man page and the shells' completions.
+import { parseArgs } from 'node:util';
+import { WrongUsage } from '../../commands/wrong-usage.ts';
+import { didYouMean, flagMistake } from '../../host/values/nearest-name.ts';
+import type { Session, SessionFlags } from './session.ts';
+
+export interface Flag {
+  /** The placeholder of the value, such as `FILE`; a flag without one is on or off. */
+  value?: string;
+  short?: string;
+  /** May be given several times; all values count. */
+  many?: true;
+  summary: string;
+}
+
+export type Flags = Readonly<Record<string, Flag>>;
+
+/** What was given. */
+export type Values<F extends Flags> = {
+  readonly [Name in keyof F]?: F[Name] extends { value: string; many: true }
+    ? readonly string[]
+    : F[Name] extends { value: string }
+      ? string
+      : true;
+};
+
+export interface Verb<F extends Flags = Flags> {
+  /** Empty for a noun that is a command by itself. */
+  readonly name: string;
+  /** Placeholders of the words behind it: `[LAB]` may be left out, `NODE...` is one or more. */
+  readonly words: readonly string[];
+  readonly summary: string;
+  /** Beside those that every command has. */
+  readonly flags: F;
+  /** Works within a lab: has `--lab`. */
+  readonly inLab?: true;
+  /** Needs no server. */
+  readonly isLocal?: true;
+  run(session: Session, words: readonly string[], values: Values<F>): Promise<void>;
+}
+
+export interface Noun {
+  readonly name: string;
+  readonly summary: string;
+  readonly verbs: readonly Verb[];
+  /** Exit code for a command line that is not understood, where 2 means something else. */
+  readonly wrongUsage?: number;
+}
+
+/** Keeps the types of the flags for `run`. */
+export function verb<const F extends Flags>(definition: Verb<F>): Verb {
+  return definition as unknown as Verb;
+}
+
+export const COMMON_FLAGS = {
+  server: { value: 'URL', summary: 'http://[USER@]HOST:PORT or unix:PATH; else that of the context, or of this host' },
+  context: { value: 'NAME', summary: 'a server that labwired context add keeps; else $LABWIRE_CONTEXT' },
+  'password-file': { value: 'FILE', summary: 'its first line is the password, or a token' },
+  json: { summary: "the API's own objects, for programs" },
+  quiet: { short: 'q', summary: 'identifiers only' },
+  help: { short: 'h', summary: 'this text' },
+} as const satisfies Flags;
+
+export const LAB_FLAG = {
+  lab: {
+    value: 'LAB',
+    short: 'l',
+    summary: 'the lab; else $LABWIRE_LAB, else that of the context, else the one that is open',
+  },
+} as const satisfies Flags;
+
+/** Of commands that read a lab's file. */
+export const OUTSIDE = {
+  'allow-outside': { summary: 'the file may name files outside of its folder ({file: PATH})' },
+} as const satisfies Flags;
+
+/** All flags that a verb takes. */
+export function flagsOf(verb: Verb): Flags {
+  return { ...verb.flags, ...(verb.inLab && LAB_FLAG), ...COMMON_FLAGS };
+}
+
+/** `labwired node create NAME`. */
+export function commandOf(noun: Noun, { name, words }: Verb): string {
+  return ['labwired', noun.name, name, ...words].filter((word) => word !== '').join(' ');
+}
+
+export interface Invocation {
+  noun: Noun;
+  /** Undefined: only help is wanted, of the whole noun. */
+  verb: Verb | undefined;
+  words: string[];
+  values: Values<Flags>;
+  common: SessionFlags & { readonly help?: true };
+}
+
+/**
+ * Understands the words behind `labwired`, whose first one is a noun.
+ * @throws WrongUsage with the fix
+ */
+export function parseInvocation(nouns: readonly Noun[], given: readonly string[]): Invocation {
+  const [first = '', ...rest] = given;
+  const noun = nouns.find(({ name }) => name === first);
+  if (!noun)
+    throw new WrongUsage(
+      `There is no command "${first}"${didYouMean(
+        first,
+        nouns.map(({ name }) => name),
+      )}. See labwired --help`,
+    );
+  const see = `See labwired ${noun.name} --help`;
+  const single = noun.verbs.length === 1 && noun.verbs[0]!.name === '' ? noun.verbs[0] : undefined;
+  const [name = '', ...behind] = single ? ['', ...rest] : rest;
+  if (!single && (name === '' || name === 'help' || name === '--help' || name === '-h')) {
+    if (name === '')
+      throw new WrongUsage(`Say what to do: labwired ${noun.name} ${noun.verbs.map((verb) => verb.name).join('|')}`);
+    return { noun, verb: undefined, words: [], values: {}, common: {} };
+  }
+  const verb = single ?? noun.verbs.find((candidate) => candidate.name === name);
+  if (!verb)
+    throw new WrongUsage(
+      name.startsWith('-')
+        ? `The flag ${name} stands behind the verb: labwired ${noun.name} VERB ${name}. ${see}`
+        : `There is no "labwired ${noun.name} ${name}"${didYouMean(
+            name,
+            noun.verbs.map((one) => one.name),
+          )}. ${see}`,
+    );
+  const options = Object.fromEntries(
+    Object.entries(flagsOf(verb)).map(([flag, { value, short, many = false }]) => [
+      flag,
+      {
+        type: value === undefined ? ('boolean' as const) : ('string' as const),
+        ...(short && { short }),
+        multiple: many,
+      },
+    ]),
+  );
+  let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
+  try {
+    parsed = parseArgs({ args: behind, options, allowPositionals: true });
+  } catch (error) {
+    throw new WrongUsage(`${flagMistake(error, Object.keys(options))}. ${see}`);
+  }
+  const values = parsed.values as Invocation['values'];
+  const invocation = { noun, verb, words: parsed.positionals, values, common: values as Invocation['common'] };
+  if (!invocation.common.help) checkCount(noun, verb, parsed.positionals);
+  return invocation;
+}
+
+function checkCount(noun: Noun, verb: Verb, given: readonly string[]): void {
+  const least = verb.words.filter((word) => !word.startsWith('[')).length;
+  const most = verb.words.at(-1)?.replace(']', '').endsWith('...') ? Number.POSITIVE_INFINITY : verb.words.length;
+  const write = `Write: ${commandOf(noun, verb)}`;
+  if (given.length < least)
+    throw new WrongUsage(`${verb.words[given.length]?.replace('...', '')} is missing. ${write}`);
+  if (given.length > most) throw new WrongUsage(`"${given[most]}" is one word too many. ${write}`);
+  // A line may be empty: it is Return.
+  const isName = (index: number): boolean => !verb.words[Math.min(index, verb.words.length - 1)]?.startsWith('LINE');
+  if (given.some((word, index) => word === '' && isName(index)))
+    throw new WrongUsage(`An empty word names nothing. ${write}`);
+}

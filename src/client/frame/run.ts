@@ -1,0 +1,46 @@
+// Runs one command of the client.
+
+import { WRONG_USAGE, WrongUsage } from '../../commands/wrong-usage.ts';
+import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { NOUNS } from '../commands/nouns.ts';
+import type { ClientEnvironment } from '../server/server-choice.ts';
+import { type Invocation, parseInvocation } from './command.ts';
+import { nounHelp, verbHelp } from './help.ts';
+import { Session } from './session.ts';
+
+async function obey({ noun, verb, words, values, common }: Invocation, environment: ClientEnvironment): Promise<void> {
+  if (!verb || common.help) {
+    process.stdout.write(verb && verb.name !== '' ? verbHelp(noun, verb) : nounHelp(noun));
+    return;
+  }
+  if (common.json && common.quiet) throw new WrongUsage('--json and --quiet are two forms of a result: choose one.');
+  const session = await (verb.isLocal ? Session.withoutServer(common, environment) : Session.open(common, environment));
+  session.ending.watch();
+  try {
+    await verb.run(session, words, values);
+  } catch (error) {
+    // What breaks off since the command is being left is no news to who has left it.
+    await session.ending.leaving;
+    throw error;
+  } finally {
+    await session.ending.run();
+  }
+}
+
+/**
+ * Runs the command of these words, whose first one is a noun.
+ * @throws Failure with a sentence for people; the exit code is set when the words were wrong
+ */
+export async function runClient(words: readonly string[], environment: ClientEnvironment): Promise<void> {
+  try {
+    await obey(parseInvocation(NOUNS, words), environment);
+  } catch (error) {
+    const { wrongUsage = WRONG_USAGE } = NOUNS.find(({ name }) => name === words[0]) ?? {};
+    if (error instanceof WrongUsage) process.exitCode = wrongUsage;
+    if (error instanceof Failure) throw error;
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    // Nobody reads any more what is written; `Ending` sees to it.
+    if (code !== 'EPIPE') throw new Failure('unavailable', `The connection broke off: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,163 @@
+// One run of a command: the server, the lab that is meant, and how its results are shown.
+import { readFile } from 'node:fs/promises';
+import { Failure } from '../../failures.ts';
+import { fileFailure } from '../../host/files/atomic-file.ts';
+import { askSecret } from '../../host/terminal/ask-secret.ts';
+import { harmless, jsonText } from '../../host/terminal/terminal-text.ts';
+import { Api } from '../server/api.ts';
+import { findNamed } from '../server/find.ts';
+import type { LabObject, NodeObject } from '../server/objects.ts';
+import { type Choice, type ChoiceFlags, type ClientEnvironment, chooseServer } from '../server/server-choice.ts';
+import { tableLines } from '../terminal/table.ts';
+import { Ending } from './ending.ts';
+
+/** The flags that every command has, as far as they matter here. */
+export interface SessionFlags extends ChoiceFlags {
+  readonly json?: true;
+  readonly quiet?: true;
+  readonly lab?: string;
+}
+
+export interface Column<T> {
+  heading: string;
+  cell: (one: T) => string;
+}
+
+export class Session {
+  readonly api: Api;
+  readonly ending = new Ending();
+  readonly flags: SessionFlags;
+  /** The file that keeps contexts. */
+  readonly contextFile: string;
+  /** What the shell has set. */
+  readonly variables: ClientEnvironment['variables'];
+  /** The lab of commands that name none. */
+  readonly #usualLab: string | undefined;
+
+  private constructor(api: Api, choice: Choice, flags: SessionFlags, { lab, contexts, variables }: ClientEnvironment) {
+    this.api = api;
+    this.flags = flags;
+    this.contextFile = contexts;
+    this.variables = variables;
+    this.#usualLab = lab || choice.lab;
+  }
+
+  /** @throws WrongUsage, Failure of the password's file */
+  static async open(flags: SessionFlags, environment: ClientEnvironment): Promise<Session> {
+    const choice = await chooseServer(flags, environment);
+    const { server: url, passwordFile, token } = choice;
+    const shown = flags['password-file'] === undefined ? "The context's password file" : '--password-file';
+    const api = new Api({
+      url,
+      password: passwordFile ? await firstLineOf(passwordFile, shown) : token,
+      askPassword: process.stdin.isTTY ? askSecret : undefined,
+    });
+    return new Session(api, choice, flags, environment);
+  }
+
+  /** For commands that speak to no server: it is not looked for. */
+  static withoutServer(flags: SessionFlags, environment: ClientEnvironment): Promise<Session> {
+    const choice = { server: 'unix:/nowhere' };
+    return Promise.resolve(new Session(new Api({ url: choice.server }), choice, flags, environment));
+  }
+
+  /** For programs: results are the API's own objects. */
+  get json(): boolean {
+    return this.flags.json === true;
+  }
+
+  /** For scripts: results are identifiers alone. */
+  get quiet(): boolean {
+    return this.flags.quiet === true;
+  }
+
+  /** Columns of the terminal; undefined where there is none. */
+  get width(): number | undefined {
+    return process.stdout.isTTY ? process.stdout.columns || undefined : undefined;
+  }
+
+  print(text: string): void {
+    process.stdout.write(`${text}\n`);
+  }
+
+  /** @param indent 0: on one line */
+  printJson(value: unknown, indent = 2): void {
+    this.print(jsonText(value, indent));
+  }
+
+  /** A list of objects: as a table, as they came, or as identifiers. */
+  show<T>(objects: readonly T[], id: (one: T) => string, columns: readonly Column<T>[]): void {
+    if (this.json) this.printJson(objects);
+    else if (this.quiet) for (const one of objects) this.print(harmless(id(one)));
+    else {
+      const rows = objects.map((one) => columns.map(({ cell }) => cell(one)));
+      const headings = columns.map(({ heading }) => heading);
+      for (const line of tableLines(headings, rows, this.width)) this.print(line);
+    }
+  }
+
+  /** What has been done: as a sentence, as the object that it was done to, or as that one's identifier. */
+  tell(sentence: string, id: string, object?: object): void {
+    if (this.json) {
+      if (object !== undefined) this.printJson(object);
+    } else this.print(harmless(this.quiet ? id : sentence));
+  }
+
+  /** A remark for people, apart from the results. */
+  remark(sentence: string): void {
+    if (!this.quiet && !this.json) process.stderr.write(`${harmless(sentence)}\n`);
+  }
+
+  labs(): Promise<LabObject[]> {
+    return this.api.get('/v2/projects');
+  }
+
+  /** The lab of this name or id. @throws Failure */
+  async labNamed(wanted: string): Promise<LabObject> {
+    const named = ({ project_id: id, name }: LabObject) => ({ id, name });
+    return findNamed('lab', await this.labs(), named, wanted);
+  }
+
+  /** The lab that `--lab` names, or the environment; else the one that is open. @throws Failure */
+  async lab(): Promise<LabObject> {
+    const wanted = this.flags.lab ?? this.#usualLab;
+    if (wanted) return this.labNamed(wanted);
+    const open = (await this.labs()).filter(({ status }) => status === 'opened');
+    if (open.length === 1) return open[0]!;
+    const names = open.map(({ name }) => `"${name}"`).join(', ');
+    throw new Failure(
+      'conflict',
+      open.length === 0
+        ? 'No lab is open: open one with labwired lab open LAB, or name one with --lab LAB.'
+        : `${open.length} labs are open, ${names}: name one with --lab LAB.`,
+    );
+  }
+
+  nodes({ project_id }: LabObject): Promise<NodeObject[]> {
+    return this.api.get(`/v2/projects/${project_id}/nodes`);
+  }
+
+  /** The nodes of these names or ids, in this order. @throws Failure for the first that there is not */
+  async nodesNamed(lab: LabObject, wanted: readonly string[]): Promise<NodeObject[]> {
+    const all = await this.nodes(lab);
+    return wanted.map((word) => findNode(all, word));
+  }
+}
+
+export function findNode(all: readonly NodeObject[], wanted: string): NodeObject {
+  return findNamed('node', all, ({ node_id: id, name }) => ({ id, name }), wanted);
+}
+
+/** The first line of a file: a password, or a token. @param source what names it, for messages */
+export async function firstLineOf(file: string, source: string): Promise<string> {
+  const shown = `${source} ${file}`;
+  let content: string;
+  try {
+    content = await readFile(file, 'utf8');
+  } catch (error) {
+    throw fileFailure(error, shown);
+  }
+  const [line = ''] = content.split(/\r?\n/);
+  if (line === '') throw new Failure('invalid', `${shown}: its first line is empty.`);
+  return line;
+}

@@ -1,0 +1,269 @@
+// The server as a program sees it: requests, streams, uploads and WebSockets, and what their failures mean to a person.
+// Not by fetch(), which gives up what is silent for five minutes: a capture of a quiet link, or the start of a large lab.
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connect } from 'node:net';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { WebSocket } from 'ws';
+import { Failure } from '../../failures.ts';
+import { basicHeader } from '../../http/access/authentication.ts';
+import { TOKEN_PREFIX } from '../../store/roles.ts';
+import { whyUnreachable } from './unreachable.ts';
+
+const CONNECT_MS = 10_000;
+/** Reading is quick, whatever the server does besides; a start or an import may take as long as it wants. */
+const READ_MS = 60_000;
+/** The user that a server makes by itself. */
+const USUAL_USER = 'admin';
+
+export interface ApiOptions {
+  /** `http[s]://[USER[:PASSWORD]@]HOST[:PORT]`, or `unix:PATH` */
+  url: string;
+  /** Goes before that of the URL; it may be a token. */
+  password?: string | undefined;
+  /** Asks a person; undefined where there is none. */
+  askPassword?: ((question: string) => Promise<string>) | undefined;
+}
+
+export interface Body {
+  content: string | Readable;
+  type: string;
+  /** In bytes, of a stream. */
+  length?: number;
+}
+
+/** What goes with a request. */
+interface Sent {
+  body?: Body | undefined;
+  headers?: Readonly<Record<string, string>>;
+  signal?: AbortSignal | undefined;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+export class Api {
+  /** Scheme, host and port: no credentials, no slash at the end. Or `unix:` and a path. */
+  readonly address: string;
+  /** The local socket. */
+  readonly #socketPath: string | undefined;
+  /** What stands before the path of a request. */
+  readonly #base: string;
+  readonly #user: string;
+  #password: string | undefined;
+  readonly #askPassword: ApiOptions['askPassword'];
+  #isLabwire: Promise<boolean> | undefined;
+
+  /** @throws Failure `invalid` when the address cannot be one */
+  constructor({ url, password, askPassword }: ApiOptions) {
+    this.#socketPath = /^unix:(\/.+)$/.exec(url)?.[1];
+    const parsed = this.#socketPath ? new URL('http://localhost') : URL.parse(url);
+    if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.pathname !== '/') {
+      throw new Failure(
+        'invalid',
+        `"${withoutPassword(url)}" is not the address of a server: write http://HOST:PORT, or unix:/PATH for its local socket`,
+      );
+    }
+    this.#base = `${parsed.protocol}//${parsed.host}`;
+    this.address = this.#socketPath ? url : this.#base;
+    this.#user = decodeURIComponent(parsed.username) || USUAL_USER;
+    this.#password = password ?? (decodeURIComponent(parsed.password) || undefined);
+    this.#askPassword = askPassword;
+  }
+
+  get<T>(path: string): Promise<T> {
+    return this.request('GET', path) as Promise<T>;
+  }
+
+  post<T>(path: string, body: object = {}): Promise<T> {
+    return this.request('POST', path, body) as Promise<T>;
+  }
+
+  async delete(path: string): Promise<void> {
+    await this.request('DELETE', path);
+  }
+
+  /**
+   * The parsed answer; undefined when it is empty.
+   * @throws Failure that says what a person can do
+   */
+  async request(method: Method, path: string, body?: object): Promise<unknown> {
+    const sent = body && { content: JSON.stringify(body), type: 'application/json' };
+    const signal = method === 'GET' ? AbortSignal.timeout(READ_MS) : undefined;
+    return this.#parsed(await this.#answer(method, path, { body: sent, signal }));
+  }
+
+  /** The bytes of an answer, which may go on for ever; destroying it ends the request. */
+  stream(path: string, headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
+    return this.#answer('GET', path, { headers });
+  }
+
+  /** Sends a file. The request cannot be made twice: the server is asked for something else before, so that it knows the password. */
+  async upload(path: string, body: Body): Promise<unknown> {
+    return this.#parsed(await this.#answer('POST', path, { body }));
+  }
+
+  /** Whether the server has what the release does not have. @throws Failure unless it answers */
+  isLabwire(): Promise<boolean> {
+    this.#isLabwire ??= this.get('/v2/operations').then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof Failure && ['not-found', 'conflict'].includes(error.code)) return false;
+        throw error;
+      },
+    );
+    return this.#isLabwire;
+  }
+
+  /** An open WebSocket, on which nobody listens yet: it is paused. */
+  async socket(path: string): Promise<WebSocket> {
+    const socketPath = this.#socketPath;
+    const socket = new WebSocket(this.#base.replace('http', 'ws') + path, {
+      headers: this.#headers(),
+      handshakeTimeout: CONNECT_MS,
+      ...(socketPath && { createConnection: () => connect(socketPath) }),
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
+    socket.once('open', () => {
+      socket.pause();
+      resolve(socket);
+    });
+    socket.once('unexpected-response', (_request, response) => {
+      this.#refusal(response).then(reject, reject);
+    });
+    // Closing a socket that is not open yet, as after a refusal, is an error, too, which comes too late then.
+    socket.on('error', (error) => reject(this.#unreachable(error)));
+    try {
+      return await promise;
+    } catch (error) {
+      socket.terminate();
+      throw error;
+    }
+  }
+
+  async #parsed(response: IncomingMessage): Promise<unknown> {
+    let content: string;
+    try {
+      content = await text(response);
+    } catch (error) {
+      throw this.#unreachable(error);
+    }
+    if (!content) return undefined;
+    try {
+      return JSON.parse(content);
+    } catch {
+      throw this.#stranger();
+    }
+  }
+
+  #headers(): Record<string, string> {
+    const [user, password] = [this.#user, this.#password];
+    if (password === undefined) return {};
+    return { Authorization: isToken(password) ? `Bearer ${password}` : basicHeader({ user, password }) };
+  }
+
+  /** @throws Failure unless the server has done what it was asked for */
+  async #answer(method: Method, path: string, options: Sent = {}): Promise<IncomingMessage> {
+    const response = await this.#send(method, path, options);
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) return response;
+    const canAsk = status === 401 && this.#password === undefined && typeof options.body?.content !== 'object';
+    if (!canAsk || !this.#askPassword) throw await this.#refusal(response);
+    response.resume();
+    this.#password = await this.#askPassword(`Password of ${this.#user} at ${this.address}: `);
+    return this.#answer(method, path, options);
+  }
+
+  #send(method: Method, path: string, { body, headers, signal }: Sent): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const length = typeof body?.content === 'string' ? Buffer.byteLength(body.content) : body?.length;
+    const request = (this.#base.startsWith('https:') ? httpsRequest : httpRequest)(this.#base + path, {
+      method,
+      ...(this.#socketPath && { socketPath: this.#socketPath }),
+      headers: {
+        ...headers,
+        ...this.#headers(),
+        ...(body && { 'Content-Type': body.type }),
+        ...(length !== undefined && { 'Content-Length': length }),
+      },
+      ...(signal && { signal }),
+    });
+    limitConnecting(request, () => new Failure('time-out', `${this.address} does not answer.`));
+    request.once('response', resolve);
+    request.on('error', (error) => reject(this.#unreachable(error)));
+    if (body === undefined || typeof body.content === 'string') request.end(body?.content);
+    else {
+      body.content.once('error', (error) => request.destroy(error));
+      body.content.pipe(request);
+    }
+    return promise;
+  }
+
+  async #refusal(response: IncomingMessage): Promise<Failure> {
+    const content = await text(response).catch(() => '');
+    if (response.statusCode === 401) {
+      return new Failure(
+        'unauthorized',
+        this.#password === undefined
+          ? `${this.address} asks for a user and a password: ${this.#socketPath ? '' : `--server ${this.address.replace('//', '//USER@')} `}--password-file FILE`
+          : isToken(this.#password)
+            ? `${this.address} does not accept this token: it has expired, or was revoked.`
+            : `${this.address} does not accept this password for user "${this.#user}".`,
+      );
+    }
+    if (response.statusCode === 429) return new Failure('unavailable', sentence(content.replace(/^429: /, '')));
+    const message = messageIn(content);
+    if (message === undefined) return this.#stranger();
+    return new Failure(response.statusCode === 404 ? 'not-found' : 'conflict', sentence(message));
+  }
+
+  #stranger(): Failure {
+    return new Failure('conflict', `What answers at ${this.address} is not a server of the GNS3 API, version 2.`);
+  }
+
+  #unreachable(thrown: unknown): Failure {
+    if (thrown instanceof Failure) return thrown;
+    if (thrown instanceof Error && ['AbortError', 'TimeoutError'].includes(thrown.name)) {
+      return new Failure('time-out', `${this.address} did not answer within ${READ_MS / 1000} s.`);
+    }
+    const why = sentence(whyUnreachable(thrown));
+    return new Failure('unavailable', `${this.address} cannot be reached: ${why}`, { cause: thrown });
+  }
+}
+
+/** A host that drops what is sent to it is noticed in time. */
+function limitConnecting(request: ClientRequest, failure: () => Failure): void {
+  const timer = setTimeout(() => request.destroy(failure()), CONNECT_MS);
+  const stop = (): void => clearTimeout(timer);
+  request.once('socket', (socket) => (socket.connecting ? socket.once('connect', stop) : stop()));
+  request.once('close', stop);
+}
+
+function messageIn(content: string): string | undefined {
+  try {
+    const { message } = JSON.parse(content) as { message?: unknown };
+    return typeof message === 'string' ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A token is given in the place of a password. */
+function isToken(password: string): boolean {
+  return password.startsWith(TOKEN_PREFIX);
+}
+
+/** On one line. */
+function sentence(message: string): string {
+  return message.trim().replaceAll(/\s+/g, ' ');
+}
+
+/** Whether an address has a password in it. */
+export function hasPassword(url: string): boolean {
+  return /\/\/[^/@]*:[^/@]*@/.test(url);
+}
+
+/** An address as it may be shown. */
+export function withoutPassword(url: string): string {
+  return url.replace(/:[^:@/]*@/, '@');
+}

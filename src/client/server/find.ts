@@ -1,0 +1,65 @@
+// Things by the names that people give them, or by their identifiers.
+import { Failure } from '../../failures.ts';
+import { nearest } from '../../host/values/nearest-name.ts';
+import { namesInWords } from '../terminal/counted.ts';
+
+/** So many characters of an identifier are enough where no other begins with them. */
+const SHORT_ID = 8;
+
+export interface Named {
+  id: string;
+  name: string;
+}
+
+/**
+ * The one of this identifier, of this name, or whose identifier begins so.
+ * @param kind in a word, for messages
+ * @throws Failure `not-found`; `conflict` when it means several, with their identifiers
+ */
+export function findNamed<T>(kind: string, all: readonly T[], named: (one: T) => Named, wanted: string): T {
+  const byId = all.find((one) => named(one).id === wanted.toLowerCase());
+  if (byId !== undefined) return byId;
+  const byName = all.filter((one) => named(one).name === wanted);
+  const found =
+    byName.length > 0 || wanted.length < SHORT_ID || !/^[0-9a-f-]+$/i.test(wanted)
+      ? byName
+      : all.filter((one) => named(one).id.startsWith(wanted.toLowerCase()));
+  if (found.length === 1) return found[0]!;
+  if (found.length > 1) {
+    const ids = found.map((one) => named(one).id).join(', ');
+    throw new Failure('conflict', `There are ${found.length} ${kind}s "${wanted}"; name one by its id: ${ids}`);
+  }
+  throw notFound(
+    kind,
+    wanted,
+    all.map((one) => named(one).name),
+  );
+}
+
+/**
+ * What is said of an unknown name: the one that was meant, or those that there are.
+ * @param kind in a word
+ */
+export function notFound(kind: string, wanted: string, names: readonly string[]): Failure {
+  const unknown = `There is no ${kind} "${wanted}"`;
+  const plural = `${kind[0]!.toUpperCase()}${kind.slice(1)}s`;
+  const list = LISTED.has(kind) ? ` (labwired ${kind} list)` : '';
+  const meant = nearest(wanted, names);
+  if (meant !== undefined) return new Failure('not-found', `${unknown}; did you mean "${meant}"?`);
+  if (names.length === 0) return new Failure('not-found', `${unknown}; there are no ${kind}s.`);
+  return new Failure('not-found', `${unknown}. ${plural}: ${namesInWords(names)}${list}.`);
+}
+
+/** Kinds with a command that lists them. */
+const LISTED = new Set([
+  'lab',
+  'node',
+  'link',
+  'template',
+  'appliance',
+  'compute',
+  'snapshot',
+  'image',
+  'context',
+  'token',
+]);

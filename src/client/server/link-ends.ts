@@ -1,0 +1,136 @@
+// The ends of links as people write them: `PC1:e0`, or `PC1` alone where that says enough.
+import { Failure } from '../../failures.ts';
+import { nearest } from '../../host/values/nearest-name.ts';
+import type { Port } from '../../store/node-kinds/port.ts';
+import { findNode } from '../frame/session.ts';
+import { findNamed } from './find.ts';
+import type { LinkObject, NodeObject } from './objects.ts';
+
+/** Links of a node that a message names. */
+const MOST_LINKS = 4;
+
+export interface End {
+  node: NodeObject;
+  /** Undefined where none is named. */
+  port: Port | undefined;
+}
+
+const isAt = (port: Port, place: { adapter_number: number; port_number: number }): boolean =>
+  port.adapter_number === place.adapter_number && port.port_number === place.port_number;
+
+/**
+ * Understands `NODE`, or `NODE:PORT` with the port's name, its short name or `ADAPTER/PORT`. A name of a node may have colons.
+ * @throws Failure
+ */
+export function parseEnd(nodes: readonly NodeObject[], text: string): End {
+  const whole = nodes.filter(({ node_id, name }) => name === text || node_id === text);
+  const colon = text.lastIndexOf(':');
+  if (whole.length > 0 || colon < 1) return { node: findNode(nodes, text), port: undefined };
+  const node = findNode(nodes, text.slice(0, colon));
+  const wanted = text.slice(colon + 1);
+  const port = portNamed(node, wanted);
+  if (port) return { node, port };
+  throw new Failure('not-found', `Node "${node.name}" has no port "${wanted}"; ${portsInWords(node)}.`);
+}
+
+/**
+ * The port of this name, short name or `ADAPTER/PORT`. A number alone is a port of the first adapter, or else the first one of the adapter
+ * with that number.
+ */
+export function portNamed(node: { ports: readonly Port[] }, wanted: string): Port | undefined {
+  const named = (...names: readonly string[]) =>
+    node.ports.find((one) =>
+      [one.short_name, one.name, `${one.adapter_number}/${one.port_number}`].some((name) => names.includes(name)),
+    );
+  return named(wanted) ?? (/^\d+$/.test(wanted) ? (named(`0/${wanted}`) ?? named(`${wanted}/0`)) : undefined);
+}
+
+/** The ports of a node in a part of a sentence. */
+export function portsInWords({ ports }: { ports: readonly Port[] }): string {
+  const names = ports.slice(0, 8).map(({ short_name }) => short_name);
+  return names.length === 0 ? 'it has none' : `it has ${names.join(', ')}${ports.length > 8 ? ' ...' : ''}`;
+}
+
+/** `PC1:e0` */
+export function endText(nodes: readonly NodeObject[], end: LinkObject['nodes'][number]): string {
+  const node = nodes.find(({ node_id }) => node_id === end.node_id);
+  const port = node?.ports.find((one) => isAt(one, end));
+  return `${node?.name ?? end.node_id}:${port?.short_name ?? `${end.adapter_number}/${end.port_number}`}`;
+}
+
+/** `PC1:e0 -- Switch1:e1` */
+export function linkText(nodes: readonly NodeObject[], link: LinkObject): string {
+  return link.nodes.map((end) => endText(nodes, end)).join(' -- ');
+}
+
+function linksAt(links: readonly LinkObject[], { node, port }: End): LinkObject[] {
+  return links.filter((link) =>
+    link.nodes.some((end) => end.node_id === node.node_id && (port === undefined || isAt(port, end))),
+  );
+}
+
+/**
+ * The link of this id, of this text as lists show it, or at this end.
+ * @throws Failure; `conflict` when a node has several
+ */
+export function findLink(nodes: readonly NodeObject[], links: readonly LinkObject[], wanted: string): LinkObject {
+  const byText = links.find((link) => linkText(nodes, link) === wanted);
+  if (byText) return byText;
+  const isEnd = nodes.some(({ name }) => wanted === name || wanted.startsWith(`${name}:`));
+  if (!isEnd) {
+    const named = (link: LinkObject) => ({ id: link.link_id, name: linkText(nodes, link) });
+    try {
+      return findNamed('link', links, named, wanted);
+    } catch (error) {
+      const names = nodes.map(({ name }) => name);
+      const meant = nearest(wanted.replace(/:[^:]*$/, ''), names);
+      if (meant === undefined || !(error instanceof Failure) || error.code !== 'not-found') throw error;
+      throw new Failure('not-found', `There is no node or link "${wanted}"; did you mean "${meant}"?`);
+    }
+  }
+  const found = linksAt(links, parseEnd(nodes, wanted));
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0) throw new Failure('not-found', `No link is at "${wanted}".`);
+  const ends = found.flatMap((link) => link.nodes.map((end) => endText(nodes, end)));
+  const own = ends.filter((text) => text.startsWith(`${wanted}:`));
+  throw new Failure('conflict', `${found.length} links are at "${wanted}"; name one of its ports: ${own.join(', ')}`);
+}
+
+/** `: e0 is linked to Switch1:e0`, of an end without a free port. */
+function linkedTo({ nodes, links }: { nodes: readonly NodeObject[]; links: readonly LinkObject[] }, end: End): string {
+  const { node } = end;
+  const all = linksAt(links, end).flatMap((link) => {
+    const own = link.nodes.find(({ node_id }) => node_id === node.node_id);
+    const peer = link.nodes.find(({ node_id }) => node_id !== node.node_id);
+    if (!own || !peer) return [];
+    return [`${endText(nodes, own).slice(node.name.length + 1)} is linked to ${endText(nodes, peer)}`];
+  });
+  const shown = all.slice(0, MOST_LINKS);
+  return shown.length === 0 ? '' : `: ${shown.join(', ')}${all.length > shown.length ? ' ...' : ''}`;
+}
+
+/**
+ * The ports to join: those that are named, else the first free ones that go together.
+ * @throws Failure when a node has no free port
+ */
+export function portsToJoin(
+  { nodes, links }: { nodes: readonly NodeObject[]; links: readonly LinkObject[] },
+  ends: readonly [End, End],
+): [Port, Port] {
+  if (ends[0].node === ends[1].node)
+    throw new Failure('conflict', `Both ends are at node "${ends[0].node.name}": a link joins two nodes.`);
+  const [first, second] = ends.map((end) => {
+    const { node } = end;
+    const wanted = end.port ? [end.port] : node.ports;
+    const free = wanted.filter((port) => linksAt(links, { node, port }).length === 0);
+    if (free.length > 0) return free;
+    const what = end.port ? `${node.name}:${end.port.short_name} is not free` : `Node "${node.name}" has no free port`;
+    throw new Failure('conflict', `${what}${linkedTo({ nodes, links }, end)}.`);
+  }) as [Port[], Port[]];
+  for (const one of first) {
+    const other = second.find((port) => port.link_type === one.link_type && port !== one);
+    if (other) return [one, other];
+  }
+  // The server says what is wrong with them.
+  return [first[0]!, second[0]!];
+}

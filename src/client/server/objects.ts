@@ -1,0 +1,93 @@
+// The objects that the API answers with: the members that the client reads. `--json` shows all of them, as they came.
+import type { Port } from '../../store/node-kinds/port.ts';
+
+export interface LabObject {
+  project_id: string;
+  name: string;
+  status: 'opened' | 'closed';
+}
+
+export interface NodeObject {
+  node_id: string;
+  name: string;
+  node_type: string;
+  status: string;
+  /** Why QEMU has halted it; absent otherwise. */
+  halt_reason?: string;
+  /** Of a node whose host cannot be reached. */
+  lost_reason?: string;
+  compute_id: string;
+  console: number | null;
+  console_type: string | null;
+  console_host: string;
+  ports: Port[];
+  x: number;
+  y: number;
+}
+
+export interface LinkObject {
+  link_id: string;
+  nodes: { node_id: string; adapter_number: number; port_number: number }[];
+  capturing: boolean;
+  suspend: boolean;
+  /** By direction; absent where none are asked for. */
+  impairments?: Readonly<Record<'forward' | 'backward', object>>;
+}
+
+export interface TemplateObject {
+  template_id: string;
+  name: string;
+  template_type: string;
+  compute_id: string | null;
+  builtin: boolean;
+  /** Of routers. */
+  platform?: string;
+}
+
+/** A version of an appliance, and which of its images a host has. */
+export interface ApplianceObject {
+  appliance_id: string;
+  name: string;
+  emulator: string;
+  /** Null for containers. */
+  version: string | null;
+  complete: boolean;
+  images: { filename: string; path: string | null }[];
+}
+
+export interface ComputeObject {
+  compute_id: string;
+  name: string;
+  host: string;
+  port: number;
+  user: string | null;
+  connected: boolean;
+  cpu_usage_percent: number | null;
+  memory_usage_percent: number | null;
+}
+
+export interface SnapshotObject {
+  snapshot_id: string;
+  name: string;
+  /** Seconds since 1970. */
+  created_at: number;
+}
+
+export interface TokenObject {
+  token_id: string;
+  name: string;
+  role: string | null;
+  /** ISO 8601. */
+  created: string;
+  /** ISO 8601; null: for ever. */
+  expires: string | null;
+  last_used: string | null;
+}
+
+export interface ImageObject {
+  emulator: string;
+  filename: string;
+  filesize: number;
+  md5sum: string | null;
+  used_by: unknown[];
+}

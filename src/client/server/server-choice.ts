@@ -1,0 +1,84 @@
+// Which server a command speaks to, and as whom: what the command line says, the environment, the context in use, this host.
+
+import { WrongUsage } from '../../commands/wrong-usage.ts';
+import { Failure } from '../../failures.ts';
+import { isReachable } from '../../http/access/local-socket.ts';
+import { hasPassword } from './api.ts';
+import { type Context, contextNamed, readContexts } from './contexts.ts';
+
+const USUAL_SERVER = 'http://127.0.0.1:3080';
+
+/** What the environment of the process says. */
+export interface ClientEnvironment {
+  server: string | undefined;
+  lab: string | undefined;
+  context: string | undefined;
+  /** The file that keeps contexts. */
+  contexts: string;
+  /** What the shell has set, for files that refer to it. */
+  variables: Readonly<Record<string, string | undefined>>;
+  /** Where a server of this host may listen, the likeliest first. */
+  sockets: readonly string[];
+}
+
+/** The flags of this choice. */
+export interface ChoiceFlags {
+  readonly server?: string;
+  readonly context?: string;
+  readonly 'password-file'?: string;
+}
+
+/** A server, and what is known beside it. */
+export interface Choice {
+  server: string;
+  passwordFile?: string | undefined;
+  token?: string | undefined;
+  lab?: string | undefined;
+}
+
+/** @throws WrongUsage; Failure for a context that there is not */
+export async function chooseServer(flags: ChoiceFlags, environment: ClientEnvironment): Promise<Choice> {
+  const { server, context, 'password-file': passwordFile } = flags;
+  if (server !== undefined && context !== undefined) {
+    throw new WrongUsage('--server and --context both name a server: choose one.');
+  }
+  if (server !== undefined) {
+    refusePassword(server);
+    return { server, passwordFile };
+  }
+  const chosen = await fromContext(context, environment);
+  if (chosen) return { ...chosen, passwordFile: passwordFile ?? chosen.passwordFile };
+  return { server: environment.server || (await localServer(environment.sockets)), passwordFile };
+}
+
+/** @throws WrongUsage for an address that shows a password to all users of this host */
+export function refusePassword(server: string): void {
+  if (!hasPassword(server)) return;
+  throw new WrongUsage(
+    'All users of this host can read a password in --server: leave it out there, and use --password-file, $LABWIRE_SERVER or the prompt.',
+  );
+}
+
+/** A context that is named here, by a flag or by the environment, goes before the server of the environment; the one in use behind it. */
+async function fromContext(
+  flag: string | undefined,
+  { context, contexts, server }: ClientEnvironment,
+): Promise<Context | undefined> {
+  const named = flag ?? (context || undefined);
+  if (named === undefined && server) return undefined;
+  const kept = await readContexts(contexts);
+  const wanted = named ?? kept.current;
+  if (wanted === undefined) return undefined;
+  try {
+    return contextNamed(kept, wanted);
+  } catch (error) {
+    if (flag !== undefined || !(error instanceof Failure)) throw error;
+    throw new Failure('not-found', `$LABWIRE_CONTEXT: ${error.message}`);
+  }
+}
+
+/** A server that listens at one of these sockets; else the address at which servers usually are. */
+async function localServer(sockets: readonly string[]): Promise<string> {
+  for (const path of sockets) if (await isReachable(path)) return `unix:${path}`;
+  return USUAL_SERVER;
+}

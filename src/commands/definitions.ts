@@ -1,0 +1,285 @@
+// The command line: `labwired [serve]`, `labwired doctor`, `labwired help`, `labwired demo URL`, `labwired password`, `labwired user`,
+// `labwired audit`, `labwired recover`,
+// `labwired backup DIR`, `labwired version`; and the first word of the commands that speak to a running server, which are in src/client.
+import { parseArgs } from 'node:util';
+import type { ConfigSources } from '../config/load.ts';
+import { didYouMean, flagMistake } from '../host/values/nearest-name.ts';
+import { WrongUsage } from './wrong-usage.ts';
+
+export const HELP = `labwired: a network-lab server in one executable (GNS3 API v2)
+
+  labwired [serve] [options]   run the server (default)
+  labwired doctor  [options]   what is there and what is missing on this host; --json for scripts,
+                               --fix prints the commands that mend it, and runs none
+  labwired help [TOPIC[#PART]] the documents, which are in this executable; without a topic, their list
+  labwired demo URL            build a small lab on a running server and show it
+  labwired password [options]  change the password; --generate prints a random one, --user NAME renames
+  labwired user add|remove|password|role|list [NAME]   accounts, where several people share the host
+  labwired audit   [--json]    who changed what, from where
+  labwired recover [options]   rebuild a damaged state database from what can be read of it
+  labwired backup DIR          copy the state directory and all projects there, also while the server runs
+  labwired version             print the version
+
+On a running server, this host's or --server URL; labwired lab --help says more of lab, and so on:
+  labwired lab list|create|open|close|update|duplicate|delete|start|stop|export|import|check|schema|
+               import-containerlab
+  labwired node list|create|update|duplicate|move|start|stop|reload|delete|console|exec
+  labwired link list|create|update|delete  labwired capture LINK
+  labwired snapshot list|create|restore|delete
+  labwired image list|upload|download|delete
+  labwired template list|create|update|delete
+  labwired appliance list [WORD]           labwired events [LAB]
+  labwired compute list|add|update|remove
+  labwired top [LAB]                       labwired logs [LAB] [NODE]
+  labwired wait STATE [NODE...]            labwired context list|add|use|remove
+  labwired token create|list|revoke
+
+Labs as text, in files (lab.yaml):
+  labwired plan [FILE]     what would be done      labwired apply [FILE]    do it
+  labwired diff [FILE]     what differs            labwired destroy [FILE]  delete the lab
+  labwired test [FILE]     run its checks          labwired export LAB --yaml   a lab as such a file
+
+Options of serve, doctor, password, user, audit, recover and backup:
+  --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
+  --state DIR          where everything is kept       --config FILE   read only this configuration file
+  --local, -L          accept paths of this machine's own disk from clients
+  --allow, -A          consoles listen on all addresses
+  --insecure           listen beyond loopback without authentication
+  --ssl                serve HTTPS, with a certificate made here, or --certfile FILE --certkey FILE
+  --api-version X.Y.Z  the release that clients are told (2.2.57)
+  --log FILE           write the log there            --quiet, -q     warnings and errors only
+  --pid FILE           write the process id there     --debug, -d     everything
+  --record FILE        append one curl line for each JSON request
+`;
+
+const OPTIONS_AT = HELP.indexOf('\nOptions of serve');
+
+/** Words behind `labwired user`, by verb. */
+export const USER_VERBS: Readonly<Record<string, string>> = {
+  add: 'NAME [--role ROLE] [--password-file FILE | --generate]',
+  remove: 'NAME',
+  password: 'NAME [--password-file FILE | --generate]',
+  role: 'NAME --role ROLE',
+  list: '[--json]',
+};
+
+const USER_HELP = `labwired user: the accounts of a host that several people share (labwired help accounts)
+
+${Object.entries(USER_VERBS)
+  .map(([verb, words]) => `  labwired user ${verb} ${words}`)
+  .join('\n')}
+
+  --role ROLE           admin, user (usual) or observer
+  --password-file FILE  its first line is the password
+  --generate            make a random password, and print it
+                        Without either, the password is asked for, or read from standard input.
+  --json                of list: for programs
+`;
+
+/** What `labwired COMMAND --help` prints; without a command the whole. */
+export function helpOf(command: string | undefined): string {
+  if (command === undefined) return HELP;
+  if (command === 'user') return USER_HELP + HELP.slice(OPTIONS_AT);
+  const rows = HELP.slice(0, HELP.indexOf('\n\nOn a running server')).split('\n');
+  const starts = (row: string): boolean =>
+    row.startsWith(`  labwired ${command} `) || row.startsWith(`  labwired [${command}] `);
+  const first = rows.findIndex(starts);
+  const next = rows.findIndex((row, index) => index > first && row.startsWith('  labwired '));
+  const own = rows.slice(first, next === -1 ? undefined : next).join('\n');
+  return `${own}\n${isConfigured(command) ? HELP.slice(OPTIONS_AT) : ''}`;
+}
+
+/** @throws WrongUsage unless the words behind `labwired user` are a verb and what it takes */
+function checkUser([verb, name, ...more]: readonly string[], role: string | undefined): void {
+  const verbs = Object.keys(USER_VERBS);
+  if (verb === undefined) throw new WrongUsage(`Say what to do: labwired user ${verbs.join('|')}`);
+  const words = USER_VERBS[verb];
+  if (words === undefined)
+    throw new WrongUsage(`There is no "labwired user ${verb}"${didYouMean(verb, verbs)}. See labwired user --help`);
+  const write = `Write: labwired user ${verb} ${words}`;
+  const takesName = words.startsWith('NAME');
+  if (takesName && !name) throw new WrongUsage(`NAME is missing. ${write}`);
+  const [extra] = takesName ? more : [name, ...more];
+  if (extra !== undefined) throw new WrongUsage(`"${extra}" is one word too many. ${write}`);
+  if (verb === 'role' && role === undefined) throw new WrongUsage(`--role ROLE is missing. ${write}`);
+}
+
+/** Flags that set a configuration key. */
+const FLAG_KEYS = {
+  host: { type: 'string', key: 'host' },
+  port: { type: 'string', key: 'port' },
+  ssl: { type: 'boolean', key: 'ssl' },
+  certfile: { type: 'string', key: 'certfile' },
+  certkey: { type: 'string', key: 'certkey' },
+  record: { type: 'string', key: 'record' },
+  local: { type: 'boolean', short: 'L', key: 'local' },
+  allow: { type: 'boolean', short: 'A', key: 'allow_remote_console' },
+  insecure: { type: 'boolean', key: 'insecure' },
+  quiet: { type: 'boolean', short: 'q', key: 'quiet' },
+  debug: { type: 'boolean', short: 'd', key: 'debug' },
+  log: { type: 'string', key: 'log' },
+  shell: { type: 'boolean', key: 'shell' },
+  'api-version': { type: 'string', key: 'version' },
+} as const;
+
+/** Flags of release 2.2.57 that ask for what this server leaves to systemd and journald. */
+const IGNORED_FLAGS = {
+  daemon: { type: 'boolean' },
+  logmaxsize: { type: 'string' },
+  logbackupcount: { type: 'string' },
+  logcompression: { type: 'boolean' },
+  profile: { type: 'string' },
+} as const;
+
+const OTHER_FLAGS = {
+  config: { type: 'string' },
+  fix: { type: 'boolean' },
+  generate: { type: 'boolean' },
+  json: { type: 'boolean' },
+  state: { type: 'string' },
+  pid: { type: 'string' },
+  'password-file': { type: 'string' },
+  role: { type: 'string' },
+  user: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const;
+
+/** All commands of the server and its host. */
+export const COMMANDS = [
+  'serve',
+  'doctor',
+  'demo',
+  'password',
+  'user',
+  'audit',
+  'recover',
+  'backup',
+  'version',
+  'help',
+] as const;
+
+/** The first words of commands that src/client defines: known here, so that the server does not read that. */
+export const CLIENT_NOUNS: readonly string[] = [
+  ...['lab', 'node', 'link', 'capture', 'template', 'appliance', 'compute', 'snapshot', 'image', 'events'],
+  ...['logs', 'wait', 'context', 'token', 'top'],
+  ...['plan', 'diff', 'apply', 'destroy', 'export', 'test'],
+];
+
+/** All flags that do something, without dashes, and whether a value follows them. */
+export const FLAGS: readonly { name: string; hasValue: boolean }[] = Object.entries({
+  ...FLAG_KEYS,
+  ...OTHER_FLAGS,
+}).map(([name, { type }]) => ({ name, hasValue: type === 'string' }));
+
+/** The commands that read the configuration. */
+const CONFIGURED = ['serve', 'doctor', 'password', 'user', 'audit', 'recover', 'backup'] as const;
+
+function isConfigured(name: string): name is (typeof CONFIGURED)[number] {
+  return (CONFIGURED as readonly string[]).includes(name);
+}
+
+export type Command =
+  | {
+      name: (typeof CONFIGURED)[number];
+      flags: ConfigSources['flags'];
+      file?: string;
+      state?: string;
+      pidFile?: string;
+      /** Of `doctor`, `user list` and `audit`: a report for scripts. */
+      json: boolean;
+      /** Of `doctor`: the commands that mend what it has found. */
+      fix: boolean;
+      /** Of `user`: the verb, and the name of an account. */
+      words: readonly string[];
+      role?: string;
+      passwordFile?: string;
+      /** Of `password` and `user`. */
+      generate: boolean;
+      /** Of `password`. */
+      user?: string;
+      /** Of `backup`: where the copy goes; empty for all others. */
+      directory: string;
+      ignored: string[];
+    }
+  | { name: 'demo'; url: string }
+  /** Words that begin with one of `CLIENT_NOUNS`. */
+  | { name: 'client'; words: readonly string[] }
+  /** The documents; `topic` has the words that name one, and is empty for their list. Without it the help of a command, or of all. */
+  | { name: 'help'; topic?: readonly string[]; of?: string }
+  | { name: 'version' };
+
+/**
+ * Understands the words after the program's name.
+ * @throws WrongUsage with the flag and the fix
+ */
+export function parseCommand(words: readonly string[]): Command {
+  const [first = '', second = ''] = words;
+  if (CLIENT_NOUNS.includes(first)) return { name: 'client', words };
+  if (first === 'help' && CLIENT_NOUNS.includes(second)) return { name: 'client', words: [second, '--help'] };
+  const options = { ...FLAG_KEYS, ...IGNORED_FLAGS, ...OTHER_FLAGS };
+  let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
+  try {
+    parsed = parseArgs({ args: [...words], options, allowPositionals: true });
+  } catch (error) {
+    throw new WrongUsage(`${flagMistake(error, Object.keys(options))}. See labwired --help`);
+  }
+  const { values, positionals } = parsed;
+  const [name = 'serve', ...rest] = positionals;
+  if (values.help) {
+    const isKnown = positionals.length > 0 && (COMMANDS as readonly string[]).includes(name) && name !== 'help';
+    return { name: 'help', ...(isKnown && { of: name }) };
+  }
+  if (name === 'help') return { name, topic: rest };
+  if (values.version || name === 'version') return { name: 'version' };
+  if (name === 'demo') {
+    const [url, ...more] = rest;
+    if (url === undefined || more.length > 0 || !URL.canParse(url)) {
+      throw new WrongUsage('Say which server: labwired demo http://127.0.0.1:3080');
+    }
+    return { name, url };
+  }
+  if (CLIENT_NOUNS.includes(name)) throw new WrongUsage(`Flags stand behind the command: labwired ${name} ...`);
+  if (!isConfigured(name))
+    throw new WrongUsage(
+      `There is no command "${name}"${didYouMean(name, [...COMMANDS, ...CLIENT_NOUNS])}. See labwired --help`,
+    );
+  const directory = name === 'backup' ? rest.shift() : '';
+  if (directory === undefined) throw new WrongUsage('Say where the copy goes: labwired backup /backup/labwire-today');
+  const own = name === 'user' ? rest.splice(0) : [];
+  if (name === 'user') checkUser(own, values.role);
+  if (rest.length > 0) throw new WrongUsage(`"${rest[0]}" is not expected after "${name}". See labwired --help`);
+  if (values.json && values.fix)
+    throw new WrongUsage('--json tells the commands of --fix already: leave one of the two out');
+  const only = (flag: 'json' | 'fix' | 'generate' | 'user' | 'role' | 'password-file', ...commands: string[]): void => {
+    if (values[flag] === undefined || commands.includes(name)) return;
+    throw new WrongUsage(`--${flag} is an option of labwired ${commands.join(' and labwired ')}. See labwired --help`);
+  };
+  only('json', 'doctor', 'user', 'audit');
+  only('fix', 'doctor');
+  only('generate', 'password', 'user');
+  only('user', 'password');
+  only('role', 'user');
+  only('password-file', 'user');
+  const flags: ConfigSources['flags'] = [];
+  for (const [flag, { key }] of Object.entries(FLAG_KEYS)) {
+    const value = values[flag as keyof typeof FLAG_KEYS];
+    if (value !== undefined) flags.push({ section: 'Server', key, value: String(value), flag: `--${flag}` });
+  }
+  return {
+    name,
+    flags,
+    ...(values.config === undefined ? {} : { file: values.config }),
+    ...(values.state === undefined ? {} : { state: values.state }),
+    ...(values.pid === undefined ? {} : { pidFile: values.pid }),
+    json: values.json ?? false,
+    fix: values.fix ?? false,
+    generate: values.generate ?? false,
+    directory,
+    words: own,
+    ...(values.role === undefined ? {} : { role: values.role }),
+    ...(values['password-file'] === undefined ? {} : { passwordFile: values['password-file'] }),
+    ...(values.user === undefined ? {} : { user: values.user }),
+    ignored: Object.keys(IGNORED_FLAGS).filter((flag) => values[flag as keyof typeof IGNORED_FLAGS] !== undefined),
+  };
+}

@@ -1,0 +1,56 @@
+// `labwired password`: another password for the account of a state directory.
+
+import type { Config } from '../config/schema.ts';
+import { Failure } from '../failures.ts';
+import { makeDirectory } from '../host/files/directories.ts';
+import { askSecret } from '../host/terminal/ask-secret.ts';
+import { AccountFile, randomPassword } from '../store/account.ts';
+import { callerName, noteCommand } from './audit-entry.ts';
+import { becomeOwner } from './state-owner.ts';
+
+export interface PasswordCommand {
+  user?: string | undefined;
+  /** Makes a random password and prints it. */
+  generate: boolean;
+}
+
+/** Fewer characters are guessed. */
+const LEAST = 8;
+
+async function newPassword(): Promise<string> {
+  const password = await askSecret('New password: ');
+  if (password.length < LEAST) {
+    throw new Failure('invalid', `A password has at least ${LEAST} characters; --generate makes one.`);
+  }
+  if (process.stdin.isTTY && (await askSecret('The same again: ')) !== password) {
+    throw new Failure('invalid', 'The two are not the same; nothing was changed.');
+  }
+  return password;
+}
+
+/**
+ * Sets user and password; a running server takes them at once. Answers what to print.
+ * @param sudoUser who has become root by sudo
+ */
+export async function setPassword(
+  { Server, state }: Config,
+  { user, generate }: PasswordCommand,
+  sudoUser?: string,
+): Promise<string> {
+  if (user !== undefined && !/^[^:\s]+$/.test(user)) {
+    throw new Failure('invalid', `--user ${JSON.stringify(user)}: leave out blanks and ":".`);
+  }
+  if (Server.user !== '') {
+    throw new Failure(
+      'conflict',
+      `The configuration names the user ${JSON.stringify(Server.user)}, whose password it holds: change password in [Server], or leave out user and password there.`,
+    );
+  }
+  const password = generate ? randomPassword() : await newPassword();
+  const caller = callerName(sudoUser);
+  await makeDirectory(state, state);
+  await becomeOwner(state);
+  const account = await new AccountFile(state).change(user, password);
+  await noteCommand(state, { caller, command: 'password', objects: { account: account.user } });
+  return generate ? `user ${account.user}, password ${password}\n` : `The password of ${account.user} was changed.\n`;
+}

@@ -1,0 +1,155 @@
+// Understands the command line and runs the command.
+import { writeFileSync } from 'node:fs';
+import { type ProcessEnvironment, processEnvironment } from '../config/environment.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { explainInodes } from '../host/files/inodes.ts';
+import { configureLog, log, logToFile } from '../host/log.ts';
+import { useAddonDirectory } from '../host/processes/addons.ts';
+import { loadScript } from '../host/processes/compiled-script.ts';
+import { withholdRights } from '../host/processes/inherited-rights.ts';
+import type { Notifier } from '../host/processes/systemd-notify.ts';
+import { version } from '../host/version.ts';
+import type { Daemon } from '../start/daemon.ts';
+import { endAfter } from '../start/end-after-failure.ts';
+import { type Command, HELP, helpOf, parseCommand } from './definitions.ts';
+import { WRONG_USAGE, WrongUsage } from './wrong-usage.ts';
+
+/** Exit code that asks the unit for another start at once (EX_TEMPFAIL of sysexits.h). */
+const START_AGAIN = 75;
+
+type Configured = Extract<Command, { directory: string }>;
+
+function configure(command: Configured, { sources, journal }: ProcessEnvironment): LoadedConfig {
+  const { flags, file, state } = command;
+  const loaded = loadConfig({ ...sources, flags, file, state });
+  const { debug, quiet, log: logFile } = loaded.config.Server;
+  configureLog({ debug, quiet, journal });
+  if (logFile) logToFile(logFile);
+  return loaded;
+}
+
+async function serve(command: Configured, environment: ProcessEnvironment): Promise<void> {
+  const { config, files, warnings } = configure(command, environment);
+  for (const warning of warnings) log.warn(warning);
+  for (const flag of command.ignored) log.warn(`--${flag} is left to systemd and journald; it is ignored`);
+  if (environment.addonDirectory) useAddonDirectory(environment.addonDirectory);
+  withholdRights();
+  const explained = async (error: unknown): Promise<never> => {
+    throw await explainInodes(error, config.state);
+  };
+  const starting = Promise.withResolvers<{ daemon: Daemon; notifier: Notifier }>();
+  let stopping = false;
+  const stop = async (reason: string, { keepNodes = false, exitCode = 0 } = {}): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    log.info('stopping', { reason, nodes: keepNodes ? 'go on' : 'end' });
+    // What does not end by itself must not keep the daemon: processes left behind are found and ended at the next start.
+    setTimeout(() => process.exit(1), 4_500).unref();
+    const { daemon, notifier } = await starting.promise;
+    notifier.stopping();
+    await (keepNodes ? daemon.leave() : daemon.stop());
+    notifier.close();
+    process.exit(exitCode);
+  };
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
+  process.on('SIGTERM', () => void stop('SIGTERM', { keepNodes: config.Server.nodes_on_stop === 'keep' }));
+  process.on('SIGUSR2', () => void stop('SIGUSR2', { keepNodes: true, exitCode: START_AGAIN }));
+  const shutdown = () => void setTimeout(() => void stop('a client asked for it'), 50);
+  const { startServer } = await import('../start/start.ts');
+  const daemon = await startServer(config, shutdown).catch(explained);
+  const { createNotifier } = await import('../host/processes/systemd-notify.ts');
+  const notifier = createNotifier(environment.notify);
+  starting.resolve({ daemon, notifier });
+  if (stopping) return;
+  process.on('unhandledRejection', (error) =>
+    log.error('unhandled rejection', { error: String(error instanceof Error ? error.stack : error) }),
+  );
+  if (command.pidFile) writeFileSync(command.pidFile, `${process.pid}\n`);
+  const { address, port } = daemon.address;
+  const url = `${config.Server.protocol}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  notifier.ready();
+  notifier.status(`Listening on ${url}`);
+  log.info('ready', {
+    url,
+    version: version(),
+    api: config.Server.version,
+    state: config.state,
+    files: files.join(',') || 'none',
+  });
+}
+
+async function run(words: readonly string[]): Promise<void> {
+  const command = parseCommand(words);
+  switch (command.name) {
+    case 'help': {
+      if (command.topic === undefined) return void process.stdout.write(helpOf(command.of));
+      const { runHelp } = await import('../help/help.ts');
+      const { environment } = processEnvironment().sources;
+      return runHelp(command.topic, { before: HELP, environment });
+    }
+    case 'version':
+      process.stdout.write(`labwired ${version()}\n`);
+      return;
+    case 'demo': {
+      const { runDemo } = await import('../demo/demo.ts');
+      return runDemo(command.url, (text) => void process.stdout.write(text));
+    }
+    case 'client': {
+      const client = await loadScript('client', new URL('../client/main.ts', import.meta.url));
+      return (client as typeof import('../client/main.ts')).main(command.words, processEnvironment().client);
+    }
+    case 'doctor': {
+      const { runDoctor } = await import('../doctor/doctor.ts');
+      const { report, exitCode } = await runDoctor(command, processEnvironment());
+      // Not before the report is out; a check that ran out of time may still hold something open.
+      process.stdout.write(report, () => process.exit(exitCode));
+      return;
+    }
+    case 'password': {
+      const { setPassword } = await import('./password.ts');
+      const environment = processEnvironment();
+      const { config } = configure(command, environment);
+      process.stdout.write(await setPassword(config, command, environment.sudoUser));
+      return;
+    }
+    case 'user': {
+      const { userCommand } = await import('./user.ts');
+      const environment = processEnvironment();
+      const { config } = configure(command, environment);
+      process.stdout.write(await userCommand(config, command, environment.sudoUser));
+      return;
+    }
+    case 'audit': {
+      const { auditCommand } = await import('./audit.ts');
+      process.stdout.write(await auditCommand(configure(command, processEnvironment()).config, command.json));
+      return;
+    }
+    case 'recover': {
+      const { recover } = await import('./recover.ts');
+      process.stdout.write(await recover(configure(command, processEnvironment()).config));
+      return;
+    }
+    case 'backup': {
+      const { backUp } = await import('../store/backup.ts');
+      const { config } = configure(command, processEnvironment());
+      const {
+        state,
+        Server: { projects_path: projects },
+      } = config;
+      const { files, bytes } = await backUp({ state, projects, target: command.directory });
+      process.stdout.write(
+        `${command.directory}: the database and ${files} files, ${(bytes / 2 ** 20).toFixed(1)} MiB\n`,
+      );
+      return;
+    }
+    case 'serve':
+      return serve(command, processEnvironment());
+  }
+}
+
+export function main(words: readonly string[]): void {
+  run(words).catch((error: unknown) => {
+    if (error instanceof WrongUsage) process.exitCode = WRONG_USAGE;
+    endAfter(error);
+  });
+}

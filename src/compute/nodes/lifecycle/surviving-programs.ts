@@ -1,0 +1,158 @@
+// Programs that outlived the daemon: what the supervisor kept from a former life, until the nodes that they belong to are made again and take
+// them back. The only record of them is the one that the supervisor keeps with each: it is as true and lives as long as the program.
+import * as v from 'valibot';
+import { endProgram } from '../../../consoles/terminal.ts';
+import type { EventBus } from '../../../events/bus.ts';
+import { messageOf } from '../../../failures.ts';
+import { log } from '../../../host/log.ts';
+import { reapOurs } from '../../../host/processes/child-processes.ts';
+import { Uuid } from '../../../store/vocabulary.ts';
+import { type ProgramHandle, StrangeSupervisor, type SupervisorClient } from '../../../supervisor/client.ts';
+import type { ComputeEvents } from '../../events.ts';
+import type { PortPool } from '../../ports/pool.ts';
+
+const UdpPort = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
+
+/** What is kept with each program of a node. */
+const ProgramRecord = v.object({
+  /** The kind of node, and the form of what it keeps. */
+  kind: v.string(),
+  version: v.number(),
+  /** What the program does for its node: its own, or one beside it. */
+  role: v.optional(v.string(), ''),
+  project_id: Uuid,
+  node_id: Uuid,
+  node_name: v.string(),
+  /** As clients are told it. */
+  command_line: v.string(),
+  /** All UDP ports that are reserved for it. */
+  udp_ports: v.array(UdpPort),
+  /** What the kind of node keeps with its own program. */
+  data: v.unknown(),
+});
+
+export type ProgramRecord = v.InferInput<typeof ProgramRecord>;
+
+/** What a kind of node keeps with its programs. */
+export interface KeptData {
+  /** Counted up whenever a release would misunderstand what another one has kept. */
+  readonly version: number;
+  readonly schema: v.GenericSchema;
+}
+
+/** Whether nobody will claim what a former life has left of a node. */
+export type IsOver = (projectId: string, nodeId: string) => boolean;
+
+export interface SurvivingProgram {
+  readonly handle: ProgramHandle;
+  /** Its `data` fits the schema of the kind. */
+  readonly record: v.InferOutput<typeof ProgramRecord>;
+}
+
+export interface SurvivingProgramsOptions {
+  supervisor: SupervisorClient;
+  udp: PortPool;
+  events: EventBus<ComputeEvents>;
+  instance: string;
+  /** By kind of node. */
+  kinds: ReadonlyMap<string, KeptData>;
+}
+
+export class SurvivingPrograms {
+  readonly #options: SurvivingProgramsOptions;
+  /** By node and role. */
+  readonly #unclaimed = new Map<string, SurvivingProgram>();
+
+  constructor(options: SurvivingProgramsOptions) {
+    this.#options = options;
+  }
+
+  /** Finds what runs on from a former life; whatever else carries our token is ended. */
+  async start(): Promise<void> {
+    const { supervisor, instance } = this.#options;
+    const running = await supervisor.join().catch((error: unknown) => {
+      if (!(error instanceof StrangeSupervisor)) throw error;
+      log.error(`${error.message} What it holds is ended.`);
+      return [];
+    });
+    const strange = running.filter((handle) => !this.#add(handle));
+    const nodes = new Set([...this.#unclaimed.values()].map(({ record }) => record.node_id));
+    const { found, left } = await reapOurs(
+      instance,
+      ({ pid, nodeId }) => pid === supervisor.pid || nodes.has(nodeId) || strange.some((handle) => handle.pid === pid),
+    );
+    if (found.length > 0) log.warn('ended processes of a former run', { found: found.length, left: left.length });
+    for (const handle of strange) {
+      log.warn('a program of a former run cannot be taken back: its record is not understood', { pid: handle.pid });
+      await endProgram(supervisor, handle);
+    }
+    if (this.#unclaimed.size > 0) log.info('programs of a former run go on', { programs: this.#unclaimed.size });
+  }
+
+  #add(handle: ProgramHandle): boolean {
+    const { success, output: record } = v.safeParse(ProgramRecord, handle.record);
+    if (!success || this.#unclaimed.has(keyOf(record))) return false;
+    const kept = this.#options.kinds.get(record.kind);
+    if (kept?.version !== record.version) return false;
+    if (record.role === '' && !v.is(kept.schema, record.data)) return false;
+    const { udp } = this.#options;
+    const { project_id: owner, udp_ports: ports } = record;
+    // Before anybody else can be given one of them.
+    const reserved = ports.filter((port) => udp.keep(owner, port));
+    if (reserved.length < ports.length) {
+      for (const port of reserved) udp.release(owner, port);
+      return false;
+    }
+    this.#unclaimed.set(keyOf(record), { handle, record });
+    return true;
+  }
+
+  /** What a kind of node has kept with the programs of a project's nodes that are still to come. */
+  dataOf(projectId: string, kind: string): unknown[] {
+    return [...this.#unclaimed.values()].flatMap(({ record }) =>
+      record.project_id === projectId && record.kind === kind && record.role === '' ? [record.data] : [],
+    );
+  }
+
+  /** A program of a node that is made again, which is the node's from now on, its reserved ports included. */
+  claim(projectId: string, nodeId: string, role = ''): SurvivingProgram | undefined {
+    const key = keyOf({ node_id: nodeId, role });
+    const found = this.#unclaimed.get(key);
+    if (found?.record.project_id !== projectId) return undefined;
+    this.#unclaimed.delete(key);
+    return found;
+  }
+
+  /** Whether there is one that is to be claimed. */
+  has(projectId: string, nodeId: string, role = ''): boolean {
+    return this.#unclaimed.get(keyOf({ node_id: nodeId, role }))?.record.project_id === projectId;
+  }
+
+  /** Its node could not be made after all: it waits for another attempt, or for its end. */
+  unclaim(program: SurvivingProgram): void {
+    this.#unclaimed.set(keyOf(program.record), program);
+  }
+
+  /** Ends the programs of nodes that are over and have not claimed them. */
+  async endUnclaimed(isOver: IsOver): Promise<void> {
+    const over = [...this.#unclaimed.values()].filter(({ record }) => isOver(record.project_id, record.node_id));
+    for (const { record } of over) this.#unclaimed.delete(keyOf(record));
+    await Promise.all(over.map((program) => this.#end(program)));
+  }
+
+  async #end({ handle, record }: SurvivingProgram): Promise<void> {
+    const { supervisor, udp, events } = this.#options;
+    const { node_name: name, project_id: project, udp_ports: ports } = record;
+    const message = `${name} ran on while the server was away, but could not be taken back: its program is ended.`;
+    log.warn(message, { project, node: record.node_id, pid: handle.pid });
+    events.emit('log.warning', { message }, project);
+    await endProgram(supervisor, handle).catch((error: unknown) =>
+      log.warn('a program stays', { reason: messageOf(error) }),
+    );
+    for (const port of ports) udp.release(project, port);
+  }
+}
+
+function keyOf({ node_id, role }: { node_id: string; role: string }): string {
+  return `${node_id} ${role}`;
+}

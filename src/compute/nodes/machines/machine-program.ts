@@ -1,0 +1,30 @@
+// What `labwired doctor` says of a program that drives machines of its own, such as VBoxManage: where it is, or what it lacks.
+import type { Config } from '../../../config/schema.ts';
+import { Failure } from '../../../failures.ts';
+import { ok, warning } from '../../../host/values/check-result.ts';
+import type { HostCheck } from '../kind.ts';
+
+/**
+ * @param find what the program is, in words
+ * @param isThere whether anything of it is installed or configured: without it nobody misses it
+ */
+export function machineProgramCheck(
+  subject: string,
+  find: (config: Config) => Promise<string>,
+  isThere: (config: Config) => Promise<boolean>,
+): HostCheck {
+  return {
+    subject,
+    see: 'other-emulators#virtualbox-vmware-and-traceng',
+    async examine(config) {
+      if (!(await isThere(config))) return ok(`not installed; optional, needed for ${subject} machines`);
+      try {
+        return ok(await find(config));
+      } catch (thrown) {
+        if (!(thrown instanceof Failure)) throw thrown;
+        const [problem = '', fix = 'see docs/other-emulators.md'] = thrown.message.split('; ');
+        return warning(problem, fix);
+      }
+    },
+  };
+}

@@ -1,0 +1,94 @@
+// A machine of another program that runs, such as one of VirtualBox: its first serial port is its console, and tells when it has ended.
+import { EventEmitter } from 'node:events';
+import { mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from '../../../failures.ts';
+import { log } from '../../../host/log.ts';
+import { openSerialConsole, type SerialConsole } from '../consoles/serial-console.ts';
+import type { ExitInfo, NodeRuntime } from '../lifecycle/node-runtime.ts';
+
+export interface MachineOwner {
+  readonly id: string;
+  readonly name: string;
+}
+
+export abstract class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
+  readonly commandLine = '';
+  isSuspended = false;
+  protected readonly node: MachineOwner;
+  /** Where the sockets of serial ports are. */
+  readonly #pipes: string;
+  #serial: SerialConsole | undefined;
+  #ended: ExitInfo | undefined;
+  #isStopping = false;
+
+  /** @param folder for the sockets of serial ports, below the directory for temporary files */
+  constructor(node: MachineOwner, folder: string) {
+    super();
+    this.node = node;
+    this.#pipes = join(tmpdir(), folder);
+  }
+
+  /** Whether it runs, as its program says; how it ended, if it does not. */
+  protected abstract look(): Promise<'running' | 'paused' | ExitInfo>;
+
+  abstract suspend(): Promise<void>;
+  abstract resume(): Promise<void>;
+  /** As the button of a PC. */
+  abstract reset(): Promise<void>;
+
+  get console() {
+    return this.#serial?.console;
+  }
+
+  get ended(): ExitInfo | undefined {
+    return this.#ended;
+  }
+
+  /** The machine was on when the server ended. Answers how it ended, if it did meanwhile. */
+  async reattach(): Promise<ExitInfo | undefined> {
+    const state = await this.look();
+    if (typeof state === 'object') this.#ended = state;
+    else if (state === 'paused') this.isSuspended = true;
+    return this.#ended;
+  }
+
+  /**
+   * Joins the console with the serial port, as soon as the machine has made its socket.
+   * @throws Failure `conflict` (`NodeError`) when it does not come within `limit` milliseconds
+   */
+  async connect(resources: AsyncDisposableStack, limit?: number): Promise<void> {
+    const { serial, socket } = await openSerialConsole(this.#pipes, this.node, resources, limit);
+    socket.once('close', () => void this.#lookWhetherOver());
+    resources.defer(() => this.stopLooking());
+    this.#serial = serial;
+  }
+
+  /** The path on which the machine is to listen for its console. */
+  protected async makePipe(resources: AsyncDisposableStack): Promise<string> {
+    await mkdir(this.#pipes, { recursive: true, mode: 0o700 });
+    const pipe = join(this.#pipes, this.node.id);
+    await rm(pipe, { force: true });
+    resources.defer(() => rm(pipe, { force: true }));
+    return pipe;
+  }
+
+  /** Its end is wanted. */
+  protected stopLooking(): void {
+    this.#isStopping = true;
+  }
+
+  /** A machine that closes its serial port has been switched off by its guest, or by its user. */
+  async #lookWhetherOver(): Promise<void> {
+    if (this.#isStopping) return;
+    try {
+      const state = await this.look();
+      if (typeof state === 'string' || this.#isStopping) return;
+      this.#ended = state;
+      this.emit('end', state);
+    } catch (thrown) {
+      log.warn('nothing tells whether a machine runs', { node: this.node.id, reason: messageOf(thrown) });
+    }
+  }
+}

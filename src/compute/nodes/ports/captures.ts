@@ -1,0 +1,198 @@
+// Packet captures into the project's directory, and their files as streams that follow them while they grow.
+import { basename, dirname, join } from 'node:path';
+import type {
+  CaptureFile,
+  CaptureFileOptions,
+  CaptureStatistics,
+  Fabric,
+  FabricPort,
+  LinkType,
+} from '../../../fabric/fabric.ts';
+import { Failure } from '../../../failures.ts';
+import { openContainedForRead, removeContained, writeContained } from '../../../host/files/contained-files.ts';
+import { compileFilter } from '../../../host/network/libpcap.ts';
+import type { Connected } from '../../../http/app/route.ts';
+import { feedBytes } from '../../../http/sockets/byte-feed.ts';
+import { CAPTURES_DIRECTORY, isPartOfRing, RING_FILES } from '../../../store/captures.ts';
+import type { NodeProject } from '../owner.ts';
+import type { NodeCapture } from '../schema.ts';
+
+/** A capture that runs. */
+export interface Capture {
+  /** Absolute. */
+  readonly path: string;
+  readonly file: CaptureFile;
+}
+
+interface Running extends Capture {
+  failed(message: string): void;
+}
+
+export interface CaptureRequest {
+  project: NodeProject;
+  asked: NodeCapture;
+  /** What pcapng calls the port. */
+  interfaceName: string;
+  /** Called when the file cannot be written any more; the capture has ended then. */
+  failed(message: string): void;
+}
+
+/** All captures of this compute. */
+export class Captures {
+  readonly #fabric: Fabric;
+  readonly #running = new Map<FabricPort, Running>();
+  /** Whether the file of a path, which is being written, is one of a ring. */
+  readonly #files = new Map<string, { ring: boolean }>();
+
+  constructor(fabric: Fabric) {
+    this.#fabric = fabric;
+  }
+
+  start(): void {
+    this.#fabric.on('capture-failed', ({ port, failure }) => {
+      const capture = this.#forget(port);
+      capture?.failed(failure.message);
+    });
+  }
+
+  of(port: FabricPort): Capture | undefined {
+    return this.#running.get(port);
+  }
+
+  /**
+   * Begins to record into `project-files/captures/<file name>`; a file of that name is replaced.
+   * @throws Failure `conflict` when the port or the file is in use, `invalid` for a name or filter that is none
+   */
+  async begin(port: FabricPort, { project, asked, interfaceName, failed }: CaptureRequest): Promise<Capture> {
+    const name = `${CAPTURES_DIRECTORY}/${fileNameOf(asked.capture_file_name)}`;
+    const path = join(project.path, name);
+    const settings = await settingsOf(asked, interfaceName);
+    if (this.#running.has(port)) throw new Failure('conflict', 'The port is being captured already; stop that first.');
+    if (this.#isTaken(path, settings.ring !== undefined)) {
+      throw new Failure(
+        'conflict',
+        `capture_file_name: ${asked.capture_file_name} is being written by another capture.`,
+      );
+    }
+    await using undo = new AsyncDisposableStack();
+    this.#files.set(path, { ring: settings.ring !== undefined });
+    undo.defer(() => void this.#files.delete(path));
+    if (!(await isThere(project.path, name))) undo.defer(() => removeContained(project.path, name).catch(() => {}));
+    // Made within the project's directory before anybody opens it by its path.
+    await writeContained(project.path, name, '', { createParents: true });
+    const file = await port.startCapture({ file: path, ...settings });
+    const capture = { path, file, failed };
+    this.#running.set(port, capture);
+    undo.move();
+    return capture;
+  }
+
+  /** Completes the file; nothing happens if the port is not being captured. */
+  async end(port: FabricPort): Promise<void> {
+    await port.stopCapture();
+    this.#forget(port);
+  }
+
+  /** Whether another capture writes this file, or one that a ring of either would write. */
+  #isTaken(path: string, ring: boolean): boolean {
+    const [directory, name] = [dirname(path), basename(path)];
+    for (const [other, { ring: otherRing }] of this.#files) {
+      if (other === path) return true;
+      if (dirname(other) !== directory) continue;
+      if (otherRing && isPartOfRing(basename(other), name)) return true;
+      if (ring && isPartOfRing(name, basename(other))) return true;
+    }
+    return false;
+  }
+
+  #forget(port: FabricPort): Running | undefined {
+    const capture = this.#running.get(port);
+    if (capture === undefined) return undefined;
+    this.#running.delete(port);
+    this.#files.delete(capture.path);
+    return capture;
+  }
+}
+
+/** Whether there is a file already; one that cannot be read is. */
+async function isThere(root: string, path: string): Promise<boolean> {
+  try {
+    const { handle } = await openContainedForRead(root, path);
+    await handle.close();
+    return true;
+  } catch (error) {
+    return !(error instanceof Failure && error.code === 'not-found');
+  }
+}
+
+function fileNameOf(name: string): string {
+  if (!/[/\0]/.test(name) && name !== '.' && name !== '..') return name;
+  throw new Failure('invalid', `capture_file_name: "${name}" is not the name of a file; leave out "/".`);
+}
+
+async function settingsOf(asked: NodeCapture, interfaceName: string): Promise<Omit<CaptureFileOptions, 'file'>> {
+  const { ring_size: fileBytes, ring_files: files, interface_description: description } = asked;
+  if (files !== undefined && fileBytes === undefined) {
+    throw new Failure('invalid', 'ring_files: needs ring_size, the bytes of each file.');
+  }
+  return {
+    linkType: asked.data_link_type,
+    interface: { name: interfaceName, ...(description !== undefined && { description }) },
+    ...(asked.format !== undefined && { format: asked.format }),
+    ...(asked.snap_length !== undefined && { snapLength: asked.snap_length }),
+    ...(fileBytes !== undefined && { ring: { fileBytes, files: files ?? RING_FILES } }),
+    ...(asked.filter !== undefined && { filter: await filterOf(asked.filter, asked.data_link_type) }),
+  };
+}
+
+async function filterOf(expression: string, linkType: LinkType): Promise<{ expression: string; program: Uint32Array }> {
+  try {
+    return { expression, program: await compileFilter(expression, linkType) };
+  } catch (thrown) {
+    if (thrown instanceof Failure) throw new Failure('invalid', `filter: ${thrown.message}`, { cause: thrown });
+    throw thrown;
+  }
+}
+
+/**
+ * The capture from its beginning, or from the oldest file of a ring, or (`last`) its header and about so many bytes before its end; ends
+ * when the capture has ended and everything was told.
+ */
+export function followCapture({ file }: Capture, last?: number): Response {
+  const reader = file.reader(last);
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const bytes = await reader.read();
+          if (bytes === undefined) controller.close();
+          else controller.enqueue(bytes);
+        } catch (error) {
+          await reader.close();
+          throw error;
+        }
+      },
+      cancel: () => reader.close(),
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { headers: { 'Content-Type': file.contentType, 'Cache-Control': 'no-store' } });
+}
+
+/** The same over a WebSocket: bytes as binary messages, and as text what was recorded, dropped, and skipped for this client. */
+export function captureSocket(
+  { file }: Capture,
+  figures: () => Promise<CaptureStatistics | undefined>,
+  last?: number,
+): Connected {
+  return (socket) => {
+    const reader = file.reader(last);
+    void feedBytes(socket, {
+      read: () => reader.read(),
+      close: () => reader.close(),
+      // As they are now; those of the file once it is complete.
+      told: async () => ({ ...((await figures()) ?? file.statistics), skipped_bytes: reader.skipped }),
+      end: 'The capture has ended.',
+    });
+  };
+}

@@ -1,0 +1,149 @@
+// What happens to frames in each direction of a port's cable, and what was seen of it: the port's own view, an extension of the
+// release's interface. The controller's words for it, those of a link, are in controller/links.
+import * as v from 'valibot';
+import type {
+  CableImpairments,
+  CableStatistics,
+  DirectionStatistics,
+  SchedulePlan,
+  ScheduleState,
+} from '../../../fabric/fabric.ts';
+import { Failure } from '../../../failures.ts';
+import {
+  changed,
+  DirectionChange,
+  DirectionImpairments,
+  MOST_STEPS,
+  ScheduleRounds,
+  StepTimes,
+} from '../../../store/impairments.ts';
+
+/** `outgoing` are the frames that the node sends into the cable. */
+export const PortImpairments = v.strictObject({
+  outgoing: v.optional(DirectionImpairments),
+  incoming: v.optional(DirectionImpairments),
+});
+export type PortImpairments = v.InferOutput<typeof PortImpairments>;
+
+const PortStep = v.strictObject({
+  ...StepTimes,
+  outgoing: v.optional(DirectionChange),
+  incoming: v.optional(DirectionChange),
+});
+
+export const PortSchedule = v.strictObject({
+  steps: v.pipe(v.array(PortStep), v.minLength(1), v.maxLength(MOST_STEPS)),
+  ...ScheduleRounds,
+});
+export type PortSchedule = v.InferOutput<typeof PortSchedule>;
+
+/** Members that do nothing are left out. */
+export function cableImpairments({ outgoing, incoming }: PortImpairments): CableImpairments {
+  return { outgoing: changed({}, outgoing ?? {}), incoming: changed({}, incoming ?? {}) };
+}
+
+/**
+ * The schedule as the fabric goes through it: what holds from each moment on at which a step begins or ends. Of steps that hold at the
+ * same time, each changes what those before it (by `at`, then by their order) have made of `base`.
+ * @throws Failure `invalid` that names the step or member
+ */
+export function planOf(base: CableImpairments, { steps, period, rounds = 1 }: PortSchedule): SchedulePlan {
+  const ends = steps.map(({ at, for: seconds }) => at + (seconds ?? Infinity));
+  const round = period ?? Math.max(...ends);
+  if (round === Infinity && rounds !== 1) {
+    throw new Failure('invalid', 'period: is required for more than one round, unless each step says for how long.');
+  }
+  for (const [index, { at }] of steps.entries()) {
+    if (at < round) continue;
+    throw new Failure('invalid', `steps.${index}.at: must be less than the period (${round} seconds), not ${at}.`);
+  }
+  const ordered = steps
+    .map((step, index) => ({ step, end: ends[index]! }))
+    .sort((one, other) => one.step.at - other.step.at);
+  const moments = new Set([0, ...steps.map(({ at }) => at), ...ends.filter((end) => end < round)]);
+  const changes = [...moments]
+    .sort((one, other) => one - other)
+    .map((moment) => {
+      const impairments = ordered
+        .filter(({ step, end }) => step.at <= moment && moment < end)
+        .reduce<CableImpairments>(
+          (before, { step }) => ({
+            outgoing: changed(before.outgoing, step.outgoing ?? {}),
+            incoming: changed(before.incoming, step.incoming ?? {}),
+          }),
+          base,
+        );
+      return { at: moment * 1000, impairments };
+    });
+  return { changes, period: round * 1000, rounds, base };
+}
+
+/** A schedule that was started: as it was asked for, and as the fabric goes through it. */
+export interface Started {
+  asked: PortSchedule;
+  plan: SchedulePlan;
+}
+
+/** What is told of a schedule; seconds, and rounds from 1 on. */
+export function scheduleAnswer(started: Started | undefined, now: ScheduleState | undefined): object {
+  if (started === undefined || now === undefined) return { state: 'none' };
+  const { plan, asked } = started;
+  const running = now.state === 'running' ? plan.changes[now.change]?.impairments : undefined;
+  return {
+    state: now.state,
+    elapsed: seconds(now.elapsed),
+    round: now.round + 1,
+    rounds: plan.rounds,
+    period: Number.isFinite(plan.period) ? plan.period / 1000 : null,
+    steps: asked.steps,
+    ...(running ?? plan.base),
+  };
+}
+
+export function statisticsAnswer({ outgoing, incoming }: CableStatistics): object {
+  return { outgoing: directionAnswer(outgoing), incoming: directionAnswer(incoming) };
+}
+
+function directionAnswer(seen: DirectionStatistics): object {
+  const { offered, dropped, delay } = seen;
+  const lost = dropped.frequencyDrop + dropped.packetLoss + dropped.loss;
+  return {
+    seconds: seconds(seen.milliseconds),
+    offered,
+    delivered: seen.delivered,
+    dropped: {
+      frequency_drop: dropped.frequencyDrop,
+      packet_loss: dropped.packetLoss,
+      bpf: dropped.packetFilters,
+      loss: dropped.loss,
+      rate_queue: dropped.rateQueue,
+      delay_queue: dropped.delayQueue,
+    },
+    loss_percent: offered.frames === 0 ? 0 : rounded((lost / offered.frames) * 100),
+    duplicated: seen.duplicated,
+    reordered: seen.reordered,
+    corrupted: seen.corrupted,
+    rate_kbit: rounded(seen.kbit),
+    delay: delay
+      ? {
+          frames: delay.frames,
+          mean_ms: rounded(delay.mean),
+          min_ms: rounded(delay.least),
+          max_ms: rounded(delay.most),
+          p50_ms: rounded(delay.median),
+          p95_ms: rounded(delay.percentile95),
+          p99_ms: rounded(delay.percentile99),
+        }
+      : null,
+    held: seen.held,
+    queue: seen.queue,
+  };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}
+
+function seconds(milliseconds: number): number {
+  return rounded(milliseconds / 1000);
+}

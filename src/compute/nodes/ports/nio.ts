@@ -1,0 +1,117 @@
+// NIO bodies: what is plugged into a port (as in release 2.2.57).
+import { lookup } from 'node:dns/promises';
+import * as v from 'valibot';
+import type { Cable } from '../../../fabric/model.ts';
+import { Failure, messageOf } from '../../../failures.ts';
+import { isAllowedInterface } from '../../../host/network/interfaces.ts';
+import { findLink } from '../../../host/network/kernel-interfaces.ts';
+import { AnyObject, Integer, Text } from '../../../store/vocabulary.ts';
+
+const UdpPort = v.pipe(Integer, v.minValue(1), v.maxValue(65535));
+
+const NioUdp = v.strictObject({
+  type: v.literal('nio_udp'),
+  lport: UdpPort,
+  rhost: Text,
+  rport: UdpPort,
+  suspend: v.optional(v.boolean()),
+  filters: v.optional(AnyObject),
+});
+
+export const Nio = v.variant('type', [
+  NioUdp,
+  v.strictObject({ type: v.literal('nio_generic_ethernet'), ethernet_device: Text }),
+  v.strictObject({ type: v.literal('nio_ethernet'), ethernet_device: Text }),
+  v.strictObject({ type: v.literal('nio_linux_ethernet'), ethernet_device: Text }),
+  v.strictObject({ type: v.literal('nio_nat') }),
+  v.strictObject({ type: v.literal('nio_tap'), tap_device: Text }),
+  v.strictObject({ type: v.literal('nio_unix'), local_file: Text, remote_file: Text }),
+  v.strictObject({ type: v.literal('nio_vde'), control_file: Text, local_file: Text }),
+  v.strictObject({ type: v.literal('nio_vmnet'), vmnet: Text }),
+  v.strictObject({ type: v.literal('nio_null') }),
+]);
+
+export type Nio = v.InferOutput<typeof Nio>;
+
+/** What creation answers: the NIO without what is done to its frames. */
+export function nioAnswer(nio: Nio): object {
+  if (nio.type !== 'nio_udp') return nio;
+  const { type, lport, rhost, rport } = nio;
+  return { type, lport, rhost, rport };
+}
+
+/** What a port of this program can be given. */
+export type PluggableNio = Extract<
+  Nio,
+  { type: 'nio_udp' | 'nio_tap' | 'nio_generic_ethernet' | 'nio_linux_ethernet' | 'nio_null' }
+>;
+
+/** What hubs and switches can be given. */
+export const SWITCH_NIOS: ReadonlySet<PluggableNio['type']> = new Set([
+  'nio_udp',
+  'nio_null',
+  'nio_tap',
+  'nio_generic_ethernet',
+  'nio_linux_ethernet',
+]);
+
+/** @throws Failure `conflict` (which in the release carries no exception) */
+export function mustBePluggable(nio: Nio, types: ReadonlySet<PluggableNio['type']>): PluggableNio {
+  if (isPluggable(nio) && types.has(nio.type)) return nio;
+  throw new Failure('conflict', `type: ${nio.type} is not supported here; use ${[...types].join(' or ')}.`);
+}
+
+function isPluggable(nio: Nio): nio is PluggableNio {
+  return (SWITCH_NIOS as ReadonlySet<string>).has(nio.type);
+}
+
+/** @throws Failure `conflict` that names the member */
+export function mustBeAllowed(member: string, name: string, allowed: readonly string[]): void {
+  if (isAllowedInterface(name, allowed)) return;
+  const fix = 'add it to allowed_interfaces in section [Server], or use another one';
+  throw new Failure('conflict', `${member}: ${name} is not among those that may be used here; ${fix}.`);
+}
+
+/**
+ * Interfaces of the host are there, if they must be, and may be used.
+ * @throws Failure `conflict` (which in the release carries no exception)
+ */
+export function mustBeUsable(nio: PluggableNio, allowed: readonly string[]): void {
+  if (nio.type === 'nio_udp' || nio.type === 'nio_null') return;
+  const [member, name] =
+    nio.type === 'nio_tap'
+      ? (['tap_device', nio.tap_device] as const)
+      : (['ethernet_device', nio.ethernet_device] as const);
+  mustBeAllowed(member, name, allowed);
+  if (nio.type !== 'nio_tap' && findLink(name) === undefined)
+    throw new Failure('conflict', `${member}: there is no interface ${name} on this host; "ip link" lists them.`);
+}
+
+/**
+ * The NIO as the fabric's cable; a host name is resolved here, once.
+ * @throws Failure `conflict`
+ */
+export async function cableOf(nio: PluggableNio): Promise<Cable> {
+  if (nio.type === 'nio_null') return { kind: 'null' };
+  // A TAP that is there stays as it is, and one that is not is made, and goes with the cable.
+  if (nio.type === 'nio_tap')
+    return { kind: 'tap', interface: nio.tap_device, up: findLink(nio.tap_device) === undefined };
+  if (nio.type !== 'nio_udp') return { kind: 'packet', interface: nio.ethernet_device };
+  const { lport: localPort, rport: remotePort } = nio;
+  return { kind: 'udp', localPort, remoteHost: await resolved(nio.rhost), remotePort };
+}
+
+/**
+ * The address of a peer, given by its name or by itself.
+ * @throws Failure `conflict`
+ */
+export async function resolved(host: string): Promise<string> {
+  try {
+    return (await lookup(host, { order: 'ipv4first' })).address;
+  } catch (thrown) {
+    const fix = 'use an address, or a name that this host can resolve';
+    throw new Failure('conflict', `rhost: "${host}" cannot be resolved (${messageOf(thrown)}); ${fix}.`, {
+      cause: thrown,
+    });
+  }
+}

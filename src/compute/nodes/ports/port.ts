@@ -1,0 +1,257 @@
+// A port of a node: the NIO that is plugged in, what is done to its frames, and the capture of them.
+import type {
+  CableImpairments,
+  CaptureStatistics,
+  Device,
+  FabricPort,
+  InterfaceChange,
+  PortStatistics,
+} from '../../../fabric/fabric.ts';
+import { Failure } from '../../../failures.ts';
+import { KeyedLock } from '../../../host/values/keyed-lock.ts';
+import type { Services } from '../../services.ts';
+import { withExceptionName } from '../exception-name.ts';
+import type { PortOwner } from '../owner.ts';
+import type { NodeCapture } from '../schema.ts';
+import type { Capture } from './captures.ts';
+import { impairmentsOf } from './filters.ts';
+import {
+  cableImpairments,
+  type PortImpairments,
+  type PortSchedule,
+  planOf,
+  type Started,
+  scheduleAnswer,
+  statisticsAnswer,
+} from './impairments.ts';
+import { cableOf, mustBePluggable, mustBeUsable, type Nio, type PluggableNio } from './nio.ts';
+
+/** What the ports of a kind of node have in common. */
+export interface PortRules {
+  /** Name of the error that refusals carry in the member `exception`: `VPCSError`. */
+  readonly exception: string;
+  /** What may be plugged in. */
+  readonly nios: ReadonlySet<PluggableNio['type']>;
+}
+
+interface Attached {
+  readonly nio: PluggableNio;
+  readonly port: FabricPort;
+  /** What happens in each direction, apart from a schedule. */
+  directions: CableImpairments;
+  /** What was started last. */
+  schedule?: Started;
+}
+
+export class NodePort {
+  readonly #label: string;
+  readonly #node: PortOwner;
+  readonly #rules: PortRules;
+  readonly #services: Services;
+  #device: Device | null;
+  #attached: Attached | undefined;
+  #closed = false;
+  /** What changes the port waits for what changes it already: the fabric takes time, and each change rests on the one before. */
+  readonly #turns = new KeyedLock();
+
+  /** @param label `adapter/port`, for messages */
+  constructor(node: PortOwner, label: string, rules: PortRules, services: Services, device: Device | null = null) {
+    this.#node = node;
+    this.#label = label;
+    this.#rules = rules;
+    this.#services = services;
+    this.#device = device;
+  }
+
+  get hasNio(): boolean {
+    return this.#attached !== undefined;
+  }
+
+  /** Of the fabric: what is in one is on one of its threads, where cables need no UDP. */
+  protected get group(): string {
+    return this.#node.project.id;
+  }
+
+  /** What has passed the port, and what was dropped at it; undefined without a NIO. */
+  async statistics(): Promise<PortStatistics | undefined> {
+    return await this.#attached?.port.statistics();
+  }
+
+  /** Says where the node's end of the cable is: at its emulator while that runs, else nowhere. The NIO stays. */
+  setDevice(device: Device | null): Promise<void> {
+    return this.#inTurn(async () => {
+      // When the fabric refuses it, the port has none.
+      this.#device = null;
+      await withExceptionName(this.#rules.exception, () => this.#attached?.port.setDevice(device));
+      this.#device = device;
+    });
+  }
+
+  /**
+   * Plugs the NIO in. On failure the port is as it was.
+   * @throws Failure `conflict`
+   */
+  async attach(wanted: Nio): Promise<void> {
+    const nio = mustBePluggable(wanted, this.#rules.nios);
+    mustBeUsable(nio, this.#services.config.Server.allowed_interfaces);
+    await this.#inTurn(async () => {
+      if (this.#attached) throw this.#refusal('has a NIO already; remove it first');
+      const impairments = await impairmentsOf(nio);
+      await withExceptionName(this.#rules.exception, async () => {
+        const cable = await cableOf(nio);
+        await using undo = new AsyncDisposableStack();
+        const port = await this.#services.fabric.createPort(
+          this.#device,
+          (change) => this.interfaceChanged(change),
+          this.group,
+        );
+        undo.defer(() => port.close());
+        await port.connect(cable, impairments);
+        if (this.#closed) throw this.#refusal('was removed meanwhile');
+        undo.move();
+        this.#attached = { nio, port, directions: cableImpairments({}) };
+      });
+    });
+  }
+
+  /** Changes suspension and filters; the cable stays as it was made. */
+  async update(wanted: Nio): Promise<void> {
+    const impairments = await impairmentsOf(mustBePluggable(wanted, this.#rules.nios));
+    await this.#inTurn(async () => {
+      const { port } = this.#connection();
+      await withExceptionName(this.#rules.exception, () => port.impair(impairments));
+    });
+  }
+
+  /** Replaces what happens in each direction, beside the filters of the NIO; ends the schedule. Answers what holds now. */
+  impairDirections(wanted: PortImpairments): Promise<CableImpairments> {
+    return this.#inTurn(async () => {
+      const attached = this.#connection();
+      const directions = cableImpairments(wanted);
+      await withExceptionName(this.#rules.exception, () => attached.port.impairDirections(directions));
+      attached.directions = directions;
+      return directions;
+    });
+  }
+
+  /** Starts a schedule, in place of one that runs; it ends with the next change of the directions, or with the NIO. */
+  startSchedule(asked: PortSchedule): Promise<object> {
+    return this.#inTurn(async () => {
+      const attached = this.#connection();
+      const started = { asked, plan: planOf(attached.directions, asked) };
+      const state = await withExceptionName(this.#rules.exception, () => attached.port.schedule(started.plan));
+      attached.schedule = started;
+      return scheduleAnswer(started, state);
+    });
+  }
+
+  /** Of the schedule that was started last. */
+  async scheduleState(): Promise<object> {
+    const { port, schedule } = this.#connection();
+    return scheduleAnswer(schedule, await withExceptionName(this.#rules.exception, () => port.scheduleState()));
+  }
+
+  cancelSchedule(): Promise<void> {
+    return this.#inTurn(async () => {
+      const { port } = this.#connection();
+      await withExceptionName(this.#rules.exception, () => port.cancelSchedule());
+    });
+  }
+
+  /** What was seen of the cable since the NIO was plugged in, or since counting started from zero. */
+  async cableStatistics(): Promise<object> {
+    const { port } = this.#connection();
+    return withExceptionName(this.#rules.exception, async () => {
+      const [cable, { capture }] = await Promise.all([port.cableStatistics(), port.statistics()]);
+      return { ...statisticsAnswer(cable), capture: capture ?? null };
+    });
+  }
+
+  async resetStatistics(): Promise<void> {
+    const { port } = this.#connection();
+    await withExceptionName(this.#rules.exception, () => port.resetStatistics());
+  }
+
+  /**
+   * Unplugs the NIO, ends its capture and gives back its UDP port.
+   * @throws Failure `conflict` when there is no NIO
+   */
+  detach(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#connection();
+      await this.#unplug();
+    });
+  }
+
+  /** Unplugs what there is, for good. */
+  close(): Promise<void> {
+    this.#closed = true;
+    return this.#inTurn(() => this.#unplug());
+  }
+
+  /** Records into a file of the project; answers when the file is there. */
+  async startCapture(asked: NodeCapture): Promise<Capture> {
+    const { project, name } = this.#node;
+    return this.#inTurn(() => {
+      const { port } = this.#connection();
+      return withExceptionName(this.#rules.exception, () =>
+        this.#services.captures.begin(port, {
+          project,
+          asked,
+          interfaceName: `${name} ${this.#label}`,
+          failed: (reason) => {
+            const message = `The capture at port ${this.#label} of ${name} has ended: ${reason}`;
+            this.#services.events.emit('log.error', { message }, project.id);
+          },
+        }),
+      );
+    });
+  }
+
+  /** @throws Failure `conflict` when there is no NIO */
+  stopCapture(): Promise<void> {
+    return this.#inTurn(() => this.#services.captures.end(this.#connection().port));
+  }
+
+  /** What was captured up to now; undefined while nothing is. */
+  async captureFigures(): Promise<CaptureStatistics | undefined> {
+    return (await this.#attached?.port.statistics().catch(() => undefined))?.capture;
+  }
+
+  /** @throws Failure `conflict` when there is none */
+  capture(): Capture {
+    const capture = this.#attached && this.#services.captures.of(this.#attached.port);
+    if (capture) return capture;
+    throw this.#refusal('is not being captured; start a capture first');
+  }
+
+  /** Told of an interface that the port leads to. */
+  protected interfaceChanged({ interface: name, state }: InterfaceChange): void {
+    const away = state === 'down' ? 'is down; bring it up' : 'is gone; frames are dropped until it is there again';
+    const message = `Port ${this.#label} of ${this.#node.name}: interface ${name} ${state === 'open' ? 'is back' : away}.`;
+    this.#services.events.emit(state === 'open' ? 'log.info' : 'log.warning', { message }, this.#node.project.id);
+  }
+
+  #inTurn<T>(change: () => T | Promise<T>): Promise<T> {
+    return this.#turns.run('port', change);
+  }
+
+  async #unplug(): Promise<void> {
+    if (!this.#attached) return;
+    const { nio, port } = this.#attached;
+    this.#attached = undefined;
+    await this.#services.captures.end(port);
+    await port.close();
+    if (nio.type === 'nio_udp') this.#services.ports.udp.release(this.#node.project.id, nio.lport);
+  }
+
+  #connection(): Attached {
+    if (this.#attached) return this.#attached;
+    throw this.#refusal('has no NIO; add one first');
+  }
+
+  #refusal(why: string): Failure {
+    const { exception } = this.#rules;
+    return new Failure('conflict', `Port ${this.#label} of ${this.#node.name} ${why}.`, { exception });
+  }
+}

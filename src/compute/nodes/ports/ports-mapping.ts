@@ -1,0 +1,25 @@
+// The list of ports that hubs and Ethernet switches carry: its default, and how it changes (as in release 2.2.57).
+import { Failure } from '../../../failures.ts';
+
+export interface MappedPort {
+  name: string;
+  port_number: number;
+}
+
+const DEFAULT_PORTS = 8;
+
+/** The ports with their place in the list as their number and in their name. */
+export function numbered<Entry extends Partial<MappedPort>>(entries: readonly Entry[]): (Entry & MappedPort)[] {
+  return entries.map((entry, number) => ({ ...entry, name: `Ethernet${number}`, port_number: number }));
+}
+
+/** Eight ports, all with the same settings. */
+export function defaultPorts<Entry extends object>(settings: Entry): (Entry & MappedPort)[] {
+  return numbered(new Array<Entry>(DEFAULT_PORTS).fill(settings));
+}
+
+/** The failure for a list that cannot be taken while something is plugged in. */
+export function stillConnected(name: string): Failure {
+  const message = `ports_mapping: ${name} is connected; remove its links before its ports change.`;
+  return new Failure('conflict', message, { exception: 'NodeError' });
+}

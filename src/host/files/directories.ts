@@ -1,0 +1,78 @@
+// Making and unmaking directories. Node's own recursive mkdir tells the wrong reason on a disk that cannot be written.
+import { chmod, mkdir, readdir, rmdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { log } from '../log.ts';
+import { fileFailure } from './atomic-file.ts';
+
+/**
+ * Makes a directory and the ones above it that are missing; answers the outermost that was made, undefined if it was there already.
+ * @param shownAs what messages call it
+ * @throws Failure `conflict` (something else is in its place, a read-only disk), `forbidden`, `out-of-space`
+ */
+export async function makeDirectory(path: string, shownAs = path): Promise<string | undefined> {
+  try {
+    return await makeOne(path, shownAs);
+  } catch (thrown) {
+    if (systemCode(thrown) !== 'ENOENT' || dirname(path) === path) throw fileFailure(thrown, shownAs);
+  }
+  const above = await makeDirectory(dirname(path), shownAs);
+  try {
+    const own = await makeOne(path, shownAs);
+    return above ?? own;
+  } catch (thrown) {
+    throw fileFailure(thrown, shownAs);
+  }
+}
+
+/** Bits of a mode: what users may who are neither the owner nor in the group. */
+const OTHERS = 0o007;
+
+/** Keeps other users of the host out of directories; one that belongs to somebody else is left as it is, which the log says. */
+export async function closeToOthers(...directories: string[]): Promise<void> {
+  for (const path of directories) {
+    try {
+      const { mode } = await stat(path);
+      if ((mode & OTHERS) !== 0) await chmod(path, mode & 0o7777 & ~OTHERS);
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT')
+        log.warn('other users of the host can read a directory', { path, error: messageOf(error) });
+    }
+  }
+}
+
+/**
+ * The names in a directory; none when it is not there. A disk that fails is a failure: what was not seen would be left out of a copy.
+ */
+export async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (thrown) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(thrown) ?? '')) return [];
+    throw fileFailure(thrown, directory);
+  }
+}
+
+/** Removes what `makeDirectory` made, from the innermost on, as far as nobody has put something there. */
+export async function removeEmptyDirectories(innermost: string, outermost: string): Promise<void> {
+  for (let path = innermost; path.length >= outermost.length; path = dirname(path)) {
+    try {
+      await rmdir(path);
+    } catch (thrown) {
+      if (systemCode(thrown) === 'ENOTEMPTY') return;
+      throw thrown;
+    }
+  }
+}
+
+async function makeOne(path: string, shownAs: string): Promise<string | undefined> {
+  try {
+    await mkdir(path);
+    return path;
+  } catch (thrown) {
+    if (systemCode(thrown) !== 'EEXIST') throw thrown;
+    const there = await stat(path).catch(() => undefined);
+    if (there?.isDirectory()) return undefined;
+    throw new Failure('conflict', `${shownAs}: something else is in the place of this directory; move it away`);
+  }
+}

@@ -1,0 +1,302 @@
+// Network interfaces of this host as the kernel knows them ("links"), and changes to them: up and down, MTU, bridges, addresses.
+// Spoken by rtnetlink(7) in this process, so that the capabilities of the daemon are enough and no program is needed.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
+import { Failure } from '../../failures.ts';
+import { capabilityFix } from '../processes/capabilities.ts';
+import { NETLINK_HEADER_BYTES, netlinkRequest, SystemError } from '../system-calls.ts';
+
+export interface Link {
+  index: number;
+  name: string;
+  /** What made it: `bridge`, `tun` (TAPs too), `veth`, `vlan`, `dummy` ...; undefined for hardware. */
+  kind: string | undefined;
+  /** Whether it carries Ethernet frames and is not the loopback interface. */
+  ethernet: boolean;
+  /** Whether somebody has brought it up. */
+  up: boolean;
+  /** Whether it is up and has a carrier: a cable, or a program at the other end. */
+  running: boolean;
+  mtu: number;
+  macAddress: string;
+  /** Index of the bridge that it belongs to. */
+  bridge: number | undefined;
+}
+
+/** What is to be changed of a link; the rest stays. */
+export interface LinkChange {
+  up?: boolean;
+  mtu?: number;
+  /** `02:00:5e:00:53:01`. */
+  macAddress?: string;
+  /** Name of the bridge to which it is added; null takes it out of its bridge. */
+  bridge?: string | null;
+}
+
+// linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/netlink.h, linux/pkt_sched.h, linux/pkt_cls.h
+const RTM_NEWLINK = 16;
+const RTM_GETLINK = 18;
+const RTM_NEWADDR = 20;
+const RTM_NEWQDISC = 36;
+const RTM_NEWTFILTER = 44;
+const NLM_F_REQUEST = 0x001;
+const NLM_F_ACK = 0x004;
+const NLM_F_EXCL = 0x200;
+const NLM_F_DUMP = 0x300;
+const NLM_F_CREATE = 0x400;
+const IFLA_ADDRESS = 1;
+const IFLA_IFNAME = 3;
+const IFLA_MTU = 4;
+const IFLA_MASTER = 10;
+const IFLA_LINKINFO = 18;
+const IFLA_INFO_KIND = 1;
+const IFA_ADDRESS = 1;
+const IFA_LOCAL = 2;
+const IFA_BROADCAST = 4;
+const IFLA_AF_SPEC = 26;
+const IFLA_INET6_ADDR_GEN_MODE = 8;
+const IN6_ADDR_GEN_MODE_NONE = 1;
+const TCA_KIND = 1;
+const TCA_OPTIONS = 2;
+const TC_H_INGRESS = 0xfffffff1;
+const INGRESS_HANDLE = 0xffff0000;
+const TCA_BPF_OPS_LEN = 4;
+const TCA_BPF_OPS = 5;
+const TCA_BPF_FLAGS = 8;
+const TCA_BPF_FLAG_ACT_DIRECT = 1;
+/** One instruction of a packet filter, `ret #2` (TC_ACT_SHOT): the frame goes no further. */
+const DROP_ALL = Buffer.from([0x06, 0, 0, 0, 2, 0, 0, 0]);
+const AF_INET = 2;
+const AF_INET6 = 10;
+const ARPHRD_ETHER = 1;
+const IFF_UP = 0x1;
+const IFF_RUNNING = 0x40;
+
+const IFINFOMSG_BYTES = 16;
+const TCMSG_BYTES = 20;
+const ATTRIBUTE_HEADER_BYTES = 4;
+
+function attribute(type: number, value: Buffer): Buffer {
+  const length = ATTRIBUTE_HEADER_BYTES + value.length;
+  const bytes = Buffer.alloc((length + 3) & ~3);
+  bytes.writeUInt16LE(length, 0);
+  bytes.writeUInt16LE(type, 2);
+  value.copy(bytes, ATTRIBUTE_HEADER_BYTES);
+  return bytes;
+}
+
+function number(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
+
+function text(value: string): Buffer {
+  return Buffer.from(`${value}\0`);
+}
+
+/** The attributes behind `offset`, by type. */
+function attributesOf(message: Buffer, offset: number): Map<number, Buffer> {
+  const found = new Map<number, Buffer>();
+  for (let at = offset; at + ATTRIBUTE_HEADER_BYTES <= message.length; ) {
+    const length = message.readUInt16LE(at);
+    if (length < ATTRIBUTE_HEADER_BYTES) break;
+    // The upper bits say how the attribute is encoded.
+    found.set(message.readUInt16LE(at + 2) & 0x3fff, message.subarray(at + ATTRIBUTE_HEADER_BYTES, at + length));
+    at += (length + 3) & ~3;
+  }
+  return found;
+}
+
+function request(name: string, type: number, flags: number, ...parts: Buffer[]): Buffer[] {
+  const header = Buffer.alloc(NETLINK_HEADER_BYTES);
+  const message = Buffer.concat([header, ...parts]);
+  message.writeUInt32LE(message.length, 0);
+  message.writeUInt16LE(type, 4);
+  message.writeUInt16LE(NLM_F_REQUEST | flags, 6);
+  return netlinkRequest(name, message);
+}
+
+function linkMessage(index: number, flags = 0, change = 0): Buffer {
+  const message = Buffer.alloc(IFINFOMSG_BYTES);
+  message.writeInt32LE(index, 4);
+  message.writeUInt32LE(flags, 8);
+  message.writeUInt32LE(change, 12);
+  return message;
+}
+
+function stringOf(value: Buffer | undefined): string {
+  return value?.toString('latin1').replace(/\0.*/s, '') ?? '';
+}
+
+function linkOf(message: Buffer): Link {
+  const attributes = attributesOf(message, NETLINK_HEADER_BYTES + IFINFOMSG_BYTES);
+  const flags = message.readUInt32LE(NETLINK_HEADER_BYTES + 8);
+  const information = attributes.get(IFLA_LINKINFO);
+  const kind = information === undefined ? '' : stringOf(attributesOf(information, 0).get(IFLA_INFO_KIND));
+  return {
+    index: message.readInt32LE(NETLINK_HEADER_BYTES + 4),
+    name: stringOf(attributes.get(IFLA_IFNAME)),
+    kind: kind === '' ? undefined : kind,
+    ethernet: message.readUInt16LE(NETLINK_HEADER_BYTES + 2) === ARPHRD_ETHER,
+    up: (flags & IFF_UP) !== 0,
+    running: (flags & IFF_RUNNING) !== 0,
+    mtu: attributes.get(IFLA_MTU)?.readUInt32LE() ?? 0,
+    macAddress: attributes.get(IFLA_ADDRESS)?.toString('hex').match(/../g)?.join(':') ?? '',
+    bridge: attributes.get(IFLA_MASTER)?.readUInt32LE(),
+  };
+}
+
+/** Runs a change and says in words why it cannot be done. */
+function change<Result>(what: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    const details = { cause: error };
+    if (error.code === 'EPERM') {
+      throw new Failure('forbidden', `To ${what} needs CAP_NET_ADMIN: ${capabilityFix('CAP_NET_ADMIN')}`, details);
+    }
+    if (error.code === 'EEXIST') throw new Failure('conflict', `Cannot ${what}: it is there already`, details);
+    throw new Failure('conflict', `Cannot ${what}: ${error.message}`, details);
+  }
+}
+
+/** All interfaces of this process's network namespace, in the order of their indexes. */
+export function links(): Link[] {
+  return request('RTM_GETLINK', RTM_GETLINK, NLM_F_DUMP, linkMessage(0)).map(linkOf);
+}
+
+/** The interface of that name; undefined without one. */
+export function findLink(name: string): Link | undefined {
+  try {
+    return request('RTM_GETLINK', RTM_GETLINK, NLM_F_ACK, linkMessage(0), attribute(IFLA_IFNAME, text(name))).map(
+      linkOf,
+    )[0];
+  } catch (error) {
+    // A name that is too long for an interface is the name of none.
+    if (error instanceof SystemError && ['ENODEV', 'ERANGE', 'EINVAL'].includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
+/** @throws Failure `conflict` without an interface of that name */
+export function getLink(name: string): Link {
+  const link = findLink(name);
+  if (link === undefined)
+    throw new Failure('conflict', `There is no interface ${name} on this host; "ip link" lists them`);
+  return link;
+}
+
+/**
+ * Changes an interface. It takes effect as a whole or not at all.
+ * @throws Failure `conflict` without such an interface or bridge, or when the kernel refuses; `forbidden` without CAP_NET_ADMIN
+ */
+export function changeLink(name: string, { up, mtu, macAddress, bridge }: LinkChange): void {
+  const { index } = getLink(name);
+  const attributes: Buffer[] = [];
+  if (mtu !== undefined) attributes.push(attribute(IFLA_MTU, number(mtu)));
+  if (macAddress !== undefined)
+    attributes.push(attribute(IFLA_ADDRESS, Buffer.from(macAddress.replaceAll(':', ''), 'hex')));
+  if (bridge !== undefined) attributes.push(attribute(IFLA_MASTER, number(bridge === null ? 0 : bridgeIndex(bridge))));
+  const message = linkMessage(index, up === true ? IFF_UP : 0, up === undefined ? 0 : IFF_UP);
+  change(`change interface ${name}`, () => request('RTM_NEWLINK', RTM_NEWLINK, NLM_F_ACK, message, ...attributes));
+}
+
+function bridgeIndex(name: string): number {
+  const { index, kind } = getLink(name);
+  if (kind === 'bridge') return index;
+  throw new Failure('conflict', `${name} is no bridge; "ip link show type bridge" lists them`);
+}
+
+/**
+ * Lets packet sockets alone have what the interface receives: the host's own network, its filters and its addresses never see it, and
+ * the host says nothing there by itself. To be called before the interface is up; a second call changes nothing.
+ * @throws Failure `conflict` when the kernel cannot drop (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF), `forbidden` without CAP_NET_ADMIN
+ */
+export function keepFromHost(name: string): void {
+  const { index } = getLink(name);
+  const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+  change(`keep ${name} from the host's network`, () => {
+    const queue = trafficMessage({ index, handle: INGRESS_HANDLE, parent: TC_H_INGRESS, info: 0 });
+    unlessThere(() => request('RTM_NEWQDISC', RTM_NEWQDISC, flags, queue, attribute(TCA_KIND, text('ingress'))));
+    // Priority 1, and ETH_P_ALL in the network's order.
+    const filter = trafficMessage({ index, handle: 1, parent: INGRESS_HANDLE, info: 0x0001_0300 });
+    const count = Buffer.alloc(2);
+    count.writeUInt16LE(1);
+    const options = [
+      attribute(TCA_BPF_OPS_LEN, count),
+      attribute(TCA_BPF_OPS, DROP_ALL),
+      attribute(TCA_BPF_FLAGS, number(TCA_BPF_FLAG_ACT_DIRECT)),
+    ];
+    const parts = [attribute(TCA_KIND, text('bpf')), attribute(TCA_OPTIONS, Buffer.concat(options))];
+    unlessThere(() => request('RTM_NEWTFILTER', RTM_NEWTFILTER, flags, filter, ...parts));
+  });
+  disableIpv6(name);
+}
+
+/**
+ * The interface gets no IPv6 address and reports no groups. Under systemd, where the settings are read-only, it only gets no address.
+ * To be called before the interface is up.
+ * @throws Failure `conflict` without an interface of that name, `forbidden` without CAP_NET_ADMIN
+ */
+export function disableIpv6(name: string): void {
+  const { index } = getLink(name);
+  const settings = `/proc/sys/net/ipv6/conf/${name}`;
+  if (!existsSync(settings)) return;
+  try {
+    writeFileSync(`${settings}/disable_ipv6`, '1');
+  } catch {
+    const mode = attribute(IFLA_INET6_ADDR_GEN_MODE, Buffer.from([IN6_ADDR_GEN_MODE_NONE]));
+    const families = attribute(IFLA_AF_SPEC, attribute(AF_INET6, mode));
+    const message = linkMessage(index);
+    change(`change interface ${name}`, () => request('RTM_NEWLINK', RTM_NEWLINK, NLM_F_ACK, message, families));
+  }
+}
+
+function unlessThere(make: () => unknown): void {
+  try {
+    make();
+  } catch (error) {
+    if (!(error instanceof SystemError) || error.code !== 'EEXIST') throw error;
+  }
+}
+
+function trafficMessage({ index, ...words }: { index: number; handle: number; parent: number; info: number }): Buffer {
+  const message = Buffer.alloc(TCMSG_BYTES);
+  message.writeInt32LE(index, 4);
+  for (const [place, word] of [words.handle, words.parent, words.info].entries())
+    message.writeUInt32LE(word >>> 0, 8 + place * 4);
+  return message;
+}
+
+/**
+ * Gives the interface an IPv4 address, such as `192.168.122.1/24`.
+ * @throws Failure `invalid` for what is no address, `conflict` when it has it already, `forbidden` without CAP_NET_ADMIN
+ */
+export function addAddress(name: string, address: string): void {
+  const message = addressMessage(name, address);
+  const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+  change(`give ${name} the address ${address}`, () => request('RTM_NEWADDR', RTM_NEWADDR, flags, message));
+}
+
+function addressMessage(name: string, address: string): Buffer {
+  const [host = '', length = ''] = address.split('/');
+  const prefix = Number(length);
+  if (!isIPv4(host) || !/^\d+$/.test(length) || prefix > 32)
+    throw new Failure(
+      'invalid',
+      `${JSON.stringify(address)} is no IPv4 address with its prefix; use such as 192.168.122.1/24`,
+    );
+  const bytes = Buffer.from(host.split('.').map(Number));
+  const broadcast = Buffer.alloc(4);
+  broadcast.writeUInt32BE((bytes.readUInt32BE() | (prefix === 32 ? 0 : 0xffffffff >>> prefix)) >>> 0);
+  const header = Buffer.alloc(8);
+  header[0] = AF_INET;
+  header[1] = prefix;
+  header.writeUInt32LE(getLink(name).index, 4);
+  const parts = [header, attribute(IFA_LOCAL, bytes), attribute(IFA_ADDRESS, bytes)];
+  if (prefix < 31) parts.push(attribute(IFA_BROADCAST, broadcast));
+  return Buffer.concat(parts);
+}

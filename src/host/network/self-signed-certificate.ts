@@ -1,0 +1,52 @@
+// A certificate that this server makes for itself, by the system's openssl: encrypts, but is vouched for by nobody.
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure, messageOf } from '../../failures.ts';
+import { createTemporaryDirectory, writeFileAtomically } from '../files/atomic-file.ts';
+import { makeDirectory } from '../files/directories.ts';
+import { runProgram } from '../processes/run-program.ts';
+
+/** Ten years; browsers ask about it in any case. */
+const VALIDITY_DAYS = 3650;
+
+/** Paths of PEM files. */
+export interface CertificateFiles {
+  certificate: string;
+  key: string;
+}
+
+/**
+ * The certificate in `directory` (`certificate.pem`, and `key.pem` for this user alone), made now if it is not there.
+ * @param names host names and IP addresses that it is for; the first is its subject
+ * @throws Failure `conflict` when openssl is missing or fails, or the files cannot be written
+ */
+export async function ensureSelfSigned(directory: string, names: readonly string[]): Promise<CertificateFiles> {
+  const files = { certificate: join(directory, 'certificate.pem'), key: join(directory, 'key.pem') };
+  const there = await Promise.all(
+    Object.values(files).map((path) =>
+      access(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  if (there.every(Boolean)) return files;
+  await makeDirectory(directory);
+  await using made = await createTemporaryDirectory(directory);
+  const [certificate, key] = [join(made.path, 'certificate'), join(made.path, 'key')];
+  const alternatives = names.map((name) => `${/^[\d.]+$|:/.test(name) ? 'IP' : 'DNS'}:${name}`).join(',');
+  const { code, errors } = await runProgram('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+    ...['-days', String(VALIDITY_DAYS)],
+    ...['-subj', `/CN=${names[0]}`, '-addext', `subjectAltName=${alternatives}`],
+    ...['-addext', 'extendedKeyUsage=serverAuth', '-keyout', key, '-out', certificate],
+  ]).catch((thrown: unknown) => {
+    const fix = 'install openssl (apt install openssl), or name certfile and certkey in [Server]';
+    throw new Failure('conflict', `A certificate cannot be made (openssl: ${messageOf(thrown)}): ${fix}.`);
+  });
+  if (code !== 0) throw new Failure('conflict', `openssl has made no certificate: ${errors.trim().split('\n').at(-1)}`);
+  // The key first: a certificate without it would be kept, and be of no use.
+  await writeFileAtomically(files.key, await readFile(key), { mode: 0o600 });
+  await writeFileAtomically(files.certificate, await readFile(certificate), { mode: 0o644 });
+  return files;
+}

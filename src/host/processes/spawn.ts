@@ -1,0 +1,139 @@
+// Programs on terminals or without, and how those end: calls of the C library that neither Node nor node-pty offers. A program is started by
+// posix_spawn(3), which shares the caller's memory until the program runs: it costs the same however large the caller is. node-pty's
+// own `spawn` forks the caller, and leaves a thread with it for each program, whose stack each later fork has to copy.
+
+import { closeSync, constants as files } from 'node:fs';
+import { constants } from 'node:os';
+import { loadKoffi } from '../system-calls/koffi.ts';
+import { makeProgramTap, SystemError } from '../system-calls.ts';
+import { withTimerSlack } from './timer-slack.ts';
+
+// Values of <spawn.h> and <sys/wait.h>: the same on x86-64 and arm64.
+const SPAWN_SETSIGDEF = 0x04;
+const SPAWN_SETSIGMASK = 0x08;
+const SPAWN_SETSID = 0x80;
+const WNOHANG = 1;
+
+/** What stands in the place of a log and is no file must not hold the caller up. */
+const LOG_FLAGS = files.O_WRONLY | files.O_CREAT | files.O_APPEND | files.O_NOFOLLOW | files.O_NONBLOCK;
+const LOG_MODE = 0o600;
+
+/** Larger than the structures of glibc: posix_spawnattr_t has 336 bytes, posix_spawn_file_actions_t 80, sigset_t 128. */
+const ATTRIBUTES_BYTES = 512;
+const ACTIONS_BYTES = 128;
+const SIGNALS_BYTES = 128;
+
+/** The first descriptor behind the streams. */
+const FIRST_TAP = 3;
+
+function declare() {
+  const libc = loadKoffi().load('libc.so.6');
+  return {
+    initActions: libc.func('int posix_spawn_file_actions_init(void *)'),
+    destroyActions: libc.func('int posix_spawn_file_actions_destroy(void *)'),
+    addDirectory: libc.func('int posix_spawn_file_actions_addchdir_np(void *, const char *)'),
+    addOpen: libc.func('int posix_spawn_file_actions_addopen(void *, int, const char *, int, unsigned int)'),
+    addCopy: libc.func('int posix_spawn_file_actions_adddup2(void *, int, int)'),
+    addCloseFrom: libc.func('int posix_spawn_file_actions_addclosefrom_np(void *, int)'),
+    initAttributes: libc.func('int posix_spawnattr_init(void *)'),
+    destroyAttributes: libc.func('int posix_spawnattr_destroy(void *)'),
+    setFlags: libc.func('int posix_spawnattr_setflags(void *, short)'),
+    setDefaultSignals: libc.func('int posix_spawnattr_setsigdefault(void *, void *)'),
+    setSignalMask: libc.func('int posix_spawnattr_setsigmask(void *, void *)'),
+    spawn: libc.func('int posix_spawn(void *, const char *, void *, void *, const char **, const char **)'),
+    waitpid: libc.func('int waitpid(int, void *, int)'),
+  };
+}
+
+let declared: ReturnType<typeof declare> | undefined;
+
+/** The declarations, made at the first use. */
+function libc(): ReturnType<typeof declare> {
+  declared ??= declare();
+  return declared;
+}
+
+/** All of them answer the errno itself. */
+function check(call: string, errno: number): void {
+  if (errno !== 0) throw new SystemError(call, errno);
+}
+
+/** Where a program reads and writes: a terminal of its own, or nothing to read and a file that its output is added to. */
+export type ProgramStreams = { terminal: string } | { log: string };
+
+export interface SpawnOptions {
+  /** Absolute path. */
+  program: string;
+  arguments: readonly string[];
+  directory: string;
+  /** Its whole environment. */
+  environment: Readonly<Record<string, string>>;
+  /** How late it may be woken from sleeps and time-outs; 0 leaves the host's precision. */
+  timerSlackMilliseconds: number;
+  /** Names of TAPs that are made for it: its descriptors from 3 on, in this order. They are gone when it has closed them. */
+  taps?: readonly string[];
+}
+
+/**
+ * Starts a program with a session of its own. It has no other descriptors than those of its streams and TAPs, and signals are to it as to a
+ * program that was just started. Gives its process id.
+ * @throws SystemError when it cannot be started (`ENOENT`, `EACCES`, `EAGAIN` ...)
+ */
+export function spawnProgram(streams: ProgramStreams, options: SpawnOptions): number {
+  const { program, directory, environment, timerSlackMilliseconds, taps = [] } = options;
+  const c = libc();
+  const actions = Buffer.alloc(ACTIONS_BYTES);
+  const attributes = Buffer.alloc(ATTRIBUTES_BYTES);
+  const pid = new Int32Array(1);
+  using undo = new DisposableStack();
+  check('posix_spawn_file_actions_init', c.initActions(actions));
+  undo.defer(() => void c.destroyActions(actions));
+  check('posix_spawnattr_init', c.initAttributes(attributes));
+  undo.defer(() => void c.destroyAttributes(attributes));
+  check('chdir', c.addDirectory(actions, directory));
+  if ('terminal' in streams) {
+    // The first terminal that the leader of a new session opens becomes the session's.
+    check('open', c.addOpen(actions, 0, streams.terminal, files.O_RDWR, 0));
+    check('dup2', c.addCopy(actions, 0, 1));
+  } else {
+    check('open', c.addOpen(actions, 0, '/dev/null', files.O_RDONLY, 0));
+    check('open', c.addOpen(actions, 1, streams.log, LOG_FLAGS, LOG_MODE));
+  }
+  check('dup2', c.addCopy(actions, 1, 2));
+  const firstFree = FIRST_TAP + taps.length;
+  for (const [index, name] of taps.entries()) {
+    // None of them has the number that another one is to have.
+    const tap = makeProgramTap(name, firstFree);
+    undo.defer(() => closeSync(tap));
+    check('dup2', c.addCopy(actions, tap, FIRST_TAP + index));
+  }
+  check('closefrom', c.addCloseFrom(actions, firstFree));
+  check('posix_spawnattr_setflags', c.setFlags(attributes, SPAWN_SETSID | SPAWN_SETSIGDEF | SPAWN_SETSIGMASK));
+  check('posix_spawnattr_setsigdefault', c.setDefaultSignals(attributes, Buffer.alloc(SIGNALS_BYTES, 0xff)));
+  check('posix_spawnattr_setsigmask', c.setSignalMask(attributes, Buffer.alloc(SIGNALS_BYTES)));
+  const words = [program, ...options.arguments, null];
+  const variables = [...Object.entries(environment).map(([name, value]) => `${name}=${value}`), null];
+  const errno = withTimerSlack(timerSlackMilliseconds, () =>
+    c.spawn(pid, program, actions, attributes, words, variables),
+  );
+  check('posix_spawn', errno);
+  return pid[0]!;
+}
+
+export interface ChildExit {
+  pid: number;
+  /** Exit code; 0 when a signal ended the program. */
+  code: number;
+  /** Name of the signal that ended it, such as `SIGKILL`. */
+  signal: string | undefined;
+}
+
+/** The next child of this process that has ended and was not told yet. */
+export function nextExit(): ChildExit | undefined {
+  const status = new Int32Array(1);
+  const pid = libc().waitpid(-1, status, WNOHANG) as number;
+  if (pid <= 0) return undefined;
+  const number = status[0]! & 0x7f;
+  const signal = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return { pid, code: (status[0]! >> 8) & 0xff, signal };
+}

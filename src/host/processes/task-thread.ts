@@ -1,0 +1,134 @@
+// A thread for tasks that come now and then: it starts with the first one and ends when there has been none for a while.
+import { parentPort, type ResourceLimits, type Transferable, type Worker } from 'node:worker_threads';
+import { Failure, type FailureCode, messageOf } from '../../failures.ts';
+import { startWorker } from './worker-threads.ts';
+
+interface Task {
+  id: number;
+  request: unknown;
+}
+
+type Answer = { id: number; answer: unknown } | { id: number; message: string; code?: FailureCode };
+
+/** The thread itself failed: it is not the task that is to blame, which may be done elsewhere. */
+export class ThreadEnded extends Error {}
+
+export interface TaskThreadOptions {
+  /** Script of build.mjs, and where it is in the sources. */
+  name: string;
+  source: URL;
+  resourceLimits: ResourceLimits;
+  /** Milliseconds without a task after which the thread ends and gives back its memory. */
+  idleMs: number;
+  /** Milliseconds after which a task without an answer ends the thread; unlimited unless given. */
+  longestTaskMs?: number;
+}
+
+export class TaskThread<Request, Result> {
+  readonly #options: TaskThreadOptions;
+  #worker: Worker | undefined;
+  #waiting = new Map<number, PromiseWithResolvers<Result>>();
+  #lastId = 0;
+  #holds = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: TaskThreadOptions) {
+    this.#options = options;
+  }
+
+  /** Keeps the thread, with what it remembers between tasks, until it is disposed of; the process may end all the same. */
+  hold(): Disposable {
+    this.#holds += 1;
+    clearTimeout(this.#idle);
+    return {
+      [Symbol.dispose]: () => {
+        this.#holds -= 1;
+        this.#rest();
+      },
+    };
+  }
+
+  /** @throws Failure as the task does, ThreadEnded */
+  run(request: Request): Promise<Result> {
+    clearTimeout(this.#idle);
+    const worker = this.#worker ?? this.#start();
+    // It holds up the end of the process only as long as somebody waits.
+    worker.ref();
+    const id = ++this.#lastId;
+    const result = Promise.withResolvers<Result>();
+    this.#waiting.set(id, result);
+    worker.postMessage({ id, request } satisfies Task);
+    return this.#limited(worker, result.promise);
+  }
+
+  async #limited(worker: Worker, result: Promise<Result>): Promise<Result> {
+    const limit = this.#options.longestTaskMs;
+    if (limit === undefined) return result;
+    const timer = setTimeout(() => {
+      this.#ended(worker, new ThreadEnded(`a task took more than ${limit} ms`));
+      void worker.terminate();
+    }, limit);
+    return result.finally(() => clearTimeout(timer));
+  }
+
+  #start(): Worker {
+    const { name, source, resourceLimits } = this.#options;
+    const worker = startWorker(name, { source, resourceLimits });
+    const ended = (reason: unknown): void => this.#ended(worker, new ThreadEnded(messageOf(reason)));
+    worker.on('message', (answer: Answer) => this.#receive(worker, answer));
+    worker.on('error', ended);
+    worker.on('exit', () => ended('the thread has ended'));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #receive(worker: Worker, answer: Answer): void {
+    const task = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if ('answer' in answer) task?.resolve(answer.answer as Result);
+    else if (answer.code) task?.reject(new Failure(answer.code, answer.message));
+    else task?.reject(new Error(answer.message));
+    if (this.#worker === worker) this.#rest();
+  }
+
+  /** Nobody waits for the thread any more, perhaps: then it ends soon. */
+  #rest(): void {
+    const worker = this.#worker;
+    if (worker === undefined || this.#waiting.size > 0) return;
+    worker.unref();
+    clearTimeout(this.#idle);
+    if (this.#holds > 0) return;
+    this.#idle = setTimeout(() => {
+      this.#worker = undefined;
+      void worker.terminate();
+    }, this.#options.idleMs).unref();
+  }
+
+  #ended(worker: Worker, reason: ThreadEnded): void {
+    if (this.#worker !== worker) return;
+    clearTimeout(this.#idle);
+    this.#worker = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = new Map();
+    for (const { reject } of waiting.values()) reject(reason);
+  }
+}
+
+/**
+ * Within such a thread: answers its tasks, begun in the order in which they came. `transfer` names what goes over to the other thread
+ * without a copy.
+ */
+export function serveTasks<Request, Result>(
+  task: (request: Request) => Result | Promise<Result>,
+  transfer: (result: Result) => Transferable[] = () => [],
+): void {
+  parentPort?.on('message', async ({ id, request }: Task) => {
+    try {
+      const answer = await task(request as Request);
+      parentPort?.postMessage({ id, answer } satisfies Answer, transfer(answer));
+    } catch (error) {
+      const code = error instanceof Failure ? { code: error.code } : {};
+      parentPort?.postMessage({ id, message: messageOf(error), ...code } satisfies Answer);
+    }
+  });
+}

@@ -1,0 +1,61 @@
+// The name that somebody meant who wrote another one.
+import { messageOf } from '../../failures.ts';
+
+/** How many letters have to be changed, left out, added or exchanged with their neighbour. */
+export function distance(one: string, other: string): number {
+  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
+  for (let row = 1; row <= one.length; row++) {
+    const line = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const same = one[row - 1] === other[column - 1];
+      let least = Math.min(
+        rows[row - 1]![column]! + 1,
+        line[column - 1]! + 1,
+        rows[row - 1]![column - 1]! + (same ? 0 : 1),
+      );
+      const exchanged =
+        row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      if (exchanged) least = Math.min(least, rows[row - 2]![column - 2]! + 1);
+      line.push(least);
+    }
+    rows.push(line);
+  }
+  return rows[one.length]![other.length]!;
+}
+
+/** The one of these names that is most like the given one; undefined when none is like it. */
+export function nearest(given: string, names: readonly string[]): string | undefined {
+  const word = given.toLowerCase().slice(0, 64);
+  let found: { name: string; away: number } | undefined;
+  for (const name of names) {
+    const away = distance(word, name.toLowerCase().slice(0, 64));
+    if (away <= Math.max(1, Math.floor(word.length / 3)) && (!found || away < found.away)) found = { name, away };
+  }
+  return found?.name;
+}
+
+/** What stands behind a name that is unknown: `; did you mean "list"?`, or nothing. */
+export function didYouMean(given: string, names: readonly string[]): string {
+  const meant = nearest(given, names);
+  return meant === undefined ? '' : `; did you mean "${meant}"?`;
+}
+
+/** What is wrong with flags, as `parseArgs` says it, with the flag that was meant. */
+export function flagMistake(error: unknown, flags: readonly string[]): string {
+  const [said = ''] = messageOf(error).split('. ');
+  const [, flag] = /^Unknown option '--([^']+)'/.exec(said) ?? [];
+  const meant = flag === undefined ? undefined : nearest(flag, flags);
+  return meant === undefined ? said : `Unknown option --${flag}; did you mean --${meant}?`;
+}
+
+/** Longer lists of names are cut in messages. */
+export const MOST_NAMES = 8;
+
+/** The end of a sentence: the name that was meant, or those that there are. */
+export function suggestion(given: string, names: readonly string[]): string {
+  const meant = nearest(given, names);
+  if (meant !== undefined) return `did you mean "${meant}"?`;
+  if (names.length === 0) return 'there is none';
+  const shown = names.slice(0, MOST_NAMES).join(', ');
+  return `there is ${shown}${names.length > MOST_NAMES ? ' ...' : ''}`;
+}

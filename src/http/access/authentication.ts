@@ -1,0 +1,277 @@
+// Who asks: HTTP Basic with the password of an account, or a token. A password may be known as a hash; what was right once is then known
+// again without the hash's cost.
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { log } from '../../host/log.ts';
+import { isPasswordHash, verifyPassword } from '../../host/values/password-hash.ts';
+import { hashOfToken, lesserRole, normalName, type Role, TOKEN_PREFIX } from '../../store/roles.ts';
+import type { Identity } from './identity.ts';
+import { type Guess, Guesses, sourceOf } from './password-guesses.ts';
+
+export interface Credentials {
+  user: string;
+  /** In clear, or its hash (host/values/password-hash.ts). */
+  password: string;
+}
+
+/** An account as it is now. */
+export interface KnownAccount {
+  id: string;
+  name: string;
+  role: Role;
+  /** In clear, or its hash. */
+  password: string;
+}
+
+/** A token as it is now. */
+export interface KnownToken {
+  id: string;
+  /** Id of its account. */
+  account: string;
+  name: string;
+  hash: string;
+  role: Role | null;
+  expires: string | null;
+}
+
+/** All that can log in. An object that is the same again is not looked at again. */
+export interface KnownAccounts {
+  /** Whether anybody is asked to log in. */
+  asked: boolean;
+  accounts: readonly KnownAccount[];
+  tokens: readonly KnownToken[];
+}
+
+/** `wait`: milliseconds until the next guess is looked at. `nobody` where nobody is asked. */
+export type Decision =
+  | { kind: 'right'; identity: Identity }
+  | { kind: 'nobody' }
+  | { kind: 'wrong' }
+  | { kind: 'later'; wait: number };
+
+/** Headers known to be right: those of a school, each written in one way. */
+const MOST_KNOWN = 2_048;
+/** Guesses that may wait for their turn: a class that logs in at the same time. One is checked at a time, so that guessing takes one core at most. */
+const MOST_WAITING = 64;
+/** What who is too many waits. */
+const BUSY_WAIT_MS = 1_000;
+/** Id of the one account that the configuration, or `account.json`, has. */
+export const HOST_ACCOUNT = 'host';
+/** Stands for programs that come by the local socket; no digest looks like that. */
+const THIS_HOST = 'this host';
+/** Whether somebody is known by the local socket, as root or the server's own user, and by no account. */
+export function isOfThisHost({ tag }: Identity): boolean {
+  return tag === THIS_HOST;
+}
+/** Nobody's password: a name that is not there takes as long as one that is. */
+const NOBODY = '$scrypt$ln=15,r=8,p=3$bm9ib2R5J3Mgc2FsdCEhIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
+
+/** The value of the `Authorization` header that these credentials make. */
+export function basicHeader({ user, password }: Credentials): string {
+  return `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`;
+}
+
+/** User and password of the header; undefined when there are none. */
+export function credentialsOf(header: string | undefined): Credentials | undefined {
+  const [, encoded] = /^basic +([A-Za-z0-9+/]*)={0,2} *$/i.exec(header ?? '') ?? [];
+  if (encoded === undefined) return undefined;
+  const [, user, password] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? [];
+  return user === undefined || password === undefined ? undefined : { user, password };
+}
+
+function tokenOf(header: string | undefined): string | undefined {
+  const [, token] = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(header ?? '') ?? [];
+  return token?.startsWith(TOKEN_PREFIX) ? token : undefined;
+}
+
+/** A host with one account, which may do everything. */
+export function oneAccount({ user, password }: Credentials): KnownAccounts {
+  return { asked: true, accounts: [{ id: HOST_ACCOUNT, name: user, role: 'admin', password }], tokens: [] };
+}
+
+/** Accounts and tokens, ready to be looked up. */
+interface Index {
+  of: KnownAccounts;
+  byName: ReadonlyMap<string, { account: KnownAccount; identity: Identity }>;
+  byToken: ReadonlyMap<string, { identity: Identity; expires: number }>;
+  /** By what stands for them. */
+  byTag: ReadonlyMap<string, { identity: Identity; expires: number }>;
+  /** Whether a check of a password takes its time. */
+  slow: boolean;
+}
+
+/** Decides who sends a request. */
+export class Authentication {
+  readonly #accounts: () => KnownAccounts | Promise<KnownAccounts>;
+  readonly #guesses: Guesses;
+  /** Of this process: what lies in memory tells nothing about passwords. */
+  readonly #key = randomBytes(32);
+  /** From the digest of a header that was right to what stands for its account. */
+  readonly #known = new Map<string, string>();
+  #index: Index | undefined;
+  /** By source and guess. */
+  readonly #checking = new Map<string, Promise<Decision>>();
+  #turn: Promise<unknown> = Promise.resolve();
+  /** Called when a token was used. */
+  tokenUsed: (id: string) => void = () => {};
+
+  /** @param accounts the accounts as they are now; asked for each request */
+  constructor(accounts: () => KnownAccounts | Promise<KnownAccounts>, guesses: Guesses = new Guesses()) {
+    this.#accounts = accounts;
+    this.#guesses = guesses;
+  }
+
+  /**
+   * Who is meant by what stood for somebody a while ago; undefined when it stands for nobody any more: after a removal, another password
+   * or role, or the end of a token.
+   * @param tag of an identity; undefined for whoever came in without being asked
+   */
+  async stillThere(tag: string | undefined): Promise<{ identity: Identity | undefined } | undefined> {
+    if (tag === THIS_HOST) return { identity: undefined };
+    const { of, byTag } = await this.#now();
+    if (tag === undefined) return of.asked ? undefined : { identity: undefined };
+    const found = byTag.get(tag);
+    return found !== undefined && found.expires > Date.now() ? { identity: found.identity } : undefined;
+  }
+
+  /** A program of root or of the server's own user, which needs no password; undefined where nobody is asked. Never throws. */
+  async ofThisHost(user: number): Promise<Identity | undefined> {
+    // Whoever comes to mend accounts that cannot be read is let in.
+    const of = await Promise.resolve(this.#accounts()).catch(() => undefined);
+    if (of?.asked === false) return undefined;
+    const alone = of === undefined || of.accounts.every(({ id }) => id === HOST_ACCOUNT);
+    return { id: HOST_ACCOUNT, name: user === 0 ? 'root' : `user ${user}`, role: 'admin', alone, tag: THIS_HOST };
+  }
+
+  /** @param address the client's */
+  async decide(header: string | undefined, address: string): Promise<Decision> {
+    const index = await this.#now();
+    if (!index.of.asked) return { kind: 'nobody' };
+    const token = tokenOf(header);
+    if (token !== undefined) return this.#ofToken(index, token);
+    const given = credentialsOf(header);
+    if (given === undefined) return { kind: 'wrong' };
+    const found = index.byName.get(normalName(given.user));
+    const digest = this.#digest(basicHeader(given));
+    if (found && this.#known.get(digest) === found.identity.tag) return { kind: 'right', identity: found.identity };
+    const guess = { source: sourceOf(address), account: this.#digest(normalName(given.user)), password: digest };
+    const wait = this.#guesses.wait(guess);
+    if (wait > 0) return { kind: 'later', wait };
+    const checking = `${guess.source} ${digest}`;
+    // The same guess, sent twice at once, is checked and counted once.
+    const under = this.#checking.get(checking);
+    if (under) return under;
+    if (this.#checking.size >= MOST_WAITING) return { kind: 'later', wait: BUSY_WAIT_MS };
+    const checked = this.#turn
+      .then(() => this.#check({ guess, address }, given, index))
+      .finally(() => {
+        this.#checking.delete(checking);
+      });
+    this.#checking.set(checking, checked);
+    this.#turn = checked.catch(() => {});
+    return checked;
+  }
+
+  /** A token cannot be guessed: nobody has to wait. */
+  #ofToken({ byToken }: Index, token: string): Decision {
+    const found = byToken.get(hashOfToken(token));
+    if (found === undefined || found.expires <= Date.now()) return { kind: 'wrong' };
+    this.tokenUsed(found.identity.token!.id);
+    return { kind: 'right', identity: found.identity };
+  }
+
+  /** Those that came at the same time and were checked before may have been wrong: only now is it known whether this one has to wait. */
+  async #check(
+    { guess, address }: { guess: Guess; address: string },
+    given: Credentials,
+    { byName, slow }: Index,
+  ): Promise<Decision> {
+    const digest = guess.password;
+    const found = byName.get(normalName(given.user));
+    if (found && this.#known.get(digest) === found.identity.tag) return { kind: 'right', identity: found.identity };
+    const wait = this.#guesses.wait(guess);
+    if (wait > 0) return { kind: 'later', wait };
+    if (await this.#isRight(given, found?.account, slow)) {
+      const { identity } = found!;
+      this.#guesses.right(guess);
+      this.#known.delete(digest);
+      this.#known.set(digest, identity.tag);
+      const [oldest] = this.#known.keys();
+      if (this.#known.size > MOST_KNOWN) this.#known.delete(oldest!);
+      return { kind: 'right', identity };
+    }
+    const wrong = this.#guesses.wrong(guess);
+    if (Math.log2(wrong) % 1 === 0) log.warn('wrong user or password', { address, times: wrong });
+    return { kind: 'wrong' };
+  }
+
+  /** Takes the same time whatever is wrong. */
+  async #isRight(given: Credentials, account: KnownAccount | undefined, slow: boolean): Promise<boolean> {
+    if (account === undefined || !isPasswordHash(account.password)) {
+      if (slow) await verifyPassword(given.password, NOBODY);
+      return this.#same(given.password, account?.password ?? '') && account !== undefined;
+    }
+    return verifyPassword(given.password, account.password);
+  }
+
+  async #now(): Promise<Index> {
+    const of = await this.#accounts();
+    if (this.#index?.of !== of) this.#index = this.#indexed(of);
+    return this.#index;
+  }
+
+  #indexed(of: KnownAccounts): Index {
+    const alone = of.accounts.length === 1 && of.accounts[0]!.id === HOST_ACCOUNT;
+    const identities = of.accounts.map((account): { account: KnownAccount; identity: Identity } => {
+      const { id, name, role, password } = account;
+      return {
+        account,
+        identity: { id, name, role, alone, tag: this.#digest(JSON.stringify([id, name, role, password])) },
+      };
+    });
+    const byId = new Map(identities.map((one) => [one.account.id, one.identity]));
+    const tokens = of.tokens.flatMap((token) => {
+      const owner = byId.get(token.account);
+      if (owner === undefined) return [];
+      const tag = this.#digest(JSON.stringify([owner.tag, token.id, token.hash, token.role]));
+      const role = token.role === null ? owner.role : lesserRole(owner.role, token.role);
+      const identity: Identity = { ...owner, role, tag, token: { id: token.id, name: token.name, ofRole: owner.role } };
+      const expires = token.expires === null ? Number.POSITIVE_INFINITY : Date.parse(token.expires);
+      return [{ hash: token.hash, identity, expires }];
+    });
+    const entries = identities.map(({ identity }) => ({ identity, expires: Number.POSITIVE_INFINITY }));
+    return {
+      of,
+      // Should two have one name, the host's own, which comes first, is meant.
+      byName: new Map(identities.toReversed().map((one) => [normalName(one.account.name), one])),
+      byToken: new Map(tokens.map((one) => [one.hash, one])),
+      byTag: new Map([...entries, ...tokens].map((one) => [one.identity.tag, one])),
+      slow: of.accounts.some(({ password }) => isPasswordHash(password)),
+    };
+  }
+
+  #same(left: string, right: string): boolean {
+    return timingSafeEqual(this.#hmac(left), this.#hmac(right));
+  }
+
+  #digest(text: string): string {
+    return this.#hmac(text).toString('base64');
+  }
+
+  #hmac(text: string): Buffer {
+    return createHmac('sha256', this.#key).update(text).digest();
+  }
+}
+
+/** The answer to a request without the right user and password. */
+export function unauthorized(): Response {
+  return new Response('', { status: 401, headers: { 'WWW-Authenticate': 'Basic realm="GNS3 server"' } });
+}
+
+/** The answer to a guess that comes too early. */
+export function tooManyGuesses(wait: number): Response {
+  const seconds = Math.ceil(wait / 1000);
+  return new Response(`429: Too many wrong passwords. Try again in ${seconds} s.`, {
+    status: 429,
+    headers: { 'Retry-After': String(seconds), 'Content-Type': 'text/plain; charset=utf-8' },
+  });
+}

@@ -1,0 +1,144 @@
+// What stands before every route: the guard, cross-origin headers, authentication. As Hono middleware, in this order.
+import type { MiddlewareHandler } from 'hono';
+import { Failure } from '../../failures.ts';
+import type { AppEnvironment } from '../app/app.ts';
+import { pagesForPeople } from '../app/error-pages.ts';
+import { renderFailure } from '../app/errors.ts';
+import { targetOf } from '../app/target.ts';
+import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
+import { type GuardRules, refusal } from './guard.ts';
+import { localUser, needsNoPassword } from './local-peers.ts';
+import { Farewells } from './logout-requests.ts';
+import { TrustedProxies } from './proxies.ts';
+import { Tickets, ticketOf } from './tickets.ts';
+
+/** Origins of the web clients that release 2.2.57 serves, as its interface documents them. */
+export const DOCUMENTED_ORIGINS = [
+  'http://127.0.0.1:3080',
+  'http://localhost:3080',
+  'http://127.0.0.1:4200',
+  'http://localhost:4200',
+  'http://gns3.github.io',
+  'https://gns3.github.io',
+];
+
+/** Origins without TLS: on a host with accounts nobody in the middle of a connection is to serve a page of these. */
+export const isWithoutTls = (origin: string): boolean => !origin.startsWith('https:');
+
+const METHODS = 'DELETE,GET,POST,PUT';
+
+export interface GateOptions {
+  /** As they are now, where they may change. */
+  rules: GuardRules | (() => Promise<GuardRules>);
+  authentication: Authentication | undefined;
+  /** Used where there is authentication. */
+  tickets?: Tickets;
+  proxies?: TrustedProxies;
+}
+
+type Gatekeeper = MiddlewareHandler<{ Bindings: AppEnvironment }>;
+
+/** Refuses requests of foreign pages and under foreign names with 403. */
+function guard(rules: GateOptions['rules'], proxies: TrustedProxies): Gatekeeper {
+  return async (context, next) => {
+    const { socket } = context.env.incoming ?? {};
+    const { remoteAddress, encrypted: secure = false } = socket ?? {};
+    const user = localUser(socket);
+    const address = remoteAddress ?? (user === undefined ? 'this process' : `user ${user}`);
+    const client = proxies.client({ address, secure }, (name) => context.req.header(name));
+    context.env.client = { address: client.address, identity: undefined };
+    const reason = refusal(
+      {
+        method: context.req.method,
+        path: context.req.path,
+        host: context.req.header('host'),
+        origin: context.req.header('origin'),
+        secFetchSite: context.req.header('sec-fetch-site'),
+        secFetchMode: context.req.header('sec-fetch-mode'),
+        secFetchDest: context.req.header('sec-fetch-dest'),
+        secure: client.secure,
+      },
+      typeof rules === 'function' ? await rules() : rules,
+    );
+    if (reason !== undefined) return renderFailure(new Failure('forbidden', reason));
+    await next();
+    return;
+  };
+}
+
+/** Lets pages of the origins that passed the guard read answers; each origin by name, so credentials never meet a wildcard. */
+const crossOrigin: MiddlewareHandler = async (context, next) => {
+  const origin = context.req.header('origin');
+  if (context.req.method === 'OPTIONS') {
+    if (origin === undefined) return new Response('403: Forbidden', { status: 403 });
+    return new Response(null, {
+      status: 200,
+      headers: {
+        'Access-Control-Allow-Origin': origin,
+        'Access-Control-Allow-Credentials': 'true',
+        'Access-Control-Allow-Methods': METHODS,
+        'Access-Control-Allow-Headers': context.req.header('access-control-request-headers') ?? '',
+        'Access-Control-Max-Age': '0',
+        Vary: 'Origin',
+      },
+    });
+  }
+  await next();
+  if (origin === undefined || context.res.status === 101) return;
+  context.res.headers.set('Access-Control-Allow-Origin', origin);
+  context.res.headers.set('Access-Control-Allow-Credentials', 'true');
+  context.res.headers.append('Vary', 'Origin');
+  return;
+};
+
+/** Headers of browsers and proxies: who asks is not the process at the other end of the local socket then. */
+const OF_OTHERS =
+  /^(?:origin|referer|sec-fetch-.*|via|forwarded|x-forwarded.*|x-(?:real|client|original|cluster-client).*|true-client-ip|cf-.*|x-envoy-.*)$/;
+
+function isOfOthers(headers: Headers): boolean {
+  return [...headers.keys()].some((name) => OF_OTHERS.test(name));
+}
+
+/**
+ * Asks who it is on every route, pages included, where there are accounts; of a WebSocket, a ticket will do. Programs of root and of the
+ * server's own user that come by the local socket are known by that.
+ */
+function authenticated(authentication: Authentication, tickets: Tickets): Gatekeeper {
+  const farewells = new Farewells();
+  return async (context, next) => {
+    const { env } = context;
+    const address = env.client?.address ?? 'this process';
+    const user = localUser(env.incoming?.socket);
+    if (user !== undefined && needsNoPassword(user) && !isOfOthers(context.req.raw.headers)) {
+      env.client = { address, identity: await authentication.ofThisHost(user) };
+      await next();
+      return;
+    }
+    const ticket = env.connect && ticketOf(targetOf(context.req.raw, env));
+    const tag = ticket === undefined ? undefined : tickets.take(ticket, context.req.path, address);
+    const ticketed = tag === undefined ? undefined : await authentication.stillThere(tag);
+    if (ticketed !== undefined) {
+      env.client = { address, identity: ticketed.identity };
+    } else {
+      const decision = await authentication.decide(context.req.header('authorization'), address);
+      if (decision.kind === 'later') return tooManyGuesses(decision.wait);
+      if (decision.kind === 'wrong') return unauthorized();
+      const target = targetOf(context.req.raw, env);
+      if (decision.kind === 'right' && farewells.isFirst(target, context.req.header('sec-fetch-site')))
+        return unauthorized();
+      env.client = { address, identity: decision.kind === 'right' ? decision.identity : undefined };
+    }
+    await next();
+    return;
+  };
+}
+
+export function gate({
+  rules,
+  authentication,
+  tickets = new Tickets(),
+  proxies = new TrustedProxies([]),
+}: GateOptions): Gatekeeper[] {
+  const known = authentication ? [authenticated(authentication, tickets)] : [];
+  return [pagesForPeople, guard(rules, proxies), crossOrigin, ...known];
+}

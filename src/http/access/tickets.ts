@@ -1,0 +1,107 @@
+// One-time tickets: they let a WebSocket in where a browser does not send the password with one, as Safari.
+import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+import { Failure } from '../../failures.ts';
+import { type Route, route } from '../app/route.ts';
+import type { Identity } from './identity.ts';
+
+const TICKET_BYTES = 32;
+const LIFE_MS = 30_000;
+/** Tickets of one account that are known at the same time; a page needs some at once after a cut. */
+const MOST = 128;
+/** Of all accounts. */
+const MOST_OF_ALL = 16_384;
+
+interface Ticket {
+  path: string;
+  address: string;
+  /** Stands for whoever asked for it. */
+  tag: string;
+  /** Id of its account. */
+  account: string;
+  /** On the clock that is given. */
+  end: number;
+}
+
+export class Tickets {
+  readonly #now: () => number;
+  /** By their text, oldest first. */
+  readonly #tickets = new Map<string, Ticket>();
+  /** Tickets by account. */
+  readonly #unused = new Map<string, number>();
+
+  /** @param now milliseconds on a clock that never goes back */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /**
+   * A ticket for one opening of this path, without query, by a client at this address.
+   * @param identity undefined where nobody logs in
+   * @throws Failure `unavailable` when there are too many
+   */
+  issue(path: string, address: string, identity: Pick<Identity, 'id' | 'tag'> | undefined): string {
+    this.#forget();
+    const account = identity?.id ?? '';
+    const unused = this.#unused.get(account) ?? 0;
+    if (unused >= MOST || this.#tickets.size >= MOST_OF_ALL)
+      throw new Failure('unavailable', `There are ${unused} unused tickets: try again in ${LIFE_MS / 1000} s.`);
+    const text = randomBytes(TICKET_BYTES).toString('base64url');
+    this.#tickets.set(text, { path, address, account, tag: identity?.tag ?? '', end: this.#now() + LIFE_MS });
+    this.#unused.set(account, unused + 1);
+    return text;
+  }
+
+  /** What stands for whoever got this ticket, if it is for this path and address; it is used up then, and also if it is not. */
+  take(text: string, path: string, address: string): string | undefined {
+    const ticket = this.#tickets.get(text);
+    this.#delete(text);
+    if (ticket === undefined || ticket.end <= this.#now()) return undefined;
+    return ticket.path === path && ticket.address === address ? ticket.tag : undefined;
+  }
+
+  #forget(): void {
+    for (const [text, { end }] of this.#tickets) {
+      if (end > this.#now()) return;
+      this.#delete(text);
+    }
+  }
+
+  #delete(text: string): void {
+    const ticket = this.#tickets.get(text);
+    if (ticket === undefined) return;
+    this.#tickets.delete(text);
+    const left = this.#unused.get(ticket.account)! - 1;
+    if (left > 0) this.#unused.set(ticket.account, left);
+    else this.#unused.delete(ticket.account);
+  }
+}
+
+/** The ticket in the query of a request's target. */
+export function ticketOf(target: string): string | undefined {
+  const query = target.indexOf('?');
+  return query < 0 ? undefined : (new URLSearchParams(target.slice(query)).get('ticket') ?? undefined);
+}
+
+const TicketRequest = v.strictObject({ path: v.string() });
+
+/** @param isSocket whether a path is that of a WebSocket */
+export function ticketRoute(tickets: Tickets, isSocket: (path: string) => boolean): Route {
+  const words = {
+    summary:
+      'Ticket for one opening of a WebSocket, as its query parameter ticket, within 30 s, from the same address (an extension)',
+    errors: [503],
+  };
+  return route('POST /v2/tickets', { body: TicketRequest, status: 201, words }, ({ body: { path }, client }) => {
+    if (!isSocket(path) || /[?#]/.test(path))
+      throw new Failure(
+        'invalid',
+        'path: name a WebSocket of this server, such as /v2/notifications/ws, without a query.',
+      );
+    return {
+      path,
+      ticket: tickets.issue(path, client.address, client.identity),
+      expires_in: LIFE_MS / 1000,
+    };
+  });
+}

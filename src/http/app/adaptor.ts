@@ -1,0 +1,39 @@
+// Makes answers of an application's: requests and WebSockets of node:http become those of the Fetch standard, and back again.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { getRequestListener } from '@hono/node-server';
+import { Upgrades } from '../sockets/upgrades.ts';
+import { openingProblem } from '../sockets/websocket-requests.ts';
+import type { App, AppEnvironment } from './app.ts';
+import type { WireMessage } from './wire-message.ts';
+
+export class Adaptor {
+  readonly upgrades: Upgrades;
+  /** Answers one request. */
+  readonly answer: (request: WireMessage, response: ServerResponse) => Promise<void>;
+
+  constructor(app: App) {
+    this.upgrades = new Upgrades(app);
+    this.answer = getRequestListener(
+      async (request, environment) => {
+        const env = environment as unknown as AppEnvironment & { incoming: WireMessage };
+        const { incoming } = env;
+        env.target = incoming.target;
+        env.openingProblem = incoming.headers.upgrade === undefined ? undefined : openingProblem(incoming);
+        if (incoming.method === 'GET' && announcesBody(incoming)) {
+          env.body = () => Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
+        }
+        const response = await app.hono.fetch(request, env);
+        // The adaptor discards what is left of a body that was refused, so that the next request on this connection is heard;
+        // the stream through which the body was read would stop it.
+        if (!incoming.readableEnded) incoming.removeAllListeners('data');
+        return response;
+      },
+      { overrideGlobalObjects: false },
+    );
+  }
+}
+
+function announcesBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}

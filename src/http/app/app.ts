@@ -1,0 +1,317 @@
+// Makes one application of a list of routes: parameters, bodies, answers, errors, 404 and 405, WebSockets.
+// The same application answers the network (through server.ts) and callers in this process (`request`, `openSocket`).
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { TrieRouter } from 'hono/router/trie-router';
+import { answerText } from '../../events/json.ts';
+import { Failure } from '../../failures.ts';
+import { KeyedLock } from '../../host/values/keyed-lock.ts';
+import { within } from '../../host/values/progress.ts';
+import type { AccessControl } from '../access/access-control.ts';
+import type { Admission, Identity } from '../access/identity.ts';
+import type { Admissions } from '../access/open-connections.ts';
+import { StandingRight } from '../access/standing-right.ts';
+import { type MessageSocket, socketPair } from '../sockets/message-socket.ts';
+import { MalformedBody, mergeQuery, queryMembers, readJsonBody } from './body.ts';
+import { compressed } from './compression.ts';
+import { methodNotAllowed, renderFailure, unknownPath } from './errors.ts';
+import type { RecordedRequest } from './recording.ts';
+import {
+  type Answer,
+  type Connected,
+  type HttpRoute,
+  JsonText,
+  type RequestClient,
+  type Route,
+  type RouteRequest,
+  type SocketRoute,
+} from './route.ts';
+import { targetOf } from './target.ts';
+import { breakingOff } from './truncated-responses.ts';
+import { type Schema, validated } from './validation.ts';
+
+/** What comes with a request besides itself. */
+export interface AppEnvironment {
+  /**
+   * The request target as it stood on the wire (or as a caller in this process wrote it). Routing goes by it and not by the
+   * URL of the Request, in which dot segments, plain or encoded, would already be folded away.
+   */
+  target?: string;
+  /** The request as the network server got it. */
+  incoming?: { socket: { remoteAddress?: string | undefined; encrypted?: boolean } };
+  /** Who asks, as the gate knows it. */
+  client?: RequestClient;
+  /** Tells this request from others, in the log and to its client. */
+  requestId?: string;
+  /** The pattern of the route that was found. */
+  route?: string;
+  /** The body of a GET, which a Request cannot have, and which the release reads. */
+  body?: () => ReadableStream<Uint8Array>;
+  /** The network's side of the answer. */
+  outgoing?: { destroy(): void; once(event: 'close', over: () => void): void };
+  /** Given when the request is the complete opening of a WebSocket: called with what a route does once that is open. */
+  connect?: (connected: Connected) => void;
+  /** Set for what lasts: throws when whoever has opened it would not be admitted any more. */
+  check?: (identity: Identity) => void;
+  /** What a request with `Upgrade` lacks to be such an opening. */
+  openingProblem?: string | undefined;
+}
+
+type HonoContext = Context<{ Bindings: AppEnvironment }>;
+
+export interface RequestOptions {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+  signal?: AbortSignal;
+}
+
+export interface AppOptions {
+  /** Runs before every route, in this order. */
+  middleware?: readonly MiddlewareHandler<{ Bindings: AppEnvironment }>[];
+  /** Shared between applications that serve the same nodes. */
+  lock?: KeyedLock;
+  /** Decides what those who have logged in may do. */
+  access?: AccessControl | undefined;
+  /** Looks after WebSockets and answers that last. */
+  admissions?: Admissions | undefined;
+  /** Called with every JSON request, before it is checked. */
+  record?: ((request: RecordedRequest) => void) | undefined;
+}
+
+/** What the routes of a compute begin with. */
+const COMPUTE = '/v2/compute/';
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
+
+const THIS_PROCESS: RequestClient = { address: 'this process', identity: undefined };
+
+export class App {
+  readonly hono: Hono<{ Bindings: AppEnvironment }>;
+  readonly routes: readonly Route[];
+  /** The WebSocket routes alone. */
+  readonly #sockets = new TrieRouter<SocketRoute>();
+  readonly #lock: KeyedLock;
+  readonly #record: AppOptions['record'];
+  readonly #access: AccessControl | undefined;
+  readonly admissions: Admissions | undefined;
+  /** Matches of the middleware, which every request has. */
+  readonly #before: number;
+
+  constructor(
+    routes: readonly Route[],
+    { middleware = [], lock = new KeyedLock(), record, access, admissions }: AppOptions = {},
+  ) {
+    this.routes = routes;
+    this.#before = middleware.length;
+    this.#lock = lock;
+    this.#record = record;
+    this.#access = access;
+    this.admissions = admissions;
+    this.hono = new Hono<{ Bindings: AppEnvironment }>({ getPath: pathOf, router: new TrieRouter() });
+    for (const handler of middleware) this.hono.use(handler);
+    const allowed = (path: string): string[] => METHODS.filter((method) => this.has(method, path));
+    for (const route of routes) {
+      if (route.kind === 'socket') this.#sockets.add(route.method, honoPath(route.pattern), route);
+      this.hono.on(route.method, honoPath(route.pattern), (context) =>
+        context.req.method === 'HEAD' ? methodNotAllowed(allowed(context.req.path)) : this.#dispatch(route, context),
+      );
+    }
+    this.hono.notFound((context) => {
+      const methods = allowed(context.req.path);
+      return methods.length > 0 ? methodNotAllowed(methods) : unknownPath();
+    });
+    this.hono.onError((error, context) => renderFailure(error, undefined, context.env.requestId));
+  }
+
+  /** Whether there is a route for such a request. */
+  has(method: string, target: string): boolean {
+    // Whatever the path is, the middleware matches; a route is what matches beyond it.
+    return this.hono.router.match(method, pathOfTarget(target))[0].length > this.#before;
+  }
+
+  /** Whether `target`, path and query as they stood on the wire, is that of a WebSocket route. */
+  hasSocket(target: string): boolean {
+    return this.#sockets.match('GET', pathOfTarget(target))[0].length > 0;
+  }
+
+  /** A request of this process; `target` is path and query, used exactly as written. */
+  async request(target: string, options: RequestOptions = {}): Promise<Response> {
+    const init: RequestInit & { duplex?: 'half' } = { method: options.method ?? 'GET' };
+    if (options.headers) init.headers = options.headers;
+    if (options.signal) init.signal = options.signal;
+    if (options.body != null) Object.assign(init, { body: options.body, duplex: 'half' });
+    return this.hono.fetch(new Request('http://localhost/', init), { target });
+  }
+
+  /**
+   * Opens a WebSocket route of this process.
+   * @throws Failure with the message of the refusal
+   */
+  async openSocket(target: string, headers: Record<string, string> = {}): Promise<MessageSocket> {
+    const [near, far] = socketPair();
+    let accepted = false;
+    const response = await this.hono.fetch(new Request('http://localhost/', { headers }), {
+      target,
+      connect: (connected) => {
+        accepted = true;
+        connected(far);
+      },
+    });
+    if (accepted) return near;
+    const body: unknown = await response.json().catch(() => undefined);
+    const message = typeof body === 'object' && body !== null && 'message' in body ? String(body.message) : '';
+    throw new Failure(response.status === 404 ? 'not-found' : 'conflict', message || `${target}: ${response.status}`);
+  }
+
+  async #dispatch(route: Route, context: HonoContext): Promise<Response> {
+    context.env.route = route.pattern;
+    const { client } = context.env;
+    const identity = client?.identity;
+    const access = this.#access;
+    if (identity === undefined || access === undefined) return this.#answer(route, context);
+    const told: { answer: unknown; admission: Admission | undefined } = { answer: undefined, admission: undefined };
+    const response = await this.#answer(route, context, (request) => {
+      const admission = access.admit(route, request, identity);
+      told.admission = admission;
+      request.client = { ...request.client, watches: admission.watches };
+      // Who may type no more has to come again, so that what he types is dropped.
+      context.env.check = (now) => {
+        const { watches } = access.admit(route, request, now);
+        if (watches && !admission.watches) throw new Failure('forbidden', 'You may only watch this lab from now on.');
+      };
+      return (answer) => {
+        told.answer = answer;
+      };
+    });
+    const { requestId } = context.env;
+    access.answered(route, routeRequest(context), identity, { status: response.status, requestId, ...told });
+    return response;
+  }
+
+  /** @param admit throws when the request is not allowed; what it gives is told the answer */
+  async #answer(
+    route: Route,
+    context: HonoContext,
+    admit?: (request: RouteRequest) => (answer: unknown) => void,
+  ): Promise<Response> {
+    const refused = { path: route.pattern, method: route.method, request: {} as unknown };
+    try {
+      const request = routeRequest(context);
+      const tell = admit?.(request);
+      refused.request = request.query;
+      if (route.kind === 'socket') return await this.#upgrade(route, request, context);
+      using right = this.#rightTo(route, context);
+      if (right) {
+        request.stream = right.body(request.stream);
+        request.signal = AbortSignal.any([request.signal, right.signal]);
+      }
+      if (!route.options.raw) {
+        const sent = await readJsonBody(request.stream ?? context.env.body?.() ?? null);
+        this.#record?.({ method: route.method, target: targetOf(context.req.raw, context.env), body: sent });
+        const body = mergeQuery(sent, request.query);
+        refused.request = body;
+        request.body = route.options.body ? validatedBody(route.options.body, body) : body;
+      }
+      const work = () => this.#inTurn(route, request);
+      const answer = await (right ? within(right.progress, work) : work());
+      tell?.(answer);
+      const response = await render(answer, route, request.headers);
+      const { outgoing } = context.env;
+      if (answer instanceof Response && outgoing) this.#lookAfter(outgoing, context);
+      return answer instanceof Response && outgoing ? breakingOff(response, outgoing, route.pattern) : response;
+    } catch (error) {
+      if (error instanceof MalformedBody) refused.request = error.request;
+      const response = renderFailure(error, refused, context.env.requestId);
+      response.headers.set('X-Route', route.pattern);
+      return response;
+    }
+  }
+
+  /** The right to a change, which may end before the change is done; undefined where nobody logs in. */
+  #rightTo({ method }: Route, { env: { client, check } }: HonoContext): StandingRight | undefined {
+    const tag = client?.identity?.tag;
+    if (this.admissions === undefined || tag === undefined || method === 'GET') return undefined;
+    return new StandingRight(this.admissions, { tag, check });
+  }
+
+  /** An answer that may last ends when its client is not allowed it any more. */
+  #lookAfter(outgoing: NonNullable<AppEnvironment['outgoing']>, { env }: HonoContext): void {
+    const over = this.admissions?.watch({
+      tag: env.client?.identity?.tag,
+      check: env.check,
+      end: () => outgoing.destroy(),
+    });
+    if (over) outgoing.once('close', over);
+  }
+
+  /** A compute does what it is asked of one node one after the other, as the release does; a controller's projects order their changes themselves. */
+  #inTurn(route: HttpRoute, request: RouteRequest): Answer | Promise<Answer> {
+    const { project_id: project, node_id: node } = request.params as Record<string, string | undefined>;
+    const { options, pattern } = route;
+    if (node === undefined || options.concurrent || !pattern.startsWith(COMPUTE)) return route.handle(request);
+    options.ahead?.(request.params);
+    return this.#lock.run(`${project}/${node}`, () => route.handle(request));
+  }
+
+  async #upgrade(route: SocketRoute, request: RouteRequest, { env }: HonoContext): Promise<Response> {
+    if (!env.connect) {
+      const problem = env.openingProblem ?? 'connect with a WebSocket client';
+      throw new Failure('invalid', `This address speaks WebSocket only: ${problem}.`);
+    }
+    env.connect(await route.accept(request as RouteRequest<string, undefined>));
+    return new Response(null, { status: 204 });
+  }
+}
+
+/** To schemas of objects a list is an object without members; to clients it is a mistake. */
+function validatedBody(schema: Schema, body: unknown): unknown {
+  if (Array.isArray(body)) throw new Failure('invalid', 'Invalid request: body: expected an object, received a list');
+  return validated(schema, body);
+}
+
+/** The path that routing goes by. */
+function pathOf(request: Request, options?: { env?: AppEnvironment }): string {
+  return pathOfTarget(targetOf(request, options?.env));
+}
+
+function pathOfTarget(target: string): string {
+  const end = target.search(/[?#]/);
+  return end < 0 ? target : target.slice(0, end);
+}
+
+function routeRequest(context: HonoContext): RouteRequest<string, unknown> & { params: Record<string, string> } {
+  const target = targetOf(context.req.raw, context.env);
+  const search = target.indexOf('?');
+  const raw = context.req.raw;
+  return {
+    params: context.req.param() as Record<string, string>,
+    body: undefined,
+    query: queryMembers(search < 0 ? '' : target.slice(search)),
+    headers: raw.headers,
+    stream: raw.body,
+    signal: raw.signal,
+    host: raw.headers.get('host') ?? '',
+    client: context.env.client ?? THIS_PROCESS,
+  };
+}
+
+async function render(answer: Answer, route: HttpRoute, asked: Headers): Promise<Response> {
+  if (answer instanceof Response) {
+    answer.headers.set('X-Route', route.pattern);
+    return answer;
+  }
+  const status = route.options.status ?? 200;
+  const headers: Record<string, string> = { 'X-Route': route.pattern };
+  if (answer instanceof JsonText)
+    return compressed(answer.text, { status, headers: { ...headers, ...answer.headers } }, asked);
+  if (answer !== undefined) return compressed(answerText(answer), { status, headers }, asked);
+  if (status === 204) return new Response(null, { status, headers });
+  return new Response('', { status, headers: { ...headers, 'Content-Type': 'application/octet-stream' } });
+}
+
+/** `{name}` -> `:name`, `{name:regex}` -> `:name{regex}`, in Hono's spelling. A plain parameter is one segment that is not empty. */
+function honoPath(pattern: string): string {
+  return pattern.replaceAll(/\{(\w+)(?::([^{}]+))?\}/g, (_whole, name: string, regex?: string) =>
+    regex === undefined ? `:${name}` : `:${name}{${regex.replaceAll('\\d', '[0-9]')}}`,
+  );
+}

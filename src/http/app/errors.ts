@@ -1,0 +1,79 @@
+// The one place where failures become status codes and error bodies (as in release 2.2.57).
+
+import { answerText } from '../../events/json.ts';
+import { Failure, type FailureCode, messageOf, systemCode } from '../../failures.ts';
+import { log } from '../../host/log.ts';
+
+const STATUS: Record<FailureCode, number> = {
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'time-out': 408,
+  conflict: 409,
+  'image-missing': 409,
+  'too-large': 413,
+  internal: 500,
+  unavailable: 503,
+  'out-of-space': 507,
+};
+
+/** What a 400 tells of the request that it refuses. */
+export interface RefusedRequest {
+  /** The route's pattern. */
+  path: string;
+  method: string;
+  /** The parsed body with the query parameters merged in. */
+  request: unknown;
+}
+
+/** Renders anything that was thrown; only a foreseen failure's message reaches the client. */
+export function renderFailure(thrown: unknown, refused?: RefusedRequest, requestId?: string): Response {
+  const failure = shortage(thrown) ?? asFailure(thrown, refused, requestId);
+  const status = STATUS[failure.code];
+  const body: Record<string, unknown> = { message: failure.message, status };
+  if (failure.exception !== undefined) body['exception'] = failure.exception;
+  if (failure.image !== undefined) Object.assign(body, { exception: 'ImageMissingError', image: failure.image });
+  if (failure.code === 'invalid' && refused) Object.assign(body, refused);
+  return new Response(answerText(body), { status, headers: { 'Content-Type': 'application/json' } });
+}
+
+function asFailure(thrown: unknown, refused: RefusedRequest | undefined, requestId: string | undefined): Failure {
+  if (thrown instanceof Failure) return thrown;
+  if (!(thrown instanceof SuppressedError)) return unexpected(thrown, refused, requestId);
+  // What went wrong first is what the client has asked about; that it could not be undone comes on top.
+  log.error('what a failed request has done cannot be undone', { request: requestId, reason: messageOf(thrown.error) });
+  return asFailure(thrown.suppressed, refused, requestId);
+}
+
+/** Without a file descriptor to spare nothing is wrong with the request: it succeeds as soon as others have ended. */
+function shortage(thrown: unknown): Failure | undefined {
+  for (let cause = thrown; cause instanceof Error; cause = cause.cause) {
+    const code = systemCode(cause);
+    if (code !== 'EMFILE' && code !== 'ENFILE') continue;
+    log.warn('no file descriptor to spare', { error: cause.message });
+    return new Failure('unavailable', 'The server has no file descriptor to spare: try again in a moment.', { cause });
+  }
+  return undefined;
+}
+
+function unexpected(thrown: unknown, refused: RefusedRequest | undefined, request: string | undefined): Failure {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const { method, path: route } = refused ?? {};
+  log.error('unexpected error', { method, route, request, stack: error.stack ?? error.message });
+  const where = request === undefined ? '' : ` of request ${request}`;
+  return new Failure('internal', `Internal error: the server log has the details${where}.`);
+}
+
+/** The router's own answer for a path that does not exist. */
+export function unknownPath(): Response {
+  return new Response('404: Not Found', { status: 404, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
+}
+
+/** The router's own answer for a known path that does not take this method. */
+export function methodNotAllowed(methods: readonly string[]): Response {
+  return new Response('405: Method Not Allowed', {
+    status: 405,
+    headers: { 'Content-Type': 'text/plain; charset=utf-8', Allow: [...methods, 'OPTIONS'].sort().join(',') },
+  });
+}

@@ -1,0 +1,31 @@
+// Numbers in the query of a request.
+import { Failure } from '../../failures.ts';
+import { MOST_LAST_BYTES } from '../../store/captures.ts';
+
+export interface WholeNumber {
+  least: number;
+  most: number;
+  unit: string;
+}
+
+/** A whole number of the query; undefined when there is none. @throws Failure `invalid`, which names the parameter and its range */
+export function wholeInQuery(
+  query: Readonly<Record<string, string>>,
+  name: string,
+  { least, most, unit }: WholeNumber,
+): number | undefined {
+  const text = query[name];
+  if (text === undefined) return undefined;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  const shown = JSON.stringify(text.slice(0, 40));
+  throw new Failure(
+    'invalid',
+    `${name}: expected a whole number from ${least} to ${most} (${unit}), received ${shown}`,
+  );
+}
+
+/** `?last=`: how many bytes before the end of a capture reading begins. */
+export function lastBytes(query: Readonly<Record<string, string>>): number | undefined {
+  return wholeInQuery(query, 'last', { least: 0, most: MOST_LAST_BYTES, unit: 'bytes' });
+}

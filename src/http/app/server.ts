@@ -1,0 +1,114 @@
+// The network side: listens, hands requests to the application, ends cleanly.
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { log } from '../../host/log.ts';
+import { Openings } from '../sockets/websocket-requests.ts';
+import { Adaptor } from './adaptor.ts';
+import type { App } from './app.ts';
+import { Connections, guardSocket } from './connections.ts';
+import type { TlsFiles } from './tls.ts';
+import { WireMessage } from './wire-message.ts';
+
+export interface ListenOptions {
+  host: string;
+  port: number;
+  tls?: TlsFiles | undefined;
+}
+
+const SERVER_OPTIONS = {
+  // Keeps a slow header from holding a connection; bodies may take as long as they need (uploads), JSON ones are timed in body.ts.
+  headersTimeout: 20_000,
+  requestTimeout: 0,
+  keepAliveTimeout: 30_000,
+};
+
+export class HttpServer {
+  readonly #options: ListenOptions;
+  readonly #connections = new Connections();
+  readonly #openings: Openings;
+  readonly #servers: Server[] = [];
+  readonly #adaptor: Adaptor;
+
+  constructor(app: App, options: ListenOptions) {
+    this.#options = options;
+    this.#adaptor = new Adaptor(app);
+    this.#openings = new Openings(app);
+  }
+
+  /**
+   * Listens; resolves with the address in use.
+   * @throws Failure `conflict` when the address is taken or not ours
+   */
+  async start(): Promise<AddressInfo> {
+    const { host, port, tls } = this.#options;
+    const server = await this.#listener(tls);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error) => reject(listenFailure(error, host, port)));
+      server.listen(port, host, resolve);
+    });
+    this.#servers.push(server);
+    return server.address() as AddressInfo;
+  }
+
+  /** Listens at a path, too, and never speaks TLS there. A server without its local socket is of use all the same. */
+  async startLocally(path: string): Promise<void> {
+    const server = await this.#listener(undefined);
+    const { notePeer } = await import('../access/local-peers.ts');
+    const { listenAt } = await import('../access/local-socket.ts');
+    server.prependListener('connection', notePeer);
+    try {
+      await listenAt(server, path);
+      this.#servers.push(server);
+    } catch (error) {
+      log.warn('there is no local socket', { reason: messageOf(error) });
+    }
+  }
+
+  async #listener(tls: TlsFiles | undefined): Promise<Server> {
+    const options = {
+      ...SERVER_OPTIONS,
+      IncomingMessage: WireMessage,
+      shouldUpgradeCallback: this.#openings.wants,
+    };
+    const server = tls === undefined ? createServer(options) : (await import('./tls.ts')).createTlsServer(options, tls);
+    server.on('connection', (socket: Socket) => this.#connections.accept(socket));
+    server.on('secureConnection', guardSocket);
+    this.#openings.attach(server);
+    server.on('request', (request: WireMessage, response: ServerResponse) => {
+      void this.#adaptor.answer(request, response);
+    });
+    server.on('upgrade', (request: WireMessage, socket, head) => this.#adaptor.upgrades.upgrade(request, socket, head));
+    return server;
+  }
+
+  /** Connections of clients, WebSockets included. */
+  get connectionCount(): number {
+    return this.#connections.size;
+  }
+
+  /** Takes no more requests, closes WebSockets (1001), and waits at most `patience` milliseconds for answers under way. */
+  async stop(patience = 2_000): Promise<void> {
+    const servers = this.#servers.splice(0);
+    if (servers.length === 0) return;
+    this.#adaptor.upgrades.close();
+    setTimeout(() => this.#connections.destroy(), patience).unref();
+    const closed = servers.map(
+      (server) =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve());
+          server.closeIdleConnections();
+        }),
+    );
+    await Promise.all(closed);
+  }
+}
+
+function listenFailure(error: Error, host: string, port: number): Failure {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `port ${port} on ${host} is taken by another program: stop that one, or choose another with --port`,
+    EADDRNOTAVAIL: `${host} is no address of this machine: choose one with --host`,
+    EACCES: `port ${port} may not be used by this user: choose one above 1023 with --port`,
+  };
+  return new Failure('conflict', `Cannot listen: ${reasons[systemCode(error) ?? ''] ?? messageOf(error)}`);
+}

@@ -1,0 +1,25 @@
+// From a TCP socket to a WebSocket, at the pace at which that is read.
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MessageSocket } from './message-socket.ts';
+
+/** What may wait for the WebSocket before no more is read for it, and when reading goes on. */
+const MOST_WAITING_BYTES = 1024 * 1024;
+const RESUME_BYTES = 256 * 1024;
+const POLL_MS = 20;
+
+/** Sends what the socket receives in binary messages, and reads from it from now on. */
+export function pipeToMessages(socket: Socket, messages: MessageSocket): void {
+  socket.on('data', (bytes) => {
+    messages.send(bytes);
+    if (messages.bufferedAmount <= MOST_WAITING_BYTES) return;
+    socket.pause();
+    void resumeWhenRead(socket, messages);
+  });
+  socket.resume();
+}
+
+async function resumeWhenRead(socket: Socket, messages: MessageSocket): Promise<void> {
+  while (!socket.destroyed && messages.bufferedAmount > RESUME_BYTES) await sleep(POLL_MS);
+  socket.resume();
+}

@@ -1,0 +1,60 @@
+// Who may come in: the account that the configuration names, or those of the state directory.
+import type { Config } from '../config/schema.ts';
+import { Failure } from '../failures.ts';
+import { log } from '../host/log.ts';
+import { type Credentials, type KnownAccounts, oneAccount } from '../http/access/authentication.ts';
+import { AccountFile } from '../store/account.ts';
+import { type AccountsContent, AccountsFile } from '../store/accounts.ts';
+
+export interface HostAccounts {
+  file: AccountsFile;
+  /** All that can log in, as it is now. */
+  known: () => Promise<KnownAccounts>;
+  /** Name of the one account of the configuration, or of `account.json`; undefined without one. */
+  hostName: () => Promise<string | undefined>;
+}
+
+const NOBODY_IS_ASKED: KnownAccounts = { asked: false, accounts: [], tokens: [] };
+
+/** The account that the configuration names, or that the state directory has. */
+function hostAccount({ Server: { auth, user, password }, state }: Config): () => Promise<Credentials | undefined> {
+  const own = new AccountFile(state);
+  const configured = { user, password };
+  if (user === '') return () => own.read();
+  // A name without a password, which counts for nothing while nobody is asked, lets nobody in.
+  return async () => (auth || password !== '' ? configured : undefined);
+}
+
+/** Who can log in. */
+export function accountsOf(config: Config): HostAccounts {
+  const { Server, state } = config;
+  const file = new AccountsFile(state);
+  const host = hostAccount(config);
+  let last: { content: AccountsContent; own: Credentials | undefined; known: KnownAccounts } | undefined;
+  const known = async (): Promise<KnownAccounts> => {
+    const content = await file.read();
+    if (!Server.auth && content.accounts.length === 0) return NOBODY_IS_ASKED;
+    const own = await host();
+    if (own === undefined && content.accounts.length === 0)
+      throw new Failure(
+        'unavailable',
+        `${new AccountFile(state).path} is missing: nobody can be let in until "labwired password" makes it.`,
+      );
+    if (last?.content !== content || last.own !== own) {
+      const { accounts } = own === undefined ? NOBODY_IS_ASKED : oneAccount(own);
+      const { accounts: others, tokens } = content;
+      last = { content, own, known: { asked: true, accounts: [...accounts, ...others], tokens } };
+    }
+    return last.known;
+  };
+  return { file, known, hostName: async () => (await host())?.user };
+}
+
+/** The first start of a server that asks makes an account if there is none; its password is shown to a person at a terminal, and never logged. */
+export async function ensureAccount({ Server: { auth, user }, state }: Config, { file }: HostAccounts): Promise<void> {
+  if (!auth || user !== '' || (await file.read()).accounts.length > 0) return;
+  const made = await new AccountFile(state).ensure();
+  if (!made) return;
+  log.info('an account was made', { user: made.user, password: `in ${made.file}` });
+  if (process.stderr.isTTY) process.stderr.write(`\n  user ${made.user}, password ${made.password}\n\n`);
+}

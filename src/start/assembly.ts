@@ -1,0 +1,84 @@
+// The composition root: makes the parts of the server, and one application of all their routes. Nothing starts here.
+
+import { Compute } from '../compute/compute.ts';
+import { creationMembers } from '../compute/emulators/registry.ts';
+import type { Config } from '../config/schema.ts';
+import { Controller } from '../controller/controller.ts';
+import { eventMetrics } from '../events/metrics.ts';
+import type { Fabric } from '../fabric/fabric.ts';
+import { KeyedLock } from '../host/values/keyed-lock.ts';
+import { ticketRoute } from '../http/access/tickets.ts';
+import { App } from '../http/app/app.ts';
+import { Observation } from '../http/app/request-log.ts';
+import { openApiRoute } from '../http/openapi/document.ts';
+import { pageRoutes } from '../pages/routes.ts';
+import { AuditFile } from '../store/audit.ts';
+import type { Store } from '../store/store.ts';
+import type { HostAccounts } from './access.ts';
+import { entranceOf } from './gate-setup.ts';
+import { IdleMemoryTrimmer } from './idle-memory-trimmer.ts';
+import { LoopDelay, metricsRoute } from './metrics-route.ts';
+
+export interface Assembly {
+  compute: Compute;
+  controller: Controller;
+  /** Answers the network. */
+  app: App;
+  accounts: HostAccounts;
+  memoryTrimmer: IdleMemoryTrimmer;
+  loopDelay: LoopDelay;
+}
+
+export interface AssemblyParts {
+  config: Config;
+  store: Store;
+  fabric: Fabric;
+  /** Called when a client asks for the end. */
+  shutdown: () => void;
+}
+
+export function assemble({ config, store, fabric, shutdown }: AssemblyParts): Assembly {
+  const otherProjects = async (): Promise<{ id: string; path: string }[]> =>
+    (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
+  const { instance, documents } = store;
+  const observation = new Observation();
+  const { accounts, authentication, admissions, tickets, guards, record } = entranceOf(config);
+  const isShared = () => accounts.file.isShared();
+  const compute = new Compute({ config, fabric, instance, documents, isShared, otherProjects });
+  // A node of the compute is locked whichever way a request comes: from the controller, or from the network.
+  const lock = new KeyedLock();
+  const audit = new AuditFile(config.state);
+  const { file, hostName } = accounts;
+  const controller = new Controller({
+    ...{ config, store, shutdown },
+    local: new App(compute.routes, { lock }),
+    properties: creationMembers,
+    consolePorts: compute.consolePorts,
+    accounts: { file, hostName, audit, admissions },
+  });
+  authentication.tokenUsed = (id) => controller.tokenUses.used(id);
+  const routes = [...controller.routes, ...compute.routes];
+  const memoryTrimmer = new IdleMemoryTrimmer(fabric);
+  const loopDelay = new LoopDelay();
+  const metrics = metricsRoute([
+    ...observation.metrics,
+    loopDelay.metric,
+    ...controller.metrics,
+    ...compute.metrics,
+    ...eventMetrics({
+      controller: controller.announcer.controller,
+      project: controller.announcer.project,
+      compute: compute.events,
+    }),
+  ]);
+  const described = [...routes, ticketRoute(tickets, (path) => app.hasSocket(path))];
+  const pages = [metrics, openApiRoute(described, config.Server), ...pageRoutes(config.Server.version)];
+  const app: App = new App([...described, ...pages], {
+    middleware: [memoryTrimmer.middleware, observation.middleware, ...guards],
+    lock,
+    access: controller.access,
+    admissions,
+    record,
+  });
+  return { compute, controller, app, accounts, memoryTrimmer, loopDelay };
+}

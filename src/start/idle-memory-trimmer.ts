@@ -1,0 +1,74 @@
+// Gives memory back to the system when much was done and no request has come for some time.
+import type { MiddlewareHandler } from 'hono';
+import type { Fabric } from '../fabric/fabric.ts';
+import { log } from '../host/log.ts';
+import { releaseMemory } from '../host/processes/memory.ts';
+
+/** Milliseconds after the start, so that it is not in the way of the first requests. */
+const AFTER_START_MS = 1_000;
+/** Milliseconds without the end of a request. */
+const QUIET_MS = 3_000;
+/** Bytes by which the process has to have grown since the last time. */
+const GROWTH_BYTES = 8 << 20;
+
+/** Looks at the memory some time after the last request; without requests it has no timer. */
+export class IdleMemoryTrimmer {
+  readonly #fabric: Pick<Fabric, 'trimMemory'>;
+  #timer: NodeJS.Timeout | undefined;
+  #running = 0;
+  #lastRequest = -Infinity;
+  /** Bytes of the process after the last time. */
+  #before = 0;
+
+  constructor(fabric: Pick<Fabric, 'trimMemory'>) {
+    this.#fabric = fabric;
+  }
+
+  get middleware(): MiddlewareHandler {
+    return async (_, next) => {
+      this.#running += 1;
+      try {
+        await next();
+      } finally {
+        this.#running -= 1;
+        this.#lastRequest = performance.now();
+        if (this.#before > 0) this.#look(QUIET_MS);
+      }
+    };
+  }
+
+  start(): void {
+    this.#look(AFTER_START_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#before = 0;
+  }
+
+  #look(milliseconds: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      const left = this.#lastRequest + QUIET_MS - performance.now();
+      if (this.#before === 0) void this.#release();
+      else if (this.#running > 0)
+        return; // its end looks again
+      else if (left > 0) this.#look(left);
+      else void this.#release();
+    }, milliseconds).unref();
+  }
+
+  async #release(): Promise<void> {
+    const size = process.memoryUsage.rss();
+    this.#before = Math.min(this.#before, size);
+    if (this.#before > 0 && size < this.#before + GROWTH_BYTES) return;
+    const started = performance.now();
+    releaseMemory();
+    const milliseconds = Math.round(performance.now() - started);
+    // What the fabric cannot be asked, it tells its users itself.
+    await this.#fabric.trimMemory().catch(() => {});
+    this.#before = process.memoryUsage.rss();
+    log.debug('gave memory back', { milliseconds, from: size, to: this.#before });
+  }
+}

@@ -1,0 +1,28 @@
+// The start of the server. What takes time in other threads begins before the rest of the program is read.
+import type { Config } from '../config/schema.ts';
+import { startFabric } from '../fabric/fabric.ts';
+import { Failure } from '../failures.ts';
+import { isLoopback } from '../host/network/loopback.ts';
+import { Store } from '../store/store.ts';
+import type { Daemon } from './daemon.ts';
+
+/**
+ * Starts the server; it listens when it can serve. A start that fails has answered nobody, and what it began is ended.
+ * @param shutdown called when a client asks for the end
+ * @throws Failure `invalid` for a server that would be open to the network; `conflict` when another server has the state directory or the
+ * address, or when the state directory cannot be used
+ */
+export async function startServer(config: Config, shutdown: () => void): Promise<Daemon> {
+  const { host, auth, insecure, fabric_threads: threads, native_frame_loop: frameLoop } = config.Server;
+  if (!auth && !insecure && !isLoopback(host)) {
+    throw new Failure(
+      'invalid',
+      `host = ${host} is open to the network without a password: leave out auth = false in [Server], or start with --insecure.`,
+    );
+  }
+  const store = Store.open({ stateDirectory: config.state, projects: config.Server.projects_path });
+  store.catch(() => {}); // the daemon waits for it
+  const fabric = startFabric({ threads, frameLoop });
+  const { startDaemon } = await import('./daemon.ts');
+  return startDaemon({ config, store, fabric, shutdown });
+}

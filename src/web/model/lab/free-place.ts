@@ -1,0 +1,136 @@
+// Where something new has room on the map: beside nodes and their names, links and drawings.
+import { isCrossed } from '../../../layout/faults.ts';
+import type { DrawingObject, LinkObject, NodeObject } from '../server/types.ts';
+import { pictureSize, readShape } from './drawing.ts';
+import { around, type Box, centreOf, overlap, type Point } from './geometry.ts';
+import { readStyle } from './label-style.ts';
+
+type Line = readonly [Point, Point];
+
+/** What is in the way. */
+export interface Taken {
+  readonly boxes: readonly Box[];
+  readonly lines: readonly Line[];
+}
+
+/** What a lab has on its map. */
+export interface MapThings {
+  readonly nodes: ReadonlyMap<string, NodeObject>;
+  readonly links: ReadonlyMap<string, LinkObject>;
+  readonly drawings: ReadonlyMap<string, DrawingObject>;
+}
+
+/** Pixels between a new thing and what is there. */
+const GAP = 10;
+/** Pixels from the top of a node to the top of its name, and the height of a line of it, where a label says nothing else. */
+const NAME_ABOVE = 25;
+const NAME_SIZE = 13;
+/** Width and height of a letter, as shares of the size of its font: of wide letters, as the font is not known. */
+const LETTER = { width: 0.65, height: 1.35 };
+/** How far apart places are that are tried, at least: a node with a usual symbol and name has room between its neighbours. */
+const STEP = { x: 120, y: 130 };
+/** Pixels of the name that a new node gets, which the server chooses. */
+const NEW_NAME = 80;
+
+/** What a new node of this size needs: itself, and its name. */
+export function withName({ x, y, width, height }: Box): Box {
+  const wide = Math.max(width, NEW_NAME);
+  return { x: x + (width - wide) / 2, y: y - NAME_ABOVE, width: wide, height: height + NAME_ABOVE };
+}
+
+/** A node and its name. */
+export function nodeTakes({ x, y, width, height, label }: NodeObject): Box[] {
+  const node = { x, y, width, height };
+  const lines = label.text.split('\n');
+  if (label.text.trim() === '') return [node];
+  const size = readStyle(label.style).fontSize ?? NAME_SIZE;
+  const text = {
+    width: Math.max(...lines.map(({ length }) => length)) * size * LETTER.width,
+    height: lines.length * size * LETTER.height,
+  };
+  const left = label.x ?? (width - text.width) / 2;
+  const top = label.y ?? -NAME_ABOVE;
+  const turn = ((label.rotation ?? 0) * Math.PI) / 180;
+  const [sin, cos] = [Math.sin(turn), Math.cos(turn)];
+  // It is turned around its beginning, or its middle where it is centred.
+  const pivot = label.x == null ? text.width / 2 : 0;
+  const corners = [
+    [-pivot, 0],
+    [text.width - pivot, 0],
+    [-pivot, text.height],
+    [text.width - pivot, text.height],
+  ].map(([dx = 0, dy = 0]) => ({
+    x: x + left + pivot + dx * cos - dy * sin,
+    y: y + top + dx * sin + dy * cos,
+    width: 0,
+    height: 0,
+  }));
+  return [node, around(corners)!];
+}
+
+function drawingTakes({ x, y, svg }: DrawingObject): Taken {
+  const { width, height } = pictureSize(svg);
+  const shape = readShape(svg);
+  if (shape?.kind === 'line')
+    return {
+      boxes: [],
+      lines: [
+        [
+          { x: x + shape.x1, y: y + shape.y1 },
+          { x: x + shape.x2, y: y + shape.y2 },
+        ],
+      ],
+    };
+  const isFrame = (shape?.kind === 'rect' || shape?.kind === 'ellipse') && width > 2 * STEP.x && height > 2 * STEP.y;
+  if (!isFrame) return { boxes: [{ x, y, width, height }], lines: [] };
+  // Things stand within it, and not upon its border.
+  const [a, b, c, d] = [
+    { x, y },
+    { x: x + width, y },
+    { x: x + width, y: y + height },
+    { x, y: y + height },
+  ];
+  return {
+    boxes: [],
+    lines: [
+      [a, b],
+      [b, c],
+      [c, d],
+      [d, a],
+    ],
+  };
+}
+
+/** All that is on the map of a lab. */
+export function takenIn({ nodes, links, drawings }: MapThings): Taken {
+  const drawn = [...drawings.values()].map(drawingTakes);
+  const linked = [...links.values()].flatMap(({ nodes: [one, other] }): Line[] => {
+    const ends = [nodes.get(one.node_id), nodes.get(other.node_id)];
+    return ends[0] && ends[1] ? [[centreOf(ends[0]), centreOf(ends[1])]] : [];
+  });
+  return {
+    boxes: [...[...nodes.values()].flatMap(nodeTakes), ...drawn.flatMap(({ boxes }) => boxes)],
+    lines: [...linked, ...drawn.flatMap(({ lines }) => lines)],
+  };
+}
+
+/** How far a box has to be moved to the place nearest to it where it has room. Nothing if there is none. */
+export function wayToRoom(wanted: Box, { boxes, lines }: Taken): Point {
+  const step = { x: Math.max(STEP.x, wanted.width + GAP), y: Math.max(STEP.y, wanted.height + GAP) };
+  for (let ring = 0; ring < 40; ring += 1) {
+    for (let down = -ring; down <= ring; down += 1) {
+      for (let right = -ring; right <= ring; right += 1) {
+        if (Math.max(Math.abs(down), Math.abs(right)) !== ring) continue;
+        const way = { x: right * step.x, y: down * step.y };
+        const at = {
+          x: wanted.x + way.x - GAP,
+          y: wanted.y + way.y - GAP,
+          width: wanted.width + 2 * GAP,
+          height: wanted.height + 2 * GAP,
+        };
+        if (!boxes.some((box) => overlap(at, box)) && !lines.some(([from, to]) => isCrossed(from, to, at))) return way;
+      }
+    }
+  }
+  return { x: 0, y: 0 };
+}

@@ -1,0 +1,182 @@
+// The upload of an image: it goes on where it stopped after a pause and after a cut, until it is whole, cancelled, or the server says why not.
+import { Refusal } from '../server/api.ts';
+import { sentenceOf } from '../server/sentence.ts';
+import type { Task } from './tasks.ts';
+
+/** What the server tells of an upload. */
+export interface UploadObject {
+  offset: number;
+  filesize: number;
+  /** Once the image is in its place. */
+  md5sum: string | null;
+}
+
+/** The way to the server. Calls reject with a `Refusal`, of status 0 when nobody answered. */
+export interface UploadWire {
+  /** Begins it, or asks how much is there. */
+  announce(): Promise<UploadObject>;
+  /** Sends all from `offset` on; `sent` counts bytes of this piece. */
+  send(offset: number, sent: (bytes: number) => void, signal: AbortSignal): Promise<UploadObject>;
+  /** Why the server has given it up, as far as it knows. */
+  reason(): Promise<string | undefined>;
+  remove(): Promise<unknown>;
+}
+
+export interface ImageUploadOptions {
+  task: Task;
+  wire: UploadWire;
+  /** Told after each change of the task. */
+  changed: () => void;
+  words: { queued: string; paused: string; cut: string; done: (md5sum: string) => string };
+  wait?: (milliseconds: number) => Promise<void>;
+}
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+
+const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+export class ImageUpload {
+  readonly #options: ImageUploadOptions;
+  #abort = new AbortController();
+  #isPaused = false;
+  #isCancelled = false;
+  #wake: (() => void) | undefined;
+  /** Bytes that the server has said it has. */
+  #kept = 0;
+
+  constructor(options: ImageUploadOptions) {
+    this.#options = options;
+    const { task, words } = options;
+    task.isSending = true;
+    task.unit = 'bytes';
+    task.rest('waiting', words.queued);
+    this.#offer();
+  }
+
+  /** Resolves when it has ended: with the checksum of the image in its place, or with nothing. Never rejects. */
+  async run(): Promise<string | undefined> {
+    const { task, changed } = this.#options;
+    try {
+      const md5sum = await this.#whole();
+      if (md5sum !== undefined) {
+        task.state = 'done';
+        task.message = this.#options.words.done(md5sum);
+      }
+      return md5sum;
+    } catch (error) {
+      task.state = 'failed';
+      task.message = sentenceOf(error);
+      return undefined;
+    } finally {
+      task.isSending = false;
+      task.actions = { retry: task.state === 'failed' ? task.actions.retry : undefined };
+      changed();
+    }
+  }
+
+  async #whole(): Promise<string | undefined> {
+    let pause = FIRST_PAUSE_MS;
+    for (;;) {
+      if (await this.#mustEnd()) return undefined;
+      try {
+        const { md5sum, offset } = await this.#piece();
+        if (md5sum !== null) return md5sum;
+        if (offset > this.#kept) pause = FIRST_PAUSE_MS;
+        this.#kept = Math.max(this.#kept, offset);
+      } catch (error) {
+        if (this.#isCancelled || this.#isPaused) continue;
+        if (!isCut(error)) throw error;
+        this.#options.task.rest('waiting', this.#options.words.cut);
+        this.#options.changed();
+        await (this.#options.wait ?? sleep)(pause);
+        pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+      }
+    }
+  }
+
+  async #piece(): Promise<UploadObject> {
+    const { task, wire, changed } = this.#options;
+    const begun = await wire.announce();
+    if (begun.md5sum !== null) return begun;
+    // It has begun anew: the server has lost it, or has given it up, and may know why.
+    if (begun.offset < this.#kept) {
+      const reason = await wire.reason();
+      if (reason !== undefined) throw new Error(reason);
+    }
+    this.#kept = begun.offset;
+    task.state = 'running';
+    task.message = '';
+    task.total = begun.filesize;
+    task.done = begun.offset;
+    this.#offer();
+    this.#abort = new AbortController();
+    const sent = (bytes: number): void => {
+      task.done = begun.offset + bytes;
+      changed();
+    };
+    try {
+      return await wire.send(begun.offset, sent, this.#abort.signal);
+    } catch (error) {
+      // The connection may break off before the answer is read that says why.
+      const reason =
+        isCut(error) && !this.#abort.signal.aborted ? await wire.reason().catch(() => undefined) : undefined;
+      throw reason === undefined ? error : new Error(reason);
+    }
+  }
+
+  /** Waits out a pause. True when it is over. */
+  async #mustEnd(): Promise<boolean> {
+    const { task, wire, changed, words } = this.#options;
+    if (this.#isPaused && !this.#isCancelled) {
+      task.rest('paused', words.paused);
+      this.#offer();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (!this.#isCancelled) return false;
+    await wire.remove().catch(() => {});
+    task.state = 'cancelled';
+    task.message = '';
+    changed();
+    return true;
+  }
+
+  #offer(): void {
+    const { task, changed } = this.#options;
+    task.actions = {
+      ...task.actions,
+      pause: this.#isPaused
+        ? undefined
+        : () => {
+            this.#isPaused = true;
+            this.#abort.abort();
+          },
+      resume: this.#isPaused
+        ? () => {
+            this.#isPaused = false;
+            this.#offer();
+            this.#wake?.();
+          }
+        : undefined,
+      cancel: () => {
+        this.#isCancelled = true;
+        task.state = 'cancelling';
+        this.#abort.abort();
+        this.#wake?.();
+        changed();
+      },
+    };
+    changed();
+  }
+}
+
+/** Nobody answered, or not to the end: it may work again. */
+function isCut(error: unknown): boolean {
+  if (!(error instanceof Refusal)) return false;
+  // Or an earlier piece came further than was known when this one began.
+  return (
+    [0, 408, 502, 503, 504].includes(error.status) || (error.status === 409 && error.message.startsWith('offset:'))
+  );
+}

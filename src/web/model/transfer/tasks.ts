@@ -1,0 +1,232 @@
+// Long work, that of the server and what this page sends to it, as one list: how far it has come, how fast, how long it takes yet.
+import { signal } from '@preact/signals';
+import { sentenceOf } from '../server/sentence.ts';
+
+export type TaskState = 'waiting' | 'running' | 'paused' | 'cancelling' | 'done' | 'failed' | 'cancelled';
+
+/** What the server tells of an operation. */
+export interface OperationObject {
+  operation_id: string;
+  kind: string;
+  name: string;
+  project_id: string | null;
+  done: number;
+  total: number | null;
+  unit: 'bytes' | 'nodes' | null;
+  state: 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled';
+  cancellable: boolean;
+  message: string;
+}
+
+/** What can be done with a task; what is left out cannot. */
+export interface TaskActions {
+  cancel?: (() => void) | undefined;
+  pause?: (() => void) | undefined;
+  resume?: (() => void) | undefined;
+  retry?: (() => void) | undefined;
+  /** Asks for the file, of which the page has lost hold. */
+  choose?: (() => void) | undefined;
+}
+
+export interface TaskBeginning {
+  id: string;
+  kind: string;
+  name: string;
+  projectId?: string | null;
+}
+
+/** Milliseconds by which a rate is reckoned. */
+const WINDOW_MS = 5_000;
+/** Milliseconds that work of the server takes before it is shown: most is done by then. */
+const SHORT_MS = 700;
+/** Ended ones that are kept. */
+const MOST_ENDED = 20;
+
+export class Task {
+  readonly id: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly projectId: string | null;
+  /** This page's own: it is shown at once, and the page must stay open for it while `isSending`. */
+  readonly isOurs: boolean;
+  /** Bytes of this page are on their way: leaving it would break them off. */
+  isSending = false;
+  state: TaskState = 'running';
+  message = '';
+  unit: 'bytes' | 'nodes' | undefined;
+  total: number | undefined;
+  actions: TaskActions = {};
+  readonly begun: number;
+  #done = 0;
+  #shown = 0;
+  #samples: { at: number; done: number }[] = [];
+  readonly #now: () => number;
+
+  constructor({ id, kind, name, projectId = null }: TaskBeginning, isOurs: boolean, now: () => number) {
+    this.id = id;
+    this.kind = kind;
+    this.name = name;
+    this.projectId = projectId;
+    this.isOurs = isOurs;
+    this.#now = now;
+    this.begun = now();
+  }
+
+  get isOver(): boolean {
+    return this.state === 'done' || this.state === 'failed' || this.state === 'cancelled';
+  }
+
+  get done(): number {
+    return this.#done;
+  }
+
+  /** How much is done; less than before after a cut, from where the rate begins anew. */
+  set done(done: number) {
+    if (done < this.#done) this.#samples = [];
+    this.#done = done;
+    const at = this.#now();
+    this.#samples.push({ at, done });
+    if (this.total) this.#shown = Math.max(this.#shown, Math.min(1, done / this.total));
+    while (this.#samples.length > 2 && this.#samples[1]!.at < at - WINDOW_MS) this.#samples.shift();
+  }
+
+  /** Between 0 and 1, and never less than it was before; undefined while the total is not known. */
+  get fraction(): number | undefined {
+    if (this.state === 'done') return 1;
+    return this.total ? this.#shown : undefined;
+  }
+
+  /** Per second, of the last seconds; undefined while it rests or nobody knows yet. */
+  get rate(): number | undefined {
+    const [first] = this.#samples;
+    const last = this.#samples.at(-1);
+    if (this.state !== 'running' || !first || !last || last.at - first.at < 500) return undefined;
+    return ((last.done - first.done) * 1000) / (last.at - first.at);
+  }
+
+  /** Seconds that are left at this rate. */
+  get left(): number | undefined {
+    const { rate, total } = this;
+    return rate && total ? Math.max(0, (total - this.#done) / rate) : undefined;
+  }
+
+  /** After a pause the rate begins anew. */
+  rest(state: 'paused' | 'waiting', message: string): void {
+    this.state = state;
+    this.message = message;
+    this.#samples = [];
+  }
+}
+
+export interface TasksOptions {
+  /** Asks the server to cancel an operation. */
+  cancel: (id: string) => Promise<unknown>;
+  /** Milliseconds. */
+  now?: () => number;
+}
+
+export class Tasks {
+  /** Counts the changes: whoever reads it sees each. */
+  readonly changes = signal(0);
+  readonly #options: TasksOptions;
+  readonly #now: () => number;
+  readonly #tasks = new Map<string, Task>();
+
+  constructor(options: TasksOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** Those to be shown, the newest first. */
+  list(): Task[] {
+    const due = (task: Task): boolean => task.isOurs || this.#now() - task.begun >= SHORT_MS;
+    return [...this.#tasks.values()].filter((task) => task.isOver || due(task)).reverse();
+  }
+
+  get isSending(): boolean {
+    return [...this.#tasks.values()].some(({ isSending }) => isSending);
+  }
+
+  /** Something of this page's own; whoever adds it says how it goes on, and calls `changed`. */
+  add(beginning: TaskBeginning): Task {
+    const task = new Task(beginning, true, this.#now);
+    this.#tasks.delete(task.id);
+    this.#tasks.set(task.id, task);
+    this.changed();
+    return task;
+  }
+
+  changed(): void {
+    const over = [...this.#tasks.values()].filter(({ isOver }) => isOver);
+    for (const { id } of over.slice(0, Math.max(0, over.length - MOST_ENDED))) this.#tasks.delete(id);
+    this.changes.value += 1;
+  }
+
+  /** Takes an ended one, or all, off the list. */
+  dismiss(id?: string): void {
+    for (const task of [...this.#tasks.values()]) {
+      if (task.isOver && (id === undefined || task.id === id)) this.#tasks.delete(task.id);
+    }
+    this.changed();
+  }
+
+  /** What the server tells of one. */
+  apply(operation: OperationObject): void {
+    const known = this.#tasks.get(operation.operation_id);
+    const isOver = !['running', 'cancelling'].includes(operation.state);
+    if (!known && isOver) return;
+    const task = known ?? this.#ofServer(operation);
+    // How a request of ours ends its answer says; and an upload knows best itself what it is doing.
+    const isOwn = task.isSending || task.actions.choose !== undefined;
+    if (task.isOver || (task.isOurs && (isOver || isOwn))) {
+      if (task.isSending && !isOver && task.kind === 'import') {
+        // What has left the page is more than what has come: the count of the server is for what follows.
+        task.total = operation.total ?? undefined;
+        if (operation.done > task.done) task.done = operation.done;
+        task.message = operation.message;
+      }
+      this.changed();
+      return;
+    }
+    if (isOver && this.#now() - task.begun < SHORT_MS) {
+      this.#tasks.delete(task.id);
+      this.changed();
+      return;
+    }
+    this.#count(task, operation);
+    task.state = operation.state;
+    task.message = operation.message;
+    if (!task.isOurs) task.actions = { cancel: operation.cancellable ? () => this.#cancel(task) : undefined };
+    this.changed();
+  }
+
+  /** The whole list of the server: what is not in it has ended while nobody listened. */
+  read(operations: readonly OperationObject[]): void {
+    const listed = new Set(operations.map(({ operation_id: id }) => id));
+    for (const task of [...this.#tasks.values()]) {
+      if (!task.isOurs && !task.isOver && !listed.has(task.id)) this.#tasks.delete(task.id);
+    }
+    for (const operation of operations) this.apply(operation);
+    this.changed();
+  }
+
+  #ofServer({ operation_id: id, kind, name, project_id: projectId }: OperationObject): Task {
+    const task = new Task({ id, kind, name, projectId }, false, this.#now);
+    this.#tasks.set(id, task);
+    setTimeout(() => this.changed(), SHORT_MS);
+    return task;
+  }
+
+  #count(task: Task, { done, total, unit }: OperationObject): void {
+    task.unit = unit ?? undefined;
+    task.total = total ?? undefined;
+    if (done !== task.done) task.done = done;
+  }
+
+  #cancel(task: Task): void {
+    this.#options.cancel(task.id).catch((error: unknown) => {
+      task.message = sentenceOf(error);
+      this.changed();
+    });
+  }
+}
