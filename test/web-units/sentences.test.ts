@@ -35,10 +35,10 @@ test('the sentence of an error is made in one place, and does not depend on the 
     'panels/message.tsx', // whether the number of the request belongs to it
   ]);
   assert.deepEqual(filesWith(/instanceof Refusal\b|\b(error|refusal|reason)( as [^)]+\))?\.status\b/), [
-    'model/server/api.ts',
-    'model/transfer/image-upload.ts', // tries again where the way was cut
     'model/lab/lab.ts', // is gone, is refused, or is asked again
     'model/lab/undo.ts', // what is gone already needs no deletion
+    'model/server/api.ts',
+    'model/transfer/image-upload.ts', // tries again where the way was cut
     'tasks/image-uploads.ts', // the server has forgotten it
   ]);
 });

@@ -11,7 +11,7 @@ import { serveInside } from './served.ts';
 
 const WEB = join(import.meta.dirname, '../../src/web');
 
-/** What the page reads, by file: `model/labs.ts /projects`. */
+/** What the page reads, by file: `model/lab/labs.ts /projects`. */
 function loadsOf(): Set<string> {
   const found = new Set<string>();
   for (const path of readdirSync(WEB, { recursive: true, encoding: 'utf8' })) {
@@ -26,10 +26,10 @@ function loadsOf(): Set<string> {
 
 /** What is not missed when it cannot be read: the rest of the screen is there, and nothing is said. */
 const QUIET: Readonly<Record<string, string>> = {
-  'model/labs.ts /project-changes': 'comes with the next reading',
-  'model/labs.ts /project-figures': 'comes with the next reading',
-  'model/may.ts /project-sharing': 'the server refuses what may not be done',
-  'model/hindrances.ts path': 'the server says it when a node is made',
+  'model/lab/labs.ts /project-changes': 'comes with the next reading',
+  'model/lab/labs.ts /project-figures': 'comes with the next reading',
+  'model/account/permissions.ts /project-sharing': 'the server refuses what may not be done',
+  'model/server/unavailable-kinds.ts path': 'the server says it when a node is made',
   'tasks/page-tasks.ts /operations': 'the list of tasks is told of each that begins',
   'images-screen.tsx /appliances/matches?compute_id={id}': 'a button less beside an image',
   'forms/images.ts /computes/{encodeURIComponent(host': 'names of images can be typed',
@@ -43,9 +43,9 @@ const QUIET: Readonly<Record<string, string>> = {
 /** What is read where other tests have the refusal. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'tasks/image-uploads.ts pathOf(upload': 'uploads-again.test.ts: asked for again by itself',
-  'model/undo.ts {this.#project}/links': 'verbs-refused.test.ts: a part of an undo, told as a whole',
-  'model/undo.ts {this.#project}/journal': 'test/web-units/undo.test.ts: a part of an undo',
-  'model/undo.ts this.#schedulePath(id': 'test/web-units/undo.test.ts: a part of an undo',
+  'model/lab/undo.ts {this.#project}/links': 'verbs-refused.test.ts: a part of an undo, told as a whole',
+  'model/lab/undo.ts {this.#project}/journal': 'test/web-units/undo.test.ts: a part of an undo',
+  'model/lab/undo.ts this.#schedulePath(id': 'test/web-units/undo.test.ts: a part of an undo',
   'people/audit-trail.tsx /accounts': 'choices of the trail, which can be read again as a whole',
   'people/audit-trail.tsx /projects': 'the same',
   'capture/download.tsx {path}/merged-captures': 'asked for and told as an export, whose row is here',
@@ -155,7 +155,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     done: () => page.getByText(/, as release \d/).waitFor(),
   });
   await prove({
-    loads: ['model/labs.ts /projects'],
+    loads: ['model/lab/labs.ts /projects'],
     request: /^GET \/v2\/projects$/,
     show: () => show('/'),
     done: () => row('Lab').waitFor(),
@@ -178,7 +178,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     done: () => dialog.waitFor({ state: 'detached' }),
   });
   await prove({
-    loads: ['model/demonstration.ts /projects'],
+    loads: ['model/lab/demonstration.ts /projects'],
     request: /^GET \/v2\/projects$/,
     show: async () => {
       await show('/help');
@@ -194,7 +194,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     ['/drawings', '{this.path}/drawings'],
   ]) {
     await prove({
-      loads: [`model/lab.ts ${name}`],
+      loads: [`model/lab/lab.ts ${name}`],
       request: new RegExp(`^GET ${path}${part}$`),
       show: () => show(`/labs/${project.project_id}`),
       isByItself: true,
@@ -251,7 +251,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     done: () => details.getByLabel('Content of notes.log').waitFor(),
   });
   await prove({
-    loads: ['model/journal.ts {lab.path}/journal?node_id={id}'],
+    loads: ['model/lab/journal.ts {lab.path}/journal?node_id={id}'],
     request: /\/journal$/,
     show: () => tab('Log'),
     done: () => page.getByText('Nothing has happened').or(page.locator('.log li').first()).first().waitFor(),
@@ -284,7 +284,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
   // What is read before it is deleted, so that it can come back.
   await page.locator(`#drawing-${drawing.drawing_id}`).click();
   await prove({
-    loads: ['model/undo.ts this.#path(kind'],
+    loads: ['model/lab/undo.ts this.#path(kind'],
     request: /^GET .*\/drawings\/[^/]+$/,
     show: () => page.locator('.topology').first().press('Delete'),
     again: () => page.locator('.topology').first().press('Delete'),
@@ -340,7 +340,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
 
   // The other screens.
   await prove({
-    loads: ['model/collection.ts this.#path'],
+    loads: ['model/server/collection.ts this.#path'],
     request: /\/templates$/,
     show: () => show('/templates'),
     done: () => row('Ethernet hub').first().waitFor(),
@@ -395,7 +395,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     done: () => page.getByText(/This account is kept by the host/).waitFor(),
   });
   await prove({
-    loads: ['model/account.ts /account'],
+    loads: ['model/account/account.ts /account'],
     request: /^GET \/v2\/account$/,
     show: () => page.goto(`${address}/account`),
     done: () => page.getByText('You have no token.').waitFor(),

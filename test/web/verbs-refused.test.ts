@@ -660,7 +660,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
   // A half-built demonstration is taken away.
   await show('/help');
   await prove({
-    calls: ['model/demonstration.ts api.post', 'model/demonstration.ts api.delete'],
+    calls: ['model/lab/demonstration.ts api.post', 'model/lab/demonstration.ts api.delete'],
     request: /^POST .*\/links$/,
     ask: () => button('Build the demonstration lab').click(),
     undone: () =>
@@ -843,7 +843,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await until(async () => (await page.evaluate(() => document.title)) !== '', 'the lab');
   await page.getByRole('link', { name: 'Labs' }).first().click();
   await prove({
-    calls: ['model/left-lab.ts api.put'],
+    calls: ['model/lab/leave-lab.ts api.put'],
     request: /^PUT \/v2\/projects\//,
     ask: () => button('Keep it running').click(),
     done: () => until(async () => !(await server.expect(200, 'GET', otherPath)).auto_close, 'that it stays'),
