@@ -21,7 +21,7 @@ const TIMED = [
   'test/system/package.test.ts',
 ];
 
-/** Run by `bin/test --all` alone: each is long, and guards what few changes touch. */
+/** Run by `bin/test --all` alone: each takes minutes, or guards what few changes touch. */
 const LONG = [
   // debootstrap, a booted systemd, lintian
   'test/system/@(package|systemd-boot).test.ts',
@@ -29,10 +29,28 @@ const LONG = [
   'test/system/reproducible.test.ts',
   // compiles the frame loop with sanitizers and fuzzes it
   'test/fabric/frame-loop-memory.test.ts',
+  // the attacks
+  'test/faults/*.test.ts',
+  'test/system/@(inodes|joint-survival|large-import|survival).test.ts',
+  'test/controller/failing-awaits.test.ts',
+  // a Docker Engine for each file; docker-containers.test.ts has what every change might break
+  'test/compute/docker-!(containers).test.ts',
+  // a browser takes both processors: five files are left, one for each way to use the page
+  'test/web/!(captures|first-visit|page|quick-hands|topology).test.ts',
+  // all that a command or a lab's file can say, one program after the other
+  'test/system/@(command-line|command-settings|examples|lab-checks|labs-as-text|labs-as-text-*).test.ts',
+  // two hosts, and minutes until one counts as lost
+  'test/system/@(left-on-computes|lost-hosts|two-daemons).test.ts',
+  // waits for wrong passwords to be forgiven, for large files, for rates of a minute
+  'test/system/@(accounts|local-socket|top|transfers).test.ts',
 ];
 
-/** Take longest: started first, so that the run does not end with one of them alone. */
-const FIRST = ['test/web/*.test.ts', 'test/faults/*.test.ts', 'test/compute/docker-*.test.ts'];
+/** Files by what they do: some take a processor each, some wait for programs. They are mixed, so that neither all work nor all wait. */
+const GROUPS = [
+  ['test/web/*.test.ts', 'test/faults/*.test.ts', 'test/compute/docker-*.test.ts'],
+  ['test/system/**/*.test.ts'],
+  ['test/**/*.test.ts'],
+];
 
 /** `bin/test --quick`: what needs no emulator, and one lab. */
 const QUICK = [
@@ -56,6 +74,16 @@ export interface Lanes {
 
 export type Extent = 'quick' | 'usual' | 'all';
 
+/** The files of all groups, each spread evenly over the whole. */
+function mixed(files: readonly string[]): string[] {
+  const groups = GROUPS.map((): string[] => []);
+  for (const file of files) groups[GROUPS.findIndex((patterns) => isIn(file, patterns))]!.push(file);
+  return groups
+    .flatMap((group) => group.map((file, index) => ({ file, place: (index + 0.5) / group.length })))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ file }) => file);
+}
+
 /** @param suites undefined for all of them, within the extent; of named ones every file */
 export function lanesOf(root: string, extent: Extent, suites?: readonly SuiteName[]): Lanes {
   const patterns = (suites ?? (Object.keys(SUITES) as SuiteName[])).flatMap((name) => [...SUITES[name]]);
@@ -64,9 +92,9 @@ export function lanesOf(root: string, extent: Extent, suites?: readonly SuiteNam
       if (suites !== undefined || extent === 'all') return true;
       return extent === 'quick' ? isIn(file, QUICK) : !isIn(file, LONG);
     })
-    .toSorted((a, b) => Number(isIn(b, FIRST)) - Number(isIn(a, FIRST)) || a.localeCompare(b));
+    .toSorted();
   return {
-    together: files.filter((file) => !isIn(file, TIMED)),
+    together: mixed(files.filter((file) => !isIn(file, TIMED))),
     alone: files.filter((file) => isIn(file, TIMED)),
   };
 }
