@@ -1,7 +1,9 @@
 // Requests that are wrong or hostile, over real sockets: each is refused with a reason, and leaves nothing behind.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { WebSocket } from 'ws';
@@ -73,6 +75,50 @@ test('a client whose upload is refused is heard again on the same connection', a
     assert.equal((await daemon.ask('POST', path, { body, agent })).status, status);
     assert.equal((await daemon.ask('GET', '/v2/version', { agent })).status, 200);
   }
+});
+
+test('a request with a body that is too large gets to read why, whatever its method', async () => {
+  const body = Buffer.alloc(3_000_000);
+  const headers = { 'content-length': `${body.length}` };
+  for (const [method, path] of [
+    ['GET', '/v2/projects'],
+    ['POST', '/v2/projects'],
+    ['DELETE', `/v2/projects/${UNKNOWN}`],
+  ] as const)
+    refused(await daemon.ask(method, path, { body, headers }), 413, /larger than 1048576/);
+});
+
+test('a body that never ends is answered, and its connection is closed, whoever has refused it', async (t) => {
+  const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, ' '), Buffer.from('\r\n')]);
+  const requests = [
+    ['413', 'POST /v2/projects', ''],
+    ['404', `POST /v2/projects/${UNKNOWN}/files/x`, ''],
+    ['404', 'GET /v2/nothing', ''],
+    ['405', 'DELETE /v2/version', ''],
+    ['403', 'POST /v2/projects', 'Origin: http://evil.example\r\n'],
+    ['417', 'POST /v2/projects', 'Expect: nothing\r\n'],
+  ] as const;
+  await Promise.all(
+    requests.map(async ([status, line, header]) => {
+      const socket = connect(daemon.port, '127.0.0.1');
+      t.after(() => socket.destroy());
+      let answer = '';
+      socket
+        .on('error', () => {})
+        .on('data', (bytes) => {
+          answer += bytes;
+        });
+      socket.write(`${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${header}Transfer-Encoding: chunked\r\n\r\n`);
+      const closed = once(socket, 'close');
+      for (;;) {
+        const taken = new Promise((resolve) => socket.write(chunk, resolve));
+        await Promise.race([taken, closed]);
+        if (socket.destroyed) break;
+        assert.ok(socket.bytesWritten < 100e6, `${line}: ${socket.bytesWritten} bytes were taken`);
+      }
+      assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `), line);
+    }),
+  );
 });
 
 test('paths and methods that are not there are told in the form that clients know', async () => {

@@ -16,22 +16,35 @@ export class Adaptor {
     this.upgrades = new Upgrades(app);
     this.answer = getRequestListener(
       async (request, environment) => {
-        const env = environment as unknown as AppEnvironment & { incoming: WireMessage };
+        const env = environment as unknown as AppEnvironment & { incoming: WireMessage; outgoing: ServerResponse };
         const { incoming } = env;
         env.target = incoming.target;
         env.openingProblem = incoming.headers.upgrade === undefined ? undefined : openingProblem(incoming);
         if (incoming.method === 'GET' && announcesBody(incoming)) {
-          env.body = () => Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
+          env.body = () => bodyOf(incoming);
         }
         const response = await app.hono.fetch(request, env);
-        // The adaptor discards what is left of a body that was refused, so that the next request on this connection is heard;
-        // the stream through which the body was read would stop it.
-        if (!incoming.readableEnded) incoming.removeAllListeners('data');
+        incoming.discardRest(env.outgoing);
         return response;
       },
       { overrideGlobalObjects: false },
     );
   }
+}
+
+/** A body that its reader may cancel without losing the connection, and with it the answer. */
+function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  const reader = (Readable.toWeb(incoming) as ReadableStream<Uint8Array>).getReader();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 function announcesBody({ headers }: IncomingMessage): boolean {
