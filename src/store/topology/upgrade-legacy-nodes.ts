@@ -75,7 +75,7 @@ export function legacyNode(old: JsonObject, compute: string, newId: () => string
   const labelText = isObject(old['label']) ? old['label']['text'] : undefined;
   const name = text(labelText, text(properties['name'], `${type} ${old['id']}`));
   const label = labelOf(old['label']);
-  const wired = wiring(type, old, properties);
+  const wired = wiring(type, name, old, properties);
   return {
     ports: wired.ports,
     node: {
@@ -157,14 +157,14 @@ interface Wiring {
   properties: JsonObject;
 }
 
-function wiring(type: NodeType, old: JsonObject, properties: JsonObject): Wiring {
+function wiring(type: NodeType, name: string, old: JsonObject, properties: JsonObject): Wiring {
   const ports = objects(old['ports']);
   switch (type) {
     case 'ethernet_hub':
     case 'ethernet_switch':
       return switchWiring(type, ports);
     case 'cloud':
-      return cloudWiring(ports, properties);
+      return cloudWiring(name, ports, properties);
     case 'nat':
       return { ports: byId(ports, () => ({ adapter_number: 0, port_number: 0 })), properties: {} };
     case 'frame_relay_switch':
@@ -215,14 +215,14 @@ function switchWiring(type: NodeType, ports: readonly JsonObject[]): Wiring {
 }
 
 /** Each NIO of a cloud is a port of it, called by the NIO's text. */
-function cloudWiring(ports: readonly JsonObject[], properties: JsonObject): Wiring {
+function cloudWiring(cloud: string, ports: readonly JsonObject[], properties: JsonObject): Wiring {
   const nios = Array.isArray(properties['nios'])
     ? properties['nios'].map(String)
     : ports.map(({ name }) => String(name));
   const mapping: JsonObject[] = [];
   const numbers = new Map<string, number>();
   for (const nio of nios) {
-    const entry = cloudPort(nio, mapping.length);
+    const entry = cloudPort(cloud, nio, mapping.length);
     if (entry === undefined) continue;
     numbers.set(nio, mapping.length);
     mapping.push(entry);
@@ -236,24 +236,41 @@ function cloudWiring(ports: readonly JsonObject[], properties: JsonObject): Wiri
   };
 }
 
-function cloudPort(nio: string, number: number): JsonObject | undefined {
+function cloudPort(cloud: string, nio: string, number: number): JsonObject | undefined {
   const [kind = '', ...rest] = nio.split(':');
   if (kind === 'nio_nat') return undefined;
   const type = Object.hasOwn(CLOUD_PORTS, kind) ? CLOUD_PORTS[kind] : undefined;
-  if (type === undefined) {
-    throw new Failure(
-      'conflict',
-      `topology.nodes: a cloud's ${JSON.stringify(nio)} has no counterpart in this release`,
-    );
-  }
+  if (type === undefined) throw unusableNio(cloud, nio, 'this kind has no counterpart in this release');
   if (type !== 'udp') return { name: rest.join(':'), port_number: number, type, interface: rest.join(':') };
-  const [lport, rhost, rport] = rest;
+  const [, lport, rhost, rport] = UDP_NIO.exec(nio) ?? [];
+  if (!isUdpPort(lport) || !isUdpPort(rport))
+    throw unusableNio(
+      cloud,
+      nio,
+      'expected nio_udp:<local port>:<remote host>:<remote port>, with ports from 1 to 65535',
+    );
   return {
     name: `UDP tunnel ${number + 1}`,
     port_number: number,
     type,
-    lport: integer(lport, 0),
+    lport: Number(lport),
     rhost: text(rhost, '127.0.0.1'),
-    rport: integer(rport, 0),
+    rport: Number(rport),
   };
+}
+
+/** The host between two ports; an IPv6 address has colons of its own, and may be in brackets. */
+const UDP_NIO = /^nio_udp:(\d+):\[?(.*?)\]?:(\d+)$/;
+
+function isUdpPort(value: string | undefined): boolean {
+  const port = Number(value);
+  return port >= 1 && port <= 65535;
+}
+
+function unusableNio(cloud: string, nio: string, reason: string): Failure {
+  const member = `topology.nodes: properties.nios of the cloud ${JSON.stringify(cloud)}`;
+  return new Failure(
+    'conflict',
+    `${member}: ${JSON.stringify(nio)}: ${reason}. Correct or remove it in the lab's file.`,
+  );
 }

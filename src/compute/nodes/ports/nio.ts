@@ -106,12 +106,22 @@ export async function cableOf(nio: PluggableNio): Promise<Cable> {
  * @throws Failure `conflict`
  */
 export async function resolved(host: string): Promise<string> {
+  let address: string;
   try {
-    return (await lookup(host, { order: 'ipv4first' })).address;
+    ({ address } = await lookup(host, { order: 'ipv4first' }));
   } catch (thrown) {
     const fix = 'use an address, or a name that this host can resolve';
     throw new Failure('conflict', `rhost: "${host}" cannot be resolved (${messageOf(thrown)}); ${fix}.`, {
       cause: thrown,
     });
   }
+  if (LINK_LOCAL.test(address))
+    throw new Failure(
+      'conflict',
+      `rhost: "${host}" is a link-local address, to which no tunnel can lead; use another address of that host.`,
+    );
+  return address;
 }
+
+/** fe80::/10, the addresses that mean a host only together with an interface. */
+const LINK_LOCAL = /^fe[89ab][0-9a-f]:/i;
