@@ -1,5 +1,6 @@
 // The words that several schemas share: identifiers, node types, labels, project variables.
 import * as v from 'valibot';
+import { Failure } from '../failures.ts';
 
 /** 36 characters, hexadecimal 8-4-4-4-12, any version. */
 export const Uuid = v.pipe(
@@ -13,13 +14,18 @@ export const Integer = v.pipe(v.number(), v.safeInteger());
 export const Text = v.pipe(v.string(), v.minLength(1));
 
 /** What a `Name` is, in words. */
-export const NAME_RULE = 'a name without control characters';
+const NAME_RULE = 'a name without control characters';
 
 /** A name that a client gives. Signs that no font shows would act on the terminals and pages of others. */
 export const Name = v.pipe(
   Text,
   v.check((text) => !/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(text), NAME_RULE),
 );
+
+/** @throws Failure `invalid` for a text that is no `Name` */
+export function requireName(text: string): void {
+  if (!v.is(Name, text)) throw new Failure('invalid', `name: expected ${NAME_RULE}.`);
+}
 
 export const NODE_TYPES = [
   'cloud',

@@ -4,6 +4,7 @@ import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { nodeKind, portsOf } from '../../store/node-kinds/kinds.ts';
 import { plainLabel } from '../../store/topology/start-order.ts';
+import { requireName } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
@@ -104,6 +105,7 @@ export class NodeUpdates {
     const isRepeated = node.forward !== undefined && wanted.console === node.forward.port;
     const given = isRepeated ? { ...wanted, console: node.record.console } : wanted;
     const isRenamed = given.name !== undefined && given.name !== node.name;
+    if (isRenamed) requireName(given.name as string);
     if (isRenamed && nodeKind(node.type).fixedNameWhileRunning && node.status !== 'stopped') {
       throw new Failure('conflict', 'name: a started router cannot be renamed; stop it first.');
     }

@@ -10,6 +10,7 @@ import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
+import { requireName } from '../../store/vocabulary.ts';
 import type { Compute } from '../computes/compute.ts';
 import { cancelStarts } from '../lab/actions.ts';
 import { EVERYTHING } from '../lab/change-queue.ts';
@@ -157,7 +158,10 @@ export class Projects extends Catalogue {
   async #updateNow(project: Project, given: ProjectUpdate): Promise<Project> {
     project.requirePresent();
     await using held = new AsyncDisposableStack();
-    if (given.name != null && given.name !== project.record.name) this.takeName(given.name, held);
+    if (given.name != null && given.name !== project.record.name) {
+      requireName(given.name);
+      this.takeName(given.name, held);
+    }
     const record = { ...project.record, ...givenSettings(given as GivenSettings) };
     await using undo = new AsyncDisposableStack();
     if (given.path) {

@@ -11,9 +11,10 @@ export const ProjectCreate = v.strictObject({
 });
 export type ProjectCreate = v.InferOutput<typeof ProjectCreate>;
 
+/** A client may send a project back as it got it. Old labs have names that no new one may have, so that a name is checked where it changes. */
 export const ProjectUpdate = v.strictObject({
   ...PROJECT_SETTINGS,
-  name: v.optional(v.nullable(Name)),
+  name: v.optional(v.nullable(Text)),
   path: v.optional(v.nullable(v.string())),
 });
 export type ProjectUpdate = v.InferOutput<typeof ProjectUpdate>;
