@@ -7,6 +7,7 @@ import { nodeTakes, takenIn, wayToRoom, withName } from './model/lab/free-place.
 import { around, type Box, type Point, snapped } from './model/lab/geometry.ts';
 import { Lab } from './model/lab/lab.ts';
 import { NOTHING, type Selection } from './model/lab/selection.ts';
+import { otherNamesInWords } from './model/lab/taken-names.ts';
 import { History } from './model/lab/undo.ts';
 import { api } from './model/server/api.ts';
 import { sentenceOf } from './model/server/sentence.ts';
@@ -102,7 +103,14 @@ export class LabContext implements PageContext {
     const lab = new Lab(id);
     this.lab = lab;
     this.go = go;
-    this.history = new History(api, lab.path, (kind, thing) => lab[`${kind}s`].get(thing));
+    this.history = new History({
+      requests: api,
+      project: lab.path,
+      known: (kind, thing) => lab[`${kind}s`].get(thing),
+      otherNames: (names) => {
+        lab.notice.value = otherNamesInWords(names);
+      },
+    });
   }
 
   /** Does a task, and shows why it failed. True if it did not. */

@@ -4,8 +4,10 @@ import { type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { address, followHistory, go } from './address.ts';
 import { followLogOut } from './model/account/log-out.ts';
+import { labNotice } from './model/lab/taken-names.ts';
 import { loadPart } from './model/server/lazy-load.ts';
 import { browserStore, KeptUploads } from './model/transfer/kept-uploads.ts';
+import { BriefNotice } from './panels/brief-notice.tsx';
 import { Link } from './panels/link.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { SCREENS, type Screen, type ScreenProps, screenOf } from './screens.tsx';
@@ -57,6 +59,7 @@ function Page() {
       <MissingLanguage />
       <div class="toast">
         <LateAnswer />
+        <BriefNotice text={labNotice} />
       </div>
       <LeftLabNotice />
       {found ? <Shown screen={found.screen} ids={found.ids} /> : <NoScreen />}

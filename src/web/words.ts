@@ -898,6 +898,14 @@ const ENGLISH = {
     y: 'From the top',
     foreign: 'This picture was made elsewhere: only its place can be changed here.',
   },
+  takenNames: {
+    other: (wanted: string, given: string) => `The name "${wanted}" is taken: "${given}" was chosen instead.`,
+    more: (count: number) =>
+      plural(count, {
+        one: '1 other name was chosen, too.',
+        other: `${inNumbers(count)} other names were chosen, too.`,
+      }),
+  },
   undo: {
     undo: 'Undo',
     redo: 'Redo',

@@ -1,10 +1,12 @@
 // The tasks of this page: what the server tells, what is sent to it, and what is begun here.
 
 import { randomId } from '../model/browser/uuid.ts';
+import { labNotice, otherNamesInWords } from '../model/lab/taken-names.ts';
 import { api } from '../model/server/api.ts';
 import { Events } from '../model/server/events.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
-import { type OperationObject, Tasks } from '../model/transfer/tasks.ts';
+import type { ProjectObject } from '../model/server/types.ts';
+import { type OperationObject, type Task, Tasks } from '../model/transfer/tasks.ts';
 import { send } from './send.ts';
 
 /** Images that are sent at the same time; the others wait. */
@@ -53,8 +55,9 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
     const answer = await call(id);
     task.state = 'done';
     task.actions = {};
+    compareNames(task, answer);
     // What took no time needs no line.
-    if (performance.now() - task.begun < 1_000) tasks.dismiss(id);
+    if (performance.now() - task.begun < 1_000 && task.message === '') tasks.dismiss(id);
     return answer;
   } catch (error) {
     const message = sentenceOf(error);
@@ -81,6 +84,19 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
   }
 }
 
+/** Kinds of tasks that are named after the lab that they make, and answer with it. */
+const MAKES_LAB = ['duplicate', 'import'];
+
+/** Says that the lab has another name than was asked for, as that was taken. */
+function compareNames(task: Task, answer: unknown): void {
+  task.message = '';
+  if (!MAKES_LAB.includes(task.kind)) return;
+  const { name } = answer as ProjectObject;
+  if (name === task.name) return;
+  task.message = otherNamesInWords([[task.name, name]]);
+  labNotice.value = task.message;
+}
+
 /** Makes a lab of an archive; its address when it is there. */
 export async function importLab(file: File): Promise<void> {
   const projectId = randomId();
@@ -100,7 +116,7 @@ export async function importLab(file: File): Promise<void> {
     },
   };
   try {
-    await send({
+    const made = await send<ProjectObject>({
       path: `/projects/${projectId}/import?name=${encodeURIComponent(name)}`,
       content: file,
       headers: { 'X-Operation-Id': id },
@@ -111,8 +127,8 @@ export async function importLab(file: File): Promise<void> {
       signal: abort.signal,
     });
     task.state = 'done';
-    task.message = '';
     task.actions = {};
+    compareNames(task, made);
   } catch (error) {
     const isCancelled = (task.state as string) === 'cancelling';
     task.state = isCancelled ? 'cancelled' : 'failed';

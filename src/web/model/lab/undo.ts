@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import { WORDS } from '../../words.ts';
 import { isSame } from '../browser/same-json.ts';
 import type { ScheduleObject } from '../server/types.ts';
+import { isOtherName, type OtherName } from './taken-names.ts';
 import { alike, type Fields, idOf, nameOf, pick, type ScheduleNow, scheduled, type Thing } from './undo-fields.ts';
 
 /** The calls of the API that changes are made by; paths are below `/v2`. */
@@ -56,6 +57,16 @@ const SUBSTANCE: Readonly<Record<Made, readonly string[]>> = {
 const OF_COPY = ['name', 'x', 'y', 'z', 'label', 'symbol', 'locked', 'status', 'properties'];
 const MOST_STEPS = 200;
 
+export interface HistoryOptions {
+  requests: Requests;
+  /** Its path below `/v2`. */
+  project: string;
+  /** What is known of a thing now. */
+  known: (kind: Thing, id: string) => object | undefined;
+  /** Called after a step in which the server has chosen other names for nodes, as those were taken. */
+  otherNames?: (names: readonly OtherName[]) => void;
+}
+
 /** Somebody else has changed what was to be taken back. */
 class Overtaken extends Error {}
 
@@ -65,8 +76,10 @@ export class History {
   readonly redoable = signal(0);
   readonly #requests: Requests;
   readonly #project: string;
-  /** What is known of a thing now. */
-  readonly #known: (kind: Thing, id: string) => object | undefined;
+  readonly #known: HistoryOptions['known'];
+  readonly #tellOtherNames: (names: readonly OtherName[]) => void;
+  /** Of the step that is being done. */
+  #otherNames: OtherName[] = [];
   #done: Step[] = [];
   #undone: Step[] = [];
   /** One step after the other, however quickly they are asked for. */
@@ -74,10 +87,11 @@ export class History {
   /** What the waiting tasks will add to the steps that can be undone and redone. */
   readonly #expected = { undoable: 0, redoable: 0 };
 
-  constructor(requests: Requests, project: string, known: (kind: Thing, id: string) => object | undefined) {
+  constructor({ requests, project, known, otherNames = () => {} }: HistoryOptions) {
     this.#requests = requests;
     this.#project = project;
     this.#known = known;
+    this.#tellOtherNames = otherNames;
   }
 
   /**
@@ -154,6 +168,8 @@ export class History {
 
   async #copied(source: string, body: Fields): Promise<CopyPart> {
     const made = await this.#requests.post<Fields>(`${this.#path('node', source)}/duplicate`, body);
+    const { name: wanted } = { name: undefined, ...this.#known('node', source) };
+    this.#compareNames(wanted, made['name']);
     return { type: 'copied', kind: 'node', id: idOf('node', made), source, body, object: pick(made, OF_COPY) };
   }
 
@@ -185,7 +201,11 @@ export class History {
 
   #next<T>(task: () => Promise<T>, expected = { undoable: 1, redoable: 0 }): Promise<T> {
     this.#expect(expected, 1);
-    const turn = this.#queue.then(task).finally(() => this.#expect(expected, -1));
+    const turn = this.#queue.then(task).finally(() => {
+      this.#expect(expected, -1);
+      const names = this.#otherNames.splice(0);
+      if (names.length > 0) this.#tellOtherNames(names);
+    });
     this.#queue = turn.catch(() => {});
     return turn;
   }
@@ -329,6 +349,11 @@ export class History {
     return this.#requests.get<object>(this.#path(kind, id));
   }
 
+  #compareNames(wanted: unknown, given: unknown): void {
+    if (typeof wanted === 'string' && typeof given === 'string' && isOtherName(wanted, given))
+      this.#otherNames.push([wanted, given]);
+  }
+
   #schedulePath(id: string): string {
     return `${this.#path('link', id)}/schedule`;
   }
@@ -343,6 +368,7 @@ export class History {
       return { plan: null };
     }
     const answer = await this.#requests.put<object>(this.#path(kind, id), fields);
+    if (kind === 'node') this.#compareNames(fields['name'], (answer as Fields)['name']);
     const known = alike(fields, answer as Fields);
     return {
       ...fields,
