@@ -5,6 +5,7 @@ import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 
 const words = WORDS.node;
@@ -21,6 +22,8 @@ export function HostField({ context, nodes }: { context: LabContext; nodes: read
     [nodes.map((node) => node.node_id + node.lost_reason).join()],
   );
   const isMoving = useSignal(false);
+  const problem = hosts.problem.value;
+  if (problem !== '') return <Message text={`${words.host}: ${problem}`} again={hosts.again} />;
   const known = hosts.value.value ?? [];
   if (known.length < 2) return null;
   const ids = new Set(nodes.map((node) => node.compute_id));
