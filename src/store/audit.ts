@@ -1,43 +1,23 @@
 // The audit trail: a line of JSON for each change, in a file of bounded size with one predecessor. Several programs may append to it.
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { appendFile, open, readFile } from 'node:fs/promises';
+import { existsSync, renameSync, statSync } from 'node:fs';
+import { appendFile, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
+import { TaskThread, ThreadEnded } from '../host/task-thread.ts';
+import { type AuditLine, MODE, parsed, REFUSED } from './audit-line.ts';
+import { type AuditMerge, mergeAudit } from './audit-merge.ts';
+
+export type { AuditLine };
 
 /** Bytes after which a new file is begun. As many are kept of the lines before it. */
 export const LARGEST_BYTES = 8 * 1024 * 1024;
-const MODE = 0o600;
 const NEWLINE = 10;
 /** Lines that may wait for the disk. */
 const MOST_WAITING = 10_000;
 /** Refused requests of one account that get lines of their own within a minute. What is refused beyond that shares one line. */
 const MOST_REFUSALS = 250;
 const REFUSALS_MS = 60_000;
-/** Statuses from here on say that nothing was changed. */
-const REFUSED = 400;
-
-/** One change. Never a secret, nor the body of a request. */
-export interface AuditLine {
-  /** ISO 8601, UTC. */
-  time: string;
-  /** Name of the account; of a command on the host, the system's user. */
-  account: string;
-  /** Name of the token that spoke for it. */
-  token?: string;
-  /** The client's address; `this host` for a command. */
-  address: string;
-  /** Method and pattern of the route, or the command. */
-  action: string;
-  /** What it was done to: identifiers and names. */
-  objects: Readonly<Record<string, string>>;
-  /** Status of the answer; 0 for a command that succeeded. */
-  status: number;
-  /** Number of the request, as in the log. */
-  request?: string;
-  /** Refused requests of the account that this line stands for: it shows the last of them. */
-  refused?: number;
-}
 
 /** Refused requests of an account within a minute. */
 interface Refusals {
@@ -136,20 +116,30 @@ export class AuditFile {
     while (this.#waiting.length > 0) {
       const lines = this.#waiting.splice(0);
       const told = this.#lost > 0 ? `${JSON.stringify({ time: new Date().toISOString(), lost: this.#lost })}\n` : '';
+      const text = told + lines.join('');
       try {
         this.#beginAnew();
-        const end = this.#mayBeTorn && (await isTorn(this.path)) ? '\n' : '';
-        this.#mayBeTorn = true;
-        await appendFile(this.path, end + told + lines.join(''), { mode: MODE });
-        this.#mayBeTorn = false;
+        await this.#put(text).catch(async (error: unknown) => {
+          // Old lines may have the room that these need.
+          if (!(await this.#makeRoom())) throw error;
+          await this.#put(text);
+        });
         this.#lost = 0;
       } catch (error) {
         if (this.#lost === 0)
           log.error('the audit trail cannot be written', { path: this.path, error: messageOf(error) });
         this.#lost += lines.length;
       }
+      await this.#makeRoom();
     }
     this.#writing = undefined;
+  }
+
+  async #put(text: string): Promise<void> {
+    const end = this.#mayBeTorn && (await isTorn(this.path)) ? '\n' : '';
+    this.#mayBeTorn = true;
+    await appendFile(this.path, end + text, { mode: MODE });
+    this.#mayBeTorn = false;
   }
 
   get #before(): string {
@@ -161,53 +151,48 @@ export class AuditFile {
     return `${this.path}.full`;
   }
 
-  /** In one turn: a program that does the same must not find the new file and put it over the one of before. */
+  /** In one turn: another file that is full may be there only when the lines of this one are among those of before. */
   #beginAnew(): void {
-    if (!existsSync(this.#full)) {
-      if ((statSync(this.path, { throwIfNoEntry: false })?.size ?? 0) <= this.#largest) return;
-      renameSync(this.path, this.#full);
-    }
+    if (existsSync(this.#full)) return;
+    if ((statSync(this.path, { throwIfNoEntry: false })?.size ?? 0) > this.#largest) renameSync(this.path, this.#full);
+  }
+
+  /** Whether there was a full file. */
+  async #makeRoom(): Promise<boolean> {
+    if (!existsSync(this.#full)) return false;
     try {
-      const texts = [this.#before, this.#full].map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''));
-      const part = `${this.#before}.part`;
-      writeFileSync(part, fairShare(texts.join('').split('\n'), this.#largest), { mode: MODE });
-      renameSync(part, this.#before);
-      rmSync(this.#full);
+      await mergeBeside({ before: this.#before, full: this.#full, largest: this.#largest });
     } catch (error) {
       log.warn('old lines of the audit trail are dropped', { path: this.#before, error: messageOf(error) });
-      renameSync(this.#full, this.#before);
+      // One that cannot go is merged after the next lines.
+      await rename(this.#full, this.#before).catch(() => {});
     }
+    return true;
   }
 }
 
-/**
- * The lines that are kept when there is no room for all. Each kind of request of an account makes room for itself: however much somebody
- * does, it pushes out nothing that others have done, and none of their own rare actions.
- */
-function fairShare(texts: readonly string[], largest: number): string {
-  const counts = new Map<string, number>();
-  const lines: { at: number; text: string; rank: number }[] = [];
-  for (let at = texts.length - 1; at >= 0; at -= 1) {
-    const text = texts[at]!;
-    const line = parsed(text);
-    if (line === undefined) continue;
-    const kind = JSON.stringify([line.account, line.action, line.status >= REFUSED]);
-    const rank = (counts.get(kind) ?? 0) + 1;
-    counts.set(kind, rank);
-    lines.push({ at, text: `${text}\n`, rank });
+/** Bytes of a file up to which it is merged so soon that a thread would cost as much. */
+const SMALL_BYTES = 256 * 1024;
+
+const thread = new TaskThread<AuditMerge, void>({
+  name: 'audit-merge',
+  source: new URL('./audit-merge-worker.ts', import.meta.url),
+  resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 },
+  idleMs: 2_000,
+});
+
+/** As `mergeAudit`, large files beside the main thread, which has clients to serve meanwhile. */
+async function mergeBeside(merge: AuditMerge): Promise<void> {
+  if (merge.largest <= SMALL_BYTES) return mergeAudit(merge);
+  try {
+    await thread.run(merge);
+  } catch (error) {
+    if (!(error instanceof ThreadEnded)) throw error;
+    log.warn('the thread that makes room in the audit trail has ended; this is done without', {
+      reason: error.message,
+    });
+    mergeAudit(merge);
   }
-  // Those go first of whose kind there are the most newer lines; among equals the oldest.
-  lines.sort((one, other) => one.rank - other.rank || other.at - one.at);
-  let room = largest;
-  const over = lines.findIndex(({ text }) => {
-    room -= Buffer.byteLength(text);
-    return room < 0;
-  });
-  const kept = over < 0 ? lines : lines.slice(0, over);
-  return kept
-    .sort((one, other) => one.at - other.at)
-    .map(({ text }) => text)
-    .join('');
 }
 
 /** Whether the last line has no end: what is appended would be no line either. */
@@ -223,13 +208,5 @@ async function isTorn(path: string): Promise<boolean> {
     return size > 0 && buffer[0] !== NEWLINE;
   } finally {
     await file.close();
-  }
-}
-
-function parsed(text: string): AuditLine | undefined {
-  try {
-    return JSON.parse(text) as AuditLine;
-  } catch {
-    return undefined;
   }
 }
