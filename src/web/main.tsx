@@ -4,18 +4,16 @@ import { type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { address, followHistory, go } from './address.ts';
 import { followLogOut } from './model/account/log-out.ts';
-import { labNotice } from './model/lab/taken-names.ts';
 import { loadPart } from './model/server/lazy-load.ts';
 import { browserStore, KeptUploads } from './model/transfer/kept-uploads.ts';
-import { BriefNotice } from './panels/brief-notice.tsx';
 import { Link } from './panels/link.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { SCREENS, type Screen, type ScreenProps, screenOf } from './screens.tsx';
 import { entries } from './shell/bar.ts';
-import { LateAnswer } from './shell/late-answer.tsx';
 import { LeftLabNotice } from './shell/left-lab-notice.tsx';
 import { MissingLanguage } from './shell/missing-language.tsx';
 import { NewVersion } from './shell/new-version.tsx';
+import { Notices } from './shell/notices.tsx';
 import { Overlays } from './shell/overlays.tsx';
 import { startTasks } from './tasks/page-tasks.ts';
 import { WORDS } from './words.ts';
@@ -58,8 +56,7 @@ function Page() {
       <NewVersion />
       <MissingLanguage />
       <div class="toast">
-        <LateAnswer />
-        <BriefNotice text={labNotice} />
+        <Notices />
       </div>
       <LeftLabNotice />
       {found ? <Shown screen={found.screen} ids={found.ids} /> : <NoScreen />}

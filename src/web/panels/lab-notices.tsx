@@ -19,7 +19,12 @@ export function LabNotices({ context }: { context: LabContext }) {
         </section>
       )}
       <div class="notices">
-        <Message text={lab.message.value} />
+        <Message
+          text={lab.message.value}
+          dismiss={() => {
+            lab.message.value = '';
+          }}
+        />
         <Message text={lab.problem.value} again={() => void lab.read()} />
         <BriefNotice text={lab.notice} />
         {lab.endedAt.value > 0 && (

@@ -12,9 +12,11 @@ interface MessageProps {
   text: string;
   /** Asks for it once more: of what could not be read, which nobody asked for by a button. */
   again?: () => void;
+  /** Takes it off the page: of one that lies upon something else. */
+  dismiss?: () => void;
 }
 
-export function Message({ text, again }: MessageProps) {
+export function Message({ text, again, dismiss }: MessageProps) {
   const refusal = lastRefusal.value;
   const details = refusal && text !== '' && text.includes(refusal.message) ? refusal : undefined;
   return (
@@ -24,6 +26,11 @@ export function Message({ text, again }: MessageProps) {
       {text && again && (
         <button type="button" onClick={again}>
           {WORDS.common.retry}
+        </button>
+      )}
+      {text && dismiss && (
+        <button type="button" class="quiet" onClick={dismiss}>
+          {WORDS.tasks.dismiss}
         </button>
       )}
       {details?.request && (

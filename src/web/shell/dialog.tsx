@@ -1,7 +1,7 @@
 // A window upon the page, which Escape closes; the focus goes back to where it was.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { LateAnswer } from './late-answer.tsx';
+import { Notices } from './notices.tsx';
 
 interface DialogProps {
   title: string;
@@ -37,8 +37,8 @@ export function Dialog({ title, close, class: kind, children }: DialogProps) {
       onKeyDown={(event) => event.stopPropagation()}
     >
       {children}
-      {/* What stands upon the page cannot be pressed as long as this is open. */}
-      <LateAnswer />
+      {/* What stands upon the page can be neither pressed nor read well as long as this is open. */}
+      <Notices />
     </dialog>
   );
 }

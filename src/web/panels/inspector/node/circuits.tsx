@@ -54,7 +54,7 @@ export function Circuits({ context, object: node }: TabProps<NodeObject>) {
     // An object could not hold both.
     if (twice !== undefined) throw new Error(`mappings: ${words.circuitTwice(twice)}`);
     const body = { properties: { mappings: Object.fromEntries(circuits) } };
-    return rowsOf(await changedNode(context.history, node, body));
+    return rowsOf(await changedNode(context.history, { current: node }, body));
   };
   return (
     <FormFrame form={form} save={save}>

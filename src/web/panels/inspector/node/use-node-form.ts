@@ -1,5 +1,5 @@
 // A form for settings of a node, which follows what others do to it.
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { nodeMembers, settingsOf } from '../../../forms/document.ts';
 import { FormModel, type Values } from '../../../forms/model.ts';
 import type { Field } from '../../../forms/schema.ts';
@@ -19,9 +19,17 @@ export interface NodeForm {
   save: (changes: Record<string, unknown>) => Promise<Values>;
 }
 
-/** Changes a node as a step that can be undone; gives it as it is then. @throws Refusal */
-export async function changedNode(history: History, node: NodeObject, fields: Fields): Promise<NodeObject> {
-  const [now = {}] = await history.update([{ kind: 'node', id: node.node_id, fields }]);
+/**
+ * Changes a node as a step that can be undone; gives it as it is then. What else has changed with it, such as the label with the name, comes
+ * as an event, perhaps before the answer: `known` has the node as it is known when the answer is there. @throws Refusal
+ */
+export async function changedNode(
+  history: History,
+  known: { readonly current: NodeObject },
+  fields: Fields,
+): Promise<NodeObject> {
+  const [now = {}] = await history.update([{ kind: 'node', id: known.current.node_id, fields }]);
+  const node = known.current;
   return { ...node, ...now, properties: { ...node.properties, ...(now['properties'] as object | undefined) } };
 }
 
@@ -41,10 +49,12 @@ export function useNodeForm(
     [fields],
   );
   useEffect(() => form?.follow(valuesOf(node)), [form, node]);
+  const known = useRef(node);
+  known.current = node;
   return {
     form,
     problem: loaded.problem.value,
     again: loaded.again,
-    save: async (changes) => valuesOf(await changedNode(history, node, bodyOf(changes, node))),
+    save: async (changes) => valuesOf(await changedNode(history, known, bodyOf(changes, node))),
   };
 }
