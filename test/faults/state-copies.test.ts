@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { backUp } from '../../src/store/backup.ts';
 import { connect, settle } from '../../src/store/database.ts';
+import { LabServer } from '../controller/lab-server.ts';
 import { scratchDirectory } from '../store/scratch.ts';
-import { LabServer } from './lab-server.ts';
+import { rig } from './rig.ts';
 
 /** A server on a directory that `make` makes from another one. */
 async function serverOn(
@@ -59,27 +60,38 @@ const copies = {
   },
 };
 
-for (const [name, copy] of Object.entries(copies)) {
-  test(`a server on ${name} has labs of its own, and leaves those of the original alone`, async (t) => {
-    const original = await LabServer.start(t);
-    const { project, hub, moveTo, file } = await labAt(original, 1);
-    const other = await serverOn(t, (state) => copy(original, state));
-    const { path } = await other.expect(200, 'GET', `/v2/projects/${project.project_id}`);
-    assert.equal(path, join(other.state, 'projects', project.project_id));
-    assert.notEqual(await identityIn(other), await identityIn(original));
+rig(
+  {
+    name: 'state-copies',
+    promise: 'a server on a copy of a state directory has labs of its own, and leaves those of the original alone',
+  },
+  async (t) => {
+    for (const [name, copy] of Object.entries(copies)) {
+      const original = await LabServer.start(t);
+      const { project, hub, moveTo, file } = await labAt(original, 1);
+      const other = await serverOn(t, (state) => copy(original, state));
+      const { path } = await other.expect(200, 'GET', `/v2/projects/${project.project_id}`);
+      assert.equal(path, join(other.state, 'projects', project.project_id));
+      assert.notEqual(await identityIn(other), await identityIn(original), name);
 
-    // Both are changed; each file says what its own server was told.
-    await other.expect(201, 'POST', `/v2/projects/${project.project_id}/open`);
-    await Promise.all([moveTo(original, 2), moveTo(other, 3)]);
-    await other.expect(204, 'POST', `/v2/projects/${project.project_id}/close`);
-    await original.stop();
-    assert.equal(hubIn(await readFile(file, 'utf8')).x, 2);
-    assert.equal(hubIn(await readFile(join(path, 'lab.gns3'), 'utf8')).x, 3);
-    await original.start();
-    await original.expect(201, 'POST', `/v2/projects/${project.project_id}/open`);
-    assert.equal((await original.expect(200, 'GET', hub)).x, 2);
-  });
-}
+      // Both are changed; each file says what its own server was told.
+      await other.expect(201, 'POST', `/v2/projects/${project.project_id}/open`);
+      await Promise.all([moveTo(original, 2), moveTo(other, 3)]);
+      await other.expect(204, 'POST', `/v2/projects/${project.project_id}/close`);
+      await original.stop();
+      assert.equal(hubIn(await readFile(file, 'utf8')).x, 2);
+      assert.equal(hubIn(await readFile(join(path, 'lab.gns3'), 'utf8')).x, 3);
+      await original.start();
+      await original.expect(201, 'POST', `/v2/projects/${project.project_id}/open`);
+      assert.equal((await original.expect(200, 'GET', hub)).x, 2);
+    }
+    return [
+      { what: 'copies that a server was started on', value: Object.keys(copies).join(', ') },
+      { what: 'labs that were changed by both servers at once', value: Object.keys(copies).length },
+      { what: 'files in which one server found or left a change of the other', value: 0 },
+    ];
+  },
+);
 
 async function identityIn(server: LabServer): Promise<string> {
   return readFile(join(server.state, 'instance'), 'utf8');
