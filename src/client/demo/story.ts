@@ -1,7 +1,7 @@
 // What the demonstration says: numbered steps, the request of each, what came of it, and how to go on.
 import { styleText } from 'node:util';
-import { describeFrame } from './frames.ts';
-import type { CapturedFrame } from './pcap-stream.ts';
+import type { CapturedFrame } from '../captures/captured-frames.ts';
+import { describeFrame } from '../captures/frame-line.ts';
 
 const INDENT = '   ';
 const COLUMNS = 110;

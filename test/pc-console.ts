@@ -1,8 +1,8 @@
 // The console of a virtual PC, as a person at a telnet client has it.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TelnetSession } from '../consoles/telnet.ts';
-import { Failure, messageOf } from '../failures.ts';
+import { TelnetSession } from '../src/consoles/telnet.ts';
+import { Failure, messageOf } from '../src/failures.ts';
 
 const CONNECT_MS = 10_000;
 const RETRY_MS = 100;
