@@ -13,7 +13,7 @@ visitor.Visitor.prototype.visitStatement = function (statement) {
 
 /** The modules of each layer, by the path of their files. docs/architecture.svg draws them. */
 export const layers = [
-  { 'the entrance': '^src/([^/]+[.]ts$|(start|commands|doctor|demo|client|help|pages)/)', web: '^src/web/' },
+  { 'the entrance': '^src/([^/]+[.]ts$|(start|commands|doctor|client|help|pages)/)', web: '^src/web/' },
   { controller: '^src/controller/', compute: '^src/compute/' },
   { http: '^src/http/' },
   { fabric: '^src/fabric/', consoles: '^src/consoles/' },

@@ -46,3 +46,6 @@ export function messageOf(thrown: unknown): string {
 export function systemCode(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
 }
+
+/** `.catch(ignore)`: what comes next does not depend on it. */
+export const ignore = (): void => {};

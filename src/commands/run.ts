@@ -78,6 +78,11 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   });
 }
 
+async function loadClient(): Promise<typeof import('../client/main.ts')> {
+  const script = await loadScript('client', new URL('../client/main.ts', import.meta.url));
+  return script as typeof import('../client/main.ts');
+}
+
 async function run(words: readonly string[]): Promise<void> {
   const command = parseCommand(words);
   switch (command.name) {
@@ -90,14 +95,10 @@ async function run(words: readonly string[]): Promise<void> {
     case 'version':
       process.stdout.write(`labwired ${version()}\n`);
       return;
-    case 'demo': {
-      const { runDemo } = await import('../demo/demo.ts');
-      return runDemo(command.url, (text) => void process.stdout.write(text));
-    }
-    case 'client': {
-      const client = await loadScript('client', new URL('../client/main.ts', import.meta.url));
-      return (client as typeof import('../client/main.ts')).main(command.words, processEnvironment().client);
-    }
+    case 'demo':
+      return (await loadClient()).demo(command.url);
+    case 'client':
+      return (await loadClient()).main(command.words, processEnvironment().client);
     case 'doctor': {
       const { runDoctor } = await import('../doctor/doctor.ts');
       const { report, exitCode } = await runDoctor(command, processEnvironment());

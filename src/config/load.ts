@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { Failure, systemCode } from '../failures.ts';
 import { isLoopback } from '../host/network/loopback.ts';
 import { parseIni } from './ini.ts';
-import { type Config, SECTIONS, type SectionName, type Sections } from './schema.ts';
+import { type Config, SECTIONS, type SectionName, type Sections, WITHOUT_EFFECT } from './schema.ts';
 
 /** Where a value comes from, for messages: `file.conf line 3`, `LABWIRE_SERVER_PORT`, `--port`. */
 interface Sourced {
@@ -31,7 +31,7 @@ export interface LoadedConfig {
   config: Config;
   /** Files that were read, weakest first. */
   files: string[];
-  /** What was understood but is odd: unknown keys and sections. */
+  /** What was understood but is odd: unknown keys and sections, and keys without effect. */
   warnings: string[];
 }
 
@@ -115,6 +115,14 @@ function readEnvironment(sources: ConfigSources, values: Values, warnings: strin
   }
 }
 
+/** The given keys that have no effect here, in one warning. */
+function warnWithoutEffect(values: Values, warnings: string[]): void {
+  const given = [...values].flatMap(([section, members]) =>
+    (WITHOUT_EFFECT[section] ?? []).filter((key) => members.has(key)).map((key) => `[${section}] ${key}`),
+  );
+  if (given.length > 0) warnings.push(`keys without effect on this server: ${given.join(', ')}`);
+}
+
 function checked<Name extends SectionName>(name: Name, values: Values): Sections[Name] {
   const given = values.get(name) ?? new Map<string, Sourced>();
   const raw = Object.fromEntries([...given].map(([key, { value }]) => [key, value]));
@@ -192,6 +200,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const files = readFiles({ ...sources, file }, values, warnings);
   readEnvironment(sources, values, warnings);
   for (const { section, key, value, flag } of sources.flags) put(values, section, key, { value, source: flag });
+  warnWithoutEffect(values, warnings);
   const sections = Object.fromEntries(
     (Object.keys(SECTIONS) as SectionName[]).map((name) => [name, checked(name, values)]),
   ) as unknown as Sections;

@@ -7,8 +7,8 @@ import { resolve as absolute } from 'node:path';
 import { Failure, messageOf } from '../failures.ts';
 import { findProgram } from '../host/processes/program-path.ts';
 import type { ProgramHandle, ProgramListener, SupervisorClient } from '../supervisor/client.ts';
-import type { ProgramExit } from '../supervisor/protocol.ts';
 import { Scrollback } from '../supervisor/scrollback.ts';
+import type { ProgramExit } from '../supervisor/welcome.ts';
 
 const GRACE_MS = 3000;
 const LAST_OUTPUT_BYTES = 4096;

@@ -2,8 +2,10 @@
 // signals and ends to and fro.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
 import { Failure, messageOf } from '../failures.ts';
 import { log } from '../host/log.ts';
+import { describeIssue } from '../store/issues.ts';
 import { launchSupervisor } from './launch.ts';
 import { socketPath, supervisorDirectory } from './place.ts';
 import {
@@ -14,12 +16,10 @@ import {
   frame,
   objectIn,
   PROTOCOL,
-  type ProgramExit,
-  type ProgramState,
   type StartRequest,
   UNDERSTOOD,
-  type Welcome,
 } from './protocol.ts';
+import { ProgramExit, type ProgramState, Welcome } from './welcome.ts';
 
 /** Input that may be on its way to a program that does not read. */
 const INPUT_BYTES = 256 * 1024;
@@ -227,7 +227,7 @@ export class SupervisorClient {
   /** @throws StrangeSupervisor */
   async #introduce(socket: Socket): Promise<Welcome> {
     const reader = new FrameReader();
-    const greeted = Promise.withResolvers<Welcome>();
+    const greeted = Promise.withResolvers<Record<string, unknown>>();
     const strange = (reason: string): StrangeSupervisor =>
       new StrangeSupervisor('conflict', `The process that holds programs of a former run cannot be used: ${reason}.`);
     const late = setTimeout(() => greeted.reject(strange('it does not answer')), WELCOME_MS);
@@ -235,7 +235,7 @@ export class SupervisorClient {
     socket.on('data', (part: Buffer) => {
       try {
         for (const received of reader.read(part)) {
-          if (received.type === FRAME.welcome) greeted.resolve(objectIn(received) as unknown as Welcome);
+          if (received.type === FRAME.welcome) greeted.resolve(objectIn(received));
           else this.#receive(received);
         }
       } catch (error) {
@@ -250,10 +250,13 @@ export class SupervisorClient {
     });
     socket.write(frame(FRAME.hello, 0, { protocol: PROTOCOL, instance: this.#options.instance }));
     try {
-      const welcome = await greeted.promise;
-      if (!UNDERSTOOD.includes(welcome.protocol)) {
-        throw strange(`it speaks protocol ${welcome.protocol}, this release ${UNDERSTOOD.join(', ')}`);
+      const answer = await greeted.promise;
+      const { protocol } = answer;
+      if (typeof protocol !== 'number' || !UNDERSTOOD.includes(protocol)) {
+        throw strange(`it speaks protocol ${protocol}, this release ${UNDERSTOOD.join(', ')}`);
       }
+      const { success, output: welcome, issues } = v.safeParse(Welcome, answer);
+      if (!success) throw strange(describeIssue(issues[0], 'its greeting'));
       this.#socket = socket;
       this.#pid = welcome.pid;
       this.#makesTaps = welcome.makesTaps === true;
@@ -283,7 +286,7 @@ export class SupervisorClient {
         handle?.taken(Number(objectIn(received)['bytes']));
         break;
       case FRAME.exit:
-        if (handle) this.#ended(handle, objectIn(received) as unknown as ProgramExit);
+        if (handle) this.#ended(handle, v.parse(ProgramExit, objectIn(received)));
         break;
       default:
         throw new Error(`a frame of type ${type}`);

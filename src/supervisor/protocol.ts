@@ -59,31 +59,6 @@ export interface StartRequest {
   record: object;
 }
 
-export interface ProgramExit {
-  /** Exit code; 0 when a signal ended the program. */
-  code: number;
-  /** Name of the signal. */
-  signal?: string;
-}
-
-/** A terminal as the supervisor tells a daemon that has just come. */
-export interface ProgramState {
-  id: number;
-  pid: number;
-  record: unknown;
-  /** When the program has ended and no daemon has heard of it. */
-  exit?: ProgramExit;
-}
-
-export interface Welcome {
-  protocol: number;
-  /** Of the supervisor. */
-  pid: number;
-  terminals: ProgramState[];
-  /** It makes TAPs for programs; one of an older release does not. */
-  makesTaps?: true;
-}
-
 const HEADER_BYTES = 9;
 /** No frame is larger; what is says that the other side is something else. */
 const MOST_BYTES = 4 * 1024 * 1024;

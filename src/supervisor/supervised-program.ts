@@ -3,8 +3,9 @@ import { readSync, writeSync } from 'node:fs';
 import { systemCode } from '../failures.ts';
 import { openPseudoTerminal, type PseudoTerminal } from '../host/processes/pseudo-terminal.ts';
 import { spawnProgram } from '../host/processes/spawn.ts';
-import type { ProgramExit, StartRequest } from './protocol.ts';
+import type { StartRequest } from './protocol.ts';
 import { Scrollback } from './scrollback.ts';
+import type { ProgramExit } from './welcome.ts';
 
 /** What is kept of the output for the next daemon. */
 const HISTORY_BYTES = 64 * 1024;

@@ -15,9 +15,9 @@ import {
   objectIn,
   PROTOCOL,
   type StartRequest,
-  type Welcome,
 } from './protocol.ts';
 import { SupervisedProgram } from './supervised-program.ts';
+import type { Welcome } from './welcome.ts';
 
 /** What may wait for a daemon before the programs have to wait. */
 const WAITING_BYTES = 1024 * 1024;

@@ -1,8 +1,7 @@
 // A frame that passes a link: seen by a capture of its own, which ends with the look.
-
-import { describeFrame } from '../../demo/frames.ts';
-import { capturedFrames } from '../../demo/pcap-stream.ts';
 import { Failure } from '../../failures.ts';
+import { firstFrames } from '../captures/captured-frames.ts';
+import { describeFrame } from '../captures/frame-line.ts';
 import { beginCapture } from '../commands/capture.ts';
 import type { Look } from './observation.ts';
 import type { Scene } from './scene.ts';
@@ -38,12 +37,10 @@ export async function lookForFrame(scene: Scene, { link: text, filter }: Wanted,
     const stream = await session.api.stream(`${place}/pcap`);
     const timer = setTimeout(() => stream.destroy(), seconds * 1000);
     try {
-      for await (const { bytes } of capturedFrames(stream)) return { passed: true, seen: describeFrame(bytes) };
-    } catch (error) {
-      if (!stream.destroyed || error instanceof Failure) throw error;
+      const [frame] = await firstFrames(stream, 1);
+      if (frame) return { passed: true, seen: describeFrame(frame.bytes) };
     } finally {
       clearTimeout(timer);
-      stream.destroy();
     }
     return { passed: false, seen: filter === undefined ? 'no frame came' : `no frame of "${filter}" came` };
   } finally {

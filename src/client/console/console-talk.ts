@@ -98,7 +98,7 @@ async function interrupt(socket: WebSocket): Promise<void> {
  * @param path of the console's WebSocket
  * @throws Failure `time-out` when the time is over; `unavailable` when the console ends
  */
-export async function talk(session: Session, path: string, options: Talk): Promise<void> {
+export async function talk(session: Pick<Session, 'api' | 'ending'>, path: string, options: Talk): Promise<void> {
   const { line, until } = options;
   const socket = await session.api.socket(path);
   // Ctrl+C here is Ctrl+C there: what was begun does not go on.

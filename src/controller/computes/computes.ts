@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import * as v from 'valibot';
 import type { Config } from '../../config/schema.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Documents } from '../../store/documents.ts';
@@ -80,7 +80,7 @@ export class Computes {
 
   /** Begins to connect to all that are not, and waits for none. The projects must be known: some may have nodes there. */
   connect(): void {
-    for (const compute of this.#computes.values()) compute.connect().catch(noop);
+    for (const compute of this.#computes.values()) compute.connect().catch(ignore);
   }
 
   stop(): void {
@@ -239,8 +239,6 @@ export class Computes {
     return entries.filter((entry) => entry !== undefined);
   }
 }
-
-const noop = (): void => {};
 
 function ignoreUnreachable(error: unknown): void {
   if (!(error instanceof ComputeUnreachable)) throw error;

@@ -1,7 +1,7 @@
 // The files of a project on its other computes, by their file routes (as in release 2.2.57).
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
-import { Failure } from '../../failures.ts';
+import { Failure, ignore } from '../../failures.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
 import { refusalOf } from './answers.ts';
@@ -22,10 +22,8 @@ export async function hostMeanwhile(
   held: AsyncDisposableStack,
 ): Promise<void> {
   await compute.post('/projects', { body: { name, project_id: id } });
-  held.defer(() => compute.post(`/projects/${id}/close`, { connect: false }).then(noop, noop));
+  held.defer(() => compute.post(`/projects/${id}/close`, { connect: false }).then(ignore, ignore));
 }
-
-const noop = (): void => {};
 
 /** Paths of the project's files there. */
 export async function remoteFiles(compute: Compute, projectId: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 // Captures of links: started, stopped, gone on with, and read as they grow.
 import { join } from 'node:path';
-import { Failure, messageOf } from '../../failures.ts';
+import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Connected } from '../../http/app/route.ts';
 import { feedBytes } from '../../http/sockets/byte-feed.ts';
@@ -44,7 +44,7 @@ export class LinkCaptures {
     } catch (error) {
       // Unless it was refused it may have begun.
       if (!(error instanceof ComputeRefusal)) {
-        await end.node.compute.post(capturePath(end, 'stop_capture'), { connect: false }).catch(noop);
+        await end.node.compute.post(capturePath(end, 'stop_capture'), { connect: false }).catch(ignore);
       }
       throw error;
     }
@@ -60,7 +60,7 @@ export class LinkCaptures {
     if (!capture?.end) return;
     link.formerCapture = capture.request;
     if (!lost.has(capture.end.node)) {
-      await capture.end.node.compute.post(capturePath(capture.end, 'stop_capture')).catch(noop);
+      await capture.end.node.compute.post(capturePath(capture.end, 'stop_capture')).catch(ignore);
     }
     link.capture = { ...capture, end: undefined };
     this.#records.announce('link.updated', link);
@@ -98,7 +98,7 @@ export class LinkCaptures {
       } catch (error) {
         // A compute that refuses knows of no capture (any more).
         if (!(error instanceof ComputeRefusal)) {
-          await this.#records.keep(project, link.kept).catch(noop);
+          await this.#records.keep(project, link.kept).catch(ignore);
           throw error;
         }
       }
@@ -160,5 +160,3 @@ function capturedEnd(link: Link): LinkEnd {
 function lastQuery(last: number | undefined): string {
   return last === undefined ? '' : `?last=${last}`;
 }
-
-const noop = (): void => {};

@@ -1,6 +1,6 @@
 // Changes of nodes that clients ask for: what may be changed, what the compute is told of it, and what comes of that.
 import { isDeepStrictEqual } from 'node:util';
-import { Failure, messageOf } from '../../failures.ts';
+import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { nodeKind, portsOf } from '../../store/node-kinds/kinds.ts';
 import { plainLabel } from '../../store/topology/start-order.ts';
@@ -162,7 +162,7 @@ export class NodeUpdates {
       throw error;
     } finally {
       node.inbox = undefined;
-      if (inbox.length > 0) await this.#records.follow(project, node, inbox).catch(noop);
+      if (inbox.length > 0) await this.#records.follow(project, node, inbox).catch(ignore);
       else if (told.length > 0 && project.nodes.get(node.id) === node) this.#records.announce('node.updated', node);
     }
   }
@@ -170,8 +170,8 @@ export class NodeUpdates {
   /** Has the compute and the disk forget a change that has failed: the compute may have made it, and have announced it already. */
   async #tellAgain(project: Project, node: Node): Promise<void> {
     const body = await node.computeBody(node.lastingProperties);
-    await node.compute.put(node.path, { body, connect: false }).catch(noop);
-    await this.#writer.apply(project.record, [{ node: node.record }]).catch(noop);
+    await node.compute.put(node.path, { body, connect: false }).catch(ignore);
+    await this.#writer.apply(project.record, [{ node: node.record }]).catch(ignore);
   }
 
   /** The record as a request wants it, under the name that the node gets. */
@@ -188,8 +188,6 @@ export class NodeUpdates {
     return given.label === undefined ? renamed : { ...renamed, label: { ...plainLabel(given.label), text: name } };
   }
 }
-
-const noop = (): void => {};
 
 /** A change with the properties that else come with the compute's answer. */
 function ofAbsent(

@@ -1,6 +1,6 @@
 // What can be done with nodes: create, make anew, change, delete, duplicate.
 import { randomUUID } from 'node:crypto';
-import { Failure, messageOf } from '../../failures.ts';
+import { Failure, ignore, messageOf } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { LabChange } from '../../store/labs.ts';
 import { nodeKind } from '../../store/node-kinds/kinds.ts';
@@ -176,7 +176,7 @@ export class Nodes {
       ? this.#placeStored(project, node, all, tolerance)
       : this.#place(project, node, all));
     if (object === undefined) return node;
-    undo.defer(() => compute.remove(node.path).catch(noop));
+    undo.defer(() => compute.remove(node.path).catch(ignore));
     node.applyRuntime(object);
     node.record = withComputeState(node.record, object, (wanted) => renaming.take(wanted));
     undo.defer(() => node.end());
@@ -219,7 +219,7 @@ export class Nodes {
       return macNumbers.answered(project, node, mustBeObject(answer, `POST ${path}`));
     } catch (error) {
       // Unless it was refused it may be there all the same.
-      if (!(error instanceof ComputeRefusal)) await compute.remove(node.path, { connect: false }).catch(noop);
+      if (!(error instanceof ComputeRefusal)) await compute.remove(node.path, { connect: false }).catch(ignore);
       throw error;
     }
   }
@@ -413,5 +413,3 @@ export class Nodes {
     });
   }
 }
-
-const noop = (): void => {};

@@ -1,5 +1,5 @@
 // The wires of a link: the NIOs at both of its ends, made and taken away on the computes (as in release 2.2.57).
-import { Failure } from '../../failures.ts';
+import { Failure, ignore } from '../../failures.ts';
 import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Node } from '../nodes/node.ts';
@@ -38,7 +38,7 @@ async function reservePort(node: Node): Promise<number> {
 
 /** Gives back a port that no NIO has got, where the compute knows how to; the others do with the project's end. */
 async function releasePort({ node, wire }: LinkEnd): Promise<void> {
-  await node.compute.delete(`${portsPath(node)}/${wire?.port}`, { connect: false }).catch(noop);
+  await node.compute.delete(`${portsPath(node)}/${wire?.port}`, { connect: false }).catch(ignore);
 }
 
 function portsPath(node: Node): string {
@@ -75,22 +75,20 @@ export async function wire(link: Link): Promise<void> {
       // Unless it was refused it may be there all the same.
       if (!(error instanceof ComputeRefusal)) {
         reserved.delete(end);
-        await removeNio(end, { connect: false }).catch(noop);
+        await removeNio(end, { connect: false }).catch(ignore);
       }
       throw error;
     }
-    undo.defer(() => removeNio(end, { connect: false }).catch(noop));
+    undo.defer(() => removeNio(end, { connect: false }).catch(ignore));
   }
   undo.move();
 }
-
-const noop = (): void => {};
 
 /** Removes NIOs that a former life of this server left at the ends on other hosts; nodes in `lost` have none. */
 export async function loosen(link: Link, lost: ReadonlySet<Node> = new Set()): Promise<void> {
   for (const end of link.ends) {
     if (end.wire || end.node.compute.id === 'local' || lost.has(end.node)) continue;
-    await removeNio(end, { connect: false }).catch(noop);
+    await removeNio(end, { connect: false }).catch(ignore);
   }
 }
 
@@ -145,7 +143,7 @@ export async function unwire(link: Link): Promise<void> {
 /** Takes away both NIOs, as far as the computes let it: the link goes in any case. The nodes in `lost` know nothing of it any more. */
 export async function discardWire(link: Link, lost: ReadonlySet<Node> = new Set()): Promise<void> {
   for (const end of link.ends) {
-    if (end.wire && !lost.has(end.node)) await removeNio(end).catch(noop);
+    if (end.wire && !lost.has(end.node)) await removeNio(end).catch(ignore);
     end.wire = undefined;
   }
 }

@@ -1,4 +1,4 @@
-// The built-in symbols by name, size and theme (as in release 2.2.57). Nothing is drawn here.
+// The built-in symbols by name, size and theme (as in release 2.2.57). Their pictures are in src/assets/symbols; bin/symbols draws them.
 
 /** In pixels. */
 export interface SymbolSize {

@@ -46,16 +46,15 @@ export function symbolRoutes(symbols: Symbols): Route[] {
   ];
 }
 
-function svgResponse(svg: string, asked: Headers, caching: string): Response {
-  const body = new TextEncoder().encode(svg);
-  const tag = entityTag(body);
+function svgResponse(svg: Buffer<ArrayBuffer>, asked: Headers, caching: string): Response {
+  const tag = entityTag(svg);
   const headers = { 'Cache-Control': caching, ETag: tag };
   if (namesTag(asked.get('if-none-match'), tag)) return new Response(null, { status: 304, headers });
-  return new Response(body, {
+  return new Response(svg, {
     headers: {
       ...headers,
       'Content-Type': 'image/svg+xml',
-      'Content-Length': String(body.byteLength),
+      'Content-Length': String(svg.byteLength),
       'Content-Security-Policy': POLICY,
       'X-Content-Type-Options': 'nosniff',
     },

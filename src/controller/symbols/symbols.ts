@@ -2,9 +2,9 @@
 import type { Stats } from 'node:fs';
 import { isAbsolute, posix, relative } from 'node:path';
 import { Failure } from '../../failures.ts';
+import { asset } from '../../host/files/assets.ts';
 import { type BuiltinSymbol, builtinSymbol, builtinSymbols, FALLBACK_ID, type SymbolSize } from './catalogue.ts';
 import { CustomFolder, isCustomId } from './custom-folder.ts';
-import { drawSymbol } from './draw.ts';
 
 /** A symbol as it is listed. */
 export interface SymbolEntry {
@@ -14,8 +14,8 @@ export interface SymbolEntry {
   builtin: boolean;
 }
 
-/** Where a picture is: a built-in symbol, drawn when asked for, or a file below the custom folder. */
-export type Picture = { svg: string } | { file: string };
+/** A picture: of a built-in symbol its SVG, else a file below the custom folder. */
+export type Picture = { svg: Buffer<ArrayBuffer> } | { file: string };
 
 export interface SymbolsOptions {
   /** The custom folder, made at start if it is missing. */
@@ -77,7 +77,7 @@ export class Symbols {
   /** The picture that stands for this id; for an unknown one that is the computer. */
   read(id: string): Picture {
     const found = this.#find(id);
-    return 'builtin' in found ? { svg: drawSymbol(found.builtin) } : { file: found.custom };
+    return 'builtin' in found ? { svg: builtinPicture(found.builtin) } : { file: found.custom };
   }
 
   /**
@@ -116,6 +116,12 @@ export class Symbols {
 
 /** The fallback in the spelling that clients know. */
 const FALLBACK_SYMBOL = ':/symbols/computer.svg';
+
+function builtinPicture({ id }: BuiltinSymbol): Buffer<ArrayBuffer> {
+  const svg = asset(id.slice(':/'.length));
+  if (!svg) throw new Error(`src/assets has no picture of ${id}`);
+  return svg;
+}
 
 function entry(symbol_id: string, filename: string, theme: string, builtin: boolean): SymbolEntry {
   return { symbol_id, filename, theme, builtin };

@@ -29,7 +29,7 @@ export function embedded(key: string): Buffer | undefined {
 }
 
 /** Content of `src/assets/<name>` (such as `symbols/computer.svg`), or undefined if there is no such file. */
-export function asset(name: string): Buffer | undefined {
+export function asset(name: string): Buffer<ArrayBuffer> | undefined {
   // The packed names are a closed list; a path on disk is not, so nothing that climbs is looked up at all.
   if (name.split('/').includes('..')) return undefined;
   if (isPackaged()) {
