@@ -1,5 +1,5 @@
 // The thread that makes room in the audit trail.
-import { serveTasks } from '../host/task-thread.ts';
+import { serveTasks } from '../host/processes/task-thread.ts';
 import { mergeAudit } from './audit-merge.ts';
 
 serveTasks(mergeAudit);

@@ -4,7 +4,7 @@ import { appendFile, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
-import { TaskThread, ThreadEnded } from '../host/task-thread.ts';
+import { TaskThread, ThreadEnded } from '../host/processes/task-thread.ts';
 import { type AuditLine, MODE, parsed, REFUSED } from './audit-line.ts';
 import { type AuditMerge, mergeAudit } from './audit-merge.ts';
 
