@@ -9,18 +9,18 @@ import { WrongUsage } from './wrong-usage.ts';
 export const HELP = `labwired: a network-lab server in one executable (GNS3 API v2)
 
   labwired [serve] [options]   run the server (default)
-  labwired doctor  [options]   what is there and what is missing on this host; --json for scripts,
-                               --fix prints the commands that mend it, and runs none
-  labwired help [TOPIC[#PART]] the documents, which are in this executable; without a topic, their list
+  labwired doctor  [options]   check this host; --json for scripts, --fix prints the commands
+                               that fix it, and runs none
+  labwired help [TOPIC[#PART]] show a document; without a topic, list them
   labwired demo URL            build a small lab on a running server and show it
   labwired password [options]  change the password; --generate prints a random one, --user NAME renames
-  labwired user add|remove|password|role|list [NAME]   accounts, where several people share the host
+  labwired user add|remove|password|role|list [NAME]   accounts for people who share the host
   labwired audit   [--json]    who changed what, from where
-  labwired recover [options]   rebuild a damaged state database from what can be read of it
-  labwired backup DIR          copy the state directory and all projects there, also while the server runs
+  labwired recover [options]   rebuild a damaged state database from its readable parts
+  labwired backup DIR          copy the state directory and all projects, even while the server runs
   labwired version             print the version
 
-On a running server, this host's or --server URL; labwired lab --help says more of lab, and so on:
+On a running server, this host's or --server URL; for details: labwired lab --help, and so on:
   labwired lab list|create|open|close|update|duplicate|delete|start|stop|export|import|check|schema|
                import-containerlab
   labwired node list|create|update|duplicate|move|start|stop|reload|delete|console|exec
@@ -35,20 +35,20 @@ On a running server, this host's or --server URL; labwired lab --help says more 
   labwired token create|list|revoke
 
 Labs as text, in files (lab.yaml):
-  labwired plan [FILE]     what would be done      labwired apply [FILE]    do it
-  labwired diff [FILE]     what differs            labwired destroy [FILE]  delete the lab
-  labwired test [FILE]     run its checks          labwired export LAB --yaml   a lab as such a file
+  labwired plan [FILE]     show the changes        labwired apply [FILE]    make them
+  labwired diff [FILE]     show the differences    labwired destroy [FILE]  delete the lab
+  labwired test [FILE]     run its checks          labwired export LAB --yaml   write a lab as a file
 
 Options of serve, doctor, password, user, audit, recover and backup:
   --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
-  --state DIR          where everything is kept       --config FILE   read only this configuration file
+  --state DIR          the state directory            --config FILE   read only this configuration file
   --local, -L          accept paths of this machine's own disk from clients
   --allow, -A          consoles listen on all addresses
   --insecure           listen beyond loopback without authentication
   --ssl                serve HTTPS, with a certificate made here, or --certfile FILE --certkey FILE
-  --api-version X.Y.Z  the release that clients are told (2.2.57)
+  --api-version X.Y.Z  the release reported to clients (2.2.57)
   --log FILE           write the log there            --quiet, -q     warnings and errors only
-  --pid FILE           write the process id there     --debug, -d     everything
+  --pid FILE           write the process id there     --debug, -d     more
   --record FILE        append one curl line for each JSON request
 `;
 
@@ -63,17 +63,17 @@ export const USER_VERBS: Readonly<Record<string, string>> = {
   list: '[--json]',
 };
 
-const USER_HELP = `labwired user: the accounts of a host that several people share (labwired help accounts)
+const USER_HELP = `labwired user: accounts for people who share this host (labwired help accounts)
 
 ${Object.entries(USER_VERBS)
   .map(([verb, words]) => `  labwired user ${verb} ${words}`)
   .join('\n')}
 
-  --role ROLE           admin, user (usual) or observer
+  --role ROLE           admin, user (default) or observer
   --password-file FILE  its first line is the password
-  --generate            make a random password, and print it
-                        Without either, the password is asked for, or read from standard input.
-  --json                of list: for programs
+  --generate            create and print a random password
+                        Without either, type the password, or give it on standard input.
+  --json                with list: for programs
 `;
 
 /** What `labwired COMMAND --help` prints; without a command the whole. */
@@ -100,7 +100,7 @@ function checkUser([verb, name, ...more]: readonly string[], role: string | unde
   const takesName = words.startsWith('NAME');
   if (takesName && !name) throw new WrongUsage(`NAME is missing. ${write}`);
   const [extra] = takesName ? more : [name, ...more];
-  if (extra !== undefined) throw new WrongUsage(`"${extra}" is one word too many. ${write}`);
+  if (extra !== undefined) throw new WrongUsage(`"${extra}" is one argument too many. ${write}`);
   if (verb === 'role' && role === undefined) throw new WrongUsage(`--role ROLE is missing. ${write}`);
 }
 
@@ -235,22 +235,22 @@ export function parseCommand(words: readonly string[]): Command {
   if (name === 'demo') {
     const [url, ...more] = rest;
     if (url === undefined || more.length > 0 || !URL.canParse(url)) {
-      throw new WrongUsage('Say which server: labwired demo http://127.0.0.1:3080');
+      throw new WrongUsage('The server is missing: labwired demo http://127.0.0.1:3080');
     }
     return { name, url };
   }
-  if (CLIENT_NOUNS.includes(name)) throw new WrongUsage(`Flags stand behind the command: labwired ${name} ...`);
+  if (CLIENT_NOUNS.includes(name)) throw new WrongUsage(`Write flags after the command: labwired ${name} ...`);
   if (!isConfigured(name))
     throw new WrongUsage(
       `There is no command "${name}"${didYouMean(name, [...COMMANDS, ...CLIENT_NOUNS])}. See labwired --help`,
     );
   const directory = name === 'backup' ? rest.shift() : '';
-  if (directory === undefined) throw new WrongUsage('Say where the copy goes: labwired backup /backup/labwire-today');
+  if (directory === undefined)
+    throw new WrongUsage('The target directory is missing: labwired backup /backup/labwire-today');
   const own = name === 'user' ? rest.splice(0) : [];
   if (name === 'user') checkUser(own, values.role);
   if (rest.length > 0) throw new WrongUsage(`"${rest[0]}" is not expected after "${name}". See labwired --help`);
-  if (values.json && values.fix)
-    throw new WrongUsage('--json tells the commands of --fix already: leave one of the two out');
+  if (values.json && values.fix) throw new WrongUsage('--json includes the commands of --fix: leave out one of them');
   const only = (flag: 'json' | 'fix' | 'generate' | 'user' | 'role' | 'password-file', ...commands: string[]): void => {
     if (values[flag] === undefined || commands.includes(name)) return;
     throw new WrongUsage(`--${flag} is an option of labwired ${commands.join(' and labwired ')}. See labwired --help`);

@@ -23,7 +23,7 @@ async function newPassword(): Promise<string> {
     throw new Failure('invalid', `A password has at least ${LEAST} characters; --generate makes one.`);
   }
   if (process.stdin.isTTY && (await askSecret('The same again: ')) !== password) {
-    throw new Failure('invalid', 'The two are not the same; nothing was changed.');
+    throw new Failure('invalid', 'The passwords differ; nothing was changed.');
   }
   return password;
 }

@@ -128,7 +128,7 @@ async function newPassword({ generate, fromFile }: Given): Promise<{ password: s
   if (fromFile !== undefined) return { password: fromFile, said: '' };
   const password = await askSecret('New password: ');
   if (process.stdin.isTTY && (await askSecret('The same again: ')) !== password)
-    throw new Failure('invalid', 'The two are not the same; nothing was changed.');
+    throw new Failure('invalid', 'The passwords differ; nothing was changed.');
   return { password, said: '' };
 }
 

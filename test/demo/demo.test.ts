@@ -102,8 +102,8 @@ test('every address that will not do is told in words that help', async (t) => {
 
   for (const [url, words] of [
     [`http://${nobody}`, /nothing listens there\. Start a server with: labwired serve/],
-    [`http://${addressOf(stranger)}`, /not a server of the GNS3 API, version 2/],
-    [`http://${addressOf(notFound)}`, /not a server of the GNS3 API, version 2/],
+    [`http://${addressOf(stranger)}`, /No server of the GNS3 API, version 2/],
+    [`http://${addressOf(notFound)}`, /No server of the GNS3 API, version 2/],
     [`https://${addressOf(stranger)}`, /write http:\/\/ instead/],
     [protectedServer, /asks for a user and a password: labwired demo http:\/\/USER:PASSWORD@127/],
     [protectedServer.replace('//', '//ann:wrong@'), /does not accept this password for user "ann"/],

@@ -39,7 +39,7 @@ export async function askedChecks(
   const isFile = file === '-' || (await exists(file)) || (word !== undefined && /\.ya?ml$/.test(word));
   if (!isFile) {
     if (word !== undefined && named !== undefined)
-      throw new WrongUsage(`There is no file "${word}" whose checks could be made of lab "${named}".`);
+      throw new WrongUsage(`There is no file "${word}" with checks for lab "${named}".`);
     return keptChecks(session, await labCalled(session, word ?? named));
   }
   const content = await textOfFile(file);
@@ -61,7 +61,7 @@ async function labCalled(session: Session, name: string | undefined): Promise<La
   if (name === undefined)
     throw new Failure(
       'not-found',
-      `There is no ${USUAL_FILE} here: name a file with checks, or a lab that keeps some (labwired test LAB).`,
+      `There is no ${USUAL_FILE} here: name a file with checks, or a lab with stored checks (labwired test LAB).`,
     );
   try {
     return await session.labNamed(name);
@@ -82,7 +82,7 @@ async function keptChecks(session: Session, lab: LabObject): Promise<Asked> {
   if (text === undefined)
     throw new Failure(
       'not-found',
-      `Lab "${lab.name}" keeps no checks: write them below checks: in a file, then labwired test FILE --lab ${quoted(lab.name)} --keep`,
+      `Lab "${lab.name}" has no stored checks: write them below checks: in a file, then labwired test FILE --lab ${quoted(lab.name)} --keep`,
     );
   return checksOf(session, lab, text, `${KEPT_CHECKS} of lab ${lab.name}`);
 }

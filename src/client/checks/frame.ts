@@ -21,13 +21,13 @@ export async function lookForFrame(scene: Scene, { link: text, filter }: Wanted,
   if (link.capturing) {
     throw new Failure(
       'conflict',
-      `the link "${text}" is captured already: end that capture, as a link has one at a time`,
+      `the link "${text}" already has a capture: stop it first, because a link has one at a time`,
     );
   }
   if (filter !== undefined && !(await session.api.isLabwire())) {
     throw new Failure(
       'conflict',
-      `${session.api.address} is no Labwire, and captures all frames or none: leave the filter out`,
+      `${session.api.address} is not a Labwire and cannot filter captures: leave out the filter`,
     );
   }
   const place = `${scene.path}/links/${link.link_id}`;

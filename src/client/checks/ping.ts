@@ -24,8 +24,7 @@ async function addressOf(scene: Scene, to: string): Promise<string> {
   if (!node) return to;
   const line = addressLine(node.node_type);
   const address = line === undefined ? undefined : readAddress(await scene.ask(to, line, ADDRESS_SECONDS));
-  if (address === undefined)
-    throw new Failure('conflict', `"${to}" does not tell its address: write the address itself`);
+  if (address === undefined) throw new Failure('conflict', `"${to}" has no readable address: write the address itself`);
   return address;
 }
 

@@ -74,7 +74,7 @@ export async function startInOrder(session: Session, lab: LabObject, wanted: Wan
     if (!node)
       throw new Failure(
         'not-found',
-        `Lab "${lab.name}" has no node "${name}" yet: labwired apply ${fileWord(wanted)} makes it.`,
+        `Lab "${lab.name}" has no node "${name}" yet: create it with labwired apply ${fileWord(wanted)}`,
       );
     return [name, node] as const;
   });
@@ -92,7 +92,7 @@ export async function startInOrder(session: Session, lab: LabObject, wanted: Wan
       const [first] = missing;
       throw new Failure(
         'conflict',
-        `it is not started, as "${first}" is not ready${missing.length > 1 ? `, nor ${missing.length - 1} more` : ''}`,
+        `it is not started, because "${first}" is not ready${missing.length > 1 ? `, nor ${missing.length - 1} more` : ''}`,
       );
     }
     const { node_id: id, status } = ids.find(([one]) => one === name)![1];

@@ -13,5 +13,8 @@ export async function labOfFile(session: Session, wanted: WantedLab, named?: str
   if (named !== undefined) return session.labNamed(named);
   const lab = await findLab(session, wanted);
   if (lab) return lab;
-  throw new Failure('not-found', `There is no lab "${wanted.name}" yet: labwired apply ${fileWord(wanted)} makes it.`);
+  throw new Failure(
+    'not-found',
+    `There is no lab "${wanted.name}" yet: create it with labwired apply ${fileWord(wanted)}`,
+  );
 }

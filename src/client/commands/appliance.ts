@@ -28,15 +28,15 @@ function lacking({ complete, version, images }: ApplianceObject): string {
 
 export const appliance: Noun = {
   name: 'appliance',
-  summary: 'devices that the catalogue describes, for template create',
+  summary: 'devices of the catalogue, for template create',
   verbs: [
     verb({
       name: 'list',
       words: ['[WORD]'],
-      summary: 'versions with some image on the host, or with this word, and the images that they lack',
+      summary: 'lists versions with some image on the host, or with this word, and missing images',
       flags: {
-        all: { summary: 'those too of which no image is there' },
-        compute: { value: 'ID', summary: 'the host that is asked (local)' },
+        all: { summary: 'also versions without any image on the host' },
+        compute: { value: 'ID', summary: 'the host (local)' },
       },
       run: async (session, [word], { all, compute = 'local' }) => {
         const isWanted = ({ name }: ApplianceObject) => name.toLowerCase().includes((word ?? '').toLowerCase());

@@ -50,14 +50,16 @@ async function target(file: string): Promise<Writable> {
 /** @throws WrongUsage where a terminal would be shown frames */
 function refuseTerminal(to: string): void {
   if (to !== '-' || !process.stdout.isTTY) return;
-  throw new WrongUsage('A terminal cannot show frames: name a file with --to FILE, or let tshark -r - read them.');
+  throw new WrongUsage(
+    'A terminal cannot show frames: write them to a file with --to FILE, or pipe them to tshark -r -.',
+  );
 }
 
 /** What the captures of these links, or of all, have now. */
 async function merge(session: Session, wanted: readonly string[], flags: CaptureFlags): Promise<void> {
   const { to = '-', filter, format, seconds } = flags;
   if ([filter, format, seconds].some((flag) => flag !== undefined))
-    throw new WrongUsage('--merge reads captures that are there: leave out --filter, --format and --seconds.');
+    throw new WrongUsage('--merge reads existing captures: leave out --filter, --format and --seconds.');
   refuseTerminal(to);
   const { nodes, links, path } = await wiring(session);
   if (to !== '-') await mustBeFree(to, flags.force === true);
@@ -70,7 +72,7 @@ async function run(session: Session, words: readonly string[], flags: CaptureFla
   if (flags.merge) return merge(session, words, flags);
   const [wanted, ...others] = words;
   if (wanted === undefined) throw new WrongUsage('LINK is missing. Write: labwired capture LINK');
-  if (others.length > 0) throw new WrongUsage('One link is captured by a command; --merge reads captures of several.');
+  if (others.length > 0) throw new WrongUsage('Name one link; only --merge accepts several.');
   const body = bodyOf(flags);
   const { to = '-' } = flags;
   const seconds = flags.seconds === undefined ? undefined : secondsOf('--seconds', flags.seconds, 0);
@@ -78,10 +80,7 @@ async function run(session: Session, words: readonly string[], flags: CaptureFla
   const { nodes, links, path } = await wiring(session);
   const link = findLink(nodes, links, wanted);
   if (link.capturing && Object.keys(body).length > 0) {
-    throw new Failure(
-      'conflict',
-      'The link is captured already: leave out --filter and --format to read that capture.',
-    );
+    throw new Failure('conflict', 'The link already has a capture: leave out --filter and --format to read it.');
   }
   if (to !== '-') await mustBeFree(to, flags.force === true);
   const place = `${path}/${link.link_id}`;
@@ -125,24 +124,24 @@ async function copy(frames: Readable, output: Writable): Promise<void> {
   } catch (error) {
     const code = systemCode(error) ?? '';
     if (code === 'EPIPE' || (code === 'ERR_STREAM_PREMATURE_CLOSE' && frames.destroyed)) return;
-    throw new Failure('unavailable', `The capture broke off: ${messageOf(error)}`);
+    throw new Failure('unavailable', `The capture was interrupted: ${messageOf(error)}`);
   }
 }
 
 export const capture: Noun = {
   name: 'capture',
-  summary: 'what passes a link, as a pcap stream',
+  summary: 'captures of links',
   verbs: [
     verb({
       name: '',
       words: ['[LINK...]'],
-      summary: 'captures a link (its id, or one end: PC1 or PC1:e0) until Ctrl+C',
+      summary: 'captures a link, named by id or by one end (PC1 or PC1:e0), until Ctrl+C',
       flags: {
-        to: { value: 'FILE', summary: 'a file that grows; - is standard output, which is usual' },
-        filter: { value: 'EXPRESSION', summary: 'only frames that it accepts, such as "arp or icmp"' },
+        to: { value: 'FILE', summary: 'a file; - is standard output (default)' },
+        filter: { value: 'EXPRESSION', summary: 'only matching frames, such as "arp or icmp"' },
         format: { value: 'FORMAT', summary: `${FORMATS.join(', ')} (pcap)` },
-        seconds: { value: 'SECONDS', summary: 'ends by itself' },
-        merge: { summary: 'instead: what captures of these links, or of all, have now, as one pcapng file by time' },
+        seconds: { value: 'SECONDS', summary: 'end after this time' },
+        merge: { summary: 'instead: merge existing captures of these or all links into one pcapng file, by time' },
         force: REPLACES,
       },
       inLab: true,

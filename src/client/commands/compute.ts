@@ -24,7 +24,7 @@ const USUAL_PORT = 3080;
 const ADDRESS = { value: 'URL', summary: 'http[s]://[USER@]HOST[:PORT]' } as const;
 const PASSWORD = {
   value: 'FILE',
-  summary: "its first line is the password of the URL's user; else a person is asked",
+  summary: "a file whose first line is the password of the URL's user (typed at the terminal)",
 } as const;
 
 type Address = Pick<ComputeCreate, 'protocol' | 'host' | 'port'>;
@@ -33,13 +33,13 @@ type Address = Pick<ComputeCreate, 'protocol' | 'host' | 'port'>;
 function parseAddress(url: string): { address: Address; user: string } {
   if (hasPassword(url)) {
     throw new WrongUsage(
-      'All users of this host can read a password in a command line: leave it out, and use --compute-password-file or the prompt.',
+      'All users of this host can read a password in a command line: use --compute-password-file or the prompt instead.',
     );
   }
   const parsed = URL.parse(url);
   const protocol = parsed?.protocol === 'https:' ? 'https' : 'http';
   if (!parsed || parsed.protocol !== `${protocol}:` || parsed.hostname === '' || parsed.pathname !== '/') {
-    throw new WrongUsage(`"${url}" is not the address of a host: write ${ADDRESS.summary}`);
+    throw new WrongUsage(`"${url}" is not a host address: write ${ADDRESS.summary}`);
   }
   const host = parsed.hostname.replaceAll(/[[\]]/g, '');
   const given = parsed.port || (/:(80|443)\/?$/.exec(url)?.[1] ?? USUAL_PORT);
@@ -49,12 +49,12 @@ function parseAddress(url: string): { address: Address; user: string } {
 /** The password of a user, if there is one. @throws WrongUsage, Failure of the file */
 async function passwordOf(user: string, file: string | undefined): Promise<string | undefined> {
   if (file !== undefined && user === '') {
-    throw new WrongUsage('--compute-password-file: name the user, too: http://USER@HOST:PORT');
+    throw new WrongUsage('--compute-password-file needs a user in the URL: http://USER@HOST:PORT');
   }
   if (user === '') return undefined;
   if (file !== undefined) return firstLineOf(file, '--compute-password-file');
   if (process.stdin.isTTY) return askSecret(`Password of ${user} there: `);
-  throw new WrongUsage(`The password of ${user} there is missing: name its file with --compute-password-file FILE`);
+  throw new WrongUsage(`The password of ${user} is missing: use --compute-password-file FILE`);
 }
 
 interface UpdateFlags {
@@ -83,12 +83,12 @@ async function update(session: Session, wanted: string, flags: UpdateFlags): Pro
 
 export const compute: Noun = {
   name: 'compute',
-  summary: 'the hosts on which nodes run',
+  summary: 'hosts of nodes',
   verbs: [
     verb({
       name: 'list',
       words: [],
-      summary: 'all hosts, and how busy they are',
+      summary: 'lists all hosts with their load',
       flags: {},
       run: async (session) =>
         session.show(await session.api.get<ComputeObject[]>('/v2/computes'), idOf, [
@@ -103,7 +103,7 @@ export const compute: Noun = {
     verb({
       name: 'add',
       words: ['NAME', 'URL'],
-      summary: `another host for nodes, ${ADDRESS.summary}; of the release, too`,
+      summary: `adds a host for nodes, ${ADDRESS.summary}; a Labwire or a GNS3 server`,
       flags: { 'compute-password-file': PASSWORD },
       run: async (session, [name, url], { 'compute-password-file': file }) => {
         const { address, user } = parseAddress(url!);
@@ -116,11 +116,11 @@ export const compute: Noun = {
     verb({
       name: 'update',
       words: ['COMPUTE'],
-      summary: 'another address, user, password or name of a host',
+      summary: 'changes address, user, password or name of a host',
       flags: {
         url: ADDRESS,
         'compute-password-file': PASSWORD,
-        name: { value: 'NAME', summary: 'another name' },
+        name: { value: 'NAME', summary: 'the new name' },
       },
       run: async (session, [wanted], flags) => {
         const changed = await update(session, wanted!, flags);
@@ -130,7 +130,7 @@ export const compute: Noun = {
     verb({
       name: 'remove',
       words: ['COMPUTE...'],
-      summary: 'this server forgets the host; its nodes and images stay there',
+      summary: 'removes hosts from this server; their nodes and images stay there',
       flags: {},
       run: async (session, wanted) => {
         for (const word of wanted) {

@@ -23,13 +23,13 @@ async function tokenOf(address: string, { token, 'token-file': file }: AddFlags)
   const text = file === undefined ? await askSecret(`Token for ${address}: `) : await firstLineOf(file, '--token-file');
   const given = text.trim();
   if (given.startsWith(TOKEN_PREFIX) && !/\s/.test(given)) return given;
-  throw new WrongUsage(`${source} is no token, which begins with ${TOKEN_PREFIX}.`);
+  throw new WrongUsage(`${source} is not a token: tokens begin with ${TOKEN_PREFIX}.`);
 }
 
 async function add(session: Session, name: string, flags: AddFlags): Promise<void> {
   const { lab, force } = flags;
   const { server, 'password-file': passwordFile } = session.flags;
-  if (server === undefined) throw new WrongUsage('Say which server it is: --server http://USER@HOST:PORT');
+  if (server === undefined) throw new WrongUsage('--server is missing: name the server, http://USER@HOST:PORT');
   refusePassword(server);
   const ways = [passwordFile, flags.token, flags['token-file']].filter((way) => way !== undefined);
   if (ways.length > 1) throw new WrongUsage('--password-file, --token and --token-file: choose one.');
@@ -81,12 +81,12 @@ async function remove(session: Session, names: readonly string[]): Promise<void>
 
 export const context: Noun = {
   name: 'context',
-  summary: 'servers by names, kept for the next commands',
+  summary: 'named servers',
   verbs: [
     verb({
       name: 'list',
       words: [],
-      summary: 'all contexts; the one in use is marked',
+      summary: 'lists all contexts and marks the one in use',
       flags: {},
       isLocal: true,
       run: async (session) => {
@@ -106,12 +106,12 @@ export const context: Noun = {
     verb({
       name: 'add',
       words: ['NAME'],
-      summary: 'keeps --server under this name, and --password-file or a token if it is given',
+      summary: 'saves --server under this name, with --password-file or a token',
       flags: {
-        lab: { value: 'LAB', short: 'l', summary: 'the lab that its commands are about' },
-        token: { summary: 'ask for an API token, and keep it; without a terminal it is a line of standard input' },
-        'token-file': { value: 'FILE', summary: 'keep the token that is its first line' },
-        force: { summary: 'replace one of this name' },
+        lab: { value: 'LAB', short: 'l', summary: 'the lab of its commands' },
+        token: { summary: 'ask for an API token, or read it from standard input, and save it' },
+        'token-file': { value: 'FILE', summary: 'save the token in its first line' },
+        force: { summary: 'replace an existing context' },
       },
       isLocal: true,
       run: (session, [name], flags) => add(session, name!, flags),
@@ -119,7 +119,7 @@ export const context: Noun = {
     verb({
       name: 'use',
       words: ['[NAME]'],
-      summary: 'commands that name no server go there from now on; without a name: to none of them',
+      summary: 'makes it the default server; without a name: no context',
       flags: {},
       isLocal: true,
       run: (session, [name]) => use(session, name),
@@ -127,7 +127,7 @@ export const context: Noun = {
     verb({
       name: 'remove',
       words: ['NAME...'],
-      summary: 'forgets them',
+      summary: 'removes saved servers',
       flags: {},
       isLocal: true,
       run: (session, names) => remove(session, names),

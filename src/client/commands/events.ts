@@ -33,17 +33,17 @@ async function follow(session: Session, path: string): Promise<void> {
       session.print(session.width === undefined ? text : fitted(text, session.width));
     }
   }
-  throw new Failure('unavailable', 'The server has ended the stream of events.');
+  throw new Failure('unavailable', 'The server ended the event stream.');
 }
 
 export const events: Noun = {
   name: 'events',
-  summary: 'what happens, as it happens',
+  summary: 'live events',
   verbs: [
     verb({
       name: '',
       words: ['[LAB]'],
-      summary: 'in a lab, or to the labs, computes and templates of the server; until Ctrl+C',
+      summary: 'prints events of a lab, or of the labs, computes and templates of the server, until Ctrl+C',
       flags: {},
       run: async (session, [wanted]) => {
         const lab = wanted === undefined ? undefined : await session.labNamed(wanted);

@@ -38,10 +38,10 @@ export async function execute(
 ): Promise<void> {
   const until = expressionOf('--until', ends.until, (given) => new RegExp(given, 'm'));
   const prompt = expressionOf('--prompt', ends.prompt, promptAs);
-  if (until && prompt) throw new WrongUsage('--until and --prompt both say where the answer ends: choose one.');
+  if (until && prompt) throw new WrongUsage('--until and --prompt exclude each other: choose one.');
   const seconds = secondsOf('--timeout', timeout, USUAL_SECONDS);
-  if (session.json) throw new WrongUsage('--json: what a console says is no object of the API; leave it out.');
-  if (/[\r\n]/.test(line)) throw new WrongUsage('exec types one line; give several to several commands.');
+  if (session.json) throw new WrongUsage('--json: console output is not an API object; leave it out.');
+  if (/[\r\n]/.test(line)) throw new WrongUsage('exec types one line: use a command per line.');
   const { node, path } = await find();
   usableConsole(session, node);
   const hear = (text: string): void => {

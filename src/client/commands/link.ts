@@ -50,7 +50,7 @@ function changeOf(flags: UpdateFlags, found: LinkObject, nodes: readonly NodeObj
   const direction = from === undefined ? 'both' : directionFrom(found, findNode(nodes, from));
   const { preset, subscriber, ...members } = impairmentsOf(impair ?? []);
   if (from !== undefined && (preset ?? subscriber) !== undefined) {
-    throw new WrongUsage('--from: a preset is for both directions; leave --from out.');
+    throw new WrongUsage('--from: a preset applies to both directions; leave out --from.');
   }
   const asked = { preset, subscriber, ...(Object.keys(members).length > 0 && { [direction]: members }) };
   const other = direction === 'both' ? {} : found.impairments;
@@ -64,7 +64,7 @@ function changeOf(flags: UpdateFlags, found: LinkObject, nodes: readonly NodeObj
 function directionFrom({ nodes: [first, second] }: LinkObject, { node_id, name }: NodeObject): 'forward' | 'backward' {
   if (first?.node_id === node_id) return 'forward';
   if (second?.node_id === node_id) return 'backward';
-  throw new WrongUsage(`--from "${name}": this node is at no end of the link.`);
+  throw new WrongUsage(`--from "${name}": the link does not end at this node.`);
 }
 
 /** What is said of both directions as a whole. */
@@ -108,12 +108,12 @@ function impairmentsOf(given: readonly string[]): Record<string, unknown> {
 
 export const link: Noun = {
   name: 'link',
-  summary: 'the cables between nodes',
+  summary: 'links between nodes',
   verbs: [
     verb({
       name: 'list',
       words: [],
-      summary: 'all links of the lab',
+      summary: 'lists all links of the lab',
       flags: {},
       inLab: true,
       run: async (session) => {
@@ -130,7 +130,7 @@ export const link: Noun = {
     verb({
       name: 'create',
       words: ['NODE[:PORT]', 'NODE[:PORT]'],
-      summary: 'joins two ports, or the first free ones: PC1 Hub1:e3',
+      summary: 'links two nodes at these ports, or the first free ones: PC1 Hub1:e3',
       flags: {},
       inLab: true,
       run: async (session, words) => {
@@ -150,17 +150,17 @@ export const link: Noun = {
     verb({
       name: 'update',
       words: ['LINK...'],
-      summary: 'what the cable does to frames, and whether it is plugged; by id or by an end, PC1:e0',
+      summary: 'changes impairments and suspension of links, named by id or by an end, PC1:e0',
       flags: {
         impair: {
           value: 'NAME=VALUE',
           many: true,
-          summary: 'such as preset=geo_satellite or delay.ms=30, instead of all that was asked for',
+          summary: 'such as preset=geo_satellite or delay.ms=30; replaces all earlier impairments',
         },
-        from: { value: 'NODE', summary: 'what this node sends alone; the other direction stays as it is' },
-        clear: { summary: 'no impairments any more' },
-        suspend: { summary: 'as if it were unplugged' },
-        resume: { summary: 'plugged again' },
+        from: { value: 'NODE', summary: 'only the direction from this node' },
+        clear: { summary: 'remove all impairments' },
+        suspend: { summary: 'suspend the link, as if unplugged' },
+        resume: { summary: 'resume a suspended link' },
       },
       inLab: true,
       run: async (session, words, flags) => {
@@ -182,7 +182,7 @@ export const link: Noun = {
     verb({
       name: 'delete',
       words: ['LINK...'],
-      summary: 'by id, or by one end: PC1 or PC1:e0',
+      summary: 'deletes links, named by id or by one end: PC1 or PC1:e0',
       flags: {},
       inLab: true,
       run: async (session, words) => {

@@ -19,7 +19,7 @@ interface CreateFlags {
   account?: string;
 }
 
-const ACCOUNT = { value: 'NAME', summary: 'of another account, as an admin' } as const;
+const ACCOUNT = { value: 'NAME', summary: 'of another account (for admins)' } as const;
 
 /** @throws WrongUsage */
 function daysOf(given: string): number | null {
@@ -72,23 +72,23 @@ async function revoke(session: Session, wanted: readonly string[], account: stri
 
 export const token: Noun = {
   name: 'token',
-  summary: 'what programs log in with, in the place of a password',
+  summary: 'API tokens, with which programs log in',
   verbs: [
     verb({
       name: 'create',
       words: ['NAME'],
-      summary: 'prints a new token, this once',
+      summary: 'creates a token and prints it once',
       flags: {
-        role: { value: 'ROLE', summary: `the most that it may do: ${ROLES.join(', ')} (what its account may)` },
-        days: { value: 'DAYS', summary: `how long it is good, or ${FOR_EVER} (90)` },
-        account: { value: 'NAME', summary: 'for this account, at the local socket' },
+        role: { value: 'ROLE', summary: `its highest role: ${ROLES.join(', ')} (that of the account)` },
+        days: { value: 'DAYS', summary: `days until it expires, or ${FOR_EVER} (90)` },
+        account: { value: 'NAME', summary: 'its account, at the local socket' },
       },
       run: (session, [name], flags) => create(session, name!, flags),
     }),
     verb({
       name: 'list',
       words: [],
-      summary: 'your tokens, without their text',
+      summary: 'lists your tokens, without their text',
       flags: { account: ACCOUNT },
       run: async (session, _words, { account }) =>
         session.show(await tokens(session, account), ({ token_id }) => token_id, [
@@ -102,7 +102,7 @@ export const token: Noun = {
     verb({
       name: 'revoke',
       words: ['TOKEN...'],
-      summary: 'ends them, and what is open with them',
+      summary: 'revokes tokens and closes their connections',
       flags: { account: ACCOUNT },
       run: (session, wanted, { account }) => revoke(session, wanted, account),
     }),

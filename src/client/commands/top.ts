@@ -266,16 +266,16 @@ async function live(
 
 export const top: Noun = {
   name: 'top',
-  summary: 'what a lab does at the moment',
+  summary: 'live figures of a lab',
   verbs: [
     verb({
       name: '',
       words: ['[LAB]'],
-      summary: 'nodes, traffic of links and drops, again and again; q leaves it. Without a terminal: once',
+      summary: 'shows nodes, traffic and drops until q; without a terminal: once',
       flags: {
-        interval: { value: 'SECONDS', summary: `how often (${USUAL_SECONDS})` },
+        interval: { value: 'SECONDS', summary: `seconds between readings (${USUAL_SECONDS})` },
         sort: { value: 'KEY', summary: `the order of nodes: ${Object.keys(SORTS).join(', ')} (${USUAL_SORT})` },
-        once: { summary: 'one picture, measured over one interval' },
+        once: { summary: 'one reading, over one interval' },
       },
       inLab: true,
       run: (session, [wanted], flags) => run(session, wanted, flags),

@@ -19,7 +19,7 @@ const OTHER_SCREEN = { on: '\u001b[?1049h', off: '\u001b[?1049l' };
 export async function attachTerminal(session: Session, node: NodeObject, path: string): Promise<void> {
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY) {
-    throw new Failure('conflict', 'A console wants a terminal; without one: labwired node exec NODE LINE');
+    throw new Failure('conflict', 'node console needs a terminal; without one use labwired node exec NODE LINE');
   }
   usableConsole(session, node);
   const { columns: cols = 80, rows = 24 } = stdout;

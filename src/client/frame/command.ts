@@ -53,9 +53,12 @@ export function verb<const F extends Flags>(definition: Verb<F>): Verb {
 }
 
 export const COMMON_FLAGS = {
-  server: { value: 'URL', summary: 'http://[USER@]HOST:PORT or unix:PATH; else that of the context, or of this host' },
-  context: { value: 'NAME', summary: 'a server that labwired context add keeps; else $LABWIRE_CONTEXT' },
-  'password-file': { value: 'FILE', summary: 'its first line is the password, or a token' },
+  server: {
+    value: 'URL',
+    summary: 'http://[USER@]HOST:PORT or unix:PATH (the server of the context, or of this host)',
+  },
+  context: { value: 'NAME', summary: 'a server saved by labwired context add ($LABWIRE_CONTEXT)' },
+  'password-file': { value: 'FILE', summary: 'a file whose first line is the password or a token' },
   json: { summary: "the API's own objects, for programs" },
   quiet: { short: 'q', summary: 'identifiers only' },
   help: { short: 'h', summary: 'this text' },
@@ -65,13 +68,13 @@ export const LAB_FLAG = {
   lab: {
     value: 'LAB',
     short: 'l',
-    summary: 'the lab; else $LABWIRE_LAB, else that of the context, else the one that is open',
+    summary: 'the lab ($LABWIRE_LAB, else the lab of the context, else the open one)',
   },
 } as const satisfies Flags;
 
 /** Of commands that read a lab's file. */
 export const OUTSIDE = {
-  'allow-outside': { summary: 'the file may name files outside of its folder ({file: PATH})' },
+  'allow-outside': { summary: 'allow files outside the folder of the lab file ({file: PATH})' },
 } as const satisfies Flags;
 
 /** All flags that a verb takes. */
@@ -119,7 +122,7 @@ export function parseInvocation(nouns: readonly Noun[], given: readonly string[]
   if (!verb)
     throw new WrongUsage(
       name.startsWith('-')
-        ? `The flag ${name} stands behind the verb: labwired ${noun.name} VERB ${name}. ${see}`
+        ? `Write the flag ${name} after the verb: labwired ${noun.name} VERB ${name}. ${see}`
         : `There is no "labwired ${noun.name} ${name}"${didYouMean(
             name,
             noun.verbs.map((one) => one.name),
@@ -153,9 +156,8 @@ function checkCount(noun: Noun, verb: Verb, given: readonly string[]): void {
   const write = `Write: ${commandOf(noun, verb)}`;
   if (given.length < least)
     throw new WrongUsage(`${verb.words[given.length]?.replace('...', '')} is missing. ${write}`);
-  if (given.length > most) throw new WrongUsage(`"${given[most]}" is one word too many. ${write}`);
+  if (given.length > most) throw new WrongUsage(`"${given[most]}" is one argument too many. ${write}`);
   // A line may be empty: it is Return.
   const isName = (index: number): boolean => !verb.words[Math.min(index, verb.words.length - 1)]?.startsWith('LINE');
-  if (given.some((word, index) => word === '' && isName(index)))
-    throw new WrongUsage(`An empty word names nothing. ${write}`);
+  if (given.some((word, index) => word === '' && isName(index))) throw new WrongUsage(`An argument is empty. ${write}`);
 }

@@ -13,7 +13,7 @@ async function obey({ noun, verb, words, values, common }: Invocation, environme
     process.stdout.write(verb && verb.name !== '' ? verbHelp(noun, verb) : nounHelp(noun));
     return;
   }
-  if (common.json && common.quiet) throw new WrongUsage('--json and --quiet are two forms of a result: choose one.');
+  if (common.json && common.quiet) throw new WrongUsage('--json and --quiet exclude each other: choose one.');
   const session = await (verb.isLocal ? Session.withoutServer(common, environment) : Session.open(common, environment));
   session.ending.watch();
   try {
@@ -41,6 +41,6 @@ export async function runClient(words: readonly string[], environment: ClientEnv
     const code = systemCode(error);
     if (code === undefined) throw error;
     // Nobody reads any more what is written; `Ending` sees to it.
-    if (code !== 'EPIPE') throw new Failure('unavailable', `The connection broke off: ${messageOf(error)}`);
+    if (code !== 'EPIPE') throw new Failure('unavailable', `The connection was lost: ${messageOf(error)}`);
   }
 }

@@ -39,7 +39,7 @@ export async function contentOf(content: Content, { directory, outside }: Beside
       const leads = place === resolve(directory, path) ? '' : ` (${place})`;
       throw new Failure(
         'invalid',
-        `${path}${leads} is outside of the lab file's folder ${root}: copy it there, or allow it with --allow-outside`,
+        `${path}${leads} is outside the lab file's folder ${root}: copy it there, or allow it with --allow-outside`,
       );
     }
     return { bytes: await readRegularFile(place, LARGEST_BYTES, path), from: isInside ? path : place };

@@ -20,7 +20,7 @@ function endOf(text: string, names: readonly string[]): WantedEnd | undefined {
  */
 export function endsOf(text: string, names: readonly string[]): [WantedEnd, WantedEnd] {
   const parts = text.split(/\s+--\s+/);
-  if (parts.length < 2) throw new Failure('invalid', `"${text}" is no link: write NODE:PORT -- NODE:PORT`);
+  if (parts.length < 2) throw new Failure('invalid', `"${text}" is not a link: write NODE:PORT -- NODE:PORT`);
   for (let at = 1; at < parts.length; at++) {
     const sides = [parts.slice(0, at), parts.slice(at)].map((side) => endOf(side.join(' -- ').trim(), names));
     if (sides[0] && sides[1]) return [sides[0], sides[1]];

@@ -35,10 +35,7 @@ export function templateOf(
   const where = `${lab.file}:${place.line}:${place.column}: nodes.${name}.template`;
   if (found.length > 1) {
     const ids = found.map((one) => one.template_id).join(', ');
-    throw new Failure(
-      'conflict',
-      `${where}: ${found.length} templates are called "${wanted}"; name one by its id: ${ids}`,
-    );
+    throw new Failure('conflict', `${where}: ${found.length} templates are called "${wanted}"; use an id: ${ids}`);
   }
   const names = all.map((one) => one.name);
   throw new Failure(

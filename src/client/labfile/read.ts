@@ -185,10 +185,7 @@ class Reader {
           await this.#try(
             path,
             () => {
-              throw new Failure(
-                'invalid',
-                `there is a node "${node.name}" already (${other}); give this one another name`,
-              );
+              throw new Failure('invalid', `there is a node "${node.name}" already (${other}); choose another name`);
             },
             'key',
           );
@@ -297,7 +294,7 @@ function linkCopies(text: string): { text: string; number: number | undefined }[
   const sides = text.split(/(\s+--\s+)/).map((side) => copiesOf(side));
   const count = Math.max(...sides.map((copies) => copies.length));
   if (sides.some((copies) => copies.length !== 1 && copies.length !== count)) {
-    throw new Failure('invalid', `the ranges of "${text}" do not count equally far: write as many on both sides`);
+    throw new Failure('invalid', `the ranges of "${text}" have different lengths: use the same number on both sides`);
   }
   return Array.from({ length: count }, (_, index) => {
     const parts = sides.map((copies) => copies[copies.length === 1 ? 0 : index]!);

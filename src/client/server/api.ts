@@ -61,7 +61,7 @@ export class Api {
     if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.pathname !== '/') {
       throw new Failure(
         'invalid',
-        `"${withoutPassword(url)}" is not the address of a server: write http://HOST:PORT, or unix:/PATH for its local socket`,
+        `"${withoutPassword(url)}" is not a server address: write http://HOST:PORT, or unix:/PATH for its local socket`,
       );
     }
     this.#base = `${parsed.protocol}//${parsed.host}`;
@@ -218,7 +218,7 @@ export class Api {
   }
 
   #stranger(): Failure {
-    return new Failure('conflict', `What answers at ${this.address} is not a server of the GNS3 API, version 2.`);
+    return new Failure('conflict', `No server of the GNS3 API, version 2, answers at ${this.address}.`);
   }
 
   #unreachable(thrown: unknown): Failure {

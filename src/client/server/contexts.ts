@@ -41,7 +41,7 @@ export async function readContexts(file: string): Promise<Contexts> {
   try {
     kept = v.parse(Contexts, JSON.parse(text));
   } catch (error) {
-    throw new Failure('invalid', `${file} is not a list of contexts as labwired writes it: mend it, or remove it.`, {
+    throw new Failure('invalid', `${file} is not a valid list of contexts: correct it, or remove it.`, {
       cause: error,
     });
   }

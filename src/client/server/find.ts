@@ -27,7 +27,7 @@ export function findNamed<T>(kind: string, all: readonly T[], named: (one: T) =>
   if (found.length === 1) return found[0]!;
   if (found.length > 1) {
     const ids = found.map((one) => named(one).id).join(', ');
-    throw new Failure('conflict', `There are ${found.length} ${kind}s "${wanted}"; name one by its id: ${ids}`);
+    throw new Failure('conflict', `There are ${found.length} ${kind}s "${wanted}"; use an id: ${ids}`);
   }
   throw notFound(
     kind,

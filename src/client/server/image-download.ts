@@ -45,7 +45,7 @@ export async function receiveImage(session: Session, { path, file, md5, size }: 
       return;
     }
     await unlink(part);
-    throw new Failure('conflict', `${file}: the image has changed on its way: give the command again.`);
+    throw new Failure('conflict', `${file}: the image changed during the download: repeat the command.`);
   } catch (error) {
     if (!(error instanceof BrokenOff)) throw fileFailure(error, part);
     throw new Failure('unavailable', `${error.message}${goOn()}`, { cause: error });

@@ -26,7 +26,7 @@ export async function sendImage(session: Session, file: string, { path, name }: 
   const status = await stat(file).catch((error: unknown) => {
     throw fileFailure(error, file);
   });
-  if (!status.isFile()) throw new Failure('conflict', `${file}: it is not a file that can be sent.`);
+  if (!status.isFile()) throw new Failure('conflict', `${file}: only regular files can be sent.`);
   const { size: filesize, mtimeMs } = status;
   // The same for the same file and place; another one when the file has changed meanwhile.
   const id = uuidOf([path, name, resolve(file), filesize, mtimeMs].join('\0'));

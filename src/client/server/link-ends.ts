@@ -90,10 +90,10 @@ export function findLink(nodes: readonly NodeObject[], links: readonly LinkObjec
   }
   const found = linksAt(links, parseEnd(nodes, wanted));
   if (found.length === 1) return found[0]!;
-  if (found.length === 0) throw new Failure('not-found', `No link is at "${wanted}".`);
+  if (found.length === 0) throw new Failure('not-found', `"${wanted}" has no link.`);
   const ends = found.flatMap((link) => link.nodes.map((end) => endText(nodes, end)));
   const own = ends.filter((text) => text.startsWith(`${wanted}:`));
-  throw new Failure('conflict', `${found.length} links are at "${wanted}"; name one of its ports: ${own.join(', ')}`);
+  throw new Failure('conflict', `"${wanted}" has ${found.length} links; name one of its ports: ${own.join(', ')}`);
 }
 
 /** `: e0 is linked to Switch1:e0`, of an end without a free port. */

@@ -55,7 +55,7 @@ export async function chooseServer(flags: ChoiceFlags, environment: ClientEnviro
 export function refusePassword(server: string): void {
   if (!hasPassword(server)) return;
   throw new WrongUsage(
-    'All users of this host can read a password in --server: leave it out there, and use --password-file, $LABWIRE_SERVER or the prompt.',
+    'All users of this host can read a password in --server: use --password-file, $LABWIRE_SERVER or the prompt instead.',
   );
 }
 

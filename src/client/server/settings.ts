@@ -32,7 +32,7 @@ export interface Settable {
 }
 
 /** The flag. */
-export const SET = { value: 'NAME=VALUE', many: true, summary: 'a setting, such as ram=512; again for more' } as const;
+export const SET = { value: 'NAME=VALUE', many: true, summary: 'a setting, such as ram=512; repeatable' } as const;
 
 /** Members that have commands and flags of their own, or are the server's. */
 const IDENTITY = [

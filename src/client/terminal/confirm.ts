@@ -11,7 +11,10 @@ export async function confirm(question: string, yes: boolean): Promise<void> {
   if (yes) return;
   const { stdin, stderr } = process;
   if (!stdin.isTTY)
-    throw new Failure('conflict', `${question} Nothing was done: nobody is here to ask; say so with --yes.`);
+    throw new Failure(
+      'conflict',
+      `${question} Nothing was done, because there is no terminal to ask: confirm with --yes.`,
+    );
   using reader = createInterface({ input: stdin, output: stderr });
   // Ctrl+C ends the command as ever.
   reader.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));

@@ -11,12 +11,12 @@ import type { Body } from '../server/api.ts';
 import { meter } from './progress.ts';
 
 /** The flag of commands that write a file. */
-export const REPLACES = { summary: 'replace a file that is there' } as const;
+export const REPLACES = { summary: 'replace an existing file' } as const;
 
 /** @throws Failure for a file that is there, unless it may be replaced */
 export async function mustBeFree(file: string, force: boolean): Promise<void> {
   if (!force && (await exists(file))) {
-    throw new Failure('conflict', `${file} is there already: name another with --to FILE, or replace it with --force.`);
+    throw new Failure('conflict', `${file} exists already: choose another with --to FILE, or replace it with --force.`);
   }
 }
 
@@ -52,7 +52,7 @@ export async function fileBody(session: Session, file: string, start = 0): Promi
     const status = await handle.stat();
     if (!status.isFile()) {
       await handle.close();
-      throw new Failure('conflict', `${file}: it is not a file that can be sent.`);
+      throw new Failure('conflict', `${file}: only regular files can be sent.`);
     }
     const content = handle.createReadStream({ start, highWaterMark: 256 * 1024 });
     const shown = meter(session, () => start + content.bytesRead, status.size, start);

@@ -26,7 +26,7 @@ export interface Screen extends AsyncDisposable {
  */
 export function fullScreen(session: Session, redraw: () => void, pressed: (key: string) => void): Screen {
   const { stdin, stdout } = process;
-  if (!stdin.isTTY || !stdout.isTTY) throw new Failure('conflict', 'A screen wants a terminal.');
+  if (!stdin.isTTY || !stdout.isTTY) throw new Failure('conflict', 'This needs a terminal.');
   const { promise: left, resolve } = Promise.withResolvers<void>();
   const typed = (keys: Buffer): void => {
     const text = keys.toString();
