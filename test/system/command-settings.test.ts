@@ -57,7 +57,7 @@ test('nodes are made of a type and changed, with settings that are checked by th
   await labwired.fails(1, /console/, 'node', 'create', 'broken', '--template', 'VPCS', '--set', 'console=70000');
   assert.equal((await labwired.say('node', 'list', '-q')).split('\n').length, 2, 'the one that could not be is gone');
   const taken = `console=${pc.console}`;
-  const refused = new RegExp(`--set ${taken}: the server cannot give this port`);
+  const refused = new RegExp(`--set ${taken}: this port is unavailable`);
   for (const kind of [
     ['--type', 'vpcs'],
     ['--template', 'VPCS'],
@@ -84,7 +84,7 @@ test('nodes are made of a type and changed, with settings that are checked by th
   );
   assert.equal(nodes.find(({ name }) => name === 'Ünï')?.x, 7);
   await labwired.fails(2, /Say what to change/, 'node', 'update', 'Ünï');
-  await labwired.fails(2, /for one node alone/, 'node', 'update', 'Ünï', hub.name, '--name', 'x');
+  await labwired.fails(2, /need a single node/, 'node', 'update', 'Ünï', hub.name, '--name', 'x');
 });
 
 test('cables are impaired, cleared, unplugged and plugged, and a lab is renamed and copied with what it has', async (t) => {
@@ -128,7 +128,7 @@ test('cables are impaired, cleared, unplugged and plugged, and a lab is renamed 
   await refused(2, /write KIND\.MEMBER=VALUE/, '--impair', 'delay.ms.x=1');
   await refused(2, /Say what to change/);
   await refused(2, /choose one of two/, '--suspend', '--resume');
-  await refused(2, /a preset is for both directions/, '--from', 'PC1', '--impair', 'preset=adsl');
+  await refused(2, /a preset applies to both directions/, '--from', 'PC1', '--impair', 'preset=adsl');
   await labwired.say('node', 'create', 'PC3', '--template', 'VPCS');
   await refused(2, /the link does not end at this node/, '--from', 'PC3', '--clear');
 
@@ -352,11 +352,11 @@ test('templates are made of a type, or of an appliance whose image is there, and
     'x',
     `http://u:p@127.0.0.1:${port}`,
   );
-  await labwired.fails(2, /is missing: name its file/, 'compute', 'add', 'x', `http://u@127.0.0.1:${port}`);
+  await labwired.fails(2, /is missing: use --compute-password-file/, 'compute', 'add', 'x', `http://u@127.0.0.1:${port}`);
   await labwired.fails(2, /is not a host address: write http/, 'compute', 'add', 'x', '127.0.0.1');
   writeFileSync(join(directory, 'secret'), 'p@ss\n');
   const withPassword = ['--compute-password-file', 'secret'];
-  await labwired.fails(2, /name the user, too/, 'compute', 'update', 'rack 2', ...withPassword);
+  await labwired.fails(2, /needs a user in the URL/, 'compute', 'update', 'rack 2', ...withPassword);
   const changed = JSON.parse(
     await labwired.say(
       'compute',
