@@ -187,6 +187,6 @@ test('contexts name servers, and hold no password', async (t) => {
   assert.match(await labwired.say('lab', 'list'), /here/, 'what is forgotten is not in use');
 
   writeFileSync(kept, 'no JSON');
-  await labwired.fails(1, /contexts\.json is not a list of contexts/, 'lab', 'list');
+  await labwired.fails(1, /contexts\.json is not a valid list of contexts/, 'lab', 'list');
   assert.match(await elsewhere.say('lab', 'list'), /here/);
 });
