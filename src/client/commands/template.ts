@@ -105,7 +105,7 @@ export const template: Noun = {
       summary: 'changes what nodes of it will be; those that are there stay as they are',
       flags: { set: SET, name: { value: 'NAME', summary: 'another name' } },
       run: async (session, [wanted], flags) => {
-        const changed = await update(session, wanted!, flags);
+        const changed = await update(session, wanted, flags);
         session.tell(`Template "${changed.name}" is changed.`, idOf(changed), changed);
       },
     }),
