@@ -46,7 +46,8 @@ interface Host {
 export async function userCommand(config: Config, command: UserCommand, sudoUser?: string): Promise<string> {
   const { state } = config;
   const [verb = '', name = ''] = command.words;
-  const act = VERBS[verb]!;
+  const act = VERBS[verb];
+  if (act === undefined) throw new WrongUsage(`There is no "labwired user ${verb}". See labwired user --help`);
   if (command.role !== undefined) roleOf(command.role);
   // The file may be readable for root alone: before the rights go.
   const fromFile = command.passwordFile === undefined ? undefined : await passwordIn(command.passwordFile);
@@ -85,8 +86,8 @@ const VERBS: Readonly<Record<string, (host: Host, name: string, given: Given) =>
     return `The password of ${account.name} was changed${said}.\n`;
   },
 
-  async role(host, name, given) {
-    const role = roleOf(given.role!);
+  async role(host, name, { role: given = '' }) {
+    const role = roleOf(given);
     const account = await host.file.update(name, { role }, requireNotHost(host, name));
     await note(host, 'role', account.name, role);
     return `${account.name} is ${role} now.\n`;

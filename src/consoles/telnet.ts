@@ -206,10 +206,9 @@ export class TelnetSession {
 
   /** The window size if the subnegotiation told one. Zero means that the client does not know (RFC 1073). */
   #windowSize(): WindowSize | undefined {
-    const [option, ...bytes] = this.#subnegotiation;
-    if (option !== NAWS || bytes.length !== 4 || !this.#theirs.has(NAWS)) return undefined;
-    const columns = bytes[0]! * 256 + bytes[1]!;
-    const rows = bytes[2]! * 256 + bytes[3]!;
+    const said = Buffer.from(this.#subnegotiation);
+    if (said[0] !== NAWS || said.length !== 5 || !this.#theirs.has(NAWS)) return undefined;
+    const [columns, rows] = [said.readUInt16BE(1), said.readUInt16BE(3)];
     return columns > 0 && rows > 0 ? { columns, rows } : undefined;
   }
 }

@@ -68,7 +68,8 @@ export class WatcherBytes {
       rest = rest.subarray(taken);
     }
     this.#held = Uint8Array.from(rest);
-    return passing.length === 1 ? passing[0]! : Buffer.concat(passing);
+    const [only] = passing;
+    return only && passing.length === 1 ? only : Buffer.concat(passing);
   }
 
   /** @returns how many bytes were taken; 0: more are needed */
@@ -82,7 +83,7 @@ export class WatcherBytes {
       if (!VERSION.test(version)) throw new UnfitMessage('Only clients of RFB 3.7 and 3.8 can watch this display.');
       this.#state = 'way';
     } else if (this.#state === 'way') {
-      const loginBytes = LOGIN_BYTES.get(piece[0]!);
+      const loginBytes = LOGIN_BYTES.get(piece[0] ?? -1);
       if (loginBytes === undefined)
         throw new UnfitMessage(`A display cannot be watched with security type ${piece[0]}.`);
       this.#loginBytes = loginBytes;
@@ -93,7 +94,7 @@ export class WatcherBytes {
 
   /** The same. What is dropped need not be there as a whole. */
   #message(rest: Uint8Array, passing: Uint8Array[]): number {
-    const kind = KINDS.get(rest[0]!);
+    const kind = KINDS.get(rest[0] ?? -1);
     if (!kind)
       throw new UnfitMessage(`Message ${rest[0]} is not known: a display that is watched takes no such thing.`);
     if (rest.length < kind.head) return 0;

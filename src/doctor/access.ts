@@ -1,8 +1,10 @@
 // Who gets in: the account and the first password, the accounts of a host that several share, the local socket; and what is written down
 // of what they change.
+
 import { lstat, stat, statfs } from 'node:fs/promises';
 import { SERVICE_SOCKET } from '../config/load.ts';
 import { messageOf, systemCode } from '../failures.ts';
+import { ownUser } from '../host/processes/own-user.ts';
 import { quoted } from '../host/terminal/shell-word.ts';
 import { commands, missing, ok, type Verdict, warning } from '../host/values/check-result.ts';
 import { isReachable } from '../http/access/local-socket.ts';
@@ -125,7 +127,7 @@ async function examineSocket({ loaded: { config }, daemon }: Patient): Promise<V
       return warning(`${path} can be opened by other users`, commands(`chmod 600 ${quoted(path)}`));
     return ok(`${path}, owner ${userName(found.uid)}`);
   }
-  const isOthers = process.geteuid!() !== 0 && process.geteuid!() !== found.uid;
+  const isOthers = ![0, found.uid].includes(ownUser());
   if (isOthers) return ok(`${path}, for ${userName(found.uid)} and root alone`);
   if (daemon === undefined) return ok(`${path}, left by a server that was killed; the next one takes its place`);
   return warning(`nobody answers at ${path}`, 'start the server again: without it commands need address and password');

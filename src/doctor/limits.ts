@@ -1,7 +1,9 @@
 // How large a lab this host allows: each limit told in virtual PCs, so that people can compare.
+
 import { watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../failures.ts';
+import { ownUser } from '../host/processes/own-user.ts';
 import { commands, missing, ok, type Remedy, type Verdict, warning } from '../host/values/check-result.ts';
 import type { Check, Patient } from './check.ts';
 import { numberIn, softLimit, textOf } from './kernel-files.ts';
@@ -89,7 +91,7 @@ function taskLimits(daemon: number | undefined): TaskLimit[] {
     limits.push({ name: `kernel.${name}`, limit, used: threads, fix: commands(`sysctl -w kernel.${name}=${plenty}`) });
   }
   // Root is not held to it (setrlimit(2), RLIMIT_NPROC).
-  if (process.getuid!() === 0) return limits;
+  if (ownUser() === 0) return limits;
   return [
     ...limits,
     { name: 'ulimit -u', limit: softLimit('Max processes', limitsOf(daemon)), used: 0, fix: 'ulimit -u 65536' },
@@ -100,8 +102,9 @@ export const processes: Check = {
   subject: 'processes',
   see: 'install#limits',
   examine({ daemon }) {
-    const known = taskLimits(daemon).filter(({ limit }) => limit !== undefined);
-    const rooms = known.map(({ limit, used, name, fix }) => ({ room: limit! - used, name, fix }));
+    const rooms = taskLimits(daemon).flatMap(({ limit, used, name, fix }) =>
+      limit === undefined ? [] : { room: limit - used, name, fix },
+    );
     const [least] = rooms.sort((one, other) => one.room - other.room);
     if (least === undefined) return undefined;
     const { room, name, fix } = least;

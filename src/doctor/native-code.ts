@@ -36,7 +36,7 @@ export const addons: Check = {
       const fix = isPackaged()
         ? 'set LABWIRE_ADDON_DIR to a directory that can be written and is not mounted noexec'
         : 'npm ci, then npm run addons';
-      return missing(messageOf(thrown).split('\n', 1)[0]!, fix);
+      return missing(messageOf(thrown).replace(/\n.*/s, ''), fix);
     }
   },
 };

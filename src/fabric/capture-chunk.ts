@@ -40,7 +40,7 @@ export class CaptureChunk {
   }
 
   statistics(): CaptureStatistics {
-    const [frames, bytes, drops, filtered] = this.#figures as unknown as [number, number, number, number];
+    const [frames = 0, bytes = 0, drops = 0, filtered = 0] = this.#figures;
     return { frames, bytes, drops, filtered };
   }
 }

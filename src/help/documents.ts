@@ -27,8 +27,8 @@ export interface Document {
 
 /** Text of each document by its topic. */
 function texts(): Record<string, string> {
-  if (isPackaged())
-    return JSON.parse(brotliDecompressSync(embedded('documents.json.br')!).toString()) as Record<string, string>;
+  const packed = isPackaged() ? embedded('documents.json.br') : undefined;
+  if (packed) return JSON.parse(brotliDecompressSync(packed).toString()) as Record<string, string>;
   const names = readdirSync(join(SOURCES, 'docs')).filter((name) => name.endsWith('.md'));
   const read = (path: string): string => readFileSync(join(SOURCES, path), 'utf8');
   return Object.fromEntries([

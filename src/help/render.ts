@@ -28,7 +28,7 @@ function leadsTo(page: Page, href: string): string {
 }
 
 /** Words of a paragraph; the only newlines are those that the text asks for. */
-function inline(page: Page, tokens: readonly Token[]): string {
+function inline(page: Page, tokens: readonly Token[] = []): string {
   return tokens
     .map((token): string => {
       switch (token.type) {
@@ -39,13 +39,13 @@ function inline(page: Page, tokens: readonly Token[]): string {
         case 'codespan':
           return styled(page, 'code', token.text);
         case 'strong':
-          return styled(page, 'strong', inline(page, token.tokens!));
+          return styled(page, 'strong', inline(page, token.tokens));
         case 'em':
-          return styled(page, 'emphasis', inline(page, token.tokens!));
+          return styled(page, 'emphasis', inline(page, token.tokens));
         case 'image':
           return `[picture: ${token.text}]`;
         case 'link': {
-          const said = inline(page, token.tokens!);
+          const said = inline(page, token.tokens);
           // An address that stands there as such is said once.
           return said === token.href ? said : `${said} ${styled(page, 'link', leadsTo(page, token.href))}`;
         }
@@ -68,14 +68,14 @@ function list(page: Page, { items, ordered, start, loose }: Tokens.List): string
   const room = Math.max(...marks.map((mark) => mark.length));
   return items.flatMap((item, index) => {
     const lines = blocks({ ...page, width: page.width - room }, item.tokens, loose);
-    return [...(loose && index > 0 ? [''] : []), ...behind(filled(marks[index]!, room), lines)];
+    return [...(loose && index > 0 ? [''] : []), ...behind(filled(marks[index] ?? '', room), lines)];
   });
 }
 
 function block(page: Page, token: Token): string[] {
   switch (token.type) {
     case 'heading': {
-      const text = styled(page, 'title', inline(page, token.tokens!));
+      const text = styled(page, 'title', inline(page, token.tokens));
       return wrapped(`${page.style('title', '#'.repeat(token.depth))} ${text}`, page.width);
     }
     case 'code':
@@ -97,7 +97,7 @@ function block(page: Page, token: Token): string[] {
       );
     }
     case 'blockquote':
-      return blocks({ ...page, width: page.width - 2 }, token.tokens!, true).map((line) => `| ${line}`);
+      return blocks({ ...page, width: page.width - 2 }, token.tokens ?? [], true).map((line) => `| ${line}`);
     case 'hr':
       return ['─'.repeat(page.width)];
     case 'html':

@@ -18,8 +18,9 @@ function widthsOf(rows: readonly (readonly string[])[], columns: number, width: 
   if (sum(least) > room) return undefined;
   // The column that has most to give gives one, until all fit.
   while (sum(widths) > room) {
-    const spare = widths.map((one, column) => (one > least[column]! ? one : 0));
-    widths[spare.indexOf(Math.max(...spare))]!--;
+    const spare = widths.map((one, column) => (one > (least[column] ?? 0) ? one : 0));
+    const widest = Math.max(...spare);
+    widths[spare.indexOf(widest)] = widest - 1;
   }
   return widths;
 }
@@ -55,7 +56,7 @@ export function documentTable(
     const height = Math.max(...cells.map((cell) => cell.length));
     return Array.from({ length: height }, (_, at) =>
       cells
-        .map((cell, column) => filled(cell[at] ?? '', widths[column]!))
+        .map((cell, column) => filled(cell[at] ?? '', widths[column] ?? 0))
         .join(gap)
         .trimEnd(),
     );

@@ -80,8 +80,11 @@ export const developmentRoutes: Route[] = [];
 
 /** `version` is the release that clients are told. */
 export function pageRoutes(version: string): Route[] {
-  const page = async ({ headers }: { headers: Headers }): Promise<Response> =>
-    answer('index.html', (await webFile('index.html'))!, headers, 'no-cache');
+  const page = async ({ headers }: { headers: Headers }): Promise<Response> => {
+    const file = await webFile('index.html');
+    if (!file) throw new Error('the page has no index.html');
+    return answer('index.html', file, headers, 'no-cache');
+  };
   return [
     // Clients of API 1 ask here, to tell their users that they are too old.
     route('GET /v1/version', {}, () => ({ version })),

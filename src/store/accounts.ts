@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { Failure, messageOf, systemCode } from '../failures.ts';
+import { Failure, ignore, messageOf, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { hashPassword, isPasswordHash } from '../host/values/password-hash.ts';
 import { hashOfToken, normalName, ROLES, type Role, TOKEN_PREFIX } from './roles.ts';
@@ -145,7 +145,7 @@ export class AccountsFile {
     const name = checkedName(given.name);
     const password = await hashPassword(checkedPassword(given.password));
     const account = { id: randomUUID(), name, role: given.role, password, created: new Date().toISOString() };
-    await this.#change((content) => {
+    return this.#change((content) => {
       const names = [...others, ...content.accounts.map((one) => one.name)];
       const taken = names.find((one) => normalName(one).toLowerCase() === name.toLowerCase());
       if (taken !== undefined) throw new Failure('conflict', `name: there is already an account "${taken}".`);
@@ -153,9 +153,8 @@ export class AccountsFile {
         throw new Failure('conflict', `name: there are ${MOST_ACCOUNTS} accounts already; remove one first.`);
       if (others.length === 0 && content.accounts.length === 0 && account.role !== 'admin')
         throw new Failure('invalid', 'role: the first account has to be an admin, who can add and remove the others.');
-      return { ...content, accounts: [...content.accounts, account] };
+      return [{ ...content, accounts: [...content.accounts, account] }, account];
     });
-    return account;
   }
 
   /**
@@ -169,29 +168,23 @@ export class AccountsFile {
     hasOtherAdmin: boolean,
   ): Promise<StoredAccount> {
     const hash = password === undefined ? undefined : await hashPassword(checkedPassword(password));
-    let updated: StoredAccount | undefined;
-    await this.#change((content) => {
+    return this.#change((content) => {
       const account = named(content, name);
       const changed = { ...account, role: role ?? account.role, password: hash ?? account.password };
-      updated = changed;
       const accounts = content.accounts.map((one) => (one === account ? changed : one));
       requireAdmin(accounts, hasOtherAdmin);
-      return { ...content, accounts };
+      return [{ ...content, accounts }, changed];
     });
-    return updated!;
   }
 
   /** Removes an account with its tokens. @throws Failure `not-found`, `conflict` for the last admin */
-  async remove(name: string, hasOtherAdmin: boolean): Promise<StoredAccount> {
-    let removed: StoredAccount | undefined;
-    await this.#change((content) => {
+  remove(name: string, hasOtherAdmin: boolean): Promise<StoredAccount> {
+    return this.#change((content) => {
       const account = named(content, name);
-      removed = account;
       const accounts = content.accounts.filter((one) => one !== account);
       requireAdmin(accounts, hasOtherAdmin);
-      return { accounts, tokens: content.tokens.filter((token) => token.account !== account.id) };
+      return [{ accounts, tokens: content.tokens.filter((token) => token.account !== account.id) }, account];
     });
-    return removed!;
   }
 
   /** Makes a token for an account; its text is known to nobody later. @throws Failure `conflict` when there are too many */
@@ -209,38 +202,37 @@ export class AccountsFile {
       const tokens = content.tokens.filter(({ expires }) => expires === null || Date.parse(expires) > now);
       if (tokens.filter(({ account }) => account === given.account).length >= MOST_TOKENS)
         throw new Failure('conflict', `There are ${MOST_TOKENS} tokens of this account already; revoke one first.`);
-      return { ...content, tokens: [...tokens, token] };
+      return [{ ...content, tokens: [...tokens, token] }, token];
     });
     return { text, token };
   }
 
   /** Removes a token, of this account unless it is undefined. @throws Failure `not-found` */
-  async removeToken(id: string, account: string | undefined): Promise<StoredToken> {
-    let removed: StoredToken | undefined;
-    await this.#change((content) => {
-      removed = content.tokens.find((one) => one.id === id && (account === undefined || one.account === account));
+  removeToken(id: string, account: string | undefined): Promise<StoredToken> {
+    return this.#change((content) => {
+      const removed = content.tokens.find((one) => one.id === id && (account === undefined || one.account === account));
       if (removed === undefined) throw new Failure('not-found', `token_id: there is no token ${id}.`);
-      return { ...content, tokens: content.tokens.filter((one) => one !== removed) };
+      return [{ ...content, tokens: content.tokens.filter((one) => one !== removed) }, removed];
     });
-    return removed!;
   }
 
   /** Changes follow one another, also those of other programs: each begins with what the one before has left. */
-  async #change(work: (content: AccountsContent) => AccountsContent): Promise<void> {
+  async #change<T>(work: (content: AccountsContent) => readonly [AccountsContent, T]): Promise<T> {
     const changed = this.#turn.then(() => this.#exclusively(work));
-    this.#turn = changed.catch(() => {});
-    await changed;
+    this.#turn = changed.then(ignore, ignore);
+    return changed;
   }
 
-  async #exclusively(work: (content: AccountsContent) => AccountsContent): Promise<void> {
+  async #exclusively<T>(work: (content: AccountsContent) => readonly [AccountsContent, T]): Promise<T> {
     const { connect, settle } = await import('./database.ts'); // for changes alone: a start reads no more than it needs
     const connection = await connect(this.#lock, PATIENCE_MS).catch((thrown: unknown) => {
       throw new Failure('conflict', `${this.#lock} cannot be used (${messageOf(thrown)}).`, { cause: thrown });
     });
     try {
       await settle((done) => connection.exec('BEGIN EXCLUSIVE', done));
-      const content = work(await this.read());
+      const [content, result] = work(await this.read());
       await writeFileAtomically(this.path, `${JSON.stringify(content, undefined, 2)}\n`, { mode: MODE });
+      return result;
     } catch (thrown) {
       if (systemCode(thrown) !== 'SQLITE_BUSY') throw thrown;
       throw new Failure('unavailable', 'Another program is changing the accounts: try again.', { cause: thrown });

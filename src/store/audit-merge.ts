@@ -27,8 +27,7 @@ export function mergeAudit({ before, full, largest }: AuditMerge): void {
 function fairShare(texts: readonly string[], largest: number): string {
   const counts = new Map<string, number>();
   const lines: { at: number; text: string; rank: number }[] = [];
-  for (let at = texts.length - 1; at >= 0; at -= 1) {
-    const text = texts[at]!;
+  for (const [at, text] of [...texts.entries()].reverse()) {
     const line = parsed(text);
     if (line === undefined) continue;
     const kind = JSON.stringify([line.account, line.action, line.status >= REFUSED]);

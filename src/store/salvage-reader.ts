@@ -102,7 +102,8 @@ async function tableOf(connection: sqlite3.Database, { name, key, columns }: Tab
   const rows = new Map<number, Row>();
   const note = (found: Row[]): number | undefined => {
     for (const row of found) rows.set(Number(row['position']), row);
-    return found.length === 0 ? undefined : Number(found.at(-1)!['position']);
+    const last = found.at(-1);
+    return last && Number(last['position']);
   };
   /** Reads on in one direction until nothing comes, which is the end, or nothing can be read. */
   const readOn = async (order: 'ASC' | 'DESC'): Promise<{ at: number | undefined; isEnd: boolean }> => {

@@ -38,11 +38,11 @@ export async function launchSupervisor(directory: string, instance: string): Pro
     );
     child.once('error', reject);
     child.once('exit', (code, signal) => reject(new Error(`it ended at once (${signal ?? `exit code ${code}`})`)));
-    child.stdout!.once('data', () => resolve());
+    child.stdout?.once('data', () => resolve());
     const late = setTimeout(() => reject(new Error('it does not answer')), PATIENCE_MS);
     await listening.finally(() => {
       clearTimeout(late);
-      child.stdout!.destroy();
+      child.stdout?.destroy();
       child.removeAllListeners();
       child.on('error', () => {});
       child.unref();

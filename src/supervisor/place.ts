@@ -1,7 +1,9 @@
 // Where the supervisor's socket is: a directory of the state directory into which only its owner can look.
+
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../failures.ts';
+import { ownUser } from '../host/processes/own-user.ts';
 
 const DIRECTORY = 'supervisor';
 /** Its name in earlier releases, whose process may still keep programs there. */
@@ -30,7 +32,7 @@ export function socketPath(directory: string, held: DisposableStack): string {
   const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   held.defer(() => closeSync(descriptor));
   const { uid, mode } = fstatSync(descriptor);
-  if (uid !== process.geteuid!() || (mode & 0o077) !== 0) {
+  if (uid !== ownUser() || (mode & 0o077) !== 0) {
     throw new Failure('conflict', `${directory} must belong to the user that runs labwired, with mode 0700.`);
   }
   const path = join(directory, SOCKET);

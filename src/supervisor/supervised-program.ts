@@ -119,8 +119,7 @@ export class SupervisedProgram {
 
   #flush(): void {
     this.#retry = undefined;
-    while (this.#open && this.#terminal && this.#input.length > 0) {
-      const chunk = this.#input[0]!;
+    for (let chunk = this.#input[0]; this.#open && this.#terminal && chunk; chunk = this.#input[0]) {
       try {
         const written = writeSync(this.#terminal.descriptor, chunk);
         if (written < chunk.length) this.#input[0] = chunk.subarray(written);

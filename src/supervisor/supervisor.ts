@@ -1,8 +1,10 @@
 // The supervisor: a small process that keeps the programs of one daemon, their terminals and their last output, and lives on when the
 // daemon does not. It serves one daemon at a time, and ends when it has neither a daemon nor a program.
+
 import { rmSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { messageOf } from '../failures.ts';
+import { ownUser } from '../host/processes/own-user.ts';
 import { peerUser } from '../host/processes/peer-user.ts';
 import { nextExit } from '../host/processes/spawn.ts';
 import { socketPath } from './place.ts';
@@ -66,7 +68,7 @@ export class Supervisor {
   #welcome(socket: Socket): void {
     socket.on('error', () => {}); // 'close' follows
     const { fd } = (socket as unknown as { _handle: { fd: number } })._handle;
-    if (peerUser(fd) !== process.geteuid!()) {
+    if (peerUser(fd) !== ownUser()) {
       socket.destroy();
       return;
     }
@@ -188,8 +190,9 @@ export class Supervisor {
       const program = id === undefined ? undefined : this.#programs.get(id);
       this.#byPid.delete(pid);
       if (id === undefined || !program) continue;
-      program.ended({ code, ...(signal === undefined ? {} : { signal }) });
-      if (this.#followed.has(id)) this.#send(FRAME.exit, id, program.exit!);
+      const exit = { code, ...(signal !== undefined && { signal }) };
+      program.ended(exit);
+      if (this.#followed.has(id)) this.#send(FRAME.exit, id, exit);
     }
     this.#mayEnd();
   }

@@ -27,7 +27,7 @@ function arp(packet: Buffer): string {
 
 function icmp(message: Buffer): string {
   if (message.length < ICMP_BYTES) return ', cut off';
-  const [type, code] = message as unknown as [number, number];
+  const [type = 0, code = 0] = message;
   if (type !== 0 && type !== 8) return ` type ${type} code ${code}`;
   return ` echo ${type === 8 ? 'request' : 'reply'}, sequence ${message.readUInt16BE(6)}`;
 }

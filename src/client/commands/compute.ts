@@ -106,9 +106,9 @@ export const compute: Noun = {
       summary: `adds a host for nodes, ${ADDRESS.summary}; a Labwire or a GNS3 server`,
       flags: { 'compute-password-file': PASSWORD },
       run: async (session, [name, url], { 'compute-password-file': file }) => {
-        const { address, user } = parseAddress(url!);
+        const { address, user } = parseAddress(url);
         const password = await passwordOf(user, file);
-        const body: ComputeCreate = { ...address, name: name!, ...(password !== undefined && { user, password }) };
+        const body: ComputeCreate = { ...address, name: name, ...(password !== undefined && { user, password }) };
         const made = await session.api.post<ComputeObject>('/v2/computes', body);
         session.tell(`Compute "${made.name}" added: ${idOf(made)}`, idOf(made), made);
       },
@@ -123,7 +123,7 @@ export const compute: Noun = {
         name: { value: 'NAME', summary: 'the new name' },
       },
       run: async (session, [wanted], flags) => {
-        const changed = await update(session, wanted!, flags);
+        const changed = await update(session, wanted, flags);
         session.tell(`Compute "${changed.name}" is changed.`, idOf(changed), changed);
       },
     }),

@@ -114,7 +114,7 @@ export const context: Noun = {
         force: { summary: 'replace an existing context' },
       },
       isLocal: true,
-      run: (session, [name], flags) => add(session, name!, flags),
+      run: (session, [name], flags) => add(session, name, flags),
     }),
     verb({
       name: 'use',

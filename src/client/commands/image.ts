@@ -79,7 +79,7 @@ export const image: Noun = {
         name: { value: 'NAME', summary: "instead of the file's" },
         ...COMPUTE,
       },
-      run: (session, [file], flags) => upload(session, file!, flags),
+      run: (session, [file], flags) => upload(session, file, flags),
     }),
     verb({
       name: 'download',
@@ -92,7 +92,7 @@ export const image: Noun = {
         ...COMPUTE,
       },
       run: async (session, [wanted], { to, force, ...flags }) => {
-        const { filename, path, md5sum: md5, filesize: size } = await imageNamed(session, wanted!, flags);
+        const { filename, path, md5sum: md5, filesize: size } = await imageNamed(session, wanted, flags);
         const file = to ?? basename(filename);
         if (file !== '-') await mustBeFree(file, force === true);
         if (file === '-' || !md5) await save(session, await session.api.stream(path), file);

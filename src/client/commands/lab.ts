@@ -114,7 +114,7 @@ function step(name: string, summary: string, done: string, take: (session: Sessi
     summary,
     flags: {},
     run: async (session, [wanted]) => {
-      const lab = await session.labNamed(wanted!);
+      const lab = await session.labNamed(wanted);
       await take(session, lab);
       session.tell(`Lab "${lab.name}" ${done}.`, lab.project_id, await session.api.get<LabObject>(pathOf(lab)));
     },
@@ -140,7 +140,7 @@ export function exportVerb(name: string): Verb {
         throw new WrongUsage('--consoles needs --yaml: an archive always has the console port numbers.');
       if (yaml && (images || snapshots))
         throw new WrongUsage('--yaml writes a text without images or snapshots: leave out --images and --snapshots.');
-      const lab = await session.labNamed(wanted!);
+      const lab = await session.labNamed(wanted);
       const file = to ?? (yaml ? '-' : `${lab.name.replaceAll(/[/\0]/g, '_')}${EXTENSION}`);
       if (file !== '-') await mustBeFree(file, force === true);
       const query = `include_images=${images ? 'yes' : 'no'}&include_snapshots=${snapshots ? 'yes' : 'no'}`;
@@ -187,7 +187,7 @@ export const lab: Noun = {
       flags: {},
       run: async (session, [name]) => {
         // Or it would be closed when the last page that shows it is.
-        const body: v.InferInput<typeof ProjectCreate> = { name: name!, auto_close: false };
+        const body: v.InferInput<typeof ProjectCreate> = { name: name, auto_close: false };
         const made = await session.api.post<LabObject>('/v2/projects', body);
         session.tell(`Lab "${made.name}" created: ${made.project_id}`, made.project_id, made);
       },
@@ -208,7 +208,7 @@ export const lab: Noun = {
         if (set.length === 0 && name === undefined) {
           throw new WrongUsage('Say what to change: --name NAME or --set NAME=VALUE');
         }
-        const lab = await session.labNamed(wanted!);
+        const lab = await session.labNamed(wanted);
         const settings = set.length === 0 ? {} : settingsBody(set, await labSettings(session.api));
         const body = { ...settings, ...(name !== undefined && { name }) };
         const changed = (await session.api.request('PUT', pathOf(lab), body)) as LabObject;
@@ -226,12 +226,12 @@ export const lab: Noun = {
       },
       run: async (session, [wanted, name], flags) => {
         if (flags['keep-macs'] && flags['new-macs']) throw new WrongUsage('Give --keep-macs or --new-macs, not both.');
-        const lab = await session.labNamed(wanted!);
+        const lab = await session.labNamed(wanted);
         const body: v.InferInput<typeof ProjectDuplicate> = {
-          name: name!,
+          name: name,
           reset_mac_addresses: flags['keep-macs'] !== true,
         };
-        const made = await madeWithName(session, { name: name!, number: flags.number === true }, () =>
+        const made = await madeWithName(session, { name: name, number: flags.number === true }, () =>
           session.api.post<LabObject>(`${pathOf(lab)}/duplicate`, body),
         );
         session.tell(`Lab "${made.name}" created: ${made.project_id}`, made.project_id, made);
@@ -243,7 +243,7 @@ export const lab: Noun = {
       summary: 'deletes it permanently, with all nodes, files and snapshots',
       flags: {},
       run: async (session, [wanted]) => {
-        const lab = await session.labNamed(wanted!);
+        const lab = await session.labNamed(wanted);
         await session.api.delete(pathOf(lab));
         session.tell(`Lab "${lab.name}" deleted.`, lab.project_id);
       },
@@ -254,7 +254,7 @@ export const lab: Noun = {
       summary: 'starts all nodes, with a lab.yaml in its order until they are ready; opens a closed lab',
       flags: OUTSIDE,
       run: async (session, [wanted], flags) => {
-        const lab = await (/\.ya?ml$/.test(wanted!) ? startFile(session, wanted!, flags) : startAll(session, wanted!));
+        const lab = await (/\.ya?ml$/.test(wanted) ? startFile(session, wanted, flags) : startAll(session, wanted));
         session.tell(`Lab "${lab.name}" is started.`, lab.project_id, await session.api.get<LabObject>(pathOf(lab)));
       },
     }),
@@ -267,7 +267,7 @@ export const lab: Noun = {
       flags: OUTSIDE,
       run: async (session, [file], flags) => {
         const { checkLab } = await import('../labfile/read.ts');
-        const { name, nodes, links, checks } = await checkLab(file!, flags);
+        const { name, nodes, links, checks } = await checkLab(file, flags);
         const figures = { name, nodes: nodes.length, links: links.length, checks: checks.length };
         const parts = [counted(nodes.length, 'node'), counted(links.length, 'link'), counted(checks.length, 'check')];
         session.tell(`${file}: lab "${name}" is right: ${parts.join(', ')}`, name, figures);
@@ -298,12 +298,12 @@ export const lab: Noun = {
       },
       run: async (session, [file], { name: given, number, 'new-macs': newMacs }) => {
         await session.labs(); // asks for the password, if there is one, before the file is sent
-        const name = given ?? basename(file!).replace(/\.[^.]+$/, '');
+        const name = given ?? basename(file).replace(/\.[^.]+$/, '');
         const query = new URLSearchParams({ name });
         if (newMacs) query.set('reset_mac_addresses', 'yes');
         const path = `/v2/projects/${randomUUID()}/import?${query}`;
         const made = await madeWithName(session, { name, number: number === true }, async () => {
-          using sent = await fileBody(session, file!);
+          using sent = await fileBody(session, file);
           return (await session.api.upload(path, sent.body).catch((error: unknown) => {
             throw error instanceof Failure ? new Failure(error.code, `${file}: ${error.message}`) : error;
           })) as LabObject;
@@ -329,7 +329,7 @@ export const lab: Noun = {
       },
       run: async (session, [file], flags) => {
         const { importContainerlab } = await import('../containerlab/import.ts');
-        return importContainerlab(session, file!, flags);
+        return importContainerlab(session, file, flags);
       },
     }),
   ],

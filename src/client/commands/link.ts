@@ -135,7 +135,7 @@ export const link: Noun = {
       inLab: true,
       run: async (session, words) => {
         const { nodes, links, path } = await wiring(session);
-        const [one, other] = [parseEnd(nodes, words[0]!), parseEnd(nodes, words[1]!)];
+        const [one, other] = [parseEnd(nodes, words[0]), parseEnd(nodes, words[1])];
         const ports = portsToJoin({ nodes, links }, [one, other]);
         const body: LinkBody = {
           nodes: [one, other].map(({ node: { node_id } }, index) => {

@@ -253,7 +253,7 @@ export const node: Noun = {
         const lab = await session.lab();
         const nodes = await session.nodes(lab);
         const body: v.InferInput<typeof NodeDuplicate> = place ?? freePlace(nodes);
-        const made = await session.api.post<NodeObject>(`${pathOf(lab, findNode(nodes, wanted!))}/duplicate`, body);
+        const made = await session.api.post<NodeObject>(`${pathOf(lab, findNode(nodes, wanted))}/duplicate`, body);
         session.tell(`Node "${made.name}" created: ${made.node_id}`, made.node_id, made);
       },
     }),

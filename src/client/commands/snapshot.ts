@@ -55,7 +55,7 @@ export const snapshot: Noun = {
       flags: { running: { summary: 'include running nodes with their state' } },
       inLab: true,
       run: async (session, [name], { running }) => {
-        const body: v.InferInput<typeof SnapshotCreate> = { name: name!, ...(running && { running }) };
+        const body: v.InferInput<typeof SnapshotCreate> = { name: name, ...(running && { running }) };
         const lab = await session.lab();
         if (!running) await mustBeStopped(session, lab);
         const made = await session.api.post<SnapshotObject>(pathOf(lab), body);
@@ -69,7 +69,7 @@ export const snapshot: Noun = {
       flags: {},
       inLab: true,
       run: async (session, [wanted]) => {
-        const { lab, found } = await find(session, wanted!);
+        const { lab, found } = await find(session, wanted);
         const now = await session.api.post<LabObject>(`${pathOf(lab)}/${found.snapshot_id}/restore`);
         session.tell(`Lab "${lab.name}" is as it was in "${found.name}".`, found.snapshot_id, now);
       },
@@ -81,7 +81,7 @@ export const snapshot: Noun = {
       flags: {},
       inLab: true,
       run: async (session, [wanted]) => {
-        const { lab, found } = await find(session, wanted!);
+        const { lab, found } = await find(session, wanted);
         await session.api.delete(`${pathOf(lab)}/${found.snapshot_id}`);
         session.tell(`Snapshot "${found.name}" deleted.`, found.snapshot_id);
       },

@@ -107,7 +107,7 @@ export const template: Noun = {
       summary: 'changes it for new nodes; existing nodes stay as they are',
       flags: { set: SET, name: { value: 'NAME', summary: 'the new name' } },
       run: async (session, [wanted], flags) => {
-        const changed = await update(session, wanted!, flags);
+        const changed = await update(session, wanted, flags);
         session.tell(`Template "${changed.name}" is changed.`, idOf(changed), changed);
       },
     }),

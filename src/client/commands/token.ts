@@ -83,7 +83,7 @@ export const token: Noun = {
         days: { value: 'DAYS', summary: `days until it expires, or ${FOR_EVER} (90)` },
         account: { value: 'NAME', summary: 'its account, at the local socket' },
       },
-      run: (session, [name], flags) => create(session, name!, flags),
+      run: (session, [name], flags) => create(session, name, flags),
     }),
     verb({
       name: 'list',

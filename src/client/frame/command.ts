@@ -24,11 +24,24 @@ export type Values<F extends Flags> = {
       : true;
 };
 
-export interface Verb<F extends Flags = Flags> {
+/** The words that are there: `[LAB]` may be missing, `NODE...` is one or more. */
+export type Words<W extends readonly string[]> = string[] extends W
+  ? readonly string[]
+  : W extends readonly [infer First extends string, ...infer Rest extends readonly string[]]
+    ? First extends `[${string}...]`
+      ? readonly string[]
+      : First extends `${string}...`
+        ? readonly [string, ...string[]]
+        : First extends `[${string}]`
+          ? readonly string[]
+          : readonly [string, ...Words<Rest>]
+    : readonly [];
+
+export interface Verb<F extends Flags = Flags, W extends readonly string[] = readonly string[]> {
   /** Empty for a noun that is a command by itself. */
   readonly name: string;
   /** Placeholders of the words behind it: `[LAB]` may be left out, `NODE...` is one or more. */
-  readonly words: readonly string[];
+  readonly words: W;
   readonly summary: string;
   /** Beside those that every command has. */
   readonly flags: F;
@@ -36,7 +49,7 @@ export interface Verb<F extends Flags = Flags> {
   readonly inLab?: true;
   /** Needs no server. */
   readonly isLocal?: true;
-  run(session: Session, words: readonly string[], values: Values<F>): Promise<void>;
+  run(session: Session, words: Words<W>, values: Values<F>): Promise<void>;
 }
 
 export interface Noun {
@@ -47,8 +60,8 @@ export interface Noun {
   readonly wrongUsage?: number;
 }
 
-/** Keeps the types of the flags for `run`. */
-export function verb<const F extends Flags>(definition: Verb<F>): Verb {
+/** Keeps the types of the words and the flags for `run`. */
+export function verb<const F extends Flags, const W extends readonly string[]>(definition: Verb<F, W>): Verb {
   return definition as unknown as Verb;
 }
 

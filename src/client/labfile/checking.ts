@@ -74,9 +74,7 @@ function described(schema: v.GenericSchema, { issue, path }: { issue: Issue; pat
     }
   }
   if (issue.type === 'picklist' && typeof issue.input === 'string') {
-    const { options = [] } = { options: (issue as unknown as { requirement?: string[] }).requirement };
-    const names =
-      options.length > 0 ? options : [...(issue.expected ?? '').matchAll(/"([^"]*)"/g)].map(([, one]) => one!);
+    const names = [...(issue.expected ?? '').matchAll(/"([^"]*)"/g)].map(([, one]) => one!);
     return `${place}: there is no "${issue.input}"; ${suggestion(issue.input, names)}`;
   }
   // A schema that says what it wants in words says it better than its expression does.

@@ -1,7 +1,9 @@
 // Which account owns each lab, and who else may watch or change it. A lab without a record is everybody's.
+
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { log } from '../../host/log.ts';
+import { dropOldest } from '../../host/values/drop-oldest.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import type { Documents } from '../../store/documents.ts';
@@ -152,8 +154,7 @@ export class Sharing {
     const last = this.get(projectId);
     this.#ended.delete(projectId);
     this.#ended.set(projectId, last);
-    const [oldest] = this.#ended.keys();
-    if (this.#ended.size > MOST_ENDED) this.#ended.delete(oldest!);
+    dropOldest(this.#ended, MOST_ENDED);
   }
 
   /** After the end of a lab. */

@@ -8,7 +8,6 @@ import { lineStream, type StreamOptions, socketStream } from '../../http/sockets
 import { noProject, type Sharing } from '../accounts/sharing.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Announcer } from '../events.ts';
-import { versionRoute } from './version-route.ts';
 
 const Version = v.strictObject({ version: v.string(), local: v.optional(v.boolean()) });
 
@@ -52,7 +51,7 @@ export function serverRoutes({
     );
 
   return [
-    versionRoute(version, local),
+    route('GET /v2/version', {}, () => ({ version, local })),
 
     route('POST /v2/version', { body: Version }, ({ body }) => {
       if (body.version === version) return { version };

@@ -1,7 +1,9 @@
 // Who asks: HTTP Basic with the password of an account, or a token. A password may be known as a hash; what was right once is then known
 // again without the hash's cost.
+
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { log } from '../../host/log.ts';
+import { dropOldest } from '../../host/values/drop-oldest.ts';
 import { isPasswordHash, verifyPassword } from '../../host/values/password-hash.ts';
 import { hashOfToken, lesserRole, normalName, type Role, TOKEN_PREFIX } from '../../store/roles.ts';
 import type { Identity } from './identity.ts';
@@ -175,8 +177,9 @@ export class Authentication {
   #ofToken({ byToken }: Index, token: string): Decision {
     const found = byToken.get(hashOfToken(token));
     if (found === undefined || found.expires <= Date.now()) return { kind: 'wrong' };
-    this.tokenUsed(found.identity.token!.id);
-    return { kind: 'right', identity: found.identity };
+    const { identity } = found;
+    if (identity.token) this.tokenUsed(identity.token.id);
+    return { kind: 'right', identity };
   }
 
   /** Those that came at the same time and were checked before may have been wrong: only now is it known whether this one has to wait. */
@@ -190,13 +193,12 @@ export class Authentication {
     if (found && this.#known.get(digest) === found.identity.tag) return { kind: 'right', identity: found.identity };
     const wait = this.#guesses.wait(guess);
     if (wait > 0) return { kind: 'later', wait };
-    if (await this.#isRight(given, found?.account, slow)) {
-      const { identity } = found!;
+    if ((await this.#isRight(given, found?.account, slow)) && found) {
+      const { identity } = found;
       this.#guesses.right(guess);
       this.#known.delete(digest);
       this.#known.set(digest, identity.tag);
-      const [oldest] = this.#known.keys();
-      if (this.#known.size > MOST_KNOWN) this.#known.delete(oldest!);
+      dropOldest(this.#known, MOST_KNOWN);
       return { kind: 'right', identity };
     }
     const wrong = this.#guesses.wrong(guess);
@@ -220,7 +222,7 @@ export class Authentication {
   }
 
   #indexed(of: KnownAccounts): Index {
-    const alone = of.accounts.length === 1 && of.accounts[0]!.id === HOST_ACCOUNT;
+    const alone = of.accounts.length === 1 && of.accounts[0]?.id === HOST_ACCOUNT;
     const identities = of.accounts.map((account): { account: KnownAccount; identity: Identity } => {
       const { id, name, role, password } = account;
       return {

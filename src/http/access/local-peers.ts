@@ -1,7 +1,9 @@
 // Clients that come by the local socket: the kernel says whose processes they are, so that some need no password.
+
 import type { Socket } from 'node:net';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
+import { ownUser } from '../../host/processes/own-user.ts';
 import { peerUser } from '../../host/processes/peer-user.ts';
 
 const ROOT = 0;
@@ -25,5 +27,5 @@ export function localUser(socket: object | undefined): number | undefined {
 
 /** Root and the server's own user can read and change all that it has anyway. */
 export function needsNoPassword(user: number | undefined): boolean {
-  return user !== undefined && (user === ROOT || user === process.geteuid!());
+  return user !== undefined && (user === ROOT || user === ownUser());
 }

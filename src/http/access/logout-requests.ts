@@ -1,5 +1,6 @@
 // Logging out of HTTP Basic: a browser forgets a password when it is refused once. The page goes to this address with a word that it has
 // just made up; the first time that is refused, and when somebody has logged in again it leads to the labs.
+import { dropOldest } from '../../host/values/drop-oldest.ts';
 
 /** The address. */
 export const LOGOUT = '/logout';
@@ -19,8 +20,7 @@ export class Farewells {
     if (path !== LOGOUT || word === '' || word.length > LONGEST || this.#heard.has(word)) return false;
     if (site === 'cross-site' || site === 'same-site') return false;
     this.#heard.add(word);
-    const [oldest] = this.#heard;
-    if (this.#heard.size > MOST) this.#heard.delete(oldest!);
+    dropOldest(this.#heard, MOST);
     return true;
   }
 }

@@ -1,6 +1,8 @@
 // Who guesses passwords waits. Wrong ones count by address and account, so that a class behind one address does not share the wait of one
 // who mistypes; and by address alone, so that nobody guesses at all accounts at once.
+
 import ipaddr from 'ipaddr.js';
+import { dropOldest } from '../../host/values/drop-oldest.ts';
 
 /** Wrong guesses at one account that cost nothing: people mistype. Then each costs twice the time of the one before. */
 const FREE = 5;
@@ -100,6 +102,5 @@ const keyOf = ({ source, account }: Pick<Guess, 'source' | 'account'>): string =
 function putLast<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MOST) map.delete(oldest!);
+  dropOldest(map, MOST);
 }

@@ -71,7 +71,7 @@ export class Tickets {
     const ticket = this.#tickets.get(text);
     if (ticket === undefined) return;
     this.#tickets.delete(text);
-    const left = this.#unused.get(ticket.account)! - 1;
+    const left = (this.#unused.get(ticket.account) ?? 0) - 1;
     if (left > 0) this.#unused.set(ticket.account, left);
     else this.#unused.delete(ticket.account);
   }

@@ -117,7 +117,7 @@ const OF_THE_BODY = new Set(['content-length', 'content-type', 'transfer-encodin
 
 function headersOf({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
-  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!);
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
   return headers;
 }
 

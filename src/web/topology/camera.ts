@@ -1,7 +1,15 @@
 // Where the window looks at. A gesture moves the picture as a whole; it is drawn anew when the gesture rests.
 import type { Box, Point } from '../model/lab/geometry.ts';
-import { type View, zoomedAt } from './view.ts';
 
+/** A place in the lab times `scale`, plus `x` and `y`, is a place in the window, in pixels. */
+interface View {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+const SMALLEST = 0.05;
+const LARGEST = 4;
 /** The picture is larger than its window by this share on each side, so that a gesture can move it as a whole. */
 const MARGIN = 0.25;
 /** A gesture that has rested for this time is over: the picture is drawn sharply again. */
@@ -152,4 +160,11 @@ export class Camera {
     this.drawn();
     this.changed();
   }
+}
+
+/** The view enlarged by `factor`, so that what is at this place of the window stays there. */
+function zoomedAt({ x, y, scale }: View, factor: number, atX: number, atY: number): View {
+  const wanted = Math.min(LARGEST, Math.max(SMALLEST, scale * factor));
+  const real = wanted / scale;
+  return { x: atX - (atX - x) * real, y: atY - (atY - y) * real, scale: wanted };
 }
