@@ -31,7 +31,7 @@ export class CloudNode extends Node {
   /** Reserved as the release does, so that the ports of the nodes after it are numbered alike; nothing listens. */
   readonly #hiddenPort: number;
   /** UDP ports of tunnels that were free, so that no cable gets them. */
-  #claimed: number[] = [];
+  #claimed: ReadonlySet<number> = new Set();
 
   private constructor(identity: NodeIdentity, body: CloudCreate, services: Services, hiddenPort: number) {
     super(identity, services, 'started');
@@ -52,7 +52,10 @@ export class CloudNode extends Node {
   static async create(identity: NodeIdentity, body: CloudCreate, services: Services): Promise<CloudNode> {
     const hiddenPort = await services.ports.console.reserve(identity.project.id);
     const node = new CloudNode(identity, body, services, hiddenPort);
-    await node.#claimTunnels();
+    await using undo = new AsyncDisposableStack();
+    undo.defer(() => node.close());
+    await node.#claimTunnels(node.#mapping);
+    undo.move();
     return node;
   }
 
@@ -101,22 +104,35 @@ export class CloudNode extends Node {
       const message = `ports_mapping: ${this.name} is connected; remove its links before its ports change.`;
       throw new Failure('conflict', message, { exception: PORT_RULES.exception });
     }
-    await this.#ports.close();
-    this.#releaseTunnels();
+    await this.#claimTunnels(wanted);
     this.#mapping = wanted;
-    await this.#claimTunnels();
+    await this.#ports.close();
   }
 
   /** A port that somebody has already may have been reserved for this very tunnel: its NIO will tell. */
-  async #claimTunnels(): Promise<void> {
-    for (const entry of this.#mapping) {
-      if (entry.type !== 'udp' || !(await this.services.ports.udp.claim(this.project.id, entry.lport))) continue;
-      this.#claimed.push(entry.lport);
+  async #claimTunnels(wanted: UplinkPortsMapping): Promise<void> {
+    const { udp } = this.services.ports;
+    const { id } = this.project;
+    const before = this.#claimed;
+    const after = new Set<number>();
+    await using undo = new AsyncDisposableStack();
+    for (const entry of wanted) {
+      if (entry.type !== 'udp') continue;
+      const { lport } = entry;
+      if (before.has(lport)) after.add(lport);
+      else if (await udp.claim(id, lport)) {
+        undo.defer(() => udp.release(id, lport));
+        after.add(lport);
+      }
     }
+    undo.move();
+    for (const port of before) if (!after.has(port)) udp.release(id, port);
+    this.#claimed = after;
   }
 
   #releaseTunnels(): void {
-    for (const port of this.#claimed.splice(0)) this.services.ports.udp.release(this.project.id, port);
+    for (const port of this.#claimed) this.services.ports.udp.release(this.project.id, port);
+    this.#claimed = new Set();
   }
 
   /** The ports with their place in the list as their number; without any, one for each interface that is not special. */

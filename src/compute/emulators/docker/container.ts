@@ -38,10 +38,13 @@ export const DISPLAY_LABEL = 'labwire.display';
 /** Paths of its volumes, with `:` between them. */
 export const VOLUMES_LABEL = 'labwire.volumes';
 
-export interface ContainerOptions {
+export interface ContainerNames {
   name: string;
   nodeId: string;
   projectId: string;
+}
+
+export interface ContainerOptions extends ContainerNames {
   image: ImageInfo;
   imageName: string;
   startCommand: string | null;
@@ -53,7 +56,7 @@ export interface ContainerOptions {
 }
 
 /** As the release names them, as far as the Engine lets it. */
-function containerName({ name, projectId, nodeId }: ContainerOptions): string {
+function containerName({ name, projectId, nodeId }: ContainerNames): string {
   if (/^[\w.-]+$/.test(name)) return `GNS3.${name}.${projectId}`;
   return `GNS3.${name.replace(/[^\w.-]/g, '_')}.${nodeId}`;
 }
@@ -93,10 +96,19 @@ export async function createContainer(engine: Engine, options: ContainerOptions)
   try {
     return await create(containerName(options));
   } catch (error) {
-    // Another server has a lab with these names.
+    // The container that this one replaces has the name, or another server has a lab with these names.
     if (!(error instanceof EngineFailure) || error.status !== 409) throw error;
     return await create(`labwire-${options.nodeId}-${Date.now().toString(36)}`);
   }
+}
+
+/** Names a container after its node, once the one that it has replaced is gone. */
+export async function nameContainer(engine: Engine, id: string, names: ContainerNames): Promise<void> {
+  const query = `name=${encodeURIComponent(containerName(names))}`;
+  await engine.call('POST', `containers/${id}/rename?${query}`).catch((error: unknown) => {
+    // It has this name already, or the container of another server has.
+    if (!(error instanceof EngineFailure)) throw error;
+  });
 }
 
 export function inspect(engine: Engine, id: string): Promise<ContainerInfo> {

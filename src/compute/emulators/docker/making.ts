@@ -80,7 +80,7 @@ export async function makeContainer(wanted: Wanted & Identity, services: Service
   const node = { id, name, directory, adapters: settings.adapters };
   await using undo = new AsyncDisposableStack();
   undo.defer(() => removeVolumesOf(engine, id));
-  const mounts = await makeVolumes(engine, node, volumes, labels);
+  const mounts = await makeVolumes(engine, node, volumes, labels, undo);
   if (display !== undefined) {
     const socket = socketOf(display);
     mounts.push({ Type: 'bind', Source: socket, Target: socket, ReadOnly: true });

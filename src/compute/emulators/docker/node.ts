@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { Failure, messageOf } from '../../../failures.ts';
 import { loadOfGroup, type ProcessLoad } from '../../../host/processes/process-load.ts';
 import { copyFiles } from '../../nodes/files.ts';
-import { ProgramNode } from '../../nodes/lifecycle/program-node.ts';
+import { allOrNothing, type Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
+import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { LivePort } from '../../nodes/ports/live-port.ts';
 import type { PortRules } from '../../nodes/ports/port.ts';
@@ -12,7 +13,7 @@ import { Cables } from './cables.ts';
 import { writtenBytes } from './container.ts';
 import { exception } from './engine.ts';
 import { type Made, mustBeSound, type Wanted } from './making.ts';
-import { type ContainerOwner, OwnContainer } from './own-container.ts';
+import { type ContainerOwner, type ContainerPlan, OwnContainer } from './own-container.ts';
 import { type Level, levelsOf, named, withFix } from './rights.ts';
 import { watchForRefusal } from './rights-watch.ts';
 import { DockerRuntime } from './runtime.ts';
@@ -29,7 +30,7 @@ interface State extends Omit<Wanted, 'level'> {
   usage: string;
 }
 
-export class DockerNode extends ProgramNode<DockerRuntime> {
+export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   readonly type = MODULE;
   readonly #shared: Shared;
   readonly #container: OwnContainer;
@@ -39,13 +40,10 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   #process = 0;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
-    const own: { node?: DockerNode } = {};
     super(identity, services, {
       ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: state.settings.adapters },
       makePort: (...parts) => new LivePort(...parts),
-      listener: (type, at) => own.node!.#webConsole(type, at),
     });
-    own.node = this;
     this.#shared = sharedBy(services);
     this.#state = state;
     this.#container = new OwnContainer(this.#asOwner(), services, this.#shared);
@@ -84,16 +82,8 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     };
   }
 
-  /** All of it, or nothing: a container of which something changes is made anew, and started again if it ran. */
-  change(body: DockerUpdate): Promise<void> {
-    return this.inTurn(() => this.#changeNow(body));
-  }
-
   override suspend(): Promise<void> {
-    return this.inTurn(async () => {
-      await this.#running().suspend();
-      this.status = 'suspended';
-    });
+    return this.inTurn(() => this.#suspendNow());
   }
 
   resume(): Promise<void> {
@@ -123,7 +113,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   /** They are the environment of its programs: a container that runs is made anew, and started again. One that does not waits for its start. */
   override variablesChanged(): Promise<void> {
     return this.inTurn(async () => {
-      if (this.runtime && this.#container.isOutOfDate) await this.#makeAgain(async () => {});
+      if (this.runtime && this.#container.isOutOfDate) await this.#makeAgain();
     });
   }
 
@@ -138,6 +128,54 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
   /** The container's files, and its permissions with them. */
   async copyFilesOf(source: DockerNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
+  }
+
+  protected override get restartsToChange(): boolean {
+    return true;
+  }
+
+  /** A container of which something changes is made anew, and started again if it ran. */
+  protected override check(body: DockerUpdate): NodeChange {
+    const before = this.#state;
+    const { console, auxiliaryConsole } = this;
+    const state = {
+      ...before,
+      settings: changedSettings(before.settings, body, this.id),
+      hidden: { custom_adapters: body.custom_adapters ?? before.hidden.custom_adapters },
+      usage: body.usage ?? before.usage,
+    };
+    mustBeSound({ ...state, ...this.#identity, name: body.name ?? this.name });
+    let start = async (): Promise<void> => {};
+    return {
+      prepare: async (after, steps) => {
+        const isSame = isDeepStrictEqual(
+          [after.name, after.console, after.auxiliaryConsole.port, state.settings, state.hidden],
+          [
+            this.name,
+            { type: console.type, port: console.port },
+            auxiliaryConsole.port,
+            before.settings,
+            before.hidden,
+          ],
+        );
+        if (isSame) return;
+        const identity = { ...this.#identity, name: after.name };
+        start = await this.#replace(steps, { identity, wanted: state, console: after.console });
+      },
+      apply: async (after, steps) => {
+        steps.undo.defer(() => {
+          this.#state = before;
+        });
+        this.#state = state;
+        this.name = after.name;
+        const { adapters } = state.settings;
+        if (adapters !== before.settings.adapters) {
+          this.ports.resize(adapters, steps);
+          this.#cables.follow(() => this.runtime?.pid);
+        }
+        await start();
+      },
+    };
   }
 
   protected override async startNow(): Promise<void> {
@@ -187,6 +225,11 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     };
   }
 
+  async #suspendNow(): Promise<void> {
+    await this.#running().suspend();
+    this.status = 'suspended';
+  }
+
   #running(): DockerRuntime {
     if (this.runtime) return this.runtime;
     throw new Failure('conflict', `${this.name} is not started; start it first.`, { exception });
@@ -212,7 +255,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     });
   }
 
-  #webConsole(type: string, at: { host: string; port: number }): WebConsole | undefined {
+  protected override makeListener(type: string, at: { host: string; port: number }): WebConsole | undefined {
     if (type !== 'http' && type !== 'https') return undefined;
     const target = () => ({ process: this.#process, port: this.#state.settings.console_http_port });
     return new WebConsole({ at, name: this.name, secure: type === 'https', target });
@@ -224,43 +267,32 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     await this.#cables.plug(runtime.pid);
   }
 
-  async #changeNow(body: DockerUpdate): Promise<void> {
-    const before = this.#state;
-    const { type, port } = this.console;
-    const name = body.name ?? this.name;
-    const after = {
-      ...before,
-      settings: changedSettings(before.settings, body, this.id),
-      hidden: { custom_adapters: body.custom_adapters ?? before.hidden.custom_adapters },
-      usage: body.usage ?? before.usage,
-    };
-    mustBeSound({ ...after, ...this.#identity, name });
-    const wanted = [name, body.console_type ?? type, body.console ?? port, body.aux ?? this.auxiliaryConsole.port];
-    const isSame =
-      isDeepStrictEqual(wanted, [this.name, type, port, this.auxiliaryConsole.port]) &&
-      isDeepStrictEqual([after.settings, after.hidden], [before.settings, before.hidden]);
-    this.#state = after;
-    if (isSame) return;
-    await this.#makeAgain(async () => {
-      await this.console.change(body.console_type ?? type, body.console ?? undefined);
-      await this.auxiliaryConsole.change('telnet', body.aux ?? undefined);
-      this.name = name;
-      if (after.settings.adapters === before.settings.adapters) return;
-      await this.ports.resize(after.settings.adapters);
-      this.#cables.follow(() => this.runtime?.pid);
+  /** Makes another container, which runs afterwards if this one did. */
+  #makeAgain(level?: Level): Promise<void> {
+    return allOrNothing(async (steps) => {
+      const start = await this.#replace(steps, undefined, level);
+      await start();
     });
   }
 
-  /** Replaces the container, after `change`; it runs afterwards if it did. */
-  async #makeAgain(change: () => Promise<void>): Promise<void> {
-    const ran = this.runtime !== undefined && !this.runtime.isSuspended;
+  /**
+   * Puts another container in the place of this one, which is made before that one stops, unless both need the same X server's port.
+   * Answers what starts it, if this one ran.
+   */
+  async #replace(steps: Steps, plan?: ContainerPlan, level?: Level): Promise<() => Promise<void>> {
+    const { runtime } = this;
+    const { isSuspended = false } = runtime ?? {};
+    steps.undo.defer(async () => {
+      if (!runtime || this.runtime) return;
+      await this.startNow();
+      if (isSuspended) await this.#suspendNow();
+    });
+    if (this.#container.hasXServer && runtime) await this.switchOff();
+    await this.#container.replace(steps, plan, level);
     if (this.runtime) await this.switchOff();
-    await change();
-    await this.#container.remove();
-    await using undo = new AsyncDisposableStack();
-    await this.#container.make(undo);
-    undo.move();
-    if (ran) await this.startNow();
+    return async () => {
+      if (runtime && !isSuspended) await this.startNow();
+    };
   }
 
   /** A new container that is refused something gets more rights, where the configuration allows it: said in events. */
@@ -275,18 +307,15 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     if (this.runtime !== runtime) return;
     const before = this.#container.level;
     try {
-      this.#container.level = level;
-      await this.#makeAgain(async () => {});
+      await this.#makeAgain(level);
       // It may have ended by itself before.
       if (!this.runtime) await this.startNow();
       this.#tell('log.warning', `${this.name} was refused something (${line}): it runs ${named(level)} now.`);
     } catch (error) {
-      this.#container.level = before;
       this.#tell(
         'log.warning',
         `${this.name} cannot run ${named(level)} here (${messageOf(error)}): it goes on ${named(before)}.`,
       );
-      await this.#makeAgain(async () => {}).catch(() => {});
       this.#container.keepRights();
       await this.startNow().catch((thrown: unknown) => this.#tell('log.error', messageOf(thrown)));
     }

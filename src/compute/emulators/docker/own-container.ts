@@ -4,19 +4,24 @@ import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { Variables } from '../../../store/vocabulary.ts';
+import { allOrNothing, type Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { Services } from '../../services.ts';
-import { DISPLAY_LABEL, inspect, LEVEL_LABEL, removeContainer, VOLUMES_LABEL } from './container.ts';
+import { DISPLAY_LABEL, inspect, LEVEL_LABEL, nameContainer, removeContainer, VOLUMES_LABEL } from './container.ts';
 import { type Made, makeContainer, type Wanted } from './making.ts';
 import { LEVELS, type Level, levelsOf } from './rights.ts';
 import type { Shared } from './shared.ts';
 import { reattachXServer, startXServer, type XServer } from './x-server.ts';
 
-/** The node as its container knows it; members are read whenever a container is made. */
-export interface ContainerOwner {
+/** All that a container is made of. */
+export interface ContainerPlan {
   readonly identity: { id: string; name: string; project: NodeProject; directory: string; relativeDirectory: string };
   readonly wanted: Omit<Wanted, 'level' | 'display'>;
   readonly console: { readonly type: string; readonly port: number | null };
+}
+
+/** The node as its container knows it; members are read whenever a container is made. */
+export interface ContainerOwner extends ContainerPlan {
   /** See `ProgramNode`. */
   makeDirectory(undo: AsyncDisposableStack): Promise<void>;
 }
@@ -72,23 +77,47 @@ export class OwnContainer {
   }
 
   /** @throws Failure `conflict`, see `makeContainer` */
-  async make(undo: AsyncDisposableStack): Promise<Made> {
-    const { identity, wanted } = this.#owner;
-    await this.#owner.makeDirectory(undo);
-    this.#variables = identity.project.variables;
-    const display = await this.#startXServer();
-    this.#made = await makeContainer(
-      { ...wanted, ...identity, level: this.level, ...(display === undefined ? {} : { display }) },
-      this.#services,
-      this.#shared,
-    );
-    return this.#made;
+  make(undo: AsyncDisposableStack): Promise<Made> {
+    return this.#make(this.#owner, undo);
+  }
+
+  /** Whether it has an X server, which ends before another container is made. */
+  get hasXServer(): boolean {
+    return this.#xServer !== undefined;
+  }
+
+  /**
+   * Makes another container beside this one, which is removed when all has been done.
+   * @param level what the other one is allowed to do
+   * @throws Failure `conflict`, see `makeContainer`
+   */
+  async replace({ undo, done }: Steps, plan: ContainerPlan = this.#owner, level = this.level): Promise<Made> {
+    const before = { made: this.#made, level: this.level, variables: this.#variables };
+    const display = this.#xServer?.display;
+    undo.defer(async () => {
+      await this.#xResources.release();
+      // It knows the socket of an X server that has ended: `ready` makes another one.
+      this.#xServer = display === undefined ? undefined : { display, isAlive: false };
+      this.#made = before.made;
+      this.level = before.level;
+      this.#variables = before.variables;
+    });
+    this.level = level;
+    const made = await this.#make(plan, undo);
+    undo.defer(() => this.#discard(made));
+    done.defer(async () => {
+      if (before.made) await this.#discard(before.made);
+      const { id: nodeId, name, project } = plan.identity;
+      await nameContainer(this.#shared.engine, made.id, { name, nodeId, projectId: project.id });
+    });
+    return made;
   }
 
   /** One that can be started: another one where it is out of date, or the Engine has lost it. Answers whether it has never been started. */
   async ready(undo: AsyncDisposableStack): Promise<{ made: Made; isNew: boolean }> {
     // It knows the socket of that X server, and of no other.
-    if (this.#xServer?.isAlive === false || this.isOutOfDate) await this.remove();
+    if (this.#xServer?.isAlive === false || this.isOutOfDate)
+      await allOrNothing(async (steps) => void (await this.replace(steps)));
     const made = this.#made ?? (await this.make(undo));
     const isNew = made.isNew;
     made.isNew = false;
@@ -103,16 +132,7 @@ export class OwnContainer {
   async remove(): Promise<void> {
     const made = this.#made;
     this.#made = undefined;
-    if (!made) return;
-    const { id, name, project } = this.#owner.identity;
-    try {
-      await removeContainer(this.#shared.engine, made.id, id);
-    } catch (error) {
-      // The next life of this server finds it by its label.
-      const message = `The container of ${name} stays, ${made.id.slice(0, 12)}: ${messageOf(error)}`;
-      log.warn(message, { project: project.id });
-      this.#services.events.emit('log.warning', { message }, project.id);
-    }
+    if (made) await this.#discard(made);
   }
 
   /** Ends the X server as well. */
@@ -121,11 +141,35 @@ export class OwnContainer {
     await this.#xResources.release();
   }
 
+  async #make(plan: ContainerPlan, undo: AsyncDisposableStack): Promise<Made> {
+    const { identity, wanted } = plan;
+    await this.#owner.makeDirectory(undo);
+    this.#variables = identity.project.variables;
+    const display = await this.#startXServer(plan);
+    this.#made = await makeContainer(
+      { ...wanted, ...identity, level: this.level, ...(display === undefined ? {} : { display }) },
+      this.#services,
+      this.#shared,
+    );
+    return this.#made;
+  }
+
+  async #discard({ id }: Made): Promise<void> {
+    const { id: nodeId, name, project } = this.#owner.identity;
+    try {
+      await removeContainer(this.#shared.engine, id, nodeId);
+    } catch (error) {
+      // The next life of this server finds it by its label.
+      const message = `The container of ${name} stays, ${id.slice(0, 12)}: ${messageOf(error)}`;
+      log.warn(message, { project: project.id });
+      this.#services.events.emit('log.warning', { message }, project.id);
+    }
+  }
+
   /** For a VNC console; answers its display. */
-  async #startXServer(): Promise<number | undefined> {
+  async #startXServer({ identity, wanted, console }: ContainerPlan): Promise<number | undefined> {
     await this.#xResources.release();
     this.#xServer = undefined;
-    const { identity, wanted, console } = this.#owner;
     const { type, port } = console;
     if (type !== 'vnc' || port === null) return undefined;
     const { console_resolution: resolution } = wanted.settings;

@@ -85,8 +85,14 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     await runtime.#follow(resources);
     await runtime.#terminal.open();
     resources.defer(() => runtime.#stop());
-    await shared.engine.call('POST', `containers/${start.container}/start`);
-    await runtime.#furnish();
+    try {
+      await runtime.#call('start');
+      await runtime.#furnish();
+    } catch (error) {
+      if (!(error instanceof EngineFailure) || error.status !== 304) throw error;
+      // It runs already, as it could not be stopped the last time.
+      await runtime.restart();
+    }
     return runtime;
   }
 

@@ -1,4 +1,6 @@
 // A router's configurations as files of its directory: written when it is created, read by the emulator, and taken back out of its memory.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { writeContained } from '../../../host/files/contained-files.ts';
 import { readText } from '../../nodes/files.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
@@ -29,10 +31,25 @@ export class Configurations {
   }
 
   /** Writes what a new router is given; an empty text is nothing. `%h` is its name. */
-  async write(texts: { startup?: string | undefined; private?: string | undefined }, name: string): Promise<void> {
+  async write(
+    texts: { startup?: string | undefined; private?: string | undefined },
+    name: string,
+    undo?: AsyncDisposableStack,
+  ): Promise<void> {
+    const before = undo && (await this.read());
+    const takeBack = (path: string, text: string | undefined): void => {
+      const absolute = join(this.#project.path, this.#directory, path);
+      undo?.defer(() => (text === undefined ? rm(absolute, { force: true }) : this.#write(path, text)));
+    };
     const written = (text: string): string => marked(text.replaceAll('\r', '').replaceAll('%h', () => name));
-    if (texts.startup) await this.#write(this.startup, written(texts.startup));
-    if (texts.private) await this.#write(this.private, written(texts.private));
+    if (texts.startup) {
+      takeBack(this.startup, before?.startup);
+      await this.#write(this.startup, written(texts.startup));
+    }
+    if (texts.private) {
+      takeBack(this.private, before?.private);
+      await this.#write(this.private, written(texts.private));
+    }
   }
 
   read(): Promise<{ startup: string | undefined; private: string | undefined }> {
@@ -43,10 +60,13 @@ export class Configurations {
   }
 
   /** Writes the new name into them. */
-  async rename(before: string, name: string): Promise<void> {
+  async rename(before: string, name: string, undo?: AsyncDisposableStack): Promise<void> {
     const { startup, private: secret } = await this.read();
     const renamed = startup?.replace(/^hostname .*$/gm, () => `hostname ${name}`);
-    if (renamed !== undefined && renamed !== startup) await this.#write(this.startup, renamed);
+    if (startup !== undefined && renamed !== undefined && renamed !== startup) {
+      undo?.defer(() => this.#write(this.startup, startup));
+      await this.#write(this.startup, renamed);
+    }
     const other = before === '' ? secret : secret?.replaceAll(before, () => name);
     if (other !== undefined && other !== secret) await this.#write(this.private, other);
   }

@@ -6,7 +6,7 @@ import { imageKind } from '../../../store/node-kinds/kinds.ts';
 import { findImage, type Image } from '../../images/references.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
-import { ProgramNode } from '../../nodes/lifecycle/program-node.ts';
+import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { SWITCH_NIOS } from '../../nodes/ports/nio.ts';
@@ -36,7 +36,7 @@ const { exception } = PORT_RULES;
 /** How often the router's memory is looked at for a changed configuration. */
 const WATCH_MS = 30_000;
 
-export class DynamipsNode extends ProgramNode<RouterRuntime> {
+export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
   readonly type = MODULE;
   readonly #id: number;
   readonly #routerPorts: RouterPorts;
@@ -78,7 +78,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
     if (body.aux != null) await node.auxiliaryConsole.change('telnet', body.aux);
     await node.console.change(body.console_type, body.console ?? undefined);
     const texts = { startup: body.startup_config_content, private: body.private_config_content };
-    await node.#configurations.write(texts, node.name);
+    await node.#configurations.write(texts, node.name, undo);
     if (runsOn) await node.inTurn(() => node.reattach(runsOn));
     undo.move();
     return node;
@@ -96,11 +96,6 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
 
   override port(slot: number, number: number): NodePort {
     return this.#routerPorts.port(this.#setup, slot, number);
-  }
-
-  /** All of it, or nothing; cards of a router that runs one after the other. @throws Failure `conflict`, `image-missing` */
-  change(body: DynamipsUpdate): Promise<void> {
-    return this.inTurn(() => this.#changeNow(body));
   }
 
   override suspend(): Promise<void> {
@@ -145,6 +140,31 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
   async copyConfigurationsOf(source: DynamipsNode): Promise<void> {
     await this.#configurations.write(await source.#configurations.read(), source.name);
     await this.#configurations.rename(source.name, this.name);
+  }
+
+  /** The cards of a router that runs are changed one after the other: those that have changed stay when a later one is refused. */
+  protected override async check(body: DynamipsUpdate): Promise<NodeChange> {
+    const before = this.#setup;
+    const { services, project, runtime } = this;
+    const setup = changedSetup(before, body, services.config.Dynamips);
+    const needsStop = runtime && this.#needsStop(setup, body);
+    if (needsStop !== undefined) throw refusal(`${needsStop}: ${this.name} runs; stop it before this changes.`);
+    const isSame = body.image === undefined || body.image === this.#image.shown;
+    const image = isSame ? this.#image : await imageOf(body.image, body.image_md5sum, project.path, services);
+    return {
+      apply: async ({ name }, { undo, done }) => {
+        if (name !== this.name) await this.#configurations.rename(this.name, name, undo);
+        if (runtime) {
+          await changeRunning(runtime, before, setup, async (setupNow) => {
+            this.#setup = setupNow;
+            await this.#routerPorts.closeAllBut(setupNow);
+          });
+        }
+        this.#image = image;
+        this.#setup = setup;
+        done.defer(() => this.#routerPorts.closeAllBut(setup));
+      },
+    };
   }
 
   protected override async startNow(): Promise<void> {
@@ -264,38 +284,6 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
 
   #noteIdleValue(idlepc: string): void {
     this.#setup = { ...this.#setup, settings: { ...this.#setup.settings, idlepc } };
-  }
-
-  async #changeNow(body: DynamipsUpdate): Promise<void> {
-    const before = this.#setup;
-    const { services, name: oldName } = this;
-    const setup = changedSetup(before, body, services.config.Dynamips);
-    const name = body.name ?? oldName;
-    const needsStop = this.runtime && this.#needsStop(setup, body);
-    if (needsStop !== undefined) throw refusal(`${needsStop}: ${oldName} runs; stop it before this changes.`);
-    const isSame = body.image === undefined || body.image === this.#image.shown;
-    const image = isSame ? this.#image : await imageOf(body.image, body.image_md5sum, this.project.path, services);
-    const { type, port } = this.console;
-    await this.console.change(body.console_type ?? type, body.console ?? undefined);
-    const hadAux = this.auxiliaryConsole.port;
-    try {
-      if (body.aux !== undefined) await this.auxiliaryConsole.change('telnet', body.aux);
-      if (name !== oldName) await this.#configurations.rename(oldName, name);
-      if (this.runtime) {
-        await changeRunning(this.runtime, before, setup, async (setupNow) => {
-          this.#setup = setupNow;
-          await this.#routerPorts.closeAllBut(setupNow);
-        });
-      }
-    } catch (error) {
-      await this.console.change(type, port ?? undefined);
-      if (hadAux === null) await this.auxiliaryConsole.change('none');
-      throw error;
-    }
-    this.name = name;
-    this.#image = image;
-    this.#setup = setup;
-    await this.#routerPorts.closeAllBut(setup);
   }
 
   /** The member that only a router that is off can be given. */

@@ -42,12 +42,13 @@ export async function writeConfiguration(place: NodePlace, name: string, text: s
 }
 
 /** The router is called otherwise. */
-export async function renameIn(place: NodePlace, name: string): Promise<void> {
+export async function renameIn(place: NodePlace, name: string, undo?: AsyncDisposableStack): Promise<void> {
   // As bytes: what else stands there need be no UTF-8.
   const text = (await readConfiguration(place, STARTUP))?.toString('latin1');
   const line = `hostname ${Buffer.from(name).toString('latin1')}`;
   const renamed = text?.replace(/^hostname [^\r\n]*/gm, () => line);
-  if (renamed !== undefined && renamed !== text) {
+  if (text !== undefined && renamed !== undefined && renamed !== text) {
+    undo?.defer(() => writeConfiguration(place, STARTUP, Buffer.from(text, 'latin1')));
     await writeConfiguration(place, STARTUP, Buffer.from(renamed, 'latin1'));
   }
 }

@@ -82,7 +82,7 @@ export function parseHelp(text: string): ImageHelp {
 
 const known = new Map<string, { stamp: string; help: Promise<ImageHelp> }>();
 
-/** What its help says; asked once for each state of the file. An image that cannot be run says nothing. */
+/** What its help says; asked once for each state of the file, unless that cannot be read. An image that cannot be run says nothing. */
 export async function imageHelp(path: string): Promise<ImageHelp> {
   const found = await stat(path).catch(() => undefined);
   const stamp = `${found?.mtimeMs} ${found?.size} ${found?.mode}`;
@@ -99,7 +99,8 @@ async function askForHelp(path: string): Promise<ImageHelp> {
     await access(path, constants.X_OK);
     const { errors } = await runProgram(path, ['-h'], { environment: childEnvironment(), limit: LIMIT_MS });
     return parseHelp(errors);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof NoProgram)) known.delete(path);
     // Starting it tells what is wrong.
     return parseHelp('');
   }

@@ -9,7 +9,7 @@ import { findImage, type Image, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
-import { ProgramNode } from '../../nodes/lifecycle/program-node.ts';
+import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
@@ -44,7 +44,7 @@ export const PORT_RULES: PortRules = {
 /** The ids that images take. */
 const IDS = { least: 1, most: 511 };
 
-export class IouNode extends ProgramNode<IouRuntime> {
+export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
   readonly type = MODULE;
   readonly #serial: AdapterPorts;
   #applicationId: number;
@@ -105,30 +105,6 @@ export class IouNode extends ProgramNode<IouRuntime> {
     };
   }
 
-  /** All of it, or nothing. @throws Failure `conflict`, `image-missing` */
-  change(body: IouUpdate): Promise<void> {
-    return this.inTurn(async () => {
-      const before = this.#settings;
-      const isOther = body.path !== undefined && body.path !== this.#image.shown;
-      const image = isOther ? await imageOf(body.path ?? '', body.md5sum, this, this.services) : this.#image;
-      const settings = changedSettings(before, body, await imageHelp(image.path));
-      mustFit(settings);
-      const { type, port } = this.console;
-      await this.console.change(body.console_type ?? type, body.console ?? undefined);
-      try {
-        if (body.name !== undefined && body.name !== this.name) await renameIn(this.#place, body.name);
-      } catch (error) {
-        await this.console.change(type, port ?? undefined);
-        throw error;
-      }
-      this.name = body.name ?? this.name;
-      this.#image = image;
-      this.#settings = settings;
-      if (settings.ethernet_adapters !== before.ethernet_adapters) await this.ports.resize(settings.ethernet_adapters);
-      if (settings.serial_adapters !== before.serial_adapters) await this.#serial.resize(settings.serial_adapters);
-    });
-  }
-
   /** Starts it with what a client says of the licence. */
   startWith({ iourc_content: content, license_check: check }: IouStart): Promise<void> {
     return this.inTurn(async () => {
@@ -149,6 +125,24 @@ export class IouNode extends ProgramNode<IouRuntime> {
   async copyFilesOf(source: IouNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
     await renameIn(this.#place, this.name);
+  }
+
+  protected override async check(body: IouUpdate): Promise<NodeChange> {
+    const before = this.#settings;
+    const isOther = body.path !== undefined && body.path !== this.#image.shown;
+    const image = isOther ? await imageOf(body.path ?? '', body.md5sum, this, this.services) : this.#image;
+    const settings = changedSettings(before, body, await imageHelp(image.path));
+    mustFit(settings);
+    return {
+      apply: async ({ name }, steps) => {
+        if (name !== this.name) await renameIn(this.#place, name, steps.undo);
+        this.#image = image;
+        this.#settings = settings;
+        const { ethernet_adapters: ethernet, serial_adapters: serial } = settings;
+        if (ethernet !== before.ethernet_adapters) this.ports.resize(ethernet, steps);
+        if (serial !== before.serial_adapters) this.#serial.resize(serial, steps);
+      },
+    };
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {

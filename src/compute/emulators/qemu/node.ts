@@ -6,8 +6,9 @@ import { log } from '../../../host/log.ts';
 import { type DiskResize, DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { findImage, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
+import type { Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
-import { ProgramNode } from '../../nodes/lifecycle/program-node.ts';
+import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { LivePort } from '../../nodes/ports/live-port.ts';
@@ -49,7 +50,7 @@ interface State {
   images: Images;
 }
 
-export class QemuNode extends ProgramNode<QemuRuntime> {
+export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   readonly type = MODULE;
   #state: State;
   /** Something was changed since the last start: a reload starts the machine again then. */
@@ -103,11 +104,6 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
         ]),
       ),
     };
-  }
-
-  /** All of it, or nothing. @throws Failure `conflict`, `image-missing` */
-  change(body: QemuUpdate): Promise<void> {
-    return this.inTurn(() => this.#changeNow(body));
   }
 
   override suspend(): Promise<void> {
@@ -183,6 +179,37 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
   /** Copies the disks and whatever else is in the other machine's directory. */
   async copyFilesOf(source: QemuNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
+  }
+
+  protected override async check(body: QemuUpdate, { undo }: Steps): Promise<NodeChange> {
+    const before = this.#state;
+    const isOther =
+      body.qemu_path != null || (body.platform !== undefined && body.platform !== before.emulator.platform);
+    const emulator = isOther ? await findEmulator(body.qemu_path, body.platform) : before.emulator;
+    const settings = changedSettings(before.settings, body, this.id);
+    const hidden = {
+      linked_clone: body.linked_clone ?? before.hidden.linked_clone,
+      custom_adapters: body.custom_adapters ?? before.hidden.custom_adapters,
+    };
+    const images = await this.#findImages(body);
+    undo.defer(() => this.#reserve(before.images, before.hidden));
+    this.#reserve(images, hidden);
+    return {
+      prepare: async () => {
+        undo.defer(() => this.#throttle(settings, before.settings));
+        await this.#throttle(before.settings, settings);
+        await this.#changeCd(before.images, images);
+        undo.defer(() => this.#changeCd(images, before.images));
+      },
+      apply: (_, steps) => {
+        this.#state = { emulator, settings, hidden, images };
+        this.#isChanged = true;
+        this.#warnOfInitrd(before.images.initrd.path, images);
+        if (settings.adapters === before.settings.adapters) return;
+        this.ports.resize(settings.adapters, steps);
+        this.#listenToPorts();
+      },
+    };
   }
 
   protected override async startNow(): Promise<void> {
@@ -286,49 +313,15 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     }
   }
 
-  async #changeNow(body: QemuUpdate): Promise<void> {
-    const before = this.#state;
-    const isOther =
-      body.qemu_path != null || (body.platform !== undefined && body.platform !== before.emulator.platform);
-    const emulator = isOther ? await findEmulator(body.qemu_path, body.platform) : before.emulator;
-    const settings = changedSettings(before.settings, body, this.id);
-    const hidden = {
-      linked_clone: body.linked_clone ?? before.hidden.linked_clone,
-      custom_adapters: body.custom_adapters ?? before.hidden.custom_adapters,
-    };
-    const images = await this.#findImages(body);
-    const { type, port } = this.console;
-    this.#reserve(images, hidden);
-    try {
-      await this.console.change(body.console_type ?? type, body.console ?? undefined);
-      await this.#throttle(before.settings, settings);
-      await this.#changeCd(images);
-    } catch (error) {
-      this.#reserve(before.images, before.hidden);
-      await this.#throttle(settings, before.settings);
-      await this.console.change(type, port ?? undefined);
-      throw error;
-    }
-    this.name = body.name ?? this.name;
-    this.#state = { emulator, settings, hidden, images };
-    this.#isChanged = true;
-    this.#warnOfInitrd(before.images.initrd.path, images);
-    if (settings.adapters !== before.settings.adapters) {
-      await this.ports.resize(settings.adapters);
-      this.#listenToPorts();
-    }
-  }
-
   /** Of a machine that runs, its share of the processor is changed at once. */
   async #throttle(before: Settings, { cpu_throttling: percent }: Settings): Promise<void> {
     if (percent !== before.cpu_throttling) await this.runtime?.throttle(percent);
   }
 
   /** Of a machine that runs, the CD is changed at once. */
-  async #changeCd(images: Images): Promise<void> {
-    const { path } = images.cdrom_image;
-    if (!this.runtime || path === this.#state.images.cdrom_image.path) return;
-    if (path !== '' && images.hdc_disk_image.path !== '') {
+  async #changeCd(before: Images, { cdrom_image: { path }, hdc_disk_image: { path: hdc } }: Images): Promise<void> {
+    if (!this.runtime || path === before.cdrom_image.path) return;
+    if (path !== '' && hdc !== '') {
       throw new Failure('conflict', 'cdrom_image: the CD drive is where hdc is; take one of them away.', { exception });
     }
     await this.runtime.changeCd(path);

@@ -6,6 +6,7 @@ import { messageOf } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
 import { log } from '../../../host/log.ts';
 import { readText } from '../../nodes/files.ts';
+import type { CloneOwner } from '../../nodes/machines/machine-node.ts';
 import type { VBoxManage } from './manage.ts';
 
 const BASE_SNAPSHOT = 'GNS3 Linked Base for clones';
@@ -23,14 +24,6 @@ const Disks = v.array(
   }),
 );
 type Disk = v.InferOutput<typeof Disks>[number];
-
-interface CloneOwner {
-  readonly id: string;
-  readonly name: string;
-  readonly directory: string;
-  readonly relativeDirectory: string;
-  readonly project: { readonly path: string };
-}
 
 /** A clone in the node's directory, which is registered again when it is there already. Answers its name. */
 export async function linkedClone(manage: VBoxManage, base: string, owner: CloneOwner): Promise<string> {

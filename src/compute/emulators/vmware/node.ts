@@ -4,15 +4,15 @@ import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import type { IsOver } from '../../nodes/lifecycle/surviving-programs.ts';
-import { endMachinesLeft, MachineNode } from '../../nodes/machines/machine-node.ts';
+import { endMachinesLeft, MachineNode, type MachineState, makeCloneOwner } from '../../nodes/machines/machine-node.ts';
 import {
   changedMachineSettings,
-  type HiddenSettings,
   MACHINE_DEFAULTS,
   type MachineSettings,
 } from '../../nodes/machines/machine-settings.ts';
 import { releaseMachines, reserveMachine } from '../../nodes/machines/machine-users.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
+import type { MakePort } from '../../nodes/ports/memory-ports.ts';
 import type { Nio } from '../../nodes/ports/nio.ts';
 import { NodePort, type PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
@@ -30,78 +30,44 @@ const DEFAULTS: MachineSettings = { ...MACHINE_DEFAULTS, adapter_type: 'e1000' }
 export const MODULE = 'vmware';
 export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };
 
-interface State {
-  vmrun: Vmrun;
-  vmxPath: string;
-  settings: MachineSettings;
-  hidden: HiddenSettings;
-}
-
-export class VmwareNode extends MachineNode<VmwareRuntime> {
+export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, VmwareUpdate> {
   readonly type = MODULE;
-  #state: State;
+  protected readonly machineMember = 'vmx_path';
+  readonly #vmrun: Vmrun;
   /** What is noted of the machine while it is on. */
   #kept: MachineKept | undefined;
 
-  private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
-    super(identity, services, {
-      ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: state.settings.adapters },
-      makePort: (...parts) => new AdapterPort(...parts),
-    });
-    this.#state = state;
+  private constructor(
+    identity: NodeIdentity,
+    consoleType: string,
+    services: Services,
+    state: MachineState,
+    vmrun: Vmrun,
+  ) {
+    const makePort: MakePort = (...parts) => new AdapterPort(...parts);
+    super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, makePort }, state);
+    this.#vmrun = vmrun;
   }
 
   static async create(identity: NodeIdentity, body: VmwareCreate, services: Services): Promise<VmwareNode> {
     await using undo = new AsyncDisposableStack();
     const wasOn = services.switchedOn.claim(identity, KEPT, undo);
     const vmrun = await Vmrun.find(services.config.VMware.vmrun_path);
-    if (!(await stat(body.vmx_path).catch(() => undefined))?.isFile())
-      throw refusal(
-        `vmx_path: there is no machine ${body.vmx_path}; GET /v2/compute/vmware/vms lists those that there are.`,
-      );
-    const settings = { ...changedMachineSettings(DEFAULTS, body), linked_clone: body.linked_clone };
+    await mustBeThere(body.vmx_path);
+    const settings = changedMachineSettings(DEFAULTS, body);
     undo.defer(() => releaseMachines(services, identity.id));
-    if (!settings.linked_clone) {
-      await reserveMachine(services, body.vmx_path, identity, () =>
-        refusal(`vmx_path: ${body.vmx_path} is used by another node; set linked_clone, or use another machine.`),
-      );
-    }
-    const hidden = { custom_adapters: body.custom_adapters ?? [] };
+    if (!settings.linked_clone) await reserve(services, body.vmx_path, identity);
     const consoleType = body.console_type ?? 'telnet';
-    const state = { vmrun, vmxPath: body.vmx_path, settings, hidden };
-    const node = new VmwareNode(identity, consoleType, services, state);
+    const machine = settings.linked_clone
+      ? await linkedClone(vmrun, body.vmx_path, await makeCloneOwner(identity, MODULE, undo))
+      : body.vmx_path;
+    const state = { machine, settings, customAdapters: body.custom_adapters ?? [] };
+    const node = new VmwareNode(identity, consoleType, services, state, vmrun);
     undo.defer(() => node.close());
-    if (settings.linked_clone) {
-      await node.makeDirectory(undo);
-      node.#state = { ...state, vmxPath: await linkedClone(vmrun, body.vmx_path, node) };
-    }
     await node.console.change(consoleType, body.console ?? undefined);
     if (wasOn) await node.inTurn(() => node.#takeBack(wasOn));
     undo.move();
     return node;
-  }
-
-  override describe(): object {
-    const { settings, vmxPath } = this.#state;
-    return {
-      ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
-      ...{ node_directory: this.directory, console: this.console.port, console_type: this.console.type },
-      vmx_path: vmxPath,
-      ...settings,
-    };
-  }
-
-  change(body: VmwareUpdate): Promise<void> {
-    return this.inTurn(async () => {
-      const { settings: before, hidden } = this.#state;
-      const settings = changedMachineSettings(before, body);
-      const { type } = this.console;
-      await this.console.change(body.console_type ?? type, body.console ?? undefined);
-      this.name = body.name ?? this.name;
-      const custom = { custom_adapters: body.custom_adapters ?? hidden.custom_adapters };
-      this.#state = { ...this.#state, settings, hidden: custom };
-      if (settings.adapters !== before.adapters) await this.ports.resize(settings.adapters);
-    });
   }
 
   /** Gives the node one of VMware's networks. */
@@ -111,14 +77,27 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
 
   /** @throws Failure `conflict` (`VMwareError`) for an adapter that VMware uses otherwise */
   async mustBeFree(adapter: number): Promise<void> {
-    const { vmxPath, settings } = this.#state;
-    const attachment = attachmentOf(await readPairs(vmxPath), adapter);
+    const { machine, settings } = this.state;
+    const attachment = attachmentOf(await readPairs(machine), adapter);
     if (settings.use_any_adapter || attachment === undefined) return;
     throw refusal(`Adapter ${adapter} of ${this.name} is attached to ${attachment}; set use_any_adapter to use it.`);
   }
 
-  protected override get settings(): MachineSettings {
-    return this.#state.settings;
+  protected override changedSettings(body: VmwareUpdate): MachineSettings {
+    return changedMachineSettings(this.state.settings, body);
+  }
+
+  /** @throws Failure `conflict` (`VMwareError`) for a clone, which stays its node's own machine */
+  protected override otherMachine({ vmx_path: path }: VmwareUpdate): string | undefined {
+    const { machine, settings } = this.state;
+    if (settings.linked_clone && path !== undefined && path !== machine)
+      throw refusal(`vmx_path: ${this.name} has a linked clone of its own; create another node for another machine.`);
+    return path;
+  }
+
+  protected override async reserveMachine(path: string): Promise<void> {
+    await mustBeThere(path);
+    await reserve(this.services, path, this);
   }
 
   protected override async suspensionChanged(): Promise<void> {
@@ -133,7 +112,8 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
   }
 
   protected override async launch(resources: AsyncDisposableStack): Promise<VmwareRuntime> {
-    const { vmrun, vmxPath, settings, hidden } = this.#state;
+    const { machine: vmxPath, settings, customAdapters: custom } = this.state;
+    const vmrun = this.#vmrun;
     const { services, hasConsole } = this;
     const runtime = new VmwareRuntime(this, { vmrun, vmxPath });
     await runtime.mustNotRun();
@@ -142,7 +122,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
     resources.defer(() => releaseNetworks(services, this.id));
     const attached = attachAdapters(
       vmx,
-      { ...settings, ...hidden },
+      { ...settings, custom_adapters: custom },
       (vnet) => isGiven(services, vnet),
       () => takeNetwork(services, this.id),
     );
@@ -159,8 +139,8 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
 
   /** What a former life of the server has left on. */
   async #takeBack(kept: MachineKept): Promise<void> {
-    const { vmrun, vmxPath } = this.#state;
-    const runtime = new VmwareRuntime(this, { vmrun, vmxPath }, kept.suspended);
+    const machine = { vmrun: this.#vmrun, vmxPath: this.state.machine };
+    const runtime = new VmwareRuntime(this, machine, kept.suspended);
     this.#kept = kept;
     await this.takeBackMachine(
       runtime,
@@ -199,12 +179,24 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
   }
 
   async #leaveInventory(): Promise<void> {
-    const { settings, vmxPath } = this.#state;
+    const { settings, machine } = this.state;
     if (!settings.linked_clone) return;
-    await leaveInventory(vmxPath).catch((error: unknown) => {
+    await leaveInventory(machine).catch((error: unknown) => {
       log.warn('a linked clone stays in the inventory of VMware', { node: this.id, reason: messageOf(error) });
     });
   }
+}
+
+/** @throws Failure `conflict` (`VMwareError`) */
+async function mustBeThere(path: string): Promise<void> {
+  if ((await stat(path).catch(() => undefined))?.isFile()) return;
+  throw refusal(`vmx_path: there is no machine ${path}; GET /v2/compute/vmware/vms lists those that there are.`);
+}
+
+function reserve(services: Services, path: string, node: Pick<NodeIdentity, 'id' | 'project'>): Promise<void> {
+  return reserveMachine(services, path, node, () =>
+    refusal(`vmx_path: ${path} is used by another node; set linked_clone, or use another machine.`),
+  );
 }
 
 /** Switches off machines of a former life of the server, in projects that are over. */

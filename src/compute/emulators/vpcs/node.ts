@@ -6,7 +6,7 @@ import { messageOf } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
 import { copyFiles, readText } from '../../nodes/files.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
-import { ProgramNode } from '../../nodes/lifecycle/program-node.ts';
+import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import type { PortRules } from '../../nodes/ports/port.ts';
@@ -22,7 +22,7 @@ import { initialScript, renameInScript, STARTUP_SCRIPT } from './script.ts';
 export const MODULE = 'vpcs';
 export const PORT_RULES: PortRules = { exception: 'VPCSError', nios: new Set(['nio_udp']) };
 
-export class VpcsNode extends ProgramNode<PcRuntime> {
+export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
   readonly type = MODULE;
   /** Its MAC address is made of it. */
   #number: number;
@@ -81,25 +81,14 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
     noteNumber(this.project, this.id, number);
   }
 
-  change(body: VpcsUpdate): Promise<void> {
-    return this.inTurn(async () => {
-      const { type, port } = this.console;
-      await this.console.change(body.console_type ?? type, body.console ?? undefined);
-      if (body.name == null || body.name === this.name) return;
-      try {
-        await this.#rewriteScript(this.name, body.name);
-      } catch (error) {
-        await this.console.change(type, port ?? undefined);
-        throw error;
-      }
-      this.name = body.name;
-    });
-  }
-
   /** Copies the other PC's files; its name in them becomes this one's. */
   async copyFilesOf(source: VpcsNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
     await this.#rewriteScript(source.name, this.name);
+  }
+
+  protected override check(): NodeChange {
+    return { apply: ({ name }, { undo }) => this.#rewriteScript(this.name, name, undo) };
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
@@ -161,10 +150,14 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
     }
   }
 
-  async #rewriteScript(oldName: string, newName: string): Promise<void> {
+  async #rewriteScript(oldName: string, newName: string, undo?: AsyncDisposableStack): Promise<void> {
+    if (newName === oldName) return;
     const script = await readText(this.project.path, this.#script);
-    const renamed = script === undefined ? undefined : renameInScript(script, oldName, newName);
-    if (renamed !== undefined && renamed !== script) await this.#writeScript(renamed);
+    if (script === undefined) return;
+    const renamed = renameInScript(script, oldName, newName);
+    if (renamed === script) return;
+    undo?.defer(() => this.#writeScript(script));
+    await this.#writeScript(renamed);
   }
 
   async #writeScript(text: string): Promise<void> {

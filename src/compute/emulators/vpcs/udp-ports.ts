@@ -16,10 +16,12 @@ export async function reserveUdpPorts(
   const release = (port: number, stack: AsyncDisposableStack): void => stack.defer(() => udp.release(owner, port));
   await using passedOver = new AsyncDisposableStack();
   for (;;) {
+    await using reserved = new AsyncDisposableStack();
     const pcPort = await udp.reserve(owner);
+    release(pcPort, reserved);
     const relay = relayPort(version, pcPort);
     const free = relay === undefined || (await udp.claim(owner, relay));
-    release(pcPort, free ? resources : passedOver);
+    (free ? resources : passedOver).use(reserved.move());
     if (!free) continue;
     if (relay !== undefined) release(relay, resources);
     const cablePort = await udp.reserve(owner);

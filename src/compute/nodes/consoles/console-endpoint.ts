@@ -6,6 +6,7 @@ import type { Connected } from '../../../http/app/route.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import type { Services } from '../../services.ts';
 import { withExceptionName } from '../exception-name.ts';
+import { allOrNothing, type Steps } from '../lifecycle/all-or-nothing.ts';
 import type { PortOwner } from '../owner.ts';
 import { relayPort } from './port-relay.ts';
 
@@ -20,6 +21,12 @@ export interface ConsoleListener {
 
 /** Makes the listener of a console type other than telnet; undefined when the program listens on its port by itself. */
 export type MakeListener = (type: string, at: { host: string; port: number }) => ConsoleListener | undefined;
+
+/** Its type, and its port: null with type `none`. */
+export interface ConsoleState {
+  readonly type: string;
+  readonly port: number | null;
+}
 
 export interface ConsoleEndpointOptions {
   node: PortOwner;
@@ -52,38 +59,64 @@ export class ConsoleEndpoint {
     return this.#port;
   }
 
+  /** Gives it another type or port, see `reserve`. */
+  change(type: string, wanted?: number): Promise<void> {
+    return allOrNothing(async (steps) => this.take(await this.reserve(type, wanted, steps), steps));
+  }
+
   /**
-   * Gives it another type or port. Its port keeps its number where the new type may have that. A port that is not free is passed over in
-   * silence when there is one already, as clients know it.
+   * Reserves what another type or port needs. The port keeps its number where the new type may have that. A port that is not free is passed
+   * over in silence when there is one already, as clients expect.
+   * @param isRestarted the node is stopped before its console takes this
    * @throws Failure `conflict` when no port is free, for a VNC port below 5900, and for another type while the node runs
    */
-  async change(type: string, wanted?: number): Promise<void> {
+  async reserve(type: string, wanted: number | undefined, { undo }: Steps, isRestarted = false): Promise<ConsoleState> {
     const { node, exception, services } = this.#options;
-    if (type !== this.#type && this.#isServed) {
+    const port = this.#port;
+    const isOther = type !== this.#type;
+    if (isOther && this.#isServed && !isRestarted) {
       const message = `console_type: stop ${node.name} before its console changes.`;
       throw new Failure('conflict', message, { exception });
     }
     // A new node whose port cannot be had gets another one, as saved labs rely on; a change is refused.
-    const isNew = this.#port === null && type === this.#type;
-    if (type === 'vnc' && wanted !== undefined && wanted !== this.#port && wanted < VNC_BASE && !isNew) {
+    const isNew = port === null && !isOther;
+    if (type === 'vnc' && wanted !== undefined && wanted !== port && wanted < VNC_BASE && !isNew) {
       const message = `console: VNC needs a port from ${VNC_BASE} on.`;
       throw new Failure('conflict', message, { exception: 'NodeError' });
     }
+    if (type === 'none') return { type, port: null };
     const { console: pool, vncRange } = services.ports;
     const range = type === 'vnc' ? vncRange : pool.range;
     const { id } = node.project;
-    const isOther = type !== this.#type && this.#port !== null;
-    const fits = this.#port !== null && this.#port >= range[0] && this.#port <= range[1];
-    if (type === 'none') this.release();
-    else if (isOther && !fits) {
-      const port = await pool.reserve(id, wanted === this.#port ? undefined : wanted, range);
-      this.release();
-      this.#port = port;
-    } else if (this.#port === null) this.#port = await pool.reserve(id, wanted, range);
-    else if (wanted !== undefined && wanted !== this.#port && (await pool.claim(id, wanted, range))) {
-      await this.#move(wanted);
+    const other = wanted === port ? undefined : wanted;
+    const fits = port !== null && (!isOther || (port >= range[0] && port <= range[1]));
+    if (fits && (other === undefined || !(await pool.claim(id, other, range)))) return { type, port };
+    const reserved = fits && other !== undefined ? other : await pool.reserve(id, other, range);
+    undo.defer(() => pool.release(id, reserved));
+    return { type, port: reserved };
+  }
+
+  /** Takes what was reserved. What a program listens on by itself it goes on listening on, until it is started again. */
+  async take({ type, port }: ConsoleState, { undo, done }: Steps): Promise<void> {
+    const { services, node, exception } = this.#options;
+    const before = { type: this.#type, port: this.#port, listener: this.#listener };
+    const { port: former } = before;
+    if (port !== former) {
+      if (former !== null) done.defer(() => services.ports.console.release(node.project.id, former));
+      if (before.listener) {
+        this.#listener = await withExceptionName(exception, () => this.#listen(this.#console, port));
+        const listener = this.#listener;
+        undo.defer(() => listener?.stop());
+        done.defer(() => before.listener?.stop());
+      }
     }
+    undo.defer(() => {
+      this.#type = before.type;
+      this.#port = former;
+      if (this.#isServed) this.#listener = before.listener;
+    });
     this.#type = type;
+    this.#port = port;
   }
 
   /** The port of a new node whose program has outlived the server, and listens there by itself: it is not free, and is the node's. */
@@ -168,22 +201,5 @@ export class ConsoleEndpoint {
         : this.#options.listener?.(this.#type, at);
     await listener?.start();
     return listener;
-  }
-
-  /** What a program listens on by itself it goes on listening on, until it is started again. */
-  async #move(port: number): Promise<void> {
-    const { services, node, exception } = this.#options;
-    if (this.#listener) {
-      try {
-        const listener = await withExceptionName(exception, () => this.#listen(this.#console, port));
-        await this.#listener.stop();
-        this.#listener = listener;
-      } catch (thrown) {
-        services.ports.console.release(node.project.id, port);
-        throw thrown;
-      }
-    }
-    this.release();
-    this.#port = port;
   }
 }

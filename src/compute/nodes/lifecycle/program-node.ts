@@ -8,12 +8,13 @@ import { loadOf, type ProcessLoad } from '../../../host/processes/process-load.t
 import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 import type { Connected } from '../../../http/app/route.ts';
 import type { Services } from '../../services.ts';
-import { ConsoleEndpoint, type MakeListener } from '../consoles/console-endpoint.ts';
+import { ConsoleEndpoint, type ConsoleState, type MakeListener } from '../consoles/console-endpoint.ts';
 import { withExceptionName } from '../exception-name.ts';
 import { Node, type NodeEnd, type NodeIdentity, nodeDirectory } from '../node.ts';
 import { AdapterPorts } from '../ports/adapter-ports.ts';
 import type { MakePort } from '../ports/memory-ports.ts';
 import type { NodePort, PortRules } from '../ports/port.ts';
+import { allOrNothing, type Steps } from './all-or-nothing.ts';
 import type { ExitInfo, NodeRuntime } from './node-runtime.ts';
 import type { SurvivingProgram } from './surviving-programs.ts';
 
@@ -33,13 +34,37 @@ export interface ProgramNodeOptions {
   adapters: number | 'any';
   /** 1 when not given. */
   portsPerAdapter?: number;
-  /** Makes what listens on the port of a console that is not telnet. */
-  listener?: MakeListener;
   /** Makes a port that has to do more than others. */
   makePort?: MakePort;
 }
 
-export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> extends Node {
+/** What a change may say of every node with a program. */
+export interface CommonUpdate {
+  name?: string | null | undefined;
+  console_type?: string | undefined;
+  console?: number | null | undefined;
+  aux?: number | null | undefined;
+}
+
+/** What every node with a program has after a change. */
+export interface CommonState {
+  name: string;
+  console: ConsoleState;
+  auxiliaryConsole: ConsoleState;
+}
+
+/** What a change means for one kind of node. */
+export interface NodeChange {
+  /** The steps outside of this server, which may be refused; name and consoles are the old ones. */
+  prepare?(after: CommonState, steps: Steps): void | Promise<void>;
+  /** The last step: the node takes its new state; its consoles are the new ones, its name is the old one. */
+  apply(after: CommonState, steps: Steps): void | Promise<void>;
+}
+
+export abstract class ProgramNode<
+  Runtime extends NodeRuntime = NodeRuntime,
+  Update extends CommonUpdate = CommonUpdate,
+> extends Node {
   readonly relativeDirectory: string;
   protected readonly exception: string;
   protected readonly ports: AdapterPorts;
@@ -57,7 +82,7 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
 
   constructor(identity: NodeIdentity, services: Services, options: ProgramNodeOptions) {
     super(identity, services, 'stopped');
-    const { module, rules, consoleType: type, adapters, portsPerAdapter, listener, makePort } = options;
+    const { module, rules, consoleType: type, adapters, portsPerAdapter, makePort } = options;
     const { exception } = rules;
     this.exception = exception;
     this.relativeDirectory = nodeDirectory(module, this.id);
@@ -66,10 +91,8 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
       ...(portsPerAdapter === undefined ? {} : { portsPerAdapter }),
       ...(makePort ? { makePort } : {}),
     });
-    this.console = new ConsoleEndpoint({
-      ...{ node: this, exception, services, type },
-      ...(listener ? { listener } : {}),
-    });
+    const listener: MakeListener = (...parts) => this.makeListener(...parts);
+    this.console = new ConsoleEndpoint({ node: this, exception, services, type, listener });
     this.auxiliaryConsole = new ConsoleEndpoint({ node: this, exception, services, type: 'none' });
   }
 
@@ -80,11 +103,57 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
    */
   protected abstract launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<Runtime>;
 
+  /** Makes what listens on the port of a console that is not telnet; undefined where the program does it by itself. */
+  protected makeListener(..._parts: Parameters<MakeListener>): ReturnType<MakeListener> {
+    return undefined;
+  }
+
   /** What the node runs has outlived the server: it is as it was. Answers how it ended, if it did meanwhile. */
   protected abstract reattachTo(
     program: SurvivingProgram,
     resources: AsyncDisposableStack,
   ): Promise<Runtime | ExitInfo>;
+
+  /**
+   * Looks whether a change can be, and says what it means; nothing has changed then but what `steps` take back.
+   * @throws Failure `conflict`, `invalid`, `image-missing`
+   */
+  protected abstract check(body: Update, steps: Steps): NodeChange | Promise<NodeChange>;
+
+  /** A node that runs is stopped for a change, and started again. */
+  protected get restartsToChange(): boolean {
+    return false;
+  }
+
+  /** All of it, or nothing. @throws Failure `conflict`, `invalid`, `image-missing` */
+  change(body: Update): Promise<void> {
+    return this.inTurn(() =>
+      allOrNothing(async (steps) => {
+        const { name } = this;
+        const [one, two] = [this.console, this.auxiliaryConsole];
+        const change = await this.check(body, steps);
+        const type = body.aux == null ? two.type : 'telnet';
+        const after = {
+          name: body.name ?? name,
+          console: await one.reserve(
+            body.console_type ?? one.type,
+            body.console ?? undefined,
+            steps,
+            this.restartsToChange,
+          ),
+          auxiliaryConsole: await two.reserve(type, body.aux ?? undefined, steps, this.restartsToChange),
+        };
+        await change.prepare?.(after, steps);
+        await one.take(after.console, steps);
+        await two.take(after.auxiliaryConsole, steps);
+        steps.undo.defer(() => {
+          this.name = name;
+        });
+        await change.apply(after, steps);
+        this.name = after.name;
+      }),
+    );
+  }
 
   get directory(): string {
     return join(this.project.path, this.relativeDirectory);
@@ -238,10 +307,9 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     }
   }
 
-  /** Makes the node's directory, if it is not there; `undo` removes it when nobody has put something into it. */
-  protected async makeDirectory(undo: AsyncDisposableStack): Promise<void> {
-    const made = await makeDirectory(this.directory, this.relativeDirectory);
-    if (made !== undefined) undo.defer(() => removeEmptyDirectories(this.directory, made));
+  /** See `makeNodeDirectory`. */
+  protected makeDirectory(undo: AsyncDisposableStack): Promise<void> {
+    return makeNodeDirectory(this.directory, this.relativeDirectory, undo);
   }
 
   /** Offers what runs, and takes what it took. */
@@ -287,4 +355,10 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
       events.emit('log.info', { message: `${this.name} has ended by itself.${words}` }, this.project.id);
     } else events.emit('log.error', { message: `${this.name} ended unexpectedly ${fault}` }, this.project.id);
   }
+}
+
+/** Makes a node's directory, if it is missing; `undo` removes it unless something was put into it. */
+export async function makeNodeDirectory(path: string, shownAs: string, undo: AsyncDisposableStack): Promise<void> {
+  const made = await makeDirectory(path, shownAs);
+  if (made !== undefined) undo.defer(() => removeEmptyDirectories(path, made));
 }

@@ -1,18 +1,133 @@
 // Nodes that are machines of another program on this host, VirtualBox's and VMware's: what their lives have in common.
+import { join } from 'node:path';
 import type * as v from 'valibot';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
+import type { CustomAdapter } from '../../../store/vocabulary.ts';
 import type { Services } from '../../services.ts';
-import { ProgramNode } from '../lifecycle/program-node.ts';
+import type { Steps } from '../lifecycle/all-or-nothing.ts';
+import {
+  type CommonState,
+  makeNodeDirectory,
+  type NodeChange,
+  ProgramNode,
+  type ProgramNodeOptions,
+} from '../lifecycle/program-node.ts';
 import type { IsOver } from '../lifecycle/surviving-programs.ts';
+import { type NodeIdentity, nodeDirectory } from '../node.ts';
 import type { MachineOwner, MachineRuntime } from './machine-runtime.ts';
-import type { MachineSettings } from './machine-settings.ts';
+import type { MachineSettings, MachineUpdate } from './machine-settings.ts';
+import { releaseMachine } from './machine-users.ts';
 
 /** A machine that runs has made its serial port long ago. */
 const SERIAL_PORT_MS = 2_000;
 
-export abstract class MachineNode<Runtime extends MachineRuntime> extends ProgramNode<Runtime> {
-  protected abstract get settings(): MachineSettings;
+export interface CloneOwner {
+  readonly id: string;
+  readonly name: string;
+  readonly directory: string;
+  readonly relativeDirectory: string;
+  readonly project: { readonly path: string };
+}
+
+/** Which machine a node is, and what it is configured with. */
+export interface MachineState<Settings extends MachineSettings = MachineSettings> {
+  /** As its program names it. */
+  readonly machine: string;
+  readonly settings: Settings;
+  /** Not shown with the settings. */
+  readonly customAdapters: readonly CustomAdapter[];
+}
+
+export abstract class MachineNode<
+  Runtime extends MachineRuntime,
+  Settings extends MachineSettings = MachineSettings,
+  Update extends MachineUpdate = MachineUpdate,
+> extends ProgramNode<Runtime, Update> {
+  /** The member of the node's object that names its machine. */
+  protected abstract readonly machineMember: 'vmname' | 'vmx_path';
+  protected state: MachineState<Settings>;
+
+  constructor(
+    identity: NodeIdentity,
+    services: Services,
+    options: Omit<ProgramNodeOptions, 'adapters'>,
+    state: MachineState<Settings>,
+  ) {
+    super(identity, services, { ...options, adapters: state.settings.adapters });
+    this.state = state;
+  }
+
+  /** The settings with what a body gives. @throws Failure `conflict` for more adapters than the machine can have */
+  protected abstract changedSettings(body: Update): Settings;
+
+  /** The machine that a body makes the node, if that is another one. */
+  protected abstract otherMachine(body: Update): string | undefined;
+
+  /** @throws Failure `conflict` while another node uses the machine */
+  protected abstract reserveMachine(machine: string): Promise<void>;
+
+  /** What the machine's program has to do for a change, and how it is rolled back. Answers the state that comes of it. */
+  protected async prepareMachine(
+    state: MachineState<Settings>,
+    _after: CommonState,
+    _steps: Steps,
+  ): Promise<MachineState<Settings>> {
+    return state;
+  }
+
+  /** There are other ports now. */
+  protected portsChanged(): void {}
+
+  override describe(): object {
+    return {
+      name: this.name,
+      node_id: this.id,
+      project_id: this.project.id,
+      status: this.status,
+      node_directory: this.directory,
+      console: this.console.port,
+      console_type: this.console.type,
+      [this.machineMember]: this.state.machine,
+      ...this.state.settings,
+    };
+  }
+
+  protected override async check(body: Update, { undo, done }: Steps): Promise<NodeChange> {
+    const before = this.state;
+    const { exception, services, id } = this;
+    const settings = this.changedSettings(body);
+    if (settings.linked_clone !== before.settings.linked_clone) {
+      const message = `linked_clone: ${this.name} cannot change this; create another node.`;
+      throw new Failure('conflict', message, { exception });
+    }
+    const machine = this.otherMachine(body) ?? before.machine;
+    if (machine !== before.machine) {
+      if (this.runtime) {
+        const message = `${this.machineMember}: stop ${this.name} before it becomes another machine.`;
+        throw new Failure('conflict', message, { exception });
+      }
+      undo.defer(() => releaseMachine(services, machine, id));
+      await this.reserveMachine(machine);
+      done.defer(() => releaseMachine(services, before.machine, id));
+    }
+    let state: MachineState<Settings> = {
+      machine,
+      settings,
+      customAdapters: body.custom_adapters ?? before.customAdapters,
+    };
+    return {
+      prepare: async (after, steps) => {
+        state = await this.prepareMachine(state, after, steps);
+      },
+      apply: (_, steps) => {
+        this.state = state;
+        if (settings.adapters === before.settings.adapters) return;
+        this.ports.resize(settings.adapters, steps);
+        this.portsChanged();
+      },
+    };
+  }
 
   override suspend(): Promise<void> {
     return this.inTurn(async () => {
@@ -48,7 +163,7 @@ export abstract class MachineNode<Runtime extends MachineRuntime> extends Progra
 
   /** How the machine is ended now. */
   protected get onClose(): MachineSettings['on_close'] {
-    return this.isClosing ? 'power_off' : this.settings.on_close;
+    return this.isClosing ? 'power_off' : this.state.settings.on_close;
   }
 
   protected get hasConsole(): boolean {
@@ -96,6 +211,18 @@ export abstract class MachineNode<Runtime extends MachineRuntime> extends Progra
     }
     this.status = 'started';
   }
+}
+
+/** For a linked clone, before its node is made: who has it, and the directory that it is to be in. */
+export async function makeCloneOwner(
+  { id, name, project }: NodeIdentity,
+  module: string,
+  undo: AsyncDisposableStack,
+): Promise<CloneOwner> {
+  const relativeDirectory = nodeDirectory(module, id);
+  const directory = join(project.path, relativeDirectory);
+  await makeNodeDirectory(directory, relativeDirectory, undo);
+  return { id, name, directory, relativeDirectory, project };
 }
 
 /**

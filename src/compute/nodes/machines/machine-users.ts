@@ -37,6 +37,11 @@ export async function reserveMachine(
   users.set(machine, { node: id, project: project.id });
 }
 
+export function releaseMachine(services: Services, machine: string, nodeId: string): void {
+  const users = usersOf(services);
+  if (users.get(machine)?.node === nodeId) users.delete(machine);
+}
+
 export function releaseMachines(services: Services, nodeId: string): void {
   const users = usersOf(services);
   for (const [machine, { node }] of [...users]) if (node === nodeId) users.delete(machine);

@@ -1,5 +1,6 @@
 // The ports of a node with a program: one or more at each adapter, made when the node is.
 import type { Services } from '../../services.ts';
+import type { Steps } from '../lifecycle/all-or-nothing.ts';
 import { type Node, noSuchPort } from '../node.ts';
 import type { MakePort } from './memory-ports.ts';
 import { NodePort, type PortRules } from './port.ts';
@@ -20,11 +21,11 @@ export interface AdapterPortsOptions {
 
 export class AdapterPorts {
   readonly #options: AdapterPortsOptions;
-  readonly #ports: NodePort[] = [];
+  #ports: readonly NodePort[];
 
   constructor(options: AdapterPortsOptions) {
     this.#options = options;
-    this.#grow(options.adapters === 'any' ? 1 : options.adapters);
+    this.#ports = this.#make(options.adapters === 'any' ? 1 : options.adapters);
   }
 
   /** In the order of the adapters and of their ports. */
@@ -44,14 +45,20 @@ export class AdapterPorts {
   }
 
   /** Changes how many there are; what was plugged in anywhere is unplugged, as clients know it. */
-  async resize(adapters: number): Promise<void> {
-    await this.close();
-    this.#grow(adapters);
+  resize(adapters: number, { undo, done }: Steps): void {
+    const before = this.#ports;
+    undo.defer(() => {
+      this.#ports = before;
+    });
+    done.defer(() => closeAll(before));
+    this.#ports = this.#make(adapters);
   }
 
   /** Unplugs what there is and forgets the ports. */
   async close(): Promise<void> {
-    await Promise.all(this.#ports.splice(0).map((port) => port.close()));
+    const ports = this.#ports;
+    this.#ports = [];
+    await closeAll(ports);
   }
 
   #indexOf(adapter: number, port: number): number {
@@ -61,13 +68,17 @@ export class AdapterPorts {
     return port < portsPerAdapter ? adapter * portsPerAdapter + port : -1;
   }
 
-  #grow(adapters: number): void {
+  #make(adapters: number): NodePort[] {
     const { node, rules, services, portsPerAdapter = 1 } = this.#options;
     const first = this.#options.firstAdapter?.() ?? 0;
     const { makePort = (...parts) => new NodePort(...parts) } = this.#options;
-    for (let index = 0; index < adapters * portsPerAdapter; index += 1) {
+    return Array.from({ length: adapters * portsPerAdapter }, (_, index) => {
       const label = `${first + Math.floor(index / portsPerAdapter)}/${index % portsPerAdapter}`;
-      this.#ports.push(makePort(node, label, rules, services));
-    }
+      return makePort(node, label, rules, services);
+    });
   }
+}
+
+async function closeAll(ports: readonly NodePort[]): Promise<void> {
+  await Promise.all(ports.map((port) => port.close()));
 }
