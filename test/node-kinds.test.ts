@@ -24,8 +24,7 @@ const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
     'the segment of a NAT network is a device of the fabric that is called nat as well',
   ],
   [/^controller\/appliances\/(document|matching|template)\.ts$/, 'members of the files that describe appliances'],
-  [/^demo\//, 'a client of the API: it asks for the nodes of its lab'],
-  [/^web\/model\/lab\/demonstration\.ts$/, 'the same, in the page'],
+  [/^layout\/demonstration\.ts$/, 'what clients of the API ask for: the nodes of the demonstration'],
   [/^web\/panels\/inspector\/node\/node-files\.ts$/, 'which nodes have files, in the page'],
   [/^web\/model\/transfer\/image-heads\.ts$/, 'folders of images on computes, by what a file begins with'],
   [
