@@ -352,7 +352,14 @@ test('templates are made of a type, or of an appliance whose image is there, and
     'x',
     `http://u:p@127.0.0.1:${port}`,
   );
-  await labwired.fails(2, /is missing: use --compute-password-file/, 'compute', 'add', 'x', `http://u@127.0.0.1:${port}`);
+  await labwired.fails(
+    2,
+    /is missing: use --compute-password-file/,
+    'compute',
+    'add',
+    'x',
+    `http://u@127.0.0.1:${port}`,
+  );
   await labwired.fails(2, /is not a host address: write http/, 'compute', 'add', 'x', '127.0.0.1');
   writeFileSync(join(directory, 'secret'), 'p@ss\n');
   const withPassword = ['--compute-password-file', 'secret'];

@@ -448,7 +448,10 @@ test('a server of the release is asked for nothing that it does not have, and wh
   await client.fails(1, /lab\.yaml:9:48: nodes\.SW 1\.start\.order: it is Labwire's own; use start\.after/, 'apply');
   file(`${plain}checks:\n  - frame: {link: Hubä, filter: icmp, timeout: 1}\n`);
   const { out } = await client.run('test');
-  assert.match(out, /FAILED {2}frame on Hubä: icmp: http.* is not a Labwire and cannot filter captures: leave out the filter/);
+  assert.match(
+    out,
+    /FAILED {2}frame on Hubä: icmp: http.* is not a Labwire and cannot filter captures: leave out the filter/,
+  );
   assert.deepEqual(asked(), [], 'nothing was tried');
   assert.deepEqual([...new Set(refused)], ['GET /v2/operations'], 'which is how a Labwire is known');
 });
