@@ -19,7 +19,7 @@ export const layers = [
   { fabric: '^src/fabric/', consoles: '^src/consoles/' },
   { supervisor: '^src/supervisor/' },
   { store: '^src/store/', events: '^src/events/', config: '^src/config/', pc: '^src/pc/' },
-  { host: '^src/host/', layout: '^src/layout/' },
+  { host: '^src/host/', layout: '^src/layout/', api: '^src/api/' },
 ];
 
 /** The layers of the controller, top first. Routes are the top wherever they stand. */

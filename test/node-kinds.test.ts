@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { KINDS } from '../src/compute/emulators/registry.ts';
-import { IMAGE_KINDS, NODE_KINDS, nodeKind, portsOf } from '../src/store/node-kinds/kinds.ts';
+import { IMAGE_KINDS, NODE_KINDS, nodeKind, portsOf } from '../src/api/kinds/kinds.ts';
 import { NODE_TYPES } from '../src/store/vocabulary.ts';
 import { LabServer } from './controller/lab-server.ts';
 
@@ -12,9 +12,9 @@ const source = join(import.meta.dirname, '../src');
 
 /** Where the names of types stand for a reason. */
 const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
-  [/^store\/node-kinds\//, 'the facts themselves'],
+  [/^api\/kinds\//, 'the facts themselves'],
   [/^compute\/emulators\//, 'the kinds themselves'],
-  [/^store\/vocabulary\.ts$/, 'the list of the types'],
+  [/^api\/vocabulary\.ts$/, 'the list of the types'],
   [
     /^store\/topology\/(upgrade[^/]*|dynamips-files)\.ts$/,
     'what earlier releases wrote, which does not change any more',
@@ -65,7 +65,7 @@ test('no file asks for a type of node by its name, but those that are to', async
     if (exception) used.add(exception[0]);
     else found.push(...lines.map((line) => `src/${path}:${line}`));
   }
-  assert.deepEqual(found, [], 'say it in src/store/node-kinds or in the NodeKind of src/compute/emulators');
+  assert.deepEqual(found, [], 'say it in src/api/kinds or in the NodeKind of src/compute/emulators');
   const idle = EXCEPTIONS.filter(([place]) => !used.has(place)).map(([place]) => String(place));
   assert.deepEqual(idle, [], 'exceptions that nobody needs any more');
 });

@@ -1,7 +1,7 @@
 // `labwired image`: disks and programs that nodes start from.
 import { basename } from 'node:path';
+import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { IMAGE_KINDS } from '../../store/node-kinds/kinds.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { findNamed } from '../server/find.ts';

@@ -1,8 +1,8 @@
 // `labwired wait`: until nodes or the lab are in a state.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findNodeKind } from '../../api/kinds/kinds.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
-import { findNodeKind } from '../../store/node-kinds/kinds.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
 import type { LabObject, NodeObject } from '../server/objects.ts';

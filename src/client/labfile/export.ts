@@ -1,12 +1,12 @@
 // A lab as a server has it, as the text of a file that makes the same again.
 
 import { Document, isMap, isScalar, type Pair, parse, visit } from 'yaml';
+import { builtinProperties, findNodeKind, usualSymbol } from '../../api/kinds/kinds.ts';
+import type { Port } from '../../api/kinds/port.ts';
 import { defaultEndLabel } from '../../controller/links/link.ts';
 import { defaultLabel } from '../../controller/nodes/label.ts';
 import { asset } from '../../host/files/assets.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
-import { builtinProperties, findNodeKind, usualSymbol } from '../../store/node-kinds/kinds.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
 import type { Api } from '../server/api.ts';
 import { endText } from '../server/link-ends.ts';
 import { configPath, hasConfiguration, hasPrivateConfiguration, withoutMark } from './configurations.ts';

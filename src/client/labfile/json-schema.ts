@@ -1,8 +1,8 @@
 // The format for editors: a JSON Schema of the very schemas that files are checked by.
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
+import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import { settingWords } from '../../http/openapi/setting-words.ts';
-import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
 import { propertyEntries } from './node-settings.ts';
 import { LabText } from './schema.ts';
 

@@ -1,5 +1,5 @@
 // The ports at the ends of links: whether nodes have them, or will have them when they are what the file says.
-import type { Port } from '../../store/node-kinds/port.ts';
+import type { Port } from '../../api/kinds/port.ts';
 import { portNamed, portsInWords } from '../server/link-ends.ts';
 import type { Mistake } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';

@@ -1,9 +1,9 @@
 // Images and symbols that a file names and a server has not: said before anything is made.
 import { posix } from 'node:path';
+import { findNodeKind } from '../../api/kinds/kinds.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
-import { findNodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Api } from '../server/api.ts';
 import type { Mistake } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';

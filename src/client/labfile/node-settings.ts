@@ -1,14 +1,14 @@
 // What a host would have against a node of the file, and the ports that it would have: known before anything is made, by the very schemas
 // that routes take nodes by.
 import * as v from 'valibot';
+import type { NodeKindFacts } from '../../api/kinds/kind.ts';
+import { findNodeKind, portsOf, usualProperties } from '../../api/kinds/kinds.ts';
+import type { Port } from '../../api/kinds/port.ts';
 import { KINDS } from '../../compute/emulators/registry.ts';
 import { entriesOf, type NodeKind } from '../../compute/nodes/kind.ts';
 import type { NodeRequest } from '../../controller/templates/node-request.ts';
 import { Failure } from '../../failures.ts';
 import { nearest, suggestion } from '../../host/values/nearest-name.ts';
-import type { NodeKindFacts } from '../../store/node-kinds/kind.ts';
-import { findNodeKind, portsOf, usualProperties } from '../../store/node-kinds/kinds.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
 import { type Wrong, wrongIn } from './checking.ts';
 import type { NodeText } from './schema.ts';
 import type { Path } from './source.ts';

@@ -1,8 +1,8 @@
 // What is to be done to the links of a lab. They are known again by their ends.
 
+import type { Port } from '../../api/kinds/port.ts';
 import { normalizedFilters } from '../../controller/links/filters.ts';
 import { linkImpairments } from '../../controller/links/impairments.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
 import { type End, linkText, portNamed, portsToJoin } from '../server/link-ends.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';

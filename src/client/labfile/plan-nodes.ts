@@ -1,10 +1,11 @@
 // What is to be done to the nodes of a lab, and to their files.
+
+import { builtinProperties, usualSymbol } from '../../api/kinds/kinds.ts';
 import { nodeRequest } from '../../controller/templates/node-request.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import type { Point } from '../../layout/faults.ts';
-import { builtinProperties, usualSymbol } from '../../store/node-kinds/kinds.ts';
 import { covered, freePlace, runs } from '../commands/node.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';

@@ -1,11 +1,11 @@
 // A lab as a server has it.
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { portsOf } from '../../api/kinds/kinds.ts';
+import type { Port } from '../../api/kinds/port.ts';
 import type { DrawingRecord } from '../../controller/drawings/drawing.ts';
 import type { LinkImpairments } from '../../controller/links/impairments.ts';
 import { Failure } from '../../failures.ts';
-import { portsOf } from '../../store/node-kinds/kinds.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
 import type { TopologyNode } from '../../store/topology/schema.ts';
 import type { Label, NodeType } from '../../store/vocabulary.ts';
 import type { Session } from '../frame/session.ts';

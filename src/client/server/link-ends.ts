@@ -1,7 +1,8 @@
 // The ends of links as people write them: `PC1:e0`, or `PC1` alone where that says enough.
+
+import type { Port } from '../../api/kinds/port.ts';
 import { Failure } from '../../failures.ts';
 import { nearest } from '../../host/values/nearest-name.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
 import { findNode } from '../frame/session.ts';
 import { findNamed } from './find.ts';
 import type { LinkObject, NodeObject } from './objects.ts';

@@ -1,5 +1,5 @@
 // The objects that the API answers with: the members that the client reads. `--json` shows all of them, as they came.
-import type { Port } from '../../store/node-kinds/port.ts';
+import type { Port } from '../../api/kinds/port.ts';
 
 export interface LabObject {
   project_id: string;

@@ -1,6 +1,8 @@
 // The images on this host: found in the folders of the configuration, listed with checksums, taken in as a whole or not at all.
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { HEAD_BYTES } from '../../api/kinds/kind.ts';
+import { IMAGE_KINDS, type ImageKind } from '../../api/kinds/kinds.ts';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { openContainedForRead, removeContained, type WriteOptions } from '../../host/files/contained-files.ts';
@@ -9,8 +11,6 @@ import { makeDirectory } from '../../host/files/directories.ts';
 import { removeLeftovers } from '../../host/files/leftovers.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
-import { HEAD_BYTES } from '../../store/node-kinds/kind.ts';
-import { IMAGE_KINDS, type ImageKind } from '../../store/node-kinds/kinds.ts';
 import { ImageChecksums, SIDECAR } from './checksums.ts';
 
 export interface ImageEntry {

@@ -1,10 +1,10 @@
 // The images that nodes name: found by name, path or checksum, and told to clients as they know them.
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, posix } from 'node:path';
+import type { ImageKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { wayBelow } from '../../host/files/relative-path.ts';
-import type { ImageKind } from '../../store/node-kinds/kinds.ts';
 import type { ImagePlace, Images } from './images.ts';
 
 /** An image of a node: where it lies on this host, and what clients are told of it. */

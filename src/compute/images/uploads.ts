@@ -3,10 +3,10 @@
 import { statfs } from 'node:fs/promises';
 import { posix } from 'node:path';
 import * as v from 'valibot';
+import type { ImageKind } from '../../api/kinds/kinds.ts';
 import type { Operation, Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { writeContained } from '../../host/files/contained-files.ts';
-import type { ImageKind } from '../../store/node-kinds/kinds.ts';
 import { Text } from '../../store/vocabulary.ts';
 import type { Images } from './images.ts';
 

@@ -1,6 +1,6 @@
 // Which node of this compute uses an image.
 import { posix } from 'node:path';
-import type { ImageKind } from '../../store/node-kinds/kinds.ts';
+import type { ImageKind } from '../../api/kinds/kinds.ts';
 
 interface Owner {
   name: string | null;

@@ -1,5 +1,5 @@
 // The definition of a kind of node: what its folder registers, and what the common routes are generated from. What the controller and
-// the files know of a kind is in src/store/node-kinds.
+// the files know of a kind is in src/api/kinds.
 import type * as v from 'valibot';
 import type { Config } from '../../config/schema.ts';
 import type { Console } from '../../consoles/console.ts';
@@ -41,7 +41,7 @@ export const PROBE_MS = 4_700;
 /** An ability that is not there has no route. */
 export interface NodeKind<Create extends Schema = Schema, Update extends Schema = Schema, Kind extends Node = Node>
   extends PortRules {
-  /** Name in the API: `vpcs`. What the controller must know of it is in `store/node-kinds`. */
+  /** Name in the API: `vpcs`. What the controller must know of it is in `api/kinds`. */
   readonly type: NodeType;
   /** Folder below `project-files` in which its nodes have their directories; undefined if they have none. */
   readonly module: string | undefined;

@@ -1,10 +1,10 @@
 // Appliances over HTTP: the list as in release 2.2.57, and beyond it which of them the images of a compute make complete, and
 // templates made of those.
 import * as v from 'valibot';
+import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import { validated } from '../../http/app/validation.ts';
-import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
 import { Text } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeList } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';

@@ -1,6 +1,7 @@
 // Makes an archive of a project: its images if they are asked for, its topology, its files here and on other computes (as in release 2.2.57).
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
 import { log } from '../../host/log.ts';
@@ -8,7 +9,6 @@ import { ongoing } from '../../host/values/progress.ts';
 import { sorted } from '../../host/values/sorted.ts';
 import { nameProblem } from '../../store/archive/names.ts';
 import { type ArchiveSink, type Compression, packArchive } from '../../store/archive/writer.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Topology, TopologyNode } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';

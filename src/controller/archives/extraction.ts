@@ -2,13 +2,13 @@
 import { constants, type StatsFs } from 'node:fs';
 import { mkdir, open, statfs, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { WORTH_SHARING_BYTES } from '../../host/files/share-blocks.ts';
 import { writeSparsely } from '../../host/files/sparse-file.ts';
 import { counted, ongoing } from '../../host/values/progress.ts';
 import type { ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
-import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 

@@ -5,10 +5,10 @@ import { constants, createReadStream } from 'node:fs';
 import { chmod, copyFile, link, lstat, mkdir, rm } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import { systemCode } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { namesIn } from '../../host/files/directories.ts';
-import { IMAGE_KINDS } from '../../store/node-kinds/kinds.ts';
 
 const FOLDERS = IMAGE_KINDS.map(({ folder }) => folder);
 const PLACES = new RegExp(`^images/(${FOLDERS.join('|')})/([^/]+)$`);

@@ -1,8 +1,8 @@
 // What becomes of a topology when a lab leaves its server, and when it takes up its life anew under other identifiers. Pure.
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Topology, TopologyCompute, TopologyNode } from '../../store/topology/schema.ts';
 import type { NodeStatus } from '../nodes/node.ts';
 

@@ -1,7 +1,7 @@
 // Images that a compute misses and this server has: sent there when a node needs them (as in release 2.2.57).
 import { posix } from 'node:path';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { log } from '../../host/log.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { NodeType } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import { answerJson, ComputeRefusal } from './answers.ts';

@@ -1,7 +1,8 @@
 // Numbers that nodes of a kind must not share on a host, such as the application ids of IOU: the controller gives them, as it knows all
 // labs that are open.
+
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { NodeCreate } from '../nodes/schema.ts';
 import type { Project } from './project.ts';

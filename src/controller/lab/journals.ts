@@ -1,6 +1,7 @@
 // What has happened in each lab: the last messages and changes of state, for those who come later than the events. In memory only.
+
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Message } from '../../events/message.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { NodeType } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import type { NodeStatus } from '../nodes/node.ts';

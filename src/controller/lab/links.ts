@@ -1,8 +1,8 @@
 // What can be done with links: create, change, delete.
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Label } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import { normalizedFilters } from '../links/filters.ts';

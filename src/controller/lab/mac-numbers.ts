@@ -1,8 +1,9 @@
 // The numbers that the MAC addresses of virtual PCs are made of. Every compute counts for itself from 0; the controller, which knows all
 // PCs of a lab, gives each one a number of its own.
+
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { withMacNumber } from '../../http/app/mac-number-header.ts';
 import { freeMacNumber } from '../../pc/mac.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Project } from './project.ts';
 

@@ -1,8 +1,8 @@
 // Moves a node to another host, with its files and links.
 import { isDeepStrictEqual } from 'node:util';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Compute } from '../computes/compute.ts';
 import { copyFolder } from '../computes/project-files.ts';
 import type { Link } from '../links/link.ts';

@@ -1,7 +1,7 @@
 // The records of nodes: each is written from the one before it, first to the disk, then here; what computes say of nodes is taken over.
 import { isDeepStrictEqual } from 'node:util';
+import { portsOf } from '../../api/kinds/kinds.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
-import { portsOf } from '../../store/node-kinds/kinds.ts';
 import type { Compute, ComputeMessage } from '../computes/compute.ts';
 import type { Announcer } from '../events.ts';
 import type { ConsoleForwards } from '../nodes/console-forwards.ts';

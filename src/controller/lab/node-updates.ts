@@ -1,8 +1,8 @@
 // Changes of nodes that clients ask for: what may be changed, what the compute is told of it, and what comes of that.
 import { isDeepStrictEqual } from 'node:util';
+import { nodeKind, portsOf } from '../../api/kinds/kinds.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
-import { nodeKind, portsOf } from '../../store/node-kinds/kinds.ts';
 import { plainLabel } from '../../store/topology/start-order.ts';
 import { requireName } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';

@@ -1,9 +1,9 @@
 // What can be done with nodes: create, make anew, change, delete, duplicate.
 import { randomUUID } from 'node:crypto';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { LabChange } from '../../store/labs.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { NodeType } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { Compute, ComputeMessage } from '../computes/compute.ts';

@@ -1,7 +1,7 @@
 // A link of a project: its ends, what it does to frames, whether it is captured, and the object that clients see.
 
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
+import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { Port } from '../../api/kinds/port.ts';
 import type { Label } from '../../store/vocabulary.ts';
 import type { Node } from '../nodes/node.ts';
 import { type Filters, knownFilters } from './filters.ts';

@@ -1,6 +1,6 @@
 // The wires of a link: the NIOs at both of its ends, made and taken away on the computes (as in release 2.2.57).
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure, ignore } from '../../failures.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Node } from '../nodes/node.ts';
 import { commonAddresses } from './addresses.ts';

@@ -1,6 +1,6 @@
 // From a request, or from a topology file, to the record of a node.
 import { randomUUID } from 'node:crypto';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { TopologyNode } from '../../store/topology/schema.ts';
 import { carriedStart, plainLabel, type StartMembers } from '../../store/topology/start-order.ts';
 import { defaultLabel } from './label.ts';

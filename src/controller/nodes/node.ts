@@ -1,8 +1,9 @@
 // A node of a project: what is stored of it, what its compute says of it, and the object that clients see.
+
+import { nodeKind, portsOf, usualProperties } from '../../api/kinds/kinds.ts';
+import type { Port } from '../../api/kinds/port.ts';
 import { Failure } from '../../failures.ts';
 import { frozen } from '../../host/values/frozen.ts';
-import { nodeKind, portsOf, usualProperties } from '../../store/node-kinds/kinds.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
 import type { CustomAdapter, Label, NodeType } from '../../store/vocabulary.ts';
 import type { Compute } from '../computes/compute.ts';
 

@@ -1,10 +1,10 @@
 // Nodes over HTTP.
 import { posix } from 'node:path';
+import { NODE_KINDS, nodeKind } from '../../api/kinds/kinds.ts';
 import { sizeOf } from '../../consoles/socket-control.ts';
 import { Failure } from '../../failures.ts';
 import { type Connected, type Route, type RouteRequest, route, socketRoute } from '../../http/app/route.ts';
 import { joinSockets, type MessageSocket, outputOnly } from '../../http/sockets/message-socket.ts';
-import { NODE_KINDS, nodeKind } from '../../store/node-kinds/kinds.ts';
 import { refusalOf } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
 import {

@@ -1,9 +1,9 @@
 // What uses the images of a compute: nodes of all labs, open or closed, and templates.
 import { posix } from 'node:path';
+import { findNodeKind, IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
-import { findNodeKind, IMAGE_KINDS } from '../../store/node-kinds/kinds.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Projects } from './projects.ts';
 

@@ -1,8 +1,9 @@
 // Nodes that run while their lab is kept in a snapshot, and again when it is restored: an extension of the release's interface.
+
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Announcer } from '../events.ts';
 import { act } from '../lab/actions.ts';
 import { nodeRun } from '../lab/claims.ts';

@@ -1,7 +1,7 @@
 // What every template has, whatever its type (as in release 2.2.57), and what instantiation takes.
 import * as v from 'valibot';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
-import { AnyCategory, type Category } from '../../store/node-kinds/template-members.ts';
+import { nodeKind } from '../../api/kinds/kinds.ts';
+import { AnyCategory, type Category } from '../../api/kinds/template-members.ts';
 import { AnyObject, Integer, NODE_TYPES, Text, Uuid } from '../../store/vocabulary.ts';
 
 /** Types that a template can be made of. */

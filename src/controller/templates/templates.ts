@@ -1,12 +1,12 @@
 // The templates that nodes are made of: those that people made, kept in the store, and the built-in ones.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { findNodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { validated } from '../../http/app/validation.ts';
 import type { Documents } from '../../store/documents.ts';
-import { findNodeKind } from '../../store/node-kinds/kinds.ts';
 import { BUILTIN_TEMPLATES } from './builtins.ts';
 import { type Template, TemplateCreate, type TemplateUpdate } from './schema.ts';
 import { partialTypeSchema, typeSchema } from './type-schemas.ts';

@@ -1,9 +1,9 @@
 // The schemas of templates, by their type: what every template has and what its kind of node adds (as in release 2.2.57).
 import * as v from 'valibot';
+import type { TemplateFacts } from '../../api/kinds/kind.ts';
+import { findNodeKind, nodeKind } from '../../api/kinds/kinds.ts';
+import { commonMembers } from '../../api/kinds/template-members.ts';
 import { type Schema, validated } from '../../http/app/validation.ts';
-import type { TemplateFacts } from '../../store/node-kinds/kind.ts';
-import { findNodeKind, nodeKind } from '../../store/node-kinds/kinds.ts';
-import { commonMembers } from '../../store/node-kinds/template-members.ts';
 import { TEMPLATE_TYPES } from './schema.ts';
 
 /** All members of a type; others are refused, missing ones get their defaults. */

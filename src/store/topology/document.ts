@@ -1,10 +1,10 @@
 // The text of a topology file, read and written.
 import * as v from 'valibot';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { describeIssue } from '../issues.ts';
 import { formatJson, isObject, type JsonObject, parseJsonBounded } from '../json.ts';
 import type { LabContents } from '../labs.ts';
-import { nodeKind } from '../node-kinds/kinds.ts';
 import type { ProjectRecord } from '../projects.ts';
 import type { Label } from '../vocabulary.ts';
 import type { UpgradeOptions } from './revision-10.ts';

@@ -1,7 +1,7 @@
 // Revision 10, which releases 3.0 write, brought to revision 9. Only members differ; the files beside the topology are the same. Pure.
 import * as v from 'valibot';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { nodeKind } from '../node-kinds/kinds.ts';
 import { NodeType } from '../vocabulary.ts';
 import { Topology } from './schema.ts';
 import type { Shape } from './unknown-members.ts';

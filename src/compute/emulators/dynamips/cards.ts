@@ -1,5 +1,5 @@
 // The cards of routers: how many ports each has, and which slot takes it (facts of release 2.2.57).
-import { portsOfCard, portsOfWic } from '../../../store/node-kinds/router-ports.ts';
+import { portsOfCard, portsOfWic } from '../../../api/kinds/router-ports.ts';
 import type { Platform } from './platforms.ts';
 import { refusal } from './platforms.ts';
 

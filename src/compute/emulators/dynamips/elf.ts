@@ -1,8 +1,8 @@
 // What the emulator loads: a 32-bit big-endian ELF file, by its section headers (ELF specification 1.2, book I).
 import { open } from 'node:fs/promises';
+import { isRouterProgram } from '../../../api/kinds/image-heads.ts';
+import { HEAD_BYTES } from '../../../api/kinds/kind.ts';
 import { systemCode } from '../../../failures.ts';
-import { isRouterProgram } from '../../../store/node-kinds/image-heads.ts';
-import { HEAD_BYTES } from '../../../store/node-kinds/kind.ts';
 import { refusal } from './platforms.ts';
 
 const HEADER_BYTES = 52;

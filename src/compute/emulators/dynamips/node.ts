@@ -1,8 +1,8 @@
 // A router as a node: its settings, its cards, its image, and what runs it.
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { imageKind } from '../../../api/kinds/kinds.ts';
 import { messageOf } from '../../../failures.ts';
-import { imageKind } from '../../../store/node-kinds/kinds.ts';
 import { findImage, type Image } from '../../images/references.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';

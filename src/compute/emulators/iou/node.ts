@@ -2,9 +2,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { imageKind } from '../../../api/kinds/kinds.ts';
 import { Failure } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
-import { imageKind } from '../../../store/node-kinds/kinds.ts';
 import { findImage, type Image, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';

@@ -1,8 +1,8 @@
 // Cache modes that bypass the host's page cache: not every file system lets a program do that.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import type { DiskCache } from '../../../api/kinds/qemu.ts';
 import { Failure } from '../../../failures.ts';
-import type { DiskCache } from '../../../store/node-kinds/qemu.ts';
 import { type Disk, imageOf } from './disks.ts';
 import type { Images, Settings } from './settings.ts';
 

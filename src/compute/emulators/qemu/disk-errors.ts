@@ -1,9 +1,9 @@
 // What befalls the disks of a running machine. QEMU halts a machine that finds no space for what it writes; it goes on when there is.
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DRIVES } from '../../../api/kinds/qemu.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import { DRIVES } from '../../../store/node-kinds/qemu.ts';
 import type { MachineNode } from './machine-node.ts';
 import type { Qmp } from './qmp.ts';
 

@@ -1,8 +1,8 @@
 // The disks of a machine: its own copies on top of images, or the images themselves.
 import { lstat, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { DRIVES } from '../../../api/kinds/qemu.ts';
 import { Failure, messageOf } from '../../../failures.ts';
-import { DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { readDiskHeader } from '../../images/disk-header.ts';
 import type { DiskTool } from './disk-tool.ts';
 import { contentOf, type KnownDisks } from './known-disks.ts';

@@ -1,6 +1,7 @@
 // From a node to its running machine: what is looked at, made and reserved before QEMU is started.
+
+import { DRIVES } from '../../../api/kinds/qemu.ts';
 import { Failure } from '../../../failures.ts';
-import { DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import { isAccelerated } from './acceleration.ts';

@@ -1,9 +1,9 @@
 // A QEMU machine as a node: its settings, its images, its adapters, and what runs it.
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { type DiskResize, DRIVES } from '../../../api/kinds/qemu.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import { type DiskResize, DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { findImage, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import type { Steps } from '../../nodes/lifecycle/all-or-nothing.ts';

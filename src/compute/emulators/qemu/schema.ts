@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type DRIVES, diskCache } from '../../../store/node-kinds/qemu.ts';
+import { type DRIVES, diskCache } from '../../../api/kinds/qemu.ts';
 import { ConsolePort, CustomAdapter, Integer, Text } from '../../../store/vocabulary.ts';
 import { NodeIdOrNumber } from '../../nodes/schema.ts';
 

@@ -1,7 +1,7 @@
 // What a machine has: the members of its object that a change may set, with their defaults (facts of release 2.2.57).
 
-import { imageKind } from '../../../store/node-kinds/kinds.ts';
-import { type DiskCache, DRIVES } from '../../../store/node-kinds/qemu.ts';
+import { imageKind } from '../../../api/kinds/kinds.ts';
+import { type DiskCache, DRIVES } from '../../../api/kinds/qemu.ts';
 import type { CustomAdapter } from '../../../store/vocabulary.ts';
 import type { Image } from '../../images/references.ts';
 import type { QemuCreate, QemuUpdate } from './schema.ts';
