@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { defaultLabel } from '../../src/controller/nodes/label.ts';
 import type { PortSource } from '../../src/api/kinds/kind.ts';
 import { portsOf } from '../../src/api/kinds/kinds.ts';
-import { addToMac } from '../../src/api/kinds/ports.ts';
+import { addToMac } from '../../src/api/mac.ts';
 
 function source(more: Partial<PortSource>): PortSource {
   return {

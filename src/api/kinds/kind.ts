@@ -3,6 +3,7 @@
 import type * as v from 'valibot';
 import type { CustomAdapter, NodeType } from '../vocabulary.ts';
 import type { Port } from './port.ts';
+import type { Effect, Properties } from './property.ts';
 import type { Category } from './template-members.ts';
 
 /** The members of a node that its ports follow from. */
@@ -18,6 +19,10 @@ export interface PortSource {
 /** Facts of release 2.2.57 unless they say otherwise. What is not given is as it is with most kinds. */
 export interface NodeKindFacts {
   readonly type: NodeType;
+  /** What nodes and templates have, and requests may give. */
+  readonly properties?: Properties;
+  /** When a running node takes a change of a property that does not say; `live` unless given. */
+  readonly effect?: Effect;
   /** All ports of a node; pure. @throws Failure `conflict` for a port name format that cannot be expanded */
   ports(source: PortSource): Port[];
   /** Of nodes that do not say; `Ethernet{0}` and 0 unless given. */

@@ -1,5 +1,6 @@
 // The rules by which kinds of nodes have their ports (as in release 2.2.57). Pure: the same input gives the same ports.
 import { Failure } from '../../failures.ts';
+import { addToMac } from '../mac.ts';
 import type { PortSource } from './kind.ts';
 import { type Kind, type Port, port } from './port.ts';
 
@@ -23,18 +24,6 @@ function mappedNumbers(mappings: unknown): number[] {
     .map((side) => Number.parseInt(String(side).split(':')[0] as string, 10))
     .filter(Number.isInteger);
   return [...new Set(numbers)].sort((a, b) => a - b);
-}
-
-/** `base` with `offset` added to its last byte, as far as the address has one. */
-export function addToMac(base: string, offset: number): string {
-  const bytes = base.split(':').map((byte) => Number.parseInt(byte, 16));
-  if (bytes.length !== 6 || bytes.some(Number.isNaN)) return base;
-  const value = bytes.reduce((sum, byte) => sum * 256 + byte, 0) + offset;
-  return value
-    .toString(16)
-    .padStart(12, '0')
-    .slice(-12)
-    .replaceAll(/(..)(?!$)/g, '$1:');
 }
 
 /** `eth0`, `eth1` ...: the interfaces of a Linux container. */

@@ -1,5 +1,6 @@
 // The members that templates of several kinds share.
 import * as v from 'valibot';
+import { ofTemplate } from './property.ts';
 import { CustomAdapter, Integer, NodeType, Text, Uuid } from '../vocabulary.ts';
 
 /** Position is the number by which old clients name the category. */
@@ -50,6 +51,13 @@ export const portNameMembers = {
   first_port_name: text(),
   port_name_format: text('Ethernet{0}'),
   port_segment_size: integer(0),
+};
+
+/** The same as rows. */
+export const portNameRows = {
+  first_port_name: ofTemplate(portNameMembers.first_port_name),
+  port_name_format: ofTemplate(portNameMembers.port_name_format),
+  port_segment_size: ofTemplate(portNameMembers.port_segment_size),
 };
 
 export const customAdapters = v.optional(v.array(CustomAdapter), []);

@@ -1,10 +1,10 @@
 // The command line of a machine. Pure: the same machine gives the same words. Facts of release 2.2.57, but for what stands here:
 // no default devices, control by QMP on a Unix socket, the serial port on another one, and the sandbox.
-import type { CustomAdapter } from '../../../store/vocabulary.ts';
+import { adapterMac } from '../../../api/mac.ts';
 import { adapterSlots } from './adapter-slots.ts';
 import type { Disk } from './disks.ts';
 import type { KeptAdapter } from './kept.ts';
-import { type HiddenSettings, type Images, macOf, type Settings } from './settings.ts';
+import { type HiddenSettings, type Images, type Settings } from './settings.ts';
 import { QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
 import { escaped } from './words.ts';
 
@@ -182,7 +182,7 @@ function adapterWords({ settings, hidden, disks, adapters, vhost, console, optio
   });
   const words = Array.from({ length: bridges }, (_none, index) => bridgeWords(index + 1)).flat();
   for (const [number, adapter] of adapters.entries()) {
-    const custom: CustomAdapter | undefined = hidden.custom_adapters.find(({ adapter_number: at }) => at === number);
+    const custom = hidden.custom_adapters.find(({ adapter_number: at }) => at === number);
     const type = custom?.adapter_type ?? settings.adapter_type;
     const at = slots[number]!;
     const place =
@@ -192,7 +192,7 @@ function adapterWords({ settings, hidden, disks, adapters, vhost, console, optio
     const vectors = type.startsWith('virtio-net') && number >= settings.cpus * VECTORED_ADAPTERS ? ',vectors=0' : '';
     words.push(
       '-device',
-      `${escaped(type)},mac=${macOf(settings, number, custom)}${speed}${vectors}${place},netdev=gns3-${number}`,
+      `${escaped(type)},mac=${adapterMac(settings.mac_address, number, hidden.custom_adapters)}${speed}${vectors}${place},netdev=gns3-${number}`,
     );
     words.push('-netdev', backend(number, adapter, vhost && type.startsWith('virtio')));
   }

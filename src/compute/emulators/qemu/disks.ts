@@ -1,13 +1,12 @@
 // The disks of a machine: its own copies on top of images, or the images themselves.
 import { lstat, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { DRIVES } from '../../../api/kinds/qemu.ts';
+import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { readDiskHeader } from '../../images/disk-header.ts';
 import type { DiskTool } from './disk-tool.ts';
 import { contentOf, type KnownDisks } from './known-disks.ts';
 import { readQcow2 } from './qcow2.ts';
-import type { Drive } from './schema.ts';
 import type { Images } from './settings.ts';
 
 /** Under this name a machine's state is saved in its disks. */

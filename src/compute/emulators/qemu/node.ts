@@ -1,7 +1,8 @@
 // A QEMU machine as a node: its settings, its images, its adapters, and what runs it.
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { type DiskResize, DRIVES } from '../../../api/kinds/qemu.ts';
+import { defaultsOf } from '../../../api/kinds/property.ts';
+import { type DiskResize, DRIVES, type QemuCreate, type QemuUpdate, qemuHidden, qemuSettings } from '../../../api/kinds/qemu.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { findImage, NO_IMAGE } from '../../images/references.ts';
@@ -23,10 +24,8 @@ import { diskOptions, launchMachine, packAfterwards } from './launch.ts';
 import type { MachineNode } from './machine-node.ts';
 import { dropRunningState, endInterruptedSnapshot, forgetRunningState, keepRunningState } from './running-state.ts';
 import { QemuRuntime } from './runtime.ts';
-import type { QemuCreate, QemuUpdate } from './schema.ts';
 import {
   changedSettings,
-  defaultSettings,
   type HiddenSettings,
   IMAGE_KIND,
   IMAGE_MEMBERS,
@@ -70,8 +69,9 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     await using undo = new AsyncDisposableStack();
     const { id, project } = identity;
     const emulator = await findEmulator(body.qemu_path, body.platform);
-    const settings = changedSettings(defaultSettings(id), body, id);
-    const hidden = { linked_clone: body.linked_clone ?? true, custom_adapters: body.custom_adapters ?? [] };
+    const settings = changedSettings(defaultsOf(qemuSettings, id), body, id);
+    const usual = defaultsOf(qemuHidden, id);
+    const hidden = { linked_clone: body.linked_clone ?? usual.linked_clone, custom_adapters: body.custom_adapters ?? usual.custom_adapters };
     const runsOn = services.survivingPrograms.claim(project.id, id);
     if (runsOn) undo.defer(() => services.survivingPrograms.unclaim(runsOn));
     const node = new QemuNode(identity, body.console_type, services, { emulator, settings, hidden, images: NO_IMAGES });
