@@ -523,6 +523,7 @@ const ENGLISH = {
     labelHelp: 'Text beside its picture.',
     chooseSymbol: 'Choose a symbol',
     nextStart: 'Counts from its next start.',
+    whenStopped: 'Stop the node to change it.',
     madeAnew: 'The container is made anew for it, and started again if it runs.',
     copy: 'Copy',
     copied: 'Copied',

@@ -1,8 +1,16 @@
 // Frame Relay and ATM switches, of which there are built-in templates only.
+import * as v from 'valibot';
+import { AnyObject } from '../vocabulary.ts';
 import type { NodeKindFacts } from './kind.ts';
 import { circuitPorts } from './ports.ts';
+import { createBody, identityByUuid, p, updateBody } from './property.ts';
 
-const COMMON = { alwaysRuns: true, withoutConsoleType: true, withoutFilters: true } as const;
+const properties = { ...identityByUuid, mappings: { ...p(AnyObject), create: v.optional(AnyObject, {}) } };
+
+export const CircuitSwitchCreate = createBody(properties);
+export const CircuitSwitchUpdate = updateBody(properties);
+
+const COMMON = { properties, alwaysRuns: true, withoutConsoleType: true, withoutFilters: true } as const;
 
 export const frameRelaySwitch: NodeKindFacts = {
   type: 'frame_relay_switch',

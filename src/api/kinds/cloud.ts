@@ -1,20 +1,50 @@
 // Clouds, whose ports lead out of the lab.
 import * as v from 'valibot';
-import { Text } from '../vocabulary.ts';
+import { ConsolePort, Text } from '../vocabulary.ts';
 import type { NodeKindFacts } from './kind.ts';
 import { mappedPorts } from './ports.ts';
+import { createBody, identityByUuid, p, sentBack, templateMembers, updateBody } from './property.ts';
 import { between, mappedPort, positional } from './template-members.ts';
 
 const UdpPort = between(1, 65535);
 
-const CloudPort = v.variant('type', [
+export const CloudPort = v.variant('type', [
   v.strictObject({ ...mappedPort, type: v.literal('ethernet'), interface: Text }),
   v.strictObject({ ...mappedPort, type: v.literal('tap'), interface: Text }),
   v.strictObject({ ...mappedPort, type: v.literal('udp'), lport: UdpPort, rhost: Text, rport: UdpPort }),
 ]);
 
+/** A port of a cloud or a NAT: its name, its number, and what it leads to. */
+export type CloudPort = v.InferOutput<typeof CloudPort>;
+
+/** As a cloud tells of the interfaces of its host. A client may send the list back; it changes nothing. */
+const Interfaces = v.array(v.strictObject({ name: Text, type: v.picklist(['ethernet', 'tap']), special: v.boolean() }));
+const CONSOLE_TYPES = v.picklist(['telnet', 'vnc', 'spice', 'http', 'https', 'none']);
+
+/** Where the console of what is behind a cloud is. Templates say this host. */
+export const remoteConsole = {
+  remote_console_host: p(v.string(), { node: '', template: v.optional(Text, '127.0.0.1') }),
+  remote_console_port: p(v.nullable(ConsolePort), { node: 23, template: v.optional(ConsolePort, 23) }),
+  remote_console_type: p(CONSOLE_TYPES, { node: 'none', template: v.optional(CONSOLE_TYPES, 'none') }),
+  remote_console_http_path: p(v.string(), { node: '/', template: v.optional(Text, '/') }),
+};
+
+export const cloudProperties = {
+  ...identityByUuid,
+  node_directory: sentBack(v.string()),
+  ...remoteConsole,
+  ports_mapping: p(v.array(CloudPort), { template: v.optional(positional(CloudPort), []) }),
+  interfaces: p(Interfaces, { readOnly: true }),
+};
+
+export const CloudCreate = createBody(cloudProperties);
+export type CloudCreate = v.InferOutput<typeof CloudCreate>;
+export const CloudUpdate = updateBody(cloudProperties);
+export type CloudUpdate = v.InferOutput<typeof CloudUpdate>;
+
 export const cloud: NodeKindFacts = {
   type: 'cloud',
+  properties: cloudProperties,
   addedByRelease3: ['usage'],
   ports: (source) => mappedPorts(source, 'by name'),
   alwaysRuns: true,
@@ -24,13 +54,7 @@ export const cloud: NodeKindFacts = {
     nameFormat: 'Cloud{0}',
     symbol: 'cloud',
     category: 'guest',
-    members: {
-      ports_mapping: v.optional(positional(CloudPort), []),
-      remote_console_host: v.optional(Text, '127.0.0.1'),
-      remote_console_port: v.optional(between(1, 65535), 23),
-      remote_console_type: v.optional(v.picklist(['telnet', 'vnc', 'spice', 'http', 'https', 'none']), 'none'),
-      remote_console_http_path: v.optional(Text, '/'),
-    },
+    members: templateMembers(cloudProperties),
     builtin: { id: '39e257dc-8412-3174-b6b3-0ee3ed6a43e9', name: 'Cloud' },
   },
 };

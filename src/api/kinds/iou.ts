@@ -1,14 +1,77 @@
 // IOS on Linux (IOU).
-import { Text } from '../vocabulary.ts';
+import * as v from 'valibot';
+import { ConsolePort, Integer, Text } from '../vocabulary.ts';
 import { isLinuxProgram } from './image-heads.ts';
 import type { NodeKindFacts } from './kind.ts';
 import { adapterPorts } from './ports.ts';
-import { consoleMembers, flag, integer, text } from './template-members.ts';
+import {
+  atCreation,
+  consoleTypes,
+  createBody,
+  identity,
+  ofTemplate,
+  p,
+  required,
+  sentBack,
+  templateMembers,
+  updateBody,
+  usage,
+} from './property.ts';
+import { between, flag, integer, text } from './template-members.ts';
 
 const PORTS_PER_ADAPTER = 4;
 
+/** Of four ports each; the wire knows 16 of both kinds. */
+const adapters = p(between(0, 16), { node: 2, template: integer(2) });
+const size = (usual: number) => p(v.nullable(Integer), { update: Integer, node: usual, template: integer(usual) });
+const configuration = atCreation(v.nullable(v.string()));
+
+/** What a node answers of its settings. */
+export const iouSettings = {
+  ...usage,
+  ethernet_adapters: adapters,
+  serial_adapters: adapters,
+  /** MiB */
+  ram: size(1024),
+  /** KiB */
+  nvram: size(256),
+  l1_keepalives: p(v.nullable(v.boolean()), { update: v.boolean(), node: false, template: flag(false) }),
+  use_default_iou_values: p(v.nullable(v.boolean()), { node: false, template: flag(false) }),
+};
+
+export const iouProperties = {
+  ...identity,
+  node_directory: sentBack(v.string()),
+  command_line: sentBack(v.string()),
+  path: required(v.string(), { template: Text }),
+  application_id: required(v.nullable(Integer), { update: Integer }),
+  console_type: consoleTypes(['telnet', 'none'], { node: 'telnet' }),
+  console: p(v.nullable(ConsolePort), { effect: 'live' }),
+  console_auto_start: ofTemplate(flag(false)),
+  md5sum: p(v.nullable(v.string()), { readOnly: true }),
+  ...iouSettings,
+  startup_config: ofTemplate(text('iou_l3_base_startup-config.txt')),
+  private_config: ofTemplate(text()),
+  startup_config_content: configuration,
+  private_config_content: configuration,
+};
+
+export const IouCreate = createBody(iouProperties);
+export type IouCreate = v.InferOutput<typeof IouCreate>;
+export const IouUpdate = updateBody(iouProperties);
+export type IouUpdate = v.InferOutput<typeof IouUpdate>;
+
+/** The licence that comes with a start; members that nobody knows pass. */
+export const IouStart = v.looseObject({
+  iourc_content: v.optional(v.nullable(v.string())),
+  license_check: v.optional(v.boolean()),
+});
+export type IouStart = v.InferOutput<typeof IouStart>;
+
 export const iou: NodeKindFacts = {
   type: 'iou',
+  properties: iouProperties,
+  effect: 'start',
   ports: (source) => adapterPorts(source, PORTS_PER_ADAPTER),
   portNames: { format: 'Ethernet{segment0}/{port0}', segmentSize: PORTS_PER_ADAPTER },
   ownNumbers: ['application_id'],
@@ -27,18 +90,6 @@ export const iou: NodeKindFacts = {
     category: 'router',
     // Old clients repeat the path of the image under this name.
     ignored: ['image'],
-    members: {
-      ...consoleMembers,
-      path: Text,
-      usage: text(),
-      ethernet_adapters: integer(2),
-      serial_adapters: integer(2),
-      ram: integer(1024),
-      nvram: integer(256),
-      use_default_iou_values: flag(false),
-      startup_config: text('iou_l3_base_startup-config.txt'),
-      private_config: text(),
-      l1_keepalives: flag(false),
-    },
+    members: templateMembers(iouProperties),
   },
 };

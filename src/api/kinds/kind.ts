@@ -20,7 +20,7 @@ export interface PortSource {
 export interface NodeKindFacts {
   readonly type: NodeType;
   /** What nodes and templates have, and requests may give. */
-  readonly properties?: Properties;
+  readonly properties: Properties;
   /** When a running node takes a change of a property that does not say; `live` unless given. */
   readonly effect?: Effect;
   /** All ports of a node; pure. @throws Failure `conflict` for a port name format that cannot be expanded */

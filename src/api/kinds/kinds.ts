@@ -10,6 +10,7 @@ import { iou } from './iou.ts';
 import type { ImageFacts, NodeKindFacts, PortSource } from './kind.ts';
 import { nat } from './nat.ts';
 import type { Port } from './port.ts';
+import type { Effect } from './property.ts';
 import { qemu } from './qemu.ts';
 import { traceng } from './traceng.ts';
 import { virtualbox, vmware } from './virtual-machines.ts';
@@ -31,6 +32,30 @@ export function nodeKind(type: NodeType): NodeKindFacts {
 /** The same for a word of which nobody knows yet whether it is a type. */
 export function findNodeKind(type: string): NodeKindFacts | undefined {
   return BY_TYPE.get(type);
+}
+
+/** Properties that only the server sets, of any type. */
+export const READ_ONLY_PROPERTIES: readonly string[] = NODE_KINDS.flatMap(({ properties }) =>
+  Object.keys(properties).filter((name) => properties[name]!.readOnly),
+);
+
+/** Properties of a type that its host or the server gives, so that the file of a lab does not keep them. */
+export function givenByHost(type: string): string[] {
+  const { properties = {}, ownNumbers = [] } = findNodeKind(type) ?? {};
+  const names = Object.keys(properties).filter((name) => properties[name]!.readOnly || properties[name]!.ofHost);
+  return [...names, ...ownNumbers];
+}
+
+/** The console type of a node that is created without one; undefined for types without a choice. */
+export function usualConsole(type: string): unknown {
+  return findNodeKind(type)?.properties['console_type']?.node;
+}
+
+/** When a running node of a type takes a change; undefined for what it does not have, or what no change sets. */
+export function effectOf(type: string, property: string): Effect | undefined {
+  const { properties, effect = 'live' } = findNodeKind(type) ?? {};
+  const row = properties && Object.hasOwn(properties, property) ? properties[property] : undefined;
+  return row?.readOnly ? undefined : row && (row.effect ?? effect);
 }
 
 /** All ports of a node. @throws Failure `conflict` for a port name format that cannot be expanded */

@@ -1,9 +1,23 @@
 // NATs. Their templates have nothing to set: there is only the built-in one.
+import * as v from 'valibot';
+import { CloudPort } from './cloud.ts';
 import type { NodeKindFacts } from './kind.ts';
 import { mappedPorts } from './ports.ts';
+import { createBody, identityByUuid, p, updateBody } from './property.ts';
+
+const natProperties = {
+  ...identityByUuid,
+  status: p(v.picklist(['started', 'stopped', 'suspended']), { readOnly: true }),
+  /** May be sent along, as a NAT tells it; its port is always the same one. */
+  ports_mapping: p(v.array(CloudPort), { ofHost: true }),
+};
+
+export const NatCreate = createBody(natProperties);
+export const NatUpdate = updateBody(natProperties);
 
 export const nat: NodeKindFacts = {
   type: 'nat',
+  properties: natProperties,
   addedByRelease3: ['usage'],
   ports: (source) => mappedPorts(source, 'by name'),
   alwaysRuns: true,

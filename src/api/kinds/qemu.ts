@@ -55,7 +55,11 @@ const number = (lowest: number, highest: number, usual: number, effect: Effect =
     ...{ node: usual, template: v.optional(between(lowest, highest), usual), effect },
   });
 /** The one schema of nodes and templates. */
-const choice = <const Words extends readonly string[]>(words: Words, usual: Words[number], effect: Effect = 'start') => {
+const choice = <const Words extends readonly string[]>(
+  words: Words,
+  usual: Words[number],
+  effect: Effect = 'start',
+) => {
   const schema = v.picklist(words);
   return p(schema, { node: usual, template: v.optional(schema, usual as v.InferInput<typeof schema>), effect });
 };

@@ -1,7 +1,7 @@
 // The members that templates of several kinds share.
 import * as v from 'valibot';
-import { ofTemplate } from './property.ts';
 import { CustomAdapter, Integer, NodeType, Text, Uuid } from '../vocabulary.ts';
+import { ofTemplate } from './property.ts';
 
 /** Position is the number by which old clients name the category. */
 export const CATEGORIES = ['router', 'switch', 'guest', 'firewall'] as const;

@@ -1,7 +1,7 @@
 // A lab as a server has it, as the text of a file that makes the same again.
 
 import { Document, isMap, isScalar, type Pair, parse, visit } from 'yaml';
-import { builtinProperties, findNodeKind, usualSymbol } from '../../api/kinds/kinds.ts';
+import { builtinProperties, findNodeKind, givenByHost, usualConsole, usualSymbol } from '../../api/kinds/kinds.ts';
 import type { Port } from '../../api/kinds/port.ts';
 import { defaultEndLabel } from '../../controller/links/link.ts';
 import { defaultLabel } from '../../controller/nodes/label.ts';
@@ -44,30 +44,19 @@ const SETTINGS: Readonly<Record<string, unknown>> = {
 };
 
 const USUAL_PORTS = { format: 'Ethernet{0}', segmentSize: 0 };
-const CONSOLES: Readonly<Record<string, string>> = {
-  ...{ vpcs: 'telnet', dynamips: 'telnet', iou: 'telnet', qemu: 'telnet', docker: 'telnet', ethernet_switch: 'none' },
-  ...{ traceng: 'none', virtualbox: 'none', vmware: 'none' },
-};
 
-/** Properties that are the server's to tell, or that its host has. */
-const TOLD: Readonly<Record<string, readonly string[]>> = {
-  cloud: ['interfaces'],
-  nat: ['ports_mapping'],
-  docker: ['container_id', 'aux'],
-  dynamips: ['aux'],
-};
-const TOLD_OF_ALL =
-  /md5sum$|^(startup_config|private_config|startup_script|base_script_file|node_directory|command_line)/;
+/** Properties that say what the configuration of a node is, or where its files are: the file has those beside. */
+const SAID_BESIDE = /^(startup_config|private_config|startup_script|base_script_file|node_directory|command_line)/;
 
 /** Files of a node that its settings are kept in. */
 const SETTING_FILES: Readonly<Record<string, readonly string[]>> = { docker: ['etc/network/interfaces'] };
 
 function propertiesOf({ node_type: type, properties }: ServerNode): Record<string, unknown> | undefined {
-  const told = [...(TOLD[type] ?? []), ...(findNodeKind(type)?.ownNumbers ?? [])];
+  const given = givenByHost(type);
   const kept = Object.entries(properties).filter(([name, value]) => {
     const isEmpty =
       value === null || (typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length === 0);
-    return !isEmpty && !told.includes(name) && !TOLD_OF_ALL.test(name);
+    return !isEmpty && !given.includes(name) && !SAID_BESIDE.test(name);
   });
   return kept.length > 0 ? escaped(Object.fromEntries(kept)) : undefined;
 }
@@ -123,7 +112,7 @@ async function nodeText(
     symbol: unless(node.symbol, usualSymbol(type)) && (node.symbol ?? undefined),
     label: labelOf(node),
     console: said({
-      type: unless(consoleType ?? undefined, CONSOLES[type]),
+      type: unless(consoleType ?? undefined, usualConsole(type)),
       port: consoles ? (node.console ?? undefined) : undefined,
       auto_start: node.console_auto_start === true ? true : undefined,
     }),

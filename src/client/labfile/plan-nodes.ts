@@ -1,6 +1,6 @@
 // What is to be done to the nodes of a lab, and to their files.
 
-import { builtinProperties, usualSymbol } from '../../api/kinds/kinds.ts';
+import { builtinProperties, effectOf, usualSymbol } from '../../api/kinds/kinds.ts';
 import { nodeRequest } from '../../controller/templates/node-request.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
@@ -16,14 +16,15 @@ import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { type Base, wrongSettings } from './node-settings.ts';
 import type { ServerLab, ServerNode } from './state.ts';
 
-/** Properties that a node takes while it runs. */
-const LIVE = ['usage', 'idlepc', 'idlemax', 'idlesleep', 'auto_delete_disks', 'on_close'];
 /** Members of a node that it takes while it runs. */
 const LOOKS = ['at', 'z', 'locked', 'symbol', 'label', 'ports.', 'start.', 'console.auto_start'];
 
-const isLive = ({ member }: Difference): boolean =>
-  LOOKS.some((name) => member === name || (name.endsWith('.') && member.startsWith(name))) ||
-  LIVE.some((name) => member === `properties.${name}`);
+const PROPERTIES = 'properties.';
+
+function isLive(type: string, { member }: Difference): boolean {
+  if (member.startsWith(PROPERTIES)) return effectOf(type, member.slice(PROPERTIES.length)) === 'live';
+  return LOOKS.some((name) => member === name || (name.endsWith('.') && member.startsWith(name)));
+}
 
 /** @throws Failure `not-found`, with the place in the file */
 export function templateOf(
@@ -82,15 +83,15 @@ function changeOf(node: WantedNode, is: ServerNode): Change | undefined {
     found.push({ member: 'at', is: [is.x, is.y], wanted: node.at });
     [body['x'], body['y']] = node.at;
   }
-  const properties = differences('properties.', node.properties ?? {}, is.properties);
+  const properties = differences(PROPERTIES, node.properties ?? {}, is.properties);
   found.push(...properties);
   if (properties.length > 0) {
     body['properties'] = Object.fromEntries(
-      properties.map(({ member, wanted }) => [member.slice('properties.'.length), wanted]),
+      properties.map(({ member, wanted }) => [member.slice(PROPERTIES.length), wanted]),
     );
   }
   if (found.length === 0) return undefined;
-  const restart = runs(is) && !found.every(isLive);
+  const restart = runs(is) && !found.every((one) => isLive(is.node_type, one));
   return {
     ...{ action: 'change', kind: 'node', name: is.name, place: node.place, id: is.node_id, differences: found, body },
     ...(restart && { restart }),

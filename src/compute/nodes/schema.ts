@@ -2,16 +2,7 @@
 import * as v from 'valibot';
 import { LINK_TYPES, type LinkType } from '../../fabric/model.ts';
 import { CAPTURE_EXTENSIONS } from '../../store/captures.ts';
-import { Integer, Text, Uuid } from '../../store/vocabulary.ts';
-
-/** Identifier of a node that is made. Releases before 1.4 numbered their nodes; such a node gets a new identifier. */
-export const NodeIdOrNumber = v.union([
-  Uuid,
-  v.pipe(
-    Integer,
-    v.transform(() => undefined),
-  ),
-]);
+import { Text, Uuid } from '../../store/vocabulary.ts';
 
 export const NodeDuplicate = v.strictObject({ destination_node_id: Uuid });
 

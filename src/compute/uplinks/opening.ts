@@ -1,11 +1,12 @@
 // What the ports of clouds and NATs lead to, and how it is opened.
+
+import type { CloudPort } from '../../api/kinds/cloud.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { followBridge, freeTapName } from '../../host/network/bridge-taps.ts';
 import { findLink } from '../../host/network/kernel-interfaces.ts';
 import { mustBeAllowed, resolved } from '../nodes/ports/nio.ts';
 import type { Services } from '../services.ts';
-import type { UplinkPortEntry } from './ports-mapping.ts';
 import type { Uplink, UplinkSpec } from './uplink-port.ts';
 
 /** Interval (ms) at which a bridge is checked for another MTU and other ports. */
@@ -14,7 +15,7 @@ const FOLLOW_MS = 1000;
 const nothing = async (): Promise<void> => {};
 
 /** How the uplink that the mapping names for a port is opened. */
-export function uplinkSpec(entry: UplinkPortEntry, { config }: Services): UplinkSpec {
+export function uplinkSpec(entry: CloudPort, { config }: Services): UplinkSpec {
   if (entry.type === 'udp') {
     const { lport: localPort, rhost, rport: remotePort } = entry;
     return {

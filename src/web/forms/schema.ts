@@ -29,8 +29,8 @@ export interface JsonSchema {
   'x-effect'?: Effect;
 }
 
-/** When a running node takes a change: at its next start, or by being made and started anew. */
-export type Effect = 'start' | 'anew';
+/** When a running node takes a change: at its next start, by being made and started anew, or not before it is stopped. */
+export type Effect = 'start' | 'anew' | 'stopped';
 
 export type FieldKind =
   | 'text'

@@ -1,15 +1,15 @@
 // A cloud as a node: its ports lead out of the lab, to interfaces of this host and to UDP tunnels.
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { type CloudCreate, type CloudPort, type CloudUpdate, remoteConsole } from '../../../api/kinds/cloud.ts';
+import { defaultsOf } from '../../../api/kinds/property.ts';
 import { Failure } from '../../../failures.ts';
 import { interfaceNames, interfaceType, isSpecialInterface } from '../../../host/network/interfaces.ts';
 import { Node, type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import type { NodePort } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { uplinkSpec } from '../../uplinks/opening.ts';
-import type { UplinkPortsMapping } from '../../uplinks/ports-mapping.ts';
 import { PORT_RULES, UplinkPorts } from '../../uplinks/uplink-ports.ts';
-import type { CloudCreate, CloudUpdate } from './schema.ts';
 
 export const MODULE = 'builtin';
 
@@ -27,7 +27,7 @@ export class CloudNode extends Node {
   readonly type = 'cloud';
   readonly #ports: UplinkPorts;
   #remoteConsole: RemoteConsole;
-  #mapping: UplinkPortsMapping;
+  #mapping: readonly CloudPort[];
   /** Reserved as the release does, so that the ports of the nodes after it are numbered alike; nothing listens. */
   readonly #hiddenPort: number;
   /** UDP ports of tunnels that were free, so that no cable gets them. */
@@ -36,12 +36,8 @@ export class CloudNode extends Node {
   private constructor(identity: NodeIdentity, body: CloudCreate, services: Services, hiddenPort: number) {
     super(identity, services, 'started');
     this.#hiddenPort = hiddenPort;
-    this.#remoteConsole = {
-      remote_console_host: body.remote_console_host ?? '',
-      remote_console_port: body.remote_console_port === undefined ? 23 : body.remote_console_port,
-      remote_console_type: body.remote_console_type ?? 'none',
-      remote_console_http_path: body.remote_console_http_path ?? '/',
-    };
+    this.#remoteConsole = defaultsOf(remoteConsole, identity.id);
+    this.#changeConsole(body);
     this.#mapping = this.#numbered(body.ports_mapping ?? []);
     this.#ports = new UplinkPorts(this, services, (number) => {
       const entry = this.#mapping[number];
@@ -80,6 +76,10 @@ export class CloudNode extends Node {
   async change({ name, ports_mapping, ...body }: CloudUpdate): Promise<void> {
     if (ports_mapping !== undefined) await this.#changePorts(this.#numbered(ports_mapping));
     this.name = name ?? this.name;
+    this.#changeConsole(body);
+  }
+
+  #changeConsole(body: Omit<CloudUpdate, 'name'>): void {
     for (const member of Object.keys(this.#remoteConsole) as (keyof RemoteConsole)[]) {
       if (body[member] !== undefined) this.#remoteConsole = { ...this.#remoteConsole, [member]: body[member] };
     }
@@ -98,7 +98,7 @@ export class CloudNode extends Node {
     this.services.ports.console.release(this.project.id, this.#hiddenPort);
   }
 
-  async #changePorts(wanted: UplinkPortsMapping): Promise<void> {
+  async #changePorts(wanted: readonly CloudPort[]): Promise<void> {
     if (isDeepStrictEqual(wanted, this.#mapping)) return;
     if (this.#ports.connected) {
       const message = `ports_mapping: ${this.name} is connected; remove its links before its ports change.`;
@@ -136,12 +136,12 @@ export class CloudNode extends Node {
   }
 
   /** The ports with their place in the list as their number; without any, one for each interface that is not special. */
-  #numbered(mapping: UplinkPortsMapping): UplinkPortsMapping {
+  #numbered(mapping: readonly CloudPort[]): readonly CloudPort[] {
     const given = mapping.length > 0 ? mapping : this.#interfacePorts();
     return given.map((entry, port_number) => ({ ...entry, port_number }));
   }
 
-  #interfacePorts(): UplinkPortsMapping {
+  #interfacePorts(): readonly CloudPort[] {
     return this.#interfaces()
       .filter(({ special }) => !special)
       .map(({ name, type }) => ({ name, port_number: 0, type, interface: name }));

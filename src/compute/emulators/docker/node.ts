@@ -1,5 +1,8 @@
 // A Docker container as a node: its image and settings, its life, and its rights.
 import { isDeepStrictEqual } from 'node:util';
+import { type DockerCreate, type DockerUpdate, dockerSettings } from '../../../api/kinds/docker.ts';
+import { defaultsOf } from '../../../api/kinds/property.ts';
+import { adapterMac } from '../../../api/mac.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { loadOfGroup, type ProcessLoad } from '../../../host/processes/process-load.ts';
 import { copyFiles } from '../../nodes/files.ts';
@@ -17,8 +20,7 @@ import { type ContainerOwner, type ContainerPlan, OwnContainer } from './own-con
 import { type Level, levelsOf, named, withFix } from './rights.ts';
 import { watchForRefusal } from './rights-watch.ts';
 import { DockerRuntime } from './runtime.ts';
-import type { DockerCreate, DockerUpdate } from './schema.ts';
-import { changedSettings, defaultSettings, fullImageName, macOf } from './settings.ts';
+import { changedSettings, fullImageName } from './settings.ts';
 import { type Shared, sharedBy } from './shared.ts';
 import { WebConsole } from './web-console.ts';
 import { hasXServer } from './x-server.ts';
@@ -55,7 +57,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     await using undo = new AsyncDisposableStack();
     const { id } = identity;
     const state = {
-      settings: changedSettings(defaultSettings(id), body, id),
+      settings: changedSettings(defaultsOf(dockerSettings, id), body, id),
       hidden: { custom_adapters: body.custom_adapters ?? [] },
       image: fullImageName(body.image),
       usage: body.usage ?? '',
@@ -239,7 +241,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     const { settings, hidden } = this.#state;
     const interfaces = Array.from({ length: settings.adapters }, (_, adapter) => ({
       name: `eth${adapter}`,
-      macAddress: macOf(settings, hidden.custom_adapters, adapter),
+      macAddress: adapterMac(settings.mac_address, adapter, hidden.custom_adapters),
     }));
     return { container: id, volumes, interfaces, offersTerminal: this.console.type === 'telnet' };
   }

@@ -1,6 +1,7 @@
 // A router as a node: its settings, its cards, its image, and what runs it.
 import { join } from 'node:path';
 import * as v from 'valibot';
+import type { DynamipsCreate, DynamipsUpdate } from '../../../api/kinds/dynamips.ts';
 import { imageKind } from '../../../api/kinds/kinds.ts';
 import { messageOf } from '../../../failures.ts';
 import { findImage, type Image } from '../../images/references.ts';
@@ -26,7 +27,6 @@ import { leaveAll, RouterPorts } from './ports.ts';
 import type { RouterNode } from './process.ts';
 import { findDynamips } from './program.ts';
 import { RouterRuntime } from './runtime.ts';
-import type { DynamipsCreate, DynamipsUpdate } from './schema.ts';
 import { changedSetup, changeForStopped, newSetup, type RouterSetup, setupProperties } from './settings.ts';
 
 export const MODULE = 'dynamips';

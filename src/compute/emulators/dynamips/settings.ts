@@ -1,44 +1,25 @@
 // What a router has: the members of its object that a change may set, with their defaults (facts of release 2.2.57).
+
+import {
+  type DynamipsCreate,
+  type DynamipsUpdate,
+  type platformSettings,
+  routerSettings,
+} from '../../../api/kinds/dynamips.ts';
+import { defaultsOf, type SettingsOf } from '../../../api/kinds/property.ts';
 import { isCard, isWic, mustFit, mustFitWic } from './cards.ts';
 import { chassisOf, ioCard, type Platform, platformOf, refusal } from './platforms.ts';
-import type { DynamipsCreate, DynamipsUpdate } from './schema.ts';
 
-const SENSORS: readonly number[] = [22, 22, 22, 22];
-const POWER_SUPPLIES: readonly number[] = [1, 1];
+const SENSORS = [22, 22, 22, 22];
+const POWER_SUPPLIES = [1, 1];
 
-export interface Settings {
-  usage: string;
-  /** MiB */
-  ram: number;
-  /** KiB */
-  nvram: number;
-  mmap: boolean;
-  sparsemem: boolean;
-  clock_divisor: number;
-  /** Empty: never set; `0x0`: taken back. */
-  idlepc: string;
-  idlemax: number;
-  /** Milliseconds. */
-  idlesleep: number;
-  /** MiB */
-  exec_area: number;
-  /** MiB */
-  disk0: number;
-  disk1: number;
-  auto_delete_disks: boolean;
-  /** `hhhh.hhhh.hhhh` */
-  mac_addr: string;
-  system_id: string;
-  /** Of a c7200. */
-  npe?: string;
-  midplane?: string;
-  /** Degrees Celsius. */
-  sensors?: readonly number[];
-  /** 1: it works. */
-  power_supplies?: readonly number[];
-  /** Of the others: per cent of the memory. */
-  iomem?: number;
-}
+type OfPlatform = { [Name in keyof typeof platformSettings]: NonNullable<DynamipsUpdate[Name]> };
+/** Of a c7200; the others have `iomem`. */
+type OfC7200 = 'npe' | 'midplane' | 'sensors' | 'power_supplies';
+
+/** Memory and disks in MiB, `nvram` in KiB. */
+export type Settings = SettingsOf<typeof routerSettings> & { ram: number } & Omit<OfPlatform, OfC7200 | 'iomem'> &
+  Partial<Pick<OfPlatform, OfC7200 | 'iomem'>>;
 
 /** A router as it is configured. */
 export interface RouterSetup {
@@ -67,21 +48,9 @@ export function newSetup(
   const npe = body.npe ?? 'npe-400';
   const cards = slots.map(({ card }, slot) => (platform.name === 'c7200' && slot === 0 ? ioCard(npe) : card));
   const settings: Settings = {
-    usage: '',
-    ram: platform.ram,
-    nvram: platform.nvram,
-    mmap: true,
-    sparsemem: platform.sparsemem,
-    clock_divisor: platform.clockDivisor,
-    idlepc: '',
-    idlemax: 500,
-    idlesleep: 30,
-    exec_area: 64,
-    disk0: platform.disk0,
-    disk1: 0,
-    auto_delete_disks: false,
-    mac_addr: defaultMac(platform, identity),
-    system_id: 'FTX0945W0MY',
+    ...defaultsOf(routerSettings, identity.nodeId),
+    ...{ ram: platform.ram, nvram: platform.nvram, sparsemem: platform.sparsemem },
+    ...{ clock_divisor: platform.clockDivisor, disk0: platform.disk0, mac_addr: defaultMac(platform, identity) },
     ...(platform.iomem === undefined
       ? { npe, midplane: 'vxr', sensors: SENSORS, power_supplies: POWER_SUPPLIES }
       : { iomem: platform.iomem }),

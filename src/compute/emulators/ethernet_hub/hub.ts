@@ -1,6 +1,7 @@
 // A hub as a node: its ports are the fabric's, the frames never come here.
 
 import { isDeepStrictEqual } from 'node:util';
+import type { HubPort } from '../../../api/kinds/ethernet-switches.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import { Node, type NodeIdentity, noSuchPort } from '../../nodes/node.ts';
 import { MemoryPorts } from '../../nodes/ports/memory-ports.ts';
@@ -8,7 +9,6 @@ import { SWITCH_NIOS } from '../../nodes/ports/nio.ts';
 import type { NodePort, PortRules } from '../../nodes/ports/port.ts';
 import { numbered, stillConnected } from '../../nodes/ports/ports-mapping.ts';
 import type { Services } from '../../services.ts';
-import type { PortsMapping } from './schema.ts';
 
 /** Hubs are a part of Dynamips in the release; clients know its name. */
 export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
@@ -17,9 +17,9 @@ export class HubNode extends Node {
   readonly type = 'ethernet_hub';
   readonly #hub: MemoryDevice<'hub'>;
   readonly #ports: MemoryPorts;
-  #mapping: PortsMapping;
+  #mapping: HubPort[];
 
-  private constructor(identity: NodeIdentity, mapping: PortsMapping, hub: MemoryDevice<'hub'>, services: Services) {
+  private constructor(identity: NodeIdentity, mapping: HubPort[], hub: MemoryDevice<'hub'>, services: Services) {
     super(identity, services, 'started');
     this.#hub = hub;
     this.#ports = new MemoryPorts(this, PORT_RULES, services, hub);
@@ -27,7 +27,7 @@ export class HubNode extends Node {
   }
 
   /** @param mapping the ports; taken as it is given */
-  static async create(identity: NodeIdentity, mapping: PortsMapping, services: Services): Promise<HubNode> {
+  static async create(identity: NodeIdentity, mapping: HubPort[], services: Services): Promise<HubNode> {
     const hub = await services.fabric.createDevice('hub', {}, undefined, identity.project.id);
     return new HubNode(identity, mapping, hub, services);
   }
@@ -54,7 +54,7 @@ export class HubNode extends Node {
    * Takes new ports, which are renumbered and renamed; the ports that are there may always be given again.
    * @throws Failure `conflict` while a NIO is attached
    */
-  changePorts(wanted: PortsMapping): void {
+  changePorts(wanted: HubPort[]): void {
     if (isDeepStrictEqual(wanted, this.#mapping)) return;
     if (this.#ports.connected.length > 0) throw stillConnected(this.name);
     this.#mapping = numbered(wanted);

@@ -1,8 +1,9 @@
 // Registers the Ethernet hub: always on, any number of ports, no console, no files of its own.
+
+import { EthernetHubCreate, EthernetHubUpdate } from '../../../api/kinds/ethernet-switches.ts';
 import { defineKind } from '../../nodes/kind.ts';
 import { defaultPorts } from '../../nodes/ports/ports-mapping.ts';
 import { HubNode, PORT_RULES } from './hub.ts';
-import { EthernetHubCreate, EthernetHubUpdate } from './schema.ts';
 
 export const ethernetHub = defineKind({
   type: 'ethernet_hub',

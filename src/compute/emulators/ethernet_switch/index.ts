@@ -1,8 +1,9 @@
 // Registers the Ethernet switch: always on, any number of ports, a table of MAC addresses, a console of its own.
+
+import { EthernetSwitchCreate, EthernetSwitchUpdate } from '../../../api/kinds/ethernet-switches.ts';
 import { defineKind } from '../../nodes/kind.ts';
 import { PORT_RULES, SwitchNode } from './node.ts';
 import { switchRoutes } from './routes.ts';
-import { EthernetSwitchCreate, EthernetSwitchUpdate } from './schema.ts';
 
 export const ethernetSwitch = defineKind({
   type: 'ethernet_switch',

@@ -1,6 +1,7 @@
 // An Ethernet switch as a node: its ports are the fabric's, the frames never come here.
 
 import { isDeepStrictEqual } from 'node:util';
+import type { EthernetSwitchCreate, EthernetSwitchUpdate, SwitchPort } from '../../../api/kinds/ethernet-switches.ts';
 import type { Console } from '../../../consoles/console.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
@@ -15,7 +16,6 @@ import { defaultPorts, numbered, stillConnected } from '../../nodes/ports/ports-
 import type { Services } from '../../services.ts';
 import { SwitchConsole } from './console.ts';
 import type { MacTableRow, PortRow } from './rows.ts';
-import type { ConsoleType, EthernetSwitchCreate, EthernetSwitchUpdate, SwitchPort } from './schema.ts';
 
 /** Switches are a part of Dynamips in the release; clients know its name. */
 export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
@@ -47,6 +47,8 @@ interface SwitchParts {
   mapping: SwitchPort[];
   device: MemoryDevice<'ethernet-switch'>;
 }
+
+type ConsoleType = NonNullable<EthernetSwitchUpdate['console_type']>;
 
 export class SwitchNode extends Node {
   readonly type = 'ethernet_switch';

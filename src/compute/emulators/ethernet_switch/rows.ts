@@ -1,6 +1,7 @@
 // What a switch tells of itself.
+
+import type { SwitchPort } from '../../../api/kinds/ethernet-switches.ts';
 import type { PortStatistics } from '../../../fabric/fabric.ts';
-import type { SwitchPort } from './schema.ts';
 
 /** An entry of the table, as clients see it. */
 export interface MacTableRow {

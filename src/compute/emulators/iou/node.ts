@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import type { IouCreate, IouStart, IouUpdate } from '../../../api/kinds/iou.ts';
 import { imageKind } from '../../../api/kinds/kinds.ts';
 import { Failure } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
@@ -32,7 +33,6 @@ import { KEPT } from './kept.ts';
 import { checkLicence, findLicence, forgetSubmitted, keepSubmitted, submittedPath } from './licence.ts';
 import { BAYS, netmap, UNITS } from './netmap.ts';
 import { IouRuntime, type RouterNode } from './runtime.ts';
-import type { IouCreate, IouStart, IouUpdate } from './schema.ts';
 import { changedSettings, firstSettings, type Settings, USUAL_ADAPTERS } from './settings.ts';
 
 export const MODULE = 'iou';
@@ -79,11 +79,11 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
     const { id, project } = identity;
     const applicationId = checkedId(body.application_id);
     const image = await imageOf(body.path, body.md5sum, identity, services);
-    const settings = firstSettings(body, await imageHelp(image.path));
+    const settings = firstSettings(body, await imageHelp(image.path), identity.id);
     mustFit(settings);
     const runsOn = services.survivingPrograms.claim(project.id, id);
     if (runsOn) undo.defer(() => services.survivingPrograms.unclaim(runsOn));
-    const consoleType = body.console_type ?? 'telnet';
+    const consoleType = body.console_type;
     const node = new IouNode(identity, consoleType, services, settings, applicationId);
     node.#image = image;
     undo.defer(() => node.close());

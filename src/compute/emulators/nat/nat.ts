@@ -1,5 +1,7 @@
 // A NAT as a node: one port, by which a lab reaches what this host reaches, through the host's NAT bridge or through a network of
 // our own.
+
+import type { CloudPort } from '../../../api/kinds/cloud.ts';
 import { Failure } from '../../../failures.ts';
 import { interfaceNames, isAllowedInterface } from '../../../host/network/interfaces.ts';
 import { NAT_GROUP } from '../../nat-network/network.ts';
@@ -7,7 +9,6 @@ import { Node, type NodeIdentity } from '../../nodes/node.ts';
 import type { NodePort } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { uplinkSpec } from '../../uplinks/opening.ts';
-import type { UplinkPortEntry } from '../../uplinks/ports-mapping.ts';
 import type { Uplink } from '../../uplinks/uplink-port.ts';
 import { PORT_RULES, UplinkPorts } from '../../uplinks/uplink-ports.ts';
 
@@ -60,7 +61,7 @@ export class NatNode extends Node {
     this.services.ports.console.release(this.project.id, this.#hiddenPort);
   }
 
-  get #entry(): UplinkPortEntry {
+  get #entry(): CloudPort {
     const { default_nat_interface } = this.services.config.Server;
     const name = interfaceExists(default_nat_interface) ? default_nat_interface : this.services.natNetwork.interface;
     return { name: 'nat0', port_number: 0, type: 'ethernet', interface: name };

@@ -4,7 +4,7 @@ import { adapterMac } from '../../../api/mac.ts';
 import { adapterSlots } from './adapter-slots.ts';
 import type { Disk } from './disks.ts';
 import type { KeptAdapter } from './kept.ts';
-import { type HiddenSettings, type Images, type Settings } from './settings.ts';
+import type { HiddenSettings, Images, Settings } from './settings.ts';
 import { QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
 import { escaped } from './words.ts';
 

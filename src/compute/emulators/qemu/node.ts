@@ -2,7 +2,14 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { defaultsOf } from '../../../api/kinds/property.ts';
-import { type DiskResize, DRIVES, type QemuCreate, type QemuUpdate, qemuHidden, qemuSettings } from '../../../api/kinds/qemu.ts';
+import {
+  type DiskResize,
+  DRIVES,
+  type QemuCreate,
+  type QemuUpdate,
+  qemuHidden,
+  qemuSettings,
+} from '../../../api/kinds/qemu.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { findImage, NO_IMAGE } from '../../images/references.ts';
@@ -71,7 +78,10 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     const emulator = await findEmulator(body.qemu_path, body.platform);
     const settings = changedSettings(defaultsOf(qemuSettings, id), body, id);
     const usual = defaultsOf(qemuHidden, id);
-    const hidden = { linked_clone: body.linked_clone ?? usual.linked_clone, custom_adapters: body.custom_adapters ?? usual.custom_adapters };
+    const hidden = {
+      linked_clone: body.linked_clone ?? usual.linked_clone,
+      custom_adapters: body.custom_adapters ?? usual.custom_adapters,
+    };
     const runsOn = services.survivingPrograms.claim(project.id, id);
     if (runsOn) undo.defer(() => services.survivingPrograms.unclaim(runsOn));
     const node = new QemuNode(identity, body.console_type, services, { emulator, settings, hidden, images: NO_IMAGES });

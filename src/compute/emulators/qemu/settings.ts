@@ -2,7 +2,15 @@
 
 import { imageKind } from '../../../api/kinds/kinds.ts';
 import type { SettingsOf } from '../../../api/kinds/property.ts';
-import { type DiskCache, DRIVES, type Drive, type QemuCreate, type QemuUpdate, type qemuHidden, qemuSettings } from '../../../api/kinds/qemu.ts';
+import {
+  type DiskCache,
+  DRIVES,
+  type Drive,
+  type QemuCreate,
+  type QemuUpdate,
+  type qemuHidden,
+  qemuSettings,
+} from '../../../api/kinds/qemu.ts';
 import type { Image } from '../../images/references.ts';
 
 export const IMAGE_KIND = imageKind('qemu');

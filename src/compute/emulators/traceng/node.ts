@@ -1,13 +1,13 @@
 // A TraceNG as a node: kept, linked and moved with its lab. Its program is one of Windows, so that it never runs here.
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
+import type { TracengCreate, TracengUpdate } from '../../../api/kinds/traceng.ts';
 import { Failure } from '../../../failures.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { Node, type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
 import type { NodePort, PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
-import type { TracengCreate, TracengUpdate } from './schema.ts';
 
 export const MODULE = 'traceng';
 export const PORT_RULES: PortRules = { exception: 'TraceNGError', nios: new Set(['nio_udp']) };

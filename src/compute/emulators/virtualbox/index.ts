@@ -1,10 +1,11 @@
 // Registers VirtualBox: machines that VBoxManage drives, or linked clones of them.
+
+import { VirtualboxCreate, VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { route } from '../../../http/app/route.ts';
 import { defineKind, refusalOf } from '../../nodes/kind.ts';
 import { machineProgramCheck } from '../../nodes/machines/machine-program.ts';
 import { VBoxManage } from './manage.ts';
 import { endLeft, MODULE, PORT_RULES, VirtualboxNode } from './node.ts';
-import { VirtualboxCreate, VirtualboxUpdate } from './schema.ts';
 
 export const virtualbox = defineKind({
   type: 'virtualbox',

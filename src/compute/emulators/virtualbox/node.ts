@@ -23,7 +23,7 @@ import { linkedClone, releaseClone } from './clones.ts';
 import { KEPT, type KeptAdapter, type MachineKept } from './kept.ts';
 import { EXCEPTION as exception, refusal, VBoxManage } from './manage.ts';
 import { VirtualboxRuntime } from './runtime.ts';
-import type { VirtualboxCreate, VirtualboxUpdate } from './schema.ts';
+import type { VirtualboxCreate, VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { changedSettings, DEFAULTS, type Settings } from './settings.ts';
 
 export const MODULE = 'virtualbox';

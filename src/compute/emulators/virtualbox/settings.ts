@@ -1,10 +1,11 @@
 // What a node of VirtualBox is configured with (facts of release 2.2.57).
+
+import type { VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
 import {
   changedMachineSettings,
   MACHINE_DEFAULTS,
   type MachineSettings,
 } from '../../nodes/machines/machine-settings.ts';
-import type { VirtualboxUpdate } from './schema.ts';
 
 export interface Settings extends MachineSettings {
   /** MiB */

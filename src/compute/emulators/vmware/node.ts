@@ -21,7 +21,7 @@ import { readPairs, writePairs } from './files.ts';
 import { KEPT, type MachineKept } from './kept.ts';
 import { allocateNetwork, isGiven, keepNetworks, networksOf, releaseNetworks, takeNetwork } from './networks.ts';
 import { VmwareRuntime } from './runtime.ts';
-import type { VmwareCreate, VmwareUpdate } from './schema.ts';
+import type { VmwareCreate, VmwareUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { EXCEPTION as exception, refusal, Vmrun } from './vmrun.ts';
 import { attachAdapters, attachmentOf } from './vmx.ts';
 

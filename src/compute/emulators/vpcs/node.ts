@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import type { VpcsCreate, VpcsUpdate } from '../../../api/kinds/vpcs.ts';
 import { messageOf } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
 import { copyFiles, readText } from '../../nodes/files.ts';
@@ -16,7 +17,6 @@ import { chooseEngine, type PcRuntime, type RuntimeNode } from './engine.ts';
 import { KEPT, SWITCHED_ON } from './kept.ts';
 import { noteNumber, releaseNumber, reserveNumber } from './numbers.ts';
 import { ProgramRuntime } from './program-runtime.ts';
-import type { VpcsCreate, VpcsUpdate } from './schema.ts';
 import { initialScript, renameInScript, STARTUP_SCRIPT } from './script.ts';
 
 export const MODULE = 'vpcs';

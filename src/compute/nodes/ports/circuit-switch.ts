@@ -1,9 +1,9 @@
 // A switch of virtual circuits as a node; Frame Relay and ATM switches differ in how a circuit's ends are written (as in release 2.2.57).
-import * as v from 'valibot';
+import { CircuitSwitchCreate, CircuitSwitchUpdate } from '../../../api/kinds/circuit-switches.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
 import { Failure } from '../../../failures.ts';
-import { AnyObject, type NodeType, Text, Uuid } from '../../../store/vocabulary.ts';
+import type { NodeType } from '../../../store/vocabulary.ts';
 import type { Services } from '../../services.ts';
 import { defineKind, type NodeKind } from '../kind.ts';
 import { Node, type NodeIdentity } from '../node.ts';
@@ -131,21 +131,6 @@ class CircuitPort extends NodePort {
     await super.attach(wanted);
   }
 }
-
-const CircuitSwitchCreate = v.strictObject({
-  name: Text,
-  node_id: v.optional(Uuid),
-  mappings: v.optional(AnyObject, {}),
-});
-
-/** Identifiers and status may be sent along; they change nothing. */
-const CircuitSwitchUpdate = v.strictObject({
-  name: v.optional(Text),
-  node_id: v.optional(Uuid),
-  project_id: v.optional(Uuid),
-  mappings: v.optional(AnyObject),
-  status: v.optional(v.picklist(['started', 'stopped', 'suspended'])),
-});
 
 /** A kind of node that is such a switch: always on, ports as its circuits need them, no console, no files of its own. */
 export function circuitSwitch<Name extends DeviceName>(rules: CircuitSwitchRules<Name>): NodeKind {

@@ -30,7 +30,8 @@ export function Settings({ context, object: node }: TabProps<NodeObject>) {
         offers={offers}
         note={({ effect }) => {
           if (effect === 'anew') return words.madeAnew;
-          return effect === 'start' && !isOff ? words.nextStart : '';
+          if (isOff || !effect) return '';
+          return effect === 'start' ? words.nextStart : words.whenStopped;
         }}
       />
     </Changing>
