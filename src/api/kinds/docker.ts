@@ -74,6 +74,7 @@ export const docker: NodeKindFacts = {
   ports: containerPorts,
   creationLimit: 0,
   linksLeadInside: true,
+  settingFiles: ['etc/network/interfaces'],
   template: {
     nameFormat: '{name}-{0}',
     symbol: 'docker_guest',

@@ -167,6 +167,11 @@ export const dynamips: NodeKindFacts = {
   ports: routerPorts,
   fixedNameWhileRunning: true,
   ownNumbers: ['dynamips_id'],
+  configurations: {
+    startup: ({ dynamips_id: id }) => `configs/i${id}_startup-config.cfg`,
+    secret: ({ dynamips_id: id }) => `configs/i${id}_private-config.cfg`,
+    mark: { ending: '-config.cfg', line: '!\n' },
+  },
   required: { image: "the name of a router's image" },
   images: { folder: 'IOS', isReference: (property) => property.endsWith('image'), accepts: isRouterProgram },
   passes: [

@@ -55,6 +55,9 @@ export interface NodeKindFacts {
   readonly addedByRelease3?: readonly string[];
   /** Milliseconds that its creation may take, 0 for as long as it needs (a download); 20 minutes unless given. */
   readonly creationLimit?: number;
+  readonly configurations?: ConfigurationFiles;
+  /** Other files of its directory that its settings are kept in. */
+  readonly settingFiles?: readonly string[];
   /** Links in a node's folder mean places within the node, wherever they seem to lead. */
   readonly linksLeadInside?: true;
   /** The node is a machine of another program on its host, which no archive holds. */
@@ -71,6 +74,14 @@ export interface NodeKindFacts {
   readonly template: TemplateFacts;
   /** Routes of the controller that its compute answers. */
   readonly passes?: readonly PassedRoute[];
+}
+
+/** Where the start-up configuration is in a node's directory, and the private one of routers. */
+export interface ConfigurationFiles {
+  startup(properties: PortSource['properties']): string;
+  secret?(properties: PortSource['properties']): string;
+  /** A first line that the server puts before the text of files whose names end so. */
+  readonly mark?: { readonly ending: string; readonly line: string };
 }
 
 export interface ImageFacts {

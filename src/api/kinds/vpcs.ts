@@ -37,6 +37,7 @@ export const vpcs: NodeKindFacts = {
   addedByRelease3: ['usage'],
   ports: onePort,
   macNumber: true,
+  configurations: { startup: () => 'startup.vpc' },
   template: {
     nameFormat: 'PC{0}',
     symbol: 'vpcs_guest',

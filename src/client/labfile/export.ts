@@ -48,9 +48,6 @@ const USUAL_PORTS = { format: 'Ethernet{0}', segmentSize: 0 };
 /** Properties that say what the configuration of a node is, or where its files are: the file has those beside. */
 const SAID_BESIDE = /^(startup_config|private_config|startup_script|base_script_file|node_directory|command_line)/;
 
-/** Files of a node that its settings are kept in. */
-const SETTING_FILES: Readonly<Record<string, readonly string[]>> = { docker: ['etc/network/interfaces'] };
-
 function propertiesOf({ node_type: type, properties }: ServerNode): Record<string, unknown> | undefined {
   const given = givenByHost(type);
   const kept = Object.entries(properties).filter(([name, value]) => {
@@ -99,7 +96,7 @@ async function nodeText(
     return content && literal(withoutMark(node, path, content).toString());
   };
   const files: Record<string, string | undefined> = {};
-  for (const path of SETTING_FILES[type] ?? []) files[path] = await file(path);
+  for (const path of kind?.settingFiles ?? []) files[path] = await file(path);
   const consoleType = node.console_type as ConsoleType | null;
   type ConsoleType = NonNullable<NonNullable<NodeText['console']>['type']>;
   return said({
