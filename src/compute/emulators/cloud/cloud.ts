@@ -110,7 +110,7 @@ export class CloudNode extends Node {
   }
 
   /** A port that somebody has already may have been reserved for this very tunnel: its NIO will tell. */
-  async #claimTunnels(wanted: UplinkPortsMapping): Promise<void> {
+  async #claimTunnels(wanted: readonly CloudPort[]): Promise<void> {
     const { udp } = this.services.ports;
     const { id } = this.project;
     const before = this.#claimed;

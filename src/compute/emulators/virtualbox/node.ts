@@ -1,4 +1,6 @@
 // A VirtualBox machine as a node: its settings, its adapters, and what runs it.
+
+import type { VirtualboxCreate, VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
@@ -23,7 +25,6 @@ import { linkedClone, releaseClone } from './clones.ts';
 import { KEPT, type KeptAdapter, type MachineKept } from './kept.ts';
 import { EXCEPTION as exception, refusal, VBoxManage } from './manage.ts';
 import { VirtualboxRuntime } from './runtime.ts';
-import type { VirtualboxCreate, VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { changedSettings, DEFAULTS, type Settings } from './settings.ts';
 
 export const MODULE = 'virtualbox';

@@ -1,5 +1,6 @@
 // A VMware machine as a node: its settings, its adapters on networks of the host, and what runs it.
 import { stat } from 'node:fs/promises';
+import type { VmwareCreate, VmwareUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
@@ -21,7 +22,6 @@ import { readPairs, writePairs } from './files.ts';
 import { KEPT, type MachineKept } from './kept.ts';
 import { allocateNetwork, isGiven, keepNetworks, networksOf, releaseNetworks, takeNetwork } from './networks.ts';
 import { VmwareRuntime } from './runtime.ts';
-import type { VmwareCreate, VmwareUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { EXCEPTION as exception, refusal, Vmrun } from './vmrun.ts';
 import { attachAdapters, attachmentOf } from './vmx.ts';
 

@@ -1,32 +1,8 @@
 // What nodes are configured with that are machines of another program on this host (facts of release 2.2.57).
-import * as v from 'valibot';
-import { ConsolePort, CustomAdapter, Integer, Text, Uuid } from '../../../store/vocabulary.ts';
+import type { VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
 
-/** Members of bodies that every program's machines have. @param mostAdapters how many adapters any of them can have */
-export const machineEntries = (mostAdapters: number) => ({
-  usage: v.optional(v.string()),
-  linked_clone: v.optional(v.boolean()),
-  adapters: v.optional(v.pipe(Integer, v.minValue(0), v.maxValue(mostAdapters))),
-  use_any_adapter: v.optional(v.boolean()),
-  adapter_type: v.optional(Text),
-  console: v.optional(v.nullable(ConsolePort)),
-  console_type: v.optional(v.picklist(['telnet', 'none'])),
-  headless: v.optional(v.boolean()),
-  on_close: v.optional(v.picklist(['power_off', 'shutdown_signal', 'save_vm_state'])),
-  custom_adapters: v.optional(v.array(CustomAdapter)),
-});
-
-/** Those of a change alone: identifiers, status and directory may be sent along; they change nothing. */
-export const MACHINE_UPDATE_ENTRIES = {
-  name: v.optional(Text),
-  node_id: v.optional(Uuid),
-  project_id: v.optional(Uuid),
-  status: v.optional(v.picklist(['started', 'stopped', 'suspended'])),
-  node_directory: v.optional(v.nullable(v.string())),
-};
-
-const MachineUpdate = v.object({ ...MACHINE_UPDATE_ENTRIES, ...machineEntries(0) });
-export type MachineUpdate = v.InferOutput<typeof MachineUpdate>;
+/** What a change of a machine of either program may give. */
+export type MachineUpdate = Omit<VirtualboxUpdate, 'vmname' | 'ram'>;
 
 export interface MachineSettings {
   usage: string;
