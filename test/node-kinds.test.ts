@@ -28,6 +28,7 @@ const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
     /^controller\/(accounts\/rules|projects\/idle-pc|server\/settings(-routes)?)\.ts$/,
     'routes of the API about one kind',
   ],
+  [/^http\/openapi\/setting-words\.ts$/, 'texts of the API document, by kind'],
   [/^(config\/schema|host\/network\/interfaces)\.ts$/, 'names of programs and of interfaces, not of types'],
   [
     /^(fabric|compute\/nat-network|controller\/symbols)\//,

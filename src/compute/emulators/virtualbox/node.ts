@@ -91,7 +91,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     return { ...super.describe(), ...(this.state.settings.linked_clone ? {} : { node_directory: null }) };
   }
 

@@ -1,6 +1,8 @@
 // Nodes that are machines of another program on this host, VirtualBox's and VMware's: what their lives have in common.
+
 import { join } from 'node:path';
 import type * as v from 'valibot';
+import type { ComputeNode } from '../../../api/objects.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { CustomAdapter } from '../../../store/vocabulary.ts';
@@ -79,7 +81,7 @@ export abstract class MachineNode<
   /** There are other ports now. */
   protected portsChanged(): void {}
 
-  override describe(): object {
+  override describe(): ComputeNode {
     return {
       name: this.name,
       node_id: this.id,
