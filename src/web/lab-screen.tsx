@@ -17,7 +17,7 @@ import { closeDrawer, PaneButtons, shownPane } from './panels/narrow.tsx';
 import { Palette } from './panels/palette.tsx';
 import { Rename } from './panels/rename.tsx';
 import { VerbButton } from './panels/verb-button.tsx';
-import { shownLab } from './shown-lab.ts';
+import { shownLab } from './shell/shown.ts';
 import { TopologyMap } from './topology/map.ts';
 import { followTraffic } from './topology/traffic.ts';
 import { openConsole } from './verbs/nodes.ts';

@@ -59,6 +59,8 @@ test('a capture can be read while it grows, over the API as well, and after it w
   const daemon = await startDaemon(t);
   const lab = await Lab.create(daemon);
   const { pcs, links } = await lab.pcsOnHub(2);
+  const isAnswered = (answer: string): boolean => answer.includes('icmp_seq=1 ');
+  await eventually('an answer', () => type(pcs[0]!, 'ping 10.0.0.2 -c 1'), isAnswered, 60_000);
   const file = await capture(lab, links[0]!, 'ping.pcap');
   const stream = await fetch(`${daemon.url}${lab.path}/links/${links[0]!.link_id}/pcap`);
   const followed = new Response(stream.body).bytes();

@@ -3,9 +3,8 @@
 import type { LabContext } from '../lab-context.ts';
 import { timeInWords } from '../language.ts';
 import { WORDS } from '../words.ts';
-import { BriefNotice } from './brief-notice.tsx';
 import { Link } from './link.tsx';
-import { Message } from './message.tsx';
+import { BriefNotice, Message } from './message.tsx';
 import { OpenButton } from './open-button.tsx';
 
 export function LabNotices({ context }: { context: LabContext }) {

@@ -1,11 +1,13 @@
-// A sentence that says what went wrong, with what belongs to it: the number of the request, and when to try again.
-import { useSignal } from '@preact/signals';
+// A sentence that says what went wrong, with the number of the request and when to try again; and notices that go away again.
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { copyText } from '../model/browser/clipboard.ts';
 import { lastRefusal } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.message;
+/** How long a brief notice stays. */
+const BRIEF_MS = 8_000;
 
 interface MessageProps {
   /** Nothing is shown for an empty text. */
@@ -53,4 +55,21 @@ function Countdown({ until }: { until: number }) {
   }, [until, left]);
   // Not a part of what is read aloud each time.
   return <span aria-live="off"> {left.value > 0 ? words.wait(left.value) : words.again}</span>;
+}
+
+/** A notice that needs no answer and goes away after some seconds. */
+export function BriefNotice({ text }: { text: Signal<string> }) {
+  const { value } = text;
+  useEffect(() => {
+    if (value === '') return;
+    const timer = setTimeout(() => {
+      text.value = '';
+    }, BRIEF_MS);
+    return () => clearTimeout(timer);
+  }, [value, text]);
+  return (
+    <p class="notice" role="status">
+      {value}
+    </p>
+  );
 }

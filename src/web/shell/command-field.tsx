@@ -8,13 +8,12 @@ import { useLoaded } from '../model/server/loaded.ts';
 import type { ProjectObject, TemplateObject } from '../model/server/types.ts';
 import { Message } from '../panels/message.tsx';
 import { Reading } from '../panels/reading.tsx';
-import { shownLab } from '../shown-lab.ts';
 import { isUsable, VERBS, wordsOf } from '../verbs.ts';
 import { WORDS } from '../words.ts';
 import { bar } from './bar.ts';
 import { Dialog } from './dialog.tsx';
 import { keyText } from './key-text.ts';
-import type { Early } from './shown.ts';
+import { type Early, shownLab } from './shown.ts';
 
 const words = WORDS.command;
 /** Of many found things the first ones are shown: more typing finds the rest. */

@@ -4,12 +4,11 @@ import type { ComponentType, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { go } from '../address.ts';
 import { loadPart } from '../model/server/lazy-load.ts';
-import { shownLab } from '../shown-lab.ts';
 import { shownDialog } from '../tasks/dialogs.tsx';
 import { keyName, VERBS } from '../verbs.ts';
 import { WORDS } from '../words.ts';
 import { Dialog } from './dialog.tsx';
-import { type Early, isCommandShown, isKeysShown } from './shown.ts';
+import { type Early, isCommandShown, isKeysShown, shownLab } from './shown.ts';
 
 interface OverlayProps {
   /** What was typed before the component was there. */

@@ -1,5 +1,8 @@
-// What of the overlays is shown.
+// Which lab and which overlays are shown. Every screen loads this, so it imports nothing of a lab.
 import { signal } from '@preact/signals';
+import type { LabContext } from '../lab-context.ts';
+
+export const shownLab = signal<LabContext | undefined>(undefined);
 
 export const isCommandShown = signal(false);
 export const isKeysShown = signal(false);
