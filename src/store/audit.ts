@@ -171,7 +171,7 @@ export class AuditFile {
   }
 }
 
-/** File size in bytes up to which merging is so fast that a thread would not pay. */
+/** File size in bytes up to which merging is so fast that a thread would not pay off. */
 const SMALL_BYTES = 256 * 1024;
 
 const thread = new TaskThread<AuditMerge, void>({

@@ -13,7 +13,7 @@ export interface ImageReference {
   image: string;
 }
 
-/** The images that a node names in its properties. */
+/** The images in a node's properties. */
 export function imageReferences({ node_type: type, properties = {} }: TopologyNode): ImageReference[] {
   const { images } = nodeKind(type);
   if (images === undefined) return [];

@@ -58,7 +58,7 @@ const REJECTED_AGAIN_MS = 30_000;
 const LONGEST_WAIT_MS = 3_600_000;
 
 /**
- * The compute rejects the user and the password of this server, or every login for a while after several wrong ones. Reported as a
+ * The compute rejects the user and password of this server, or every login for a while after several wrong ones. Reported as a
  * conflict: a 401 would make the client doubt its own password.
  */
 export class Unauthorized extends Failure {

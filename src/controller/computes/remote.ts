@@ -2,7 +2,8 @@
 // paths that must arrive unchanged, ends answers after five minutes of silence (an idle capture), and accepts
 // self-signed certificates only with an extra package.
 //
-// Certificates are not checked, as in release 2.2.57: computes create their own. HTTPS protects against eavesdroppers, not against impostors.
+// Certificates are not checked, as in release 2.2.57: computes create their own. HTTPS protects against eavesdroppers,
+// not against impostors.
 import { once, setMaxListeners } from 'node:events';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';

@@ -42,8 +42,8 @@ export class Traces {
   }
 
   /**
-   * Records that a compute is about to be asked to create or remove a node. Until it is disposed of, nothing else
-   * cleans up the object.
+   * Records that a compute is about to be asked to create or remove a node. Until the result is disposed of, nothing
+   * else cleans up the object. Only a removal, which `makesRoom`, may use the reserved disk space.
    */
   async begin(
     { id: compute }: Compute,

@@ -22,7 +22,7 @@ export interface ScanOptions {
 export interface FoundProject {
   record: ProjectRecord;
   damaged?: string;
-  /** Its file is a copy of another project's, or in another one's folder. */
+  /** Whether its file is a copy of another project's, or in another one's folder. */
   foreign?: true;
 }
 

@@ -146,7 +146,7 @@ interface BuiltinCommon {
   readonly size: SymbolSize;
 }
 
-/** What is needed to draw a built-in symbol. */
+/** The parts of a built-in symbol for drawing it. */
 export type BuiltinSymbol = BuiltinCommon &
   (
     | { readonly set: 'classic'; readonly name: ClassicName }

@@ -5,7 +5,7 @@ import { recordsOf } from './document.ts';
 import { type LabTextRequest, labText, type TopologyTextRequest, topologyText } from './lab-text.ts';
 import type { Topology } from './schema.ts';
 
-/** Characters of records up to which a lab is so small that a thread would not pay. */
+/** Characters of records up to which a lab is so small that a thread would not pay off. */
 const SMALL_CHARACTERS = 64 * 1024;
 /** The same for a topology, in nodes, links and drawings. */
 const FEW_RECORDS = 100;

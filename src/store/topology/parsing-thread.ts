@@ -3,7 +3,7 @@ import { log } from '../../host/log.ts';
 import { TaskThread, ThreadEnded } from '../../host/processes/task-thread.ts';
 import { type ParsedTopology, type ParseOptions, parseTopologyBytes } from './document.ts';
 
-/** Bytes up to which parsing is so fast that a thread would not pay: a lab of some 100 nodes. */
+/** Bytes up to which parsing is so fast that a thread would not pay off: a lab of some 100 nodes. */
 const SMALL_BYTES = 256 * 1024;
 
 export interface ParsingRequest {
