@@ -1,4 +1,4 @@
-// What the controller announces: to everybody, and to the listeners of one project. Payloads are the objects that routes answer with.
+// The controller's events, for all clients and for listeners of one project. Payloads are the objects that routes return.
 import type { ControllerEvents, ProjectEvents } from '../api/events.ts';
 import { EventBus } from '../events/bus.ts';
 
@@ -8,7 +8,7 @@ export interface Announcer {
   readonly project: EventBus<ProjectEvents>;
 }
 
-/** Nobody is told any more what has happened in a project: it is gone, or another one comes under its identifier. */
+/** Drops past events of a project that is deleted, or replaced by another one with its id. */
 export function forgetEvents({ controller, project }: Announcer, projectId: string): void {
   controller.forget(({ event }) => 'project_id' in event && event.project_id === projectId);
   project.forget((message) => message.projectId === projectId);

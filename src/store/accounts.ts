@@ -1,5 +1,5 @@
-// The accounts of a host that several people share, and their tokens: one file of the state directory, which the running server and
-// `labwired user` both change, one after the other.
+// The accounts of a shared host and their tokens: one file of the state directory, changed by the running server and by
+// `labwired user`, one at a time.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -10,15 +10,15 @@ import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { hashPassword, isPasswordHash } from '../host/values/password-hash.ts';
 import { hashOfToken, normalName, ROLES, type Role, TOKEN_PREFIX } from './roles.ts';
 
-/** Fewer characters of a password are guessed. */
+/** Shorter passwords can be guessed. */
 const LEAST_CHARACTERS = 8;
 const LONGEST_NAME = 64;
-/** Accounts of a file, and tokens of one account: enough for a school, and the file stays small. */
+/** Limits of accounts per file and tokens per account: enough for a school, while the file stays small. */
 const MOST_ACCOUNTS = 1_000;
 const MOST_TOKENS = 50;
 /** Bytes of a token's secret. */
 const TOKEN_BYTES = 32;
-/** Milliseconds that another program's change is waited for. */
+/** How long (ms) to wait for another program's change. */
 const PATIENCE_MS = 10_000;
 /** Read and written by the server's user alone. */
 const MODE = 0o600;
@@ -36,12 +36,12 @@ const Account = v.strictObject({
 
 const Token = v.strictObject({
   id: v.pipe(v.string(), v.uuid()),
-  /** Id of the account that it speaks for. */
+  /** Id of its account. */
   account: v.string(),
   name: v.string(),
   /** SHA-256 of the whole token in hexadecimal: 256 random bits need no slow hash. */
   hash: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-  /** What it may do at most; null: all that its account may. */
+  /** The highest role it may use; null: its account's. */
   role: v.nullable(v.picklist(ROLES)),
   created: Time,
   expires: v.nullable(Time),
@@ -55,9 +55,9 @@ export type AccountsContent = v.InferOutput<typeof Content>;
 
 const NONE: AccountsContent = { accounts: [], tokens: [] };
 
-/** The audit trail calls programs at the local socket so. */
+/** Names for programs at the local socket in the audit trail. */
 const RESERVED = /^(?:root|user \d+|__proto__)$/i;
-/** Scripts that are written in one word, those of one language together. */
+/** Scripts that occur in one word; each line has those of one language. */
 const SCRIPTS = [
   ...[
     'Latin',
@@ -74,7 +74,7 @@ const SCRIPTS = [
   ],
 ].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'));
 
-/** Whether the letters of a name are of several alphabets, of which one has letters that look like another's. */
+/** Whether a name mixes alphabets, whose letters may look alike. */
 function mixesScripts(name: string): boolean {
   return SCRIPTS.filter((script) => script.test(name)).length > 1;
 }
@@ -122,7 +122,8 @@ export class AccountsFile {
   }
 
   /**
-   * What the file has now; the same object as long as it is the same file. Asked with each request: this costs some microseconds.
+   * The present content of the file; the same object while the file is unchanged. Called for each request: it costs
+   * some microseconds.
    * @throws Failure `conflict` when the file is damaged or cannot be read
    */
   async read(): Promise<AccountsContent> {
@@ -132,7 +133,7 @@ export class AccountsFile {
     return this.#known.content;
   }
 
-  /** Whether several people share the host. Where it cannot be read who has an account, they do. */
+  /** Whether the host is shared. If the file cannot be read, it counts as shared. */
   isShared(): Promise<boolean> {
     return this.read().then(
       ({ accounts }) => accounts.length > 0,
@@ -158,8 +159,8 @@ export class AccountsFile {
   }
 
   /**
-   * Gives an account another password or role.
-   * @param hasOtherAdmin whether there is an admin beside those of the file
+   * Changes an account's password or role.
+   * @param hasOtherAdmin whether there is an admin outside the file
    * @throws Failure `not-found`, `invalid`, `conflict` for the role of the last admin
    */
   async update(
@@ -187,7 +188,9 @@ export class AccountsFile {
     });
   }
 
-  /** Makes a token for an account; its text is known to nobody later. @throws Failure `conflict` when there are too many */
+  /**
+   * Creates a token for an account; its text cannot be read later. @throws Failure `conflict` when there are too many
+   */
   async addToken(given: {
     account: string;
     name: string;
@@ -198,7 +201,7 @@ export class AccountsFile {
     const token = { id: randomUUID(), ...given, hash: hashOfToken(text), created: new Date().toISOString() };
     await this.#change((content) => {
       const now = Date.now();
-      // What has expired is of no use to anybody.
+      // Drops expired tokens.
       const tokens = content.tokens.filter(({ expires }) => expires === null || Date.parse(expires) > now);
       if (tokens.filter(({ account }) => account === given.account).length >= MOST_TOKENS)
         throw new Failure('conflict', `There are ${MOST_TOKENS} tokens of this account already; revoke one first.`);
@@ -207,7 +210,7 @@ export class AccountsFile {
     return { text, token };
   }
 
-  /** Removes a token, of this account unless it is undefined. @throws Failure `not-found` */
+  /** Removes a token, only of this account unless undefined. @throws Failure `not-found` */
   removeToken(id: string, account: string | undefined): Promise<StoredToken> {
     return this.#change((content) => {
       const removed = content.tokens.find((one) => one.id === id && (account === undefined || one.account === account));
@@ -216,7 +219,7 @@ export class AccountsFile {
     });
   }
 
-  /** Changes follow one another, also those of other programs: each begins with what the one before has left. */
+  /** Changes run one at a time, across programs too, each based on the previous result. */
   async #change<T>(work: (content: AccountsContent) => readonly [AccountsContent, T]): Promise<T> {
     const changed = this.#turn.then(() => this.#exclusively(work));
     this.#turn = changed.then(ignore, ignore);
@@ -224,7 +227,7 @@ export class AccountsFile {
   }
 
   async #exclusively<T>(work: (content: AccountsContent) => readonly [AccountsContent, T]): Promise<T> {
-    const { connect, settle } = await import('./database.ts'); // for changes alone: a start reads no more than it needs
+    const { connect, settle } = await import('./database.ts'); // only for changes: keeps a start fast
     const connection = await connect(this.#lock, PATIENCE_MS).catch((thrown: unknown) => {
       throw new Failure('conflict', `${this.#lock} cannot be used (${messageOf(thrown)}).`, { cause: thrown });
     });

@@ -1,4 +1,4 @@
-// The thread that makes room in the audit trail.
+// The thread that merges full files of the audit trail.
 import { serveTasks } from '../host/processes/task-thread.ts';
 import { mergeAudit } from './audit-merge.ts';
 

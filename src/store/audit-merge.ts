@@ -1,17 +1,17 @@
-// Makes room in the audit trail: the lines of a full file and of the one before it become one file of bounded size.
+// Makes room in the audit trail: merges a full file and the one before it into one file of limited size.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { MODE, parsed, REFUSED } from './audit-line.ts';
 
 export interface AuditMerge {
-  /** The file that is replaced by the lines that are kept of both. */
+  /** The older file, replaced by the lines kept from both. */
   before: string;
-  /** The file that goes when that is done. */
+  /** The full file, deleted afterwards. */
   full: string;
-  /** Bytes that are kept. */
+  /** The largest merged size in bytes. */
   largest: number;
 }
 
-/** Killed at any moment, it leaves the full file or its lines in the one before, so that it can be done again. */
+/** If killed at any moment, it leaves the full file, or its lines in the older one, and can be repeated. */
 export function mergeAudit({ before, full, largest }: AuditMerge): void {
   const texts = [before, full].map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''));
   const part = `${before}.part`;
@@ -21,8 +21,8 @@ export function mergeAudit({ before, full, largest }: AuditMerge): void {
 }
 
 /**
- * The lines that are kept when there is no room for all. Each kind of request of an account makes room for itself: however much somebody
- * does, it pushes out nothing that others have done, and none of their own rare actions.
+ * Selects the lines to keep if not all fit. Lines of the same account and kind of request displace each other: many
+ * requests of one account never displace lines of others, nor its own rare actions.
  */
 function fairShare(texts: readonly string[], largest: number): string {
   const counts = new Map<string, number>();
@@ -35,7 +35,7 @@ function fairShare(texts: readonly string[], largest: number): string {
     counts.set(kind, rank);
     lines.push({ at, text: `${text}\n`, rank });
   }
-  // Those go first of whose kind there are the most newer lines; among equals the oldest.
+  // First to go are lines with the most newer lines of their kind; among equals the oldest.
   lines.sort((one, other) => one.rank - other.rank || other.at - one.at);
   let room = largest;
   const over = lines.findIndex(({ text }) => {

@@ -1,4 +1,4 @@
-// The audit trail: a line of JSON for each change, in a file of bounded size with one predecessor. Several programs may append to it.
+// The audit trail: a line of JSON for each change, in a file of limited size with one predecessor. Several programs may append to it.
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { appendFile, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,20 +10,20 @@ import { type AuditMerge, mergeAudit } from './audit-merge.ts';
 
 export type { AuditLine };
 
-/** Bytes after which a new file is begun. As many are kept of the lines before it. */
+/** Size in bytes at which a new file is begun. Older lines get the same size. */
 export const LARGEST_BYTES = 8 * 1024 * 1024;
 const NEWLINE = 10;
-/** Lines that may wait for the disk. */
+/** The largest number of lines queued for the disk. */
 const MOST_WAITING = 10_000;
-/** Refused requests of one account that get lines of their own within a minute. What is refused beyond that shares one line. */
+/** Refused requests per account and minute with their own lines. Further ones share a line. */
 const MOST_REFUSALS = 250;
 const REFUSALS_MS = 60_000;
 
 /** Refused requests of an account within a minute. */
 interface Refusals {
-  /** With lines of their own. */
+  /** The number with their own lines. */
   told: number;
-  /** The others, and the last of them. */
+  /** The number without, and the last of them. */
   gathered: number;
   last: AuditLine | undefined;
 }
@@ -34,9 +34,9 @@ export class AuditFile {
   readonly #largest: number;
   #waiting: string[] = [];
   #writing: Promise<void> | undefined;
-  /** Lines that the disk did not take. */
+  /** The number of lines that could not be written. */
   #lost = 0;
-  /** Whether the file may end in the middle of a line: another program was killed, or the disk was full. */
+  /** Whether the file may end within a line, because another program was killed or the disk was full. */
   #mayBeTorn = true;
   /** By account. */
   readonly #refusals = new Map<string, Refusals>();
@@ -48,8 +48,8 @@ export class AuditFile {
   }
 
   /**
-   * Notes a change. Nobody waits for it, and a disk that does not take it refuses no change: what was lost is counted, said in the log,
-   * and in the next line that can be written. Refused requests beyond some hundred a minute share a line.
+   * Appends a line without waiting. A failed write does not fail the request: lost lines are counted, and reported in
+   * the log and in the next line written. Refused requests beyond some hundred a minute share a line.
    */
   note(line: AuditLine): void {
     if (line.status >= REFUSED && this.#gathers(line)) return;
@@ -91,13 +91,13 @@ export class AuditFile {
     this.#writing ??= this.#write();
   }
 
-  /** Resolves when what was noted before is in the file, or lost. */
+  /** Resolves when earlier lines are written or lost. */
   async settled(): Promise<void> {
     this.#tellGathered();
     await this.#writing;
   }
 
-  /** The last lines that are wanted, the oldest first. What is no line is left out. */
+  /** The last matching lines, oldest first, without invalid ones. */
   async last(most: number, wanted: (line: AuditLine) => boolean = () => true): Promise<AuditLine[]> {
     await this.settled();
     const texts = await Promise.all(
@@ -120,7 +120,7 @@ export class AuditFile {
       try {
         this.#beginAnew();
         await this.#put(text).catch(async (error: unknown) => {
-          // Old lines may have the room that these need.
+          // Removing old lines may free enough space.
           if (!(await this.#makeRoom())) throw error;
           await this.#put(text);
         });
@@ -146,32 +146,32 @@ export class AuditFile {
     return `${this.path}.1`;
   }
 
-  /** A file that is full, as long as its lines are not among those of before. */
+  /** A full file, until its lines are merged into the predecessor. */
   get #full(): string {
     return `${this.path}.full`;
   }
 
-  /** In one turn: another file that is full may be there only when the lines of this one are among those of before. */
+  /** Synchronous: another full file may be there only when the lines of this one have been merged. */
   #beginAnew(): void {
     if (existsSync(this.#full)) return;
     if ((statSync(this.path, { throwIfNoEntry: false })?.size ?? 0) > this.#largest) renameSync(this.path, this.#full);
   }
 
-  /** Whether there was a full file. */
+  /** Returns whether there was a full file. */
   async #makeRoom(): Promise<boolean> {
     if (!existsSync(this.#full)) return false;
     try {
       await mergeBeside({ before: this.#before, full: this.#full, largest: this.#largest });
     } catch (error) {
       log.warn('old lines of the audit trail are dropped', { path: this.#before, error: messageOf(error) });
-      // One that cannot go is merged after the next lines.
+      // If that fails, it is merged after the next lines.
       await rename(this.#full, this.#before).catch(() => {});
     }
     return true;
   }
 }
 
-/** Bytes of a file up to which it is merged so soon that a thread would cost as much. */
+/** File size in bytes up to which merging is so fast that a thread would not pay off. */
 const SMALL_BYTES = 256 * 1024;
 
 const thread = new TaskThread<AuditMerge, void>({
@@ -181,7 +181,7 @@ const thread = new TaskThread<AuditMerge, void>({
   idleMs: 2_000,
 });
 
-/** As `mergeAudit`, large files beside the main thread, which has clients to serve meanwhile. */
+/** As `mergeAudit`; large files are merged in a thread, to keep the main thread free for clients. */
 async function mergeBeside(merge: AuditMerge): Promise<void> {
   if (merge.largest <= SMALL_BYTES) return mergeAudit(merge);
   try {
@@ -195,7 +195,7 @@ async function mergeBeside(merge: AuditMerge): Promise<void> {
   }
 }
 
-/** Whether the last line has no end: what is appended would be no line either. */
+/** Whether the last line has no end: an appended line would be invalid, too. */
 async function isTorn(path: string): Promise<boolean> {
   const file = await open(path, 'r').catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined;

@@ -1,2 +1,2 @@
-// The schemas of src/api that files and routes share.
+// Re-exports the schemas of src/api that files and routes share.
 export * from '../api/vocabulary.ts';

@@ -67,7 +67,7 @@ export function archiveRoutes({ projects, exports, imports, sharing, operations 
   ];
 }
 
-/** An operation that lasts until the stream that it gives has been read. */
+/** Runs an operation that lasts until its stream has been read. */
 async function streamed(operations: Operations, wanted: Wanted, work: () => Promise<Readable>): Promise<Readable> {
   const operation = operations.begin(wanted);
   try {
@@ -96,7 +96,7 @@ function isYes(query: Record<string, string>, name: string): boolean {
   return query[name]?.toLowerCase() === 'yes';
 }
 
-/** A file name for every client: as ASCII text for old ones, and as it is. */
+/** A header with the file name for all clients: in ASCII for old ones, and exactly. */
 function attachment(name: string): string {
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\]/g, '_');
   const exact = encodeURIComponent(name.toWellFormed()).replaceAll(

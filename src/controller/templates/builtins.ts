@@ -1,4 +1,4 @@
-// The templates that are there without having been made (as in release 2.2.57).
+// The built-in templates (as in release 2.2.57).
 import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import type { Template } from './schema.ts';
 
