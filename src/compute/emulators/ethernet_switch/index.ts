@@ -1,4 +1,4 @@
-// Registers the Ethernet switch: always on, any number of ports, a table of MAC addresses, a console of its own.
+// Registers the Ethernet switch: always on, any number of ports, a MAC address table, its own console.
 
 import { EthernetSwitchCreate, EthernetSwitchUpdate } from '../../../api/kinds/ethernet-switches.ts';
 import { defineKind } from '../../nodes/kind.ts';

@@ -1,16 +1,16 @@
-// What the head of an ELF file tells of a program: for which machine it is, and which loader runs it.
+// Reads an ELF file's header: the machine a program is for, and the loader that runs it.
 import { type FileHandle, open } from 'node:fs/promises';
 
 const MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
 const PT_INTERP = 3;
-/** Longest path of a loader that is read. */
+/** Longest loader path that is read. */
 const INTERPRETER_BYTES = 4096;
 /** More than any program has. */
 const MOST_HEADERS = 128;
 
 export interface Elf {
   bits: 32 | 64;
-  /** Path of the program that loads its libraries; undefined for one that needs none. */
+  /** Path of the program that loads its libraries; undefined if it needs none. */
   interpreter: string | undefined;
 }
 
