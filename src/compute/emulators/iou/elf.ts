@@ -14,10 +14,10 @@ export interface Elf {
   interpreter: string | undefined;
 }
 
-/** Why a file is no program for this kind of machine, in words for its user. */
+/** Why a file is not a program for this kind of machine, in words for the user. */
 export class NoProgram extends Error {}
 
-/** @throws NoProgram; Node's error when it cannot be read */
+/** @throws NoProgram; Node's error if it cannot be read */
 export async function readElf(path: string): Promise<Elf> {
   await using file = await open(path, 'r');
   const head = await bytesAt(file, 0, 64, 7);
@@ -48,7 +48,7 @@ export async function readElf(path: string): Promise<Elf> {
   return { bits, interpreter: undefined };
 }
 
-/** @throws NoProgram when there are fewer than `least` */
+/** @throws NoProgram if there are fewer than `least` */
 async function bytesAt(file: FileHandle, position: number, most: number, least: number): Promise<Buffer> {
   if (!Number.isSafeInteger(position)) throw new NoProgram('it is cut off');
   const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, position);
