@@ -17,7 +17,7 @@ export const ethernetSwitch = defineKind({
   make: SwitchNode.create,
   change: (node: SwitchNode, body) => node.change(body),
 
-  // Its ports were given to the copy when that was created, and it has no files.
+  // The copy got its ports at its creation, and there are no files.
   async duplicate() {},
 
   console: {

@@ -25,7 +25,7 @@ const LF = Buffer.of(0x0a);
 
 export interface Configurations {
   startup: Buffer;
-  /** Undefined when there is none. */
+  /** Undefined if there is none. */
   private: Buffer | undefined;
 }
 

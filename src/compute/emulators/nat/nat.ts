@@ -17,7 +17,7 @@ const { exception } = PORT_RULES;
 export class NatNode extends Node {
   readonly type = 'nat';
   readonly #ports: UplinkPorts;
-  /** @throws Failure `conflict` if this host has neither the bridge nor the requirements of our own network */
+  /** Reserved as the release does, so that later nodes get the same port numbers; nothing listens on it. */
   readonly #hiddenPort: number;
 
   private constructor(identity: NodeIdentity, services: Services, hiddenPort: number) {
@@ -49,7 +49,7 @@ export class NatNode extends Node {
     return this.#ports.port(adapter, number);
   }
 
-  /** Opens what could not be opened before; the node is on, unless that fails again. */
+  /** Opens uplinks that could not be opened before. The node is on, unless that fails again. */
   override async start(): Promise<void> {
     if (this.status === 'started') return;
     await this.#ports.connect();
