@@ -125,8 +125,8 @@ export class Projects {
   async #refuseShared(id: string, path: string, wanted: string): Promise<void> {
     if (wanted === this.#placeOf(id)) return;
     const known = await this.#services.otherProjects();
-    // The server itself knows the project at this path. Others may not: a client may have created the folder with its
-    // own id.
+    // The server's own project at this path was already checked. Open projects are skipped then: a client may have
+    // opened its folder under another id.
     const isOurs = known.some((project) => project.id === id && project.path === wanted);
     const others = isOurs ? known : [...known, ...this.list()];
     for (const other of others) {

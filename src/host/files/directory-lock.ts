@@ -6,7 +6,7 @@ import { systemCode } from '../../failures.ts';
 import { log } from '../log.ts';
 import { lockDirectory } from '../system-calls.ts';
 
-/** Missing directories and file systems without such locks get one, too: nothing is held then. */
+/** `isHeld` is false for missing directories and file systems without such locks: there is nothing to hold. */
 export type DirectoryLock = AsyncDisposable & { isHeld: boolean };
 
 const NOTHING: DirectoryLock = { isHeld: false, async [Symbol.asyncDispose]() {} };

@@ -59,8 +59,8 @@ export function guestTapName(machine: string, adapter: number): string {
 const GUEST_TAP = /^lw[0-9a-f]{8}-\d+$/;
 
 /**
- * Whether users may use the interface. If `allowed` is not empty, only those interfaces are (and `gns3tap...`).
- * Interfaces of guests never are.
+ * Whether users may use the interface: if `allowed` is not empty, only its interfaces and `gns3tap...`. Guests'
+ * interfaces are never allowed.
  */
 export function isAllowedInterface(name: string, allowed: readonly string[]): boolean {
   if (GUEST_TAP.test(name)) return false;

@@ -98,7 +98,7 @@ export class FrameCalls extends FrameMemory {
   readonly taps = new TapCalls(this);
   /** Packet sockets. */
   readonly packets = new PacketCalls(this);
-  /** Unix sockets of emulators whose frames have headers. */
+  /** Unix sockets of emulators that put headers before frames. */
   readonly headed = new HeadedDatagramCalls(this);
 
   /** `open` holds the pollers and the descriptors they watch, until {@link close}. */

@@ -50,7 +50,7 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
   #applicationId: number;
   #image: Image = NO_IMAGE;
   #settings: Settings;
-  /** Whether a licence is needed, according to the last start. */
+  /** Whether the licence is checked, as the last start requested. */
   #checksLicence = true;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, settings: Settings, id: number) {

@@ -14,7 +14,10 @@ const PRIVATE_HEADER_BYTES = 16;
 const BASE = 0x1000_0000;
 /** The version for an image that has written nothing yet. */
 const UNKNOWN_VERSION = 0x0f04;
-/** Images up to this version, and larger areas, have four more bytes after a configuration of odd length. */
+/**
+ * Images up to this version, and larger areas, have four more bytes after a configuration whose end is not a multiple
+ * of four.
+ */
 const LAST_OLD_VERSION = 0x0f00;
 const LARGE_AREA_BYTES = 65_536;
 const SECTOR_BYTES = 1024;

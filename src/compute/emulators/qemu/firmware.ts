@@ -6,7 +6,7 @@ import { namesIn } from '../../../host/files/directories.ts';
 
 /** Folder of Debian's package ovmf. */
 const SYSTEM = '/usr/share/OVMF';
-/** The present size, and the one that nodes of older releases have. */
+/** The present flash size first, then that of nodes from older releases. */
 const PAIRS = [
   { code: 'OVMF_CODE_4M.fd', variables: 'OVMF_VARS_4M.fd' },
   { code: 'OVMF_CODE.fd', variables: 'OVMF_VARS.fd' },

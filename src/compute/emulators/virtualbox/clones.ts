@@ -118,7 +118,9 @@ async function attach(
   }
 }
 
-/** VirtualBox keeps registering disks of deleted nodes. Base disks of others are removed last. */
+/**
+ * VirtualBox keeps disks registered whose files were deleted with their nodes. Base disks of others are removed last.
+ */
 async function forgetDisks(manage: VBoxManage, folder: string): Promise<void> {
   const all = await manage.run('list', 'hdds').catch(() => '');
   const disks = all.split(/\r?\n\s*\r?\n/).map(diskOf);

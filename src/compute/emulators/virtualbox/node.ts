@@ -110,7 +110,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
     return settings;
   }
 
-  /** A clone has its node's name; a new node name takes precedence over another machine. */
+  /** A clone has its node's name. If a change has a new node name, its machine name is ignored. */
   protected override otherMachine({ name, vmname }: VirtualboxUpdate): string | undefined {
     return name === undefined && !this.state.settings.linked_clone ? vmname : undefined;
   }
