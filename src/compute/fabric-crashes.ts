@@ -1,4 +1,4 @@
-// What the users of a lab and the log are told when a thread of the fabric dies.
+// Reports crashes of a fabric thread to the users of its labs and in the log.
 
 import type { ComputeEvents } from '../api/events.ts';
 import type { EventBus } from '../events/bus.ts';

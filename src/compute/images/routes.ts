@@ -1,5 +1,5 @@
-// /v2/compute/{node_type}/images: images of a kind of node, listed, uploaded and downloaded (as in release 2.2.57), and, beyond it, deleted
-// and uploaded in pieces.
+// /v2/compute/{node_type}/images: lists, uploads and downloads images of a kind of node (as in release 2.2.57); beyond
+// the release, also deletes them and uploads them in pieces.
 
 import { posix } from 'node:path';
 import * as v from 'valibot';
@@ -17,7 +17,7 @@ import { UploadAnnounced, Uploads } from './uploads.ts';
 export interface ImageRouteParts {
   images: Images;
   operations: Operations;
-  /** Which node uses the image of this name, in words; undefined if none of this compute does. */
+  /** The node that uses the image of this name, in words; undefined if no node of this compute does. */
   user: (kind: ImageKind, filename: string) => string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Which node of this compute uses an image.
+// Finds the node of this compute that uses an image.
 import { posix } from 'node:path';
 import type { ImageKind } from '../../api/kinds/kinds.ts';
 
@@ -7,7 +7,7 @@ interface Owner {
   nodes(): Iterable<{ type: string; name: string; describe(): object }>;
 }
 
-/** The first node that names the image, in words; undefined if there is none. */
+/** The first node that uses the image, in words; undefined if none does. */
 export function userOf(
   projects: { list(): readonly Owner[] },
   { type, isReference }: ImageKind,

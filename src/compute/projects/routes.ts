@@ -10,7 +10,7 @@ import { listFiles } from './files.ts';
 import type { Projects } from './projects.ts';
 import { ProjectCreate, ProjectUpdate } from './schema.ts';
 
-/** Milliseconds of silence after which a project's stream sends a ping. */
+/** Milliseconds of silence before a project's stream sends a ping. */
 const SILENCE_MS = 5000;
 
 export function projectRoutes(projects: Projects, events: EventBus<ComputeEvents>, load: LoadMeter): Route[] {

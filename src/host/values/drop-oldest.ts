@@ -1,4 +1,4 @@
-/** Keeps at most so many entries: those that were put in first go. */
+/** Keeps at most so many entries and drops the oldest. */
 export function dropOldest(kept: Map<string, unknown> | Set<string>, most: number): void {
   for (const key of kept.keys()) {
     if (kept.size <= most) return;

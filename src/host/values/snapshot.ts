@@ -1,8 +1,8 @@
-// Copies of values that their owners go on changing.
+// Copies of values that their owners still change.
 
 /**
- * A frozen copy of JSON data, with the members that its text would have: those that are undefined are left out. The owner may change the
- * value afterwards.
+ * A frozen copy of JSON data, with the members that its text would have: undefined ones are left out. The owner may
+ * change the value afterwards.
  */
 export function snapshot<T>(value: T): T {
   return copied(value) as T;

@@ -1,4 +1,4 @@
-// A cloud as a node: its ports lead out of the lab, to interfaces of this host and to UDP tunnels.
+// The cloud node: its ports lead out of the lab, to interfaces of this host and to UDP tunnels.
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type CloudCreate, type CloudPort, type CloudUpdate, remoteConsole } from '../../../api/kinds/cloud.ts';
@@ -28,9 +28,9 @@ export class CloudNode extends Node {
   readonly #ports: UplinkPorts;
   #remoteConsole: RemoteConsole;
   #mapping: readonly CloudPort[];
-  /** Reserved as the release does, so that the ports of the nodes after it are numbered alike; nothing listens. */
+  /** Reserved as the release does, so that later nodes get the same port numbers; nothing listens on it. */
   readonly #hiddenPort: number;
-  /** UDP ports of tunnels that were free, so that no cable gets them. */
+  /** UDP ports of tunnels that were free, reserved so that no cable gets them. */
   #claimed: ReadonlySet<number> = new Set();
 
   private constructor(identity: NodeIdentity, body: CloudCreate, services: Services, hiddenPort: number) {
@@ -72,7 +72,7 @@ export class CloudNode extends Node {
     return this.#ports.port(adapter, number);
   }
 
-  /** @throws Failure `conflict` when the ports change while a NIO is attached */
+  /** @throws Failure `conflict` if the ports change while a NIO is attached */
   async change({ name, ports_mapping, ...body }: CloudUpdate): Promise<void> {
     if (ports_mapping !== undefined) await this.#changePorts(this.#numbered(ports_mapping));
     this.name = name ?? this.name;
@@ -85,7 +85,7 @@ export class CloudNode extends Node {
     }
   }
 
-  /** Opens what could not be opened before; the node is on, unless that fails again. */
+  /** Opens uplinks that could not be opened before. The node is on, unless that fails again. */
   override async start(): Promise<void> {
     if (this.status === 'started') return;
     await this.#ports.connect();
@@ -109,7 +109,7 @@ export class CloudNode extends Node {
     await this.#ports.close();
   }
 
-  /** A port that somebody has already may have been reserved for this very tunnel: its NIO will tell. */
+  /** A port in use may have been reserved for this very tunnel: its NIO reports a real conflict. */
   async #claimTunnels(wanted: readonly CloudPort[]): Promise<void> {
     const { udp } = this.services.ports;
     const { id } = this.project;
@@ -135,7 +135,7 @@ export class CloudNode extends Node {
     this.#claimed = new Set();
   }
 
-  /** The ports with their place in the list as their number; without any, one for each interface that is not special. */
+  /** The ports numbered by their position in the list. If it is empty, one for each interface that is not special. */
   #numbered(mapping: readonly CloudPort[]): readonly CloudPort[] {
     const given = mapping.length > 0 ? mapping : this.#interfacePorts();
     return given.map((entry, port_number) => ({ ...entry, port_number }));

@@ -1,4 +1,4 @@
-// Registers the cloud: on as soon as it is made, ports that lead out of the lab, no console of its own.
+// Registers the cloud: always on, ports that lead out of the lab, no console.
 
 import { CloudCreate, CloudUpdate } from '../../../api/kinds/cloud.ts';
 import { defineKind } from '../../nodes/kind.ts';

@@ -1,4 +1,4 @@
-// A Docker container as a node: its image and settings, its life, and its rights.
+// The Docker container node: image, settings, life cycle, and rights.
 import { isDeepStrictEqual } from 'node:util';
 import { type DockerCreate, type DockerUpdate, dockerSettings } from '../../../api/kinds/docker.ts';
 import { defaultsOf } from '../../../api/kinds/property.ts';
@@ -38,7 +38,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   readonly #container: OwnContainer;
   readonly #cables: Cables;
   #state: State;
-  /** Of the container that runs, or is about to. */
+  /** Pid of the container that runs or is about to run. */
   #process = 0;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
@@ -95,7 +95,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     });
   }
 
-  /** Of all that runs in the container. */
+  /** Of all processes in the container. */
   override load(): ProcessLoad | undefined {
     const { pid } = this.runtime ?? {};
     return pid === undefined ? undefined : (loadOfGroup(pid) ?? super.load());
@@ -112,14 +112,17 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     });
   }
 
-  /** They are the environment of its programs: a container that runs is made anew, and started again. One that does not waits for its start. */
+  /**
+   * Variables are part of its environment: a running container is recreated and restarted, a stopped one at its next
+   * start.
+   */
   override variablesChanged(): Promise<void> {
     return this.inTurn(async () => {
       if (this.runtime && this.#container.isOutOfDate) await this.#makeAgain();
     });
   }
 
-  /** What was written into the container beside its volumes, as the Engine counts it. */
+  /** Data written in the container outside its volumes, as counted by the Engine. */
   override async filesElsewhere(): Promise<{ path: string; size: number; bytes: number }[]> {
     const { id } = this.#container;
     if (id === undefined) return [];
@@ -127,7 +130,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     return size > 0 ? [{ path: '(container)', size, bytes: size }] : [];
   }
 
-  /** The container's files, and its permissions with them. */
+  /** The container's files with their permissions. */
   async copyFilesOf(source: DockerNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
   }
@@ -136,7 +139,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     return true;
   }
 
-  /** A container of which something changes is made anew, and started again if it ran. */
+  /** A changed container is recreated, and started again if it ran. */
   protected override check(body: DockerUpdate): NodeChange {
     const before = this.#state;
     const { console, auxiliaryConsole } = this;
@@ -212,7 +215,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     return { id, name, project, directory: this.directory, relativeDirectory: this.relativeDirectory };
   }
 
-  /** As the container sees the node. */
+  /** The node as its container sees it. */
   #asOwner(): ContainerOwner {
     const node = this;
     return {
@@ -246,7 +249,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     return { container: id, volumes, interfaces, offersTerminal: this.console.type === 'telnet' };
   }
 
-  /** What a former life of the server has left, as far as it is what is wanted; else a container of this life. */
+  /** Uses the container left by the previous run of the server, if it still matches; otherwise creates one. */
   async #makeOrTakeBack(undo: AsyncDisposableStack): Promise<void> {
     const found = await this.#container.takeOver(undo);
     if (!found) return void (await this.#container.make(undo));
@@ -269,7 +272,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     await this.#cables.plug(runtime.pid);
   }
 
-  /** Makes another container, which runs afterwards if this one did. */
+  /** Creates another container, and starts it if this one ran. */
   #makeAgain(level?: Level): Promise<void> {
     return allOrNothing(async (steps) => {
       const start = await this.#replace(steps, undefined, level);
@@ -278,8 +281,8 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   }
 
   /**
-   * Puts another container in the place of this one, which is made before that one stops, unless both need the same X server's port.
-   * Answers what starts it, if this one ran.
+   * Replaces this container by another one. The new one is created before the old one stops, unless both need the same
+   * X server's port. Returns the function that starts it, if the old one ran.
    */
   async #replace(steps: Steps, plan?: ContainerPlan, level?: Level): Promise<() => Promise<void>> {
     const { runtime } = this;
@@ -297,7 +300,9 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     };
   }
 
-  /** A new container that is refused something gets more rights, where the configuration allows it: said in events. */
+  /**
+   * Gives a new container that lacks rights more of them, if the configuration allows it, and reports that in events.
+   */
   async #watchRights(runtime: DockerRuntime, resources: AsyncDisposableStack): Promise<void> {
     const levels = levelsOf(this.services.config.Docker, await this.services.isShared());
     const next = levels[levels.indexOf(this.#container.level) + 1];
@@ -310,7 +315,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     const before = this.#container.level;
     try {
       await this.#makeAgain(level);
-      // It may have ended by itself before.
+      // It may have ended before.
       if (!this.runtime) await this.startNow();
       this.#tell('log.warning', `${this.name} was refused something (${line}): it runs ${named(level)} now.`);
     } catch (error) {

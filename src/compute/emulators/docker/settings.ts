@@ -1,4 +1,4 @@
-// What a container's node has, and how a request changes it.
+// The settings of a container's node, and their changes.
 
 import { type DockerCreate, type DockerUpdate, dockerSettings } from '../../../api/kinds/docker.ts';
 import type { customAdapterRows, SettingsOf } from '../../../api/kinds/property.ts';
@@ -7,10 +7,13 @@ import { exception } from './engine.ts';
 
 export type Settings = SettingsOf<typeof dockerSettings>;
 
-/** Settings that clients are not told with the others. */
+/** Settings that are not shown to clients with the others. */
 export type HiddenSettings = SettingsOf<typeof customAdapterRows>;
 
-/** @throws Failure `conflict` for a volume that is no absolute path, climbs, or has what stands between volumes */
+/**
+ * @throws Failure `conflict` for a volume that is not an absolute path, contains `..`, or contains the separator of
+ * volumes
+ */
 export function changedSettings(before: Settings, body: DockerCreate | DockerUpdate, nodeId: string): Settings {
   const after: Settings = { ...before };
   for (const member of Object.keys(before) as (keyof Settings)[]) {
@@ -29,7 +32,7 @@ export function changedSettings(before: Settings, body: DockerCreate | DockerUpd
   return after;
 }
 
-/** The tag that is meant when none is named. */
+/** Adds the default tag if the name has none. */
 export function fullImageName(image: string): string {
   return image.includes(':') ? image : `${image}:latest`;
 }

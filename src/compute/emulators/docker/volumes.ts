@@ -1,5 +1,5 @@
-// What of a container outlives it: directories below the node's own, which the Engine mounts where the image has its volumes. The first
-// time, when such a directory is empty, the Engine fills it with what the image has there, owners and modes included.
+// The persistent part of a container: directories below the node's own, which the Engine mounts at the image's volumes.
+// When a directory is still empty, the Engine copies the image's files there, with owners and modes.
 import { createHash } from 'node:crypto';
 import { readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { makeNodeDirectory } from '../../nodes/lifecycle/program-node.ts';
 import { type Engine, EngineFailure, exception } from './engine.ts';
 
 const NETWORK = '/etc/network';
-/** The Engine's own mark of things that are ours. */
+/** The Engine's labels on our objects. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** The paths in the container, without those below others. */
@@ -37,8 +37,8 @@ export interface Mount {
 }
 
 /**
- * Makes the directories and the Engine's volumes of them.
- * @throws Failure `conflict` (`DockerError`) when a directory leads somewhere else: a container may have put a link there
+ * Creates the directories and the Engine's volumes for them.
+ * @throws Failure `conflict` (`DockerError`) if a directory leads elsewhere: a container may have put a link there
  */
 export async function makeVolumes(
   engine: Engine,
@@ -76,7 +76,10 @@ export async function findVolumes(engine: Engine, label: string): Promise<Volume
   return (await engine.call<{ Volumes: Volume[] | null }>('GET', `volumes?filters=${filters}`)).Volumes ?? [];
 }
 
-/** Lets the Engine forget volumes, except those of another container, such as the node's next one; the directories stay. */
+/**
+ * Removes volumes from the Engine, except those of another container, such as the node's next one. The directories
+ * stay.
+ */
 export async function removeVolumes(engine: Engine, volumes: readonly Volume[]): Promise<void> {
   for (const { Name: name } of volumes) {
     await engine.call('DELETE', `volumes/${name}`).catch((error: unknown) => {
@@ -85,7 +88,7 @@ export async function removeVolumes(engine: Engine, volumes: readonly Volume[]):
   }
 }
 
-/** What ifup reads; what a user has written stays. */
+/** The input of ifup. A file written by the user stays. */
 async function writeNetworkFiles(
   directory: string,
   { name, adapters }: VolumeNode,

@@ -1,4 +1,5 @@
-// A router's configurations as files of its directory: written when it is created, read by the emulator, and taken back out of its memory.
+// A router's configurations as files in its directory: written at its creation, read by the emulator, and saved from
+// its memory.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeContained } from '../../../host/files/contained-files.ts';
@@ -6,12 +7,12 @@ import { readText } from '../../nodes/files.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { Hypervisor } from './hypervisor.ts';
 
-/** What a router says that was never given a private configuration. */
+/** The output of a router without a private configuration. */
 const NO_PRIVATE = '\nkerberos password \nend\n';
 
 export class Configurations {
   readonly #project: NodeProject;
-  /** Of the node; relative to the project's. */
+  /** The node's directory, relative to the project's. */
   readonly #directory: string;
   readonly #id: number;
 
@@ -30,7 +31,7 @@ export class Configurations {
     return `configs/i${this.#id}_private-config.cfg`;
   }
 
-  /** Writes what a new router is given; an empty text is nothing. `%h` is its name. */
+  /** Writes the configurations of a new router; an empty text writes nothing. `%h` is its name. */
   async write(
     texts: { startup?: string | undefined; private?: string | undefined },
     name: string,
@@ -72,8 +73,8 @@ export class Configurations {
   }
 
   /**
-   * Saves what the router has in its memory; the files stay when it has nothing. Both texts come in base64, in single quotes, behind the router's
-   * name.
+   * Saves the configurations from the router's memory. The files stay if it has none. Both texts arrive in base64, in
+   * single quotes, after the router's name.
    */
   async save(hypervisor: Hypervisor, vmName: string): Promise<void> {
     const reply = await hypervisor.attempt('vm extract_config', [vmName]);
@@ -93,7 +94,7 @@ export class Configurations {
   }
 }
 
-/** With a comment in the first line, which the release writes and routers skip. */
+/** With a comment in the first line, which the release writes and routers ignore. */
 function marked(text: string): string {
   return text.startsWith('!\n') ? text : `!\n${text}`;
 }

@@ -9,7 +9,7 @@ import { findDynamips } from './program.ts';
 import { idleRoutes } from './routes.ts';
 import { newSetup, setupProperties } from './settings.ts';
 
-/** A router that is not made. */
+/** A router that is only checked, not created. */
 const NOBODY = { nodeId: '', dynamipsId: 0 };
 
 export const dynamips = defineKind({

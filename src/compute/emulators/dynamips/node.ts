@@ -1,4 +1,4 @@
-// A router as a node: its settings, its cards, its image, and what runs it.
+// The router node: settings, cards, image, and running emulator.
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { DynamipsCreate, DynamipsUpdate } from '../../../api/kinds/dynamips.ts';
@@ -33,7 +33,7 @@ export const MODULE = 'dynamips';
 export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
 const { exception } = PORT_RULES;
 
-/** How often the router's memory is looked at for a changed configuration. */
+/** How often the router's memory is checked for a changed configuration. */
 const WATCH_MS = 30_000;
 
 export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
@@ -43,7 +43,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
   readonly #configurations: Configurations;
   #setup: RouterSetup;
   #image: Image;
-  /** Ends a search for an idle value. */
+  /** Cancels a search for an idle value. */
   #search: AbortController | undefined;
 
   private constructor(
@@ -122,12 +122,12 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     return super.close();
   }
 
-  /** Lines `0x60608040 [58]`. A router that is off is switched on for it. @throws Failure `conflict` */
+  /** Lines `0x60608040 [58]`. Switches a router on that is off. @throws Failure `conflict` */
   idleProposals(signal: AbortSignal): Promise<string[]> {
     return this.#searching(signal, (runtime, search) => idleProposals(runtime, search));
   }
 
-  /** The value that was found, which stays. @throws Failure `conflict` */
+  /** The value found, which is kept. @throws Failure `conflict` */
   findIdleValue(signal: AbortSignal): Promise<string> {
     return this.#searching(signal, async (runtime, search) => {
       const idlepc = await findIdleValue(runtime, search);
@@ -136,13 +136,13 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     });
   }
 
-  /** Copies the other router's configurations; its name in them becomes this one's. */
+  /** Copies the other router's configurations and replaces its name in them. */
   async copyConfigurationsOf(source: DynamipsNode): Promise<void> {
     await this.#configurations.write(await source.#configurations.read(), source.name);
     await this.#configurations.rename(source.name, this.name);
   }
 
-  /** The cards of a router that runs are changed one after the other: those that have changed stay when a later one is refused. */
+  /** The cards of a running router are changed one after the other: earlier changes stay when a later one fails. */
   protected override async check(body: DynamipsUpdate): Promise<NodeChange> {
     const before = this.#setup;
     const { services, project, runtime } = this;
@@ -215,7 +215,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     return { id, name, project, services, directory };
   }
 
-  /** What a router has beside it while it runs; what ends it, its configurations are saved with. */
+  /** Starts what accompanies a running router. Its end also saves the configurations. */
   #accompany(runtime: RouterRuntime, resources: AsyncDisposableStack): void {
     const memory = join(this.directory, memoryFile(this.#setup.platform.name, this.#id));
     const watch = new FileWatch(memory, WATCH_MS, () => this.#save(runtime));
@@ -276,7 +276,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     });
   }
 
-  /** Of a search that was ended: the router is as it was. */
+  /** Restores the value after a cancelled search. */
   async #goBackTo(idlepc: string): Promise<void> {
     this.#noteIdleValue(idlepc);
     await this.runtime?.vm('set_idle_pc_online', 0, idlepc || '0x0').catch(() => undefined);
@@ -286,7 +286,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     this.#setup = { ...this.#setup, settings: { ...this.#setup.settings, idlepc } };
   }
 
-  /** The member that only a router that is off can be given. */
+  /** The first member that cannot change while the router runs. */
   #needsStop(setup: RouterSetup, { name, aux }: DynamipsUpdate): string | undefined {
     if (name !== undefined && name !== this.name) return 'name';
     if (aux !== undefined && this.auxiliaryConsole.port === null) return 'aux';

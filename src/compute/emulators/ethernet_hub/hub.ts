@@ -1,4 +1,4 @@
-// A hub as a node: its ports are the fabric's, the frames never come here.
+// The hub node. Its ports are in the fabric; frames never pass here.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { HubPort } from '../../../api/kinds/ethernet-switches.ts';
@@ -10,7 +10,7 @@ import type { NodePort, PortRules } from '../../nodes/ports/port.ts';
 import { numbered, stillConnected } from '../../nodes/ports/ports-mapping.ts';
 import type { Services } from '../../services.ts';
 
-/** Hubs are a part of Dynamips in the release; clients know its name. */
+/** Hubs are part of Dynamips in the release; clients recognise its name. */
 export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
 
 export class HubNode extends Node {
@@ -26,7 +26,7 @@ export class HubNode extends Node {
     this.#mapping = mapping;
   }
 
-  /** @param mapping the ports; taken as it is given */
+  /** @param mapping the ports, taken unchanged */
   static async create(identity: NodeIdentity, mapping: HubPort[], services: Services): Promise<HubNode> {
     const hub = await services.fabric.createDevice('hub', {}, undefined, identity.project.id);
     return new HubNode(identity, mapping, hub, services);
@@ -42,7 +42,7 @@ export class HubNode extends Node {
     };
   }
 
-  /** The adapter does not matter: a hub has one. */
+  /** The adapter does not matter: a hub has only one. */
   override port(adapter: number, number: number): NodePort {
     if (!this.#mapping.some(({ port_number }) => port_number === number)) {
       throw noSuchPort(this, PORT_RULES.exception, adapter, number);
@@ -51,7 +51,7 @@ export class HubNode extends Node {
   }
 
   /**
-   * Takes new ports, which are renumbered and renamed; the ports that are there may always be given again.
+   * Sets new ports, renumbered and renamed. Repeating the present ports is always allowed.
    * @throws Failure `conflict` while a NIO is attached
    */
   changePorts(wanted: HubPort[]): void {

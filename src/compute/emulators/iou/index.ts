@@ -1,4 +1,4 @@
-// Registers routers and switches of IOU: an image that is a program of this host, Ethernet and serial adapters, a console.
+// Registers routers and switches of IOU: the image is a program of this host; Ethernet and serial adapters, a console.
 
 import { IouCreate, IouStart, IouUpdate } from '../../../api/kinds/iou.ts';
 import { defineKind } from '../../nodes/kind.ts';

@@ -1,4 +1,4 @@
-// A router or switch of IOU as a node: its image, its settings, its configurations, its adapters, and what runs it.
+// The IOU router or switch node: image, settings, configurations, adapters, and running program.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -41,7 +41,7 @@ export const PORT_RULES: PortRules = {
   nios: new Set(['nio_udp', 'nio_tap', 'nio_generic_ethernet']),
 };
 
-/** The ids that images take. */
+/** The range of image ids. */
 const IDS = { least: 1, most: 511 };
 
 export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
@@ -50,7 +50,7 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
   #applicationId: number;
   #image: Image = NO_IMAGE;
   #settings: Settings;
-  /** Whether a licence is wanted, as the last start has said. */
+  /** Whether the licence is checked, as the last start requested. */
   #checksLicence = true;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, settings: Settings, id: number) {
@@ -105,7 +105,7 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
     };
   }
 
-  /** Starts it with what a client says of the licence. */
+  /** Starts it with the licence members of a client's request. */
   startWith({ iourc_content: content, license_check: check }: IouStart): Promise<void> {
     return this.inTurn(async () => {
       if (content) await keepSubmitted(this.services.config.state, this.id, content);
@@ -121,7 +121,7 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
       : this.#serial.port(adapter, port);
   }
 
-  /** Copies the other router's files; its name in them becomes this one's. */
+  /** Copies the other router's files and replaces its name in them. */
   async copyFilesOf(source: IouNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
     await renameIn(this.#place, this.name);
@@ -175,7 +175,7 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
     resources: AsyncDisposableStack,
   ): Promise<IouRuntime | ExitInfo> {
     const kept = v.parse(KEPT.schema, record.data);
-    // It runs under the id that it was started with, whatever the lab says now.
+    // It runs under the id that it was started with, whatever the lab has now.
     this.#applicationId = kept.application_id;
     return IouRuntime.reattach(this.#routerNode(), { handle, record, kept }, resources);
   }
@@ -209,7 +209,7 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
     ];
   }
 
-  /** Path of the licence file; undefined when nobody wants one. */
+  /** Path of the licence file; undefined if none is needed. */
   async #licence(): Promise<string | undefined> {
     const { config } = this.services;
     if (!this.#checksLicence || !config.IOU.license_check) return undefined;
@@ -219,7 +219,7 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
     return path;
   }
 
-  /** Keeps a configuration of a new node, unless it has one already. */
+  /** Stores a configuration of a new node, unless one exists. */
   async #writeFirst(name: string, text: string | null | undefined, undo: AsyncDisposableStack): Promise<void> {
     if (!text || (await readConfiguration(this.#place, name))?.length) return;
     await this.makeDirectory(undo);
@@ -232,7 +232,7 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
   }
 }
 
-/** A port that takes another cable in place of the one that it has, and does not mind when there is none to be taken. */
+/** A port that can replace its cable by another one, and ignores a missing one when unplugging. */
 class RouterPort extends NodePort {
   override async attach(wanted: Nio): Promise<void> {
     mustBePluggable(wanted, PORT_RULES.nios);

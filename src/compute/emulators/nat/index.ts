@@ -1,4 +1,4 @@
-// Registers the NAT: on as soon as it is made, one port, no console, no files of its own.
+// Registers the NAT: always on, one port, no console, no files.
 
 import { NatCreate, NatUpdate } from '../../../api/kinds/nat.ts';
 import { defineKind } from '../../nodes/kind.ts';

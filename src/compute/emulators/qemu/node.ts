@@ -1,4 +1,4 @@
-// A QEMU machine as a node: its settings, its images, its adapters, and what runs it.
+// The QEMU machine node: settings, images, adapters, and running machine.
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { defaultsOf } from '../../../api/kinds/property.ts';
@@ -59,7 +59,7 @@ interface State {
 export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   readonly type = MODULE;
   #state: State;
-  /** Something was changed since the last start: a reload starts the machine again then. */
+  /** Settings have changed since the last start: a reload then restarts the machine. */
   #isChanged = false;
   #goesOn = false;
 
@@ -132,7 +132,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     });
   }
 
-  /** Keeps memory and disks of this moment in the disks; the machine stands still until `dropState`. @throws Failure `conflict` */
+  /** Saves memory and disks in the disks. The machine is paused until `dropState`. @throws Failure `conflict` */
   keepState(): Promise<void> {
     return this.inTurn(async () => {
       const refuse = (why: string): never => {
@@ -146,14 +146,14 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     });
   }
 
-  /** The machine goes on as before `keepState`. One that is off forgets the state when it starts. */
+  /** Resumes the machine. One that is off drops the state when it starts. */
   dropState(): Promise<void> {
     return this.inTurn(async () => {
       if (this.runtime) await dropRunningState(this.runtime);
     });
   }
 
-  /** Starts where `keepState` has kept it. @throws Failure as `start`, and `conflict` when nothing is kept */
+  /** Starts from the state of `keepState`. @throws Failure as `start`, and `conflict` without a state */
   startKept(): Promise<void> {
     return this.startInTurn(async () => {
       this.#goesOn = true;
@@ -186,7 +186,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     });
   }
 
-  /** Copies the disks and whatever else is in the other machine's directory. */
+  /** Copies the disks and everything else in the other machine's directory. */
   async copyFilesOf(source: QemuNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
   }
@@ -282,7 +282,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     if (this.runtime?.isSuspended) this.status = 'suspended';
   }
 
-  /** The status follows what nobody has asked for. */
+  /** Updates the status after unrequested halts. */
   #followHalts(runtime: QemuRuntime): void {
     runtime.onHalt = () => {
       if (this.runtime === runtime) this.status = runtime.isSuspended ? 'suspended' : 'started';
@@ -294,7 +294,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     this.status = 'started';
   }
 
-  /** Joins the machine's adapters with their cables. */
+  /** Connects the machine's adapters to their cables. */
   async #join(runtime: QemuRuntime, resources: AsyncDisposableStack): Promise<void> {
     for (const [adapter, kept] of runtime.kept.adapters.entries()) {
       const port = this.ports.all[adapter] as LivePort | undefined;
@@ -323,12 +323,12 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     }
   }
 
-  /** Of a machine that runs, its share of the processor is changed at once. */
+  /** Changes a running machine's CPU limit at once. */
   async #throttle(before: Settings, { cpu_throttling: percent }: Settings): Promise<void> {
     if (percent !== before.cpu_throttling) await this.runtime?.throttle(percent);
   }
 
-  /** Of a machine that runs, the CD is changed at once. */
+  /** Changes a running machine's CD at once. */
   async #changeCd(before: Images, { cdrom_image: { path }, hdc_disk_image: { path: hdc } }: Images): Promise<void> {
     if (!this.runtime || path === before.cdrom_image.path) return;
     if (path !== '' && hdc !== '') {
@@ -337,7 +337,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     await this.runtime.changeCd(path);
   }
 
-  /** The images that a body names, and the others as they are. */
+  /** Finds the images in a body; the others stay unchanged. */
   async #findImages(body: QemuCreate | QemuUpdate): Promise<Images> {
     const found = { ...this.#state.images };
     const { images, config } = this.services;

@@ -1,4 +1,4 @@
-// /v2/compute/qemu: the programs of QEMU on this host and the disk images that they make (as in release 2.2.57).
+// /v2/compute/qemu: QEMU's programs on this host and the disk images that they create (as in release 2.2.57).
 
 import { DiskResize } from '../../../api/kinds/qemu.ts';
 import { type Route, route } from '../../../http/app/route.ts';

@@ -1,4 +1,4 @@
-// Bodies of the routes of QEMU that are about no node.
+// Bodies of QEMU's routes without a node.
 import * as v from 'valibot';
 import { PLATFORMS } from '../../../api/kinds/qemu.ts';
 import { Integer, Text } from '../../../store/vocabulary.ts';
@@ -8,7 +8,7 @@ const Mebibytes = v.pipe(Integer, v.minValue(1));
 
 export const BinaryFilter = v.strictObject({ archs: v.optional(v.array(v.picklist(PLATFORMS))) });
 
-/** What each format of disk image understands is for qemu-img to say. */
+/** qemu-img validates the options of each format. */
 const DiskOptions = v.strictObject({
   preallocation: v.optional(v.picklist(['off', 'metadata', 'falloc', 'full'])),
   cluster_size: v.optional(Integer),

@@ -1,4 +1,4 @@
-// What a machine has, and how a request changes it.
+// The settings of a machine, and their changes.
 
 import { imageKind } from '../../../api/kinds/kinds.ts';
 import type { SettingsOf } from '../../../api/kinds/property.ts';
@@ -15,7 +15,7 @@ import type { Image } from '../../images/references.ts';
 
 export const IMAGE_KIND = imageKind('qemu');
 
-/** Members of the object that name an image; each has its checksum beside it. */
+/** Members of the object that name an image; each has a checksum member. */
 export const IMAGE_MEMBERS = [
   'hda_disk_image',
   'hdb_disk_image',
@@ -33,10 +33,10 @@ export type Images = Record<ImageMember, Image>;
 /** Caches are absent unless given. */
 export type Settings = SettingsOf<typeof qemuSettings> & { [Name in `${Drive}_disk_cache`]?: DiskCache };
 
-/** Kept, but no members of the object. */
+/** Kept, but not members of the object. */
 export type HiddenSettings = SettingsOf<typeof qemuHidden>;
 
-/** The settings with what a body gives; a null changes nothing, but for the MAC address, which is the default one again. */
+/** The settings after a change. Null changes nothing, except that it restores the default MAC address. */
 export function changedSettings(before: Settings, body: QemuCreate | QemuUpdate, nodeId: string): Settings {
   const settings: Record<string, unknown> = { ...before };
   for (const member of [...Object.keys(before), ...DRIVES.map((drive) => `${drive}_disk_cache`)]) {
@@ -48,13 +48,13 @@ export function changedSettings(before: Settings, body: QemuCreate | QemuUpdate,
   return settings as unknown as Settings;
 }
 
-/** The configuration disk is attached as the first disk is, unless the fourth drive has an interface of its own. */
+/** The configuration disk uses the first disk's interface, unless the fourth drive has its own. */
 export function withConfigDisk(settings: Settings): Settings {
   if (!settings.create_config_disk || settings.hdd_disk_interface !== 'none') return settings;
   return { ...settings, hdd_disk_interface: settings.hda_disk_interface };
 }
 
-/** Old words for the ways of acceleration become today's. */
+/** Translates old options for acceleration. */
 export function normalisedOptions(options: string): string {
   return options
     .replaceAll('-no-kvm', '-machine accel=tcg')

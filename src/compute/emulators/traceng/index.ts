@@ -1,4 +1,4 @@
-// Registers TraceNG: one Ethernet port, no console; its program is one of Windows.
+// Registers TraceNG: one Ethernet port, no console. Its program exists only for Windows.
 
 import { TracengCreate, TracengStart, TracengUpdate } from '../../../api/kinds/traceng.ts';
 import { defineKind } from '../../nodes/kind.ts';

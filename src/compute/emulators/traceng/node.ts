@@ -1,4 +1,4 @@
-// A TraceNG as a node: kept, linked and moved with its lab. Its program is one of Windows, so that it never runs here.
+// The TraceNG node: kept, linked and moved with its lab. Its program exists only for Windows, so it never runs here.
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import type { TracengCreate, TracengUpdate } from '../../../api/kinds/traceng.ts';
@@ -19,7 +19,7 @@ interface Settings {
   defaultDestination: string;
 }
 
-/** Why none ever starts. */
+/** The reason why it never starts. */
 export const HINDRANCE = 'TraceNG is a program of Windows; use a VPCS node, whose command "trace" does the same.';
 
 export class TracengNode extends Node {
@@ -35,7 +35,7 @@ export class TracengNode extends Node {
     this.#settings = settings;
   }
 
-  /** @throws Failure `conflict` (`TraceNGError`) for what is no IPv4 address */
+  /** @throws Failure `conflict` (`TraceNGError`) for an invalid IPv4 address */
   static async create(identity: NodeIdentity, body: TracengCreate, services: Services): Promise<TracengNode> {
     const settings = settingsOf({ ipAddress: '', defaultDestination: '' }, body);
     return new TracengNode(identity, settings, services);

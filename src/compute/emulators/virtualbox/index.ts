@@ -18,7 +18,7 @@ export const virtualbox = defineKind({
   doctor: [
     machineProgramCheck(
       'VirtualBox',
-      // It is not run: its first call makes files of its own.
+      // Not run: its first call creates files of its own.
       async ({ VirtualBox }) => `machines are driven by ${(await VBoxManage.find(VirtualBox.vboxmanage_path)).path}`,
       async ({ VirtualBox: { vboxmanage_path: path } }) => path !== '' || (await VBoxManage.isInstalled()),
     ),

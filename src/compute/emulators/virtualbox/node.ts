@@ -1,4 +1,4 @@
-// A VirtualBox machine as a node: its settings, its adapters, and what runs it.
+// The VirtualBox node: settings, adapters, and running machine.
 
 import type { VirtualboxCreate, VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { messageOf } from '../../../failures.ts';
@@ -32,7 +32,7 @@ export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };
 
 const LOOPBACK = '127.0.0.1';
 
-/** What the node has found out of its machine. */
+/** The machine's properties that the node has read. */
 interface Facts {
   uuid: string;
   mostAdapters: number;
@@ -110,7 +110,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
     return settings;
   }
 
-  /** A clone has the name of its node; a new name counts before another machine. */
+  /** A clone has its node's name. If a change has a new node name, its machine name is ignored. */
   protected override otherMachine({ name, vmname }: VirtualboxUpdate): string | undefined {
     return name === undefined && !this.state.settings.linked_clone ? vmname : undefined;
   }
@@ -187,7 +187,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
     return runtime;
   }
 
-  /** What a former life of the server has left on. */
+  /** Reattaches a machine left on by the previous run of the server. */
   async #takeBack(kept: MachineKept): Promise<void> {
     const runtime = this.#newRuntime();
     await this.takeBackMachine(
@@ -209,14 +209,14 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
     resources.defer(() => runtime.close(this.onClose, numbers));
   }
 
-  /** And forgets that the machine is on. */
+  /** Also removes the record that the machine is on. */
   #giveBackPorts(kept: MachineKept, resources: AsyncDisposableStack): void {
     const { ports, switchedOn } = this.services;
     for (const port of portsOf(kept)) resources.defer(() => ports.udp.release(this.project.id, port));
     resources.defer(() => switchedOn.remove(this.id));
   }
 
-  /** Numbers of the adapters that lead to the fabric. */
+  /** Numbers of the adapters connected to the fabric. */
   #usedAdapters(info: ReadonlyMap<string, string>): number[] {
     const { use_any_adapter: useAny } = this.state.settings;
     return [...this.ports.all.keys()].filter((number) => useAny || !isTaken(attachmentOf(info, number)));
@@ -245,7 +245,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
     return { number, type: typeOf(settings.adapter_type, custom), ports: { program, cable }, connected };
   }
 
-  /** Leads the adapters to their cables. */
+  /** Connects the adapters to their cables. */
   async #join(adapters: readonly KeptAdapter[], resources: AsyncDisposableStack): Promise<void> {
     for (const { number, program_port: remotePort, cable_port: localPort } of adapters) {
       const port = this.ports.all[number];
@@ -257,7 +257,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
   }
 }
 
-/** Switches off machines of a former life of the server, in projects that are over. */
+/** Switches off machines of the server's previous run, in projects that are over. */
 export function endLeft(services: Services, isOver: IsOver): Promise<void> {
   return endMachinesLeft(services, isOver, KEPT, async ({ uuid, adapters }, owner) => {
     const manage = await VBoxManage.find(services.config.VirtualBox.vboxmanage_path);
@@ -298,7 +298,7 @@ function reserve(services: Services, vmname: string, node: Pick<NodeIdentity, 'i
   );
 }
 
-/** A clone is VirtualBox's only while its node is there. */
+/** A clone is registered in VirtualBox only while its node exists. */
 async function unregister(
   manage: VBoxManage,
   clone: { uuid: string; vmname: string },

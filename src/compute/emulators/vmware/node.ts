@@ -1,4 +1,4 @@
-// A VMware machine as a node: its settings, its adapters on networks of the host, and what runs it.
+// The VMware node: settings, adapters on networks of the host, and running machine.
 import { stat } from 'node:fs/promises';
 import type { VmwareCreate, VmwareUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { messageOf } from '../../../failures.ts';
@@ -34,7 +34,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
   readonly type = MODULE;
   protected readonly machineMember = 'vmx_path';
   readonly #vmrun: Vmrun;
-  /** What is noted of the machine while it is on. */
+  /** The record of the machine while it is on. */
   #kept: MachineKept | undefined;
 
   private constructor(
@@ -70,7 +70,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
     return node;
   }
 
-  /** Gives the node one of VMware's networks. */
+  /** Assigns the node one of VMware's networks. */
   allocateNetwork(): Promise<string> {
     return allocateNetwork(this.services, this.id);
   }
@@ -87,7 +87,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
     return changedMachineSettings(this.state.settings, body);
   }
 
-  /** @throws Failure `conflict` (`VMwareError`) for a clone, which stays its node's own machine */
+  /** @throws Failure `conflict` (`VMwareError`) for a clone, which cannot be replaced by another machine */
   protected override otherMachine({ vmx_path: path }: VmwareUpdate): string | undefined {
     const { machine, settings } = this.state;
     if (settings.linked_clone && path !== undefined && path !== machine)
@@ -137,7 +137,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
     return runtime;
   }
 
-  /** What a former life of the server has left on. */
+  /** Reattaches a machine left on by the previous run of the server. */
   async #takeBack(kept: MachineKept): Promise<void> {
     const machine = { vmrun: this.#vmrun, vmxPath: this.state.machine };
     const runtime = new VmwareRuntime(this, machine, kept.suspended);
@@ -153,7 +153,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
     );
   }
 
-  /** And forgets that the machine is on. */
+  /** Also removes the record that the machine is on. */
   #endWith(runtime: VmwareRuntime, resources: AsyncDisposableStack): void {
     resources.defer(() => {
       this.#kept = undefined;
@@ -167,7 +167,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
     await this.services.switchedOn.add(this, kept);
   }
 
-  /** Leads the adapters to their cables. */
+  /** Connects the adapters to their cables. */
   async #join(adapters: MachineKept['adapters'], resources: AsyncDisposableStack): Promise<void> {
     for (const { number, vnet } of adapters) {
       const port = this.ports.all[number];
@@ -199,7 +199,7 @@ function reserve(services: Services, path: string, node: Pick<NodeIdentity, 'id'
   );
 }
 
-/** Switches off machines of a former life of the server, in projects that are over. */
+/** Switches off machines of the server's previous run, in projects that are over. */
 export function endLeft(services: Services, isOver: IsOver): Promise<void> {
   return endMachinesLeft(services, isOver, KEPT, async ({ vmx_path: vmxPath, networks }, owner) => {
     const vmrun = await Vmrun.find(services.config.VMware.vmrun_path);

@@ -1,4 +1,4 @@
-// A virtual PC as a node: its script, its one Ethernet port, and what runs it.
+// The virtual PC node: script, Ethernet port, and running program.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -24,7 +24,7 @@ export const PORT_RULES: PortRules = { exception: 'VPCSError', nios: new Set(['n
 
 export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
   readonly type = MODULE;
-  /** Its MAC address is made of it. */
+  /** Its MAC address is derived from this number. */
   #number: number;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, number: number) {
@@ -74,14 +74,14 @@ export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
     return this.#number;
   }
 
-  /** Without effect while the PC runs. */
+  /** No effect while the PC runs. */
   set macNumber(number: number) {
     if (this.status !== 'stopped') return;
     this.#number = number;
     noteNumber(this.project, this.id, number);
   }
 
-  /** Copies the other PC's files; its name in them becomes this one's. */
+  /** Copies the other PC's files and replaces its name in them. */
   async copyFilesOf(source: VpcsNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
     await this.#rewriteScript(source.name, this.name);
@@ -96,7 +96,7 @@ export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
     super.releaseAll(rest);
   }
 
-  /** A PC that is built in needs no directory before it saves something. */
+  /** A built-in PC needs no directory until it saves something. */
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<PcRuntime> {
     const program = await chooseEngine(this.services.config.VPCS, await this.services.isShared());
     if (program === undefined) {
@@ -133,7 +133,7 @@ export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
     };
   }
 
-  /** The built-in PC goes with this process; the next life of it switches the PC on again. */
+  /** The built-in PC ends with this process; the next run switches it on again. */
   async #noteSwitchedOn(resources: AsyncDisposableStack): Promise<void> {
     const { switchedOn } = this.services;
     resources.defer(() => switchedOn.remove(this.id));

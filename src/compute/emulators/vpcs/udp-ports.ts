@@ -3,9 +3,9 @@ import type { PortPool } from '../../ports/pool.ts';
 import { relayPort } from './command.ts';
 
 /**
- * Reserves a port for the program and one for its cable; the one at which old versions relay is nobody else's then, either.
- * All are released with `resources`.
- * @throws Failure `conflict` when no port is free
+ * Reserves a port for the program and one for its cable, and keeps the relay port of old versions free. All are
+ * released with `resources`.
+ * @throws Failure `conflict` if no port is free
  */
 export async function reserveUdpPorts(
   udp: PortPool,

@@ -1,9 +1,9 @@
-// A change of several steps: all of them are done, or none.
+// Changes of several steps that are either all done or rolled back.
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 
 export interface Steps {
-  /** Rolls the done steps back, the last one first, when a later one fails. */
+  /** Rolls the done steps back, the last one first, if a later one fails. */
   readonly undo: AsyncDisposableStack;
   /** Ends what the change has replaced, once no step can fail any more. */
   readonly done: AsyncDisposableStack;

@@ -1,4 +1,4 @@
-// What all nodes have in common that run something: their life, one lock for it, their console, their ports and their directory.
+// The base class of all nodes with a program: life cycle, lock, consoles, ports and directory.
 import { join } from 'node:path';
 import type { Console } from '../../../consoles/console.ts';
 import { Failure, messageOf } from '../../../failures.ts';
@@ -20,25 +20,25 @@ import type { SurvivingProgram } from './surviving-programs.ts';
 
 interface Running<Runtime extends NodeRuntime> {
   readonly runtime: Runtime;
-  /** Everything that was taken for it; given back when it is disposed. */
+  /** Everything allocated for it; disposing releases it. */
   readonly resources: AsyncDisposableStack;
 }
 
-/** What a kind of node tells of itself. */
+/** The description that a kind gives of itself. */
 export interface ProgramNodeOptions {
   /** Folder below `project-files`. */
   module: string;
   rules: PortRules;
   consoleType: string;
-  /** Adapters; `any` when every number means the first one. */
+  /** Adapters; `any` if every number means the first one. */
   adapters: number | 'any';
-  /** 1 when not given. */
+  /** Default: 1. */
   portsPerAdapter?: number;
-  /** Makes a port that has to do more than others. */
+  /** Creates a specialised port. */
   makePort?: MakePort;
 }
 
-/** What a change may say of every node with a program. */
+/** The members of a change common to all nodes with a program. */
 export interface CommonUpdate {
   name?: string | null | undefined;
   console_type?: string | undefined;
@@ -46,18 +46,18 @@ export interface CommonUpdate {
   aux?: number | null | undefined;
 }
 
-/** What every node with a program has after a change. */
+/** The common members after a change. */
 export interface CommonState {
   name: string;
   console: ConsoleState;
   auxiliaryConsole: ConsoleState;
 }
 
-/** What a change means for one kind of node. */
+/** A change for one kind of node. */
 export interface NodeChange {
-  /** The steps outside of this server, which may be refused; name and consoles are the old ones. */
+  /** The steps outside of this server, which may fail. Name and consoles are still the old ones. */
   prepare?(after: CommonState, steps: Steps): void | Promise<void>;
-  /** The last step: the node takes its new state; its consoles are the new ones, its name is the old one. */
+  /** The last step: the node takes its new state. Its consoles are the new ones, its name is still the old one. */
   apply(after: CommonState, steps: Steps): void | Promise<void>;
 }
 
@@ -69,10 +69,16 @@ export abstract class ProgramNode<
   protected readonly exception: string;
   protected readonly ports: AdapterPorts;
   protected readonly console: ConsoleEndpoint;
-  /** A second console, by telnet. It has neither port nor clients until the kind gives it the type `telnet`, with `change`. */
+  /**
+   * A second console, by telnet. It has neither port nor clients until the kind sets its type to `telnet` with
+   * `change`.
+   */
   protected readonly auxiliaryConsole: ConsoleEndpoint;
   protected commandLine = '';
-  /** Starting, stopping, changing and closing wait for each other, whoever asks: a request, the project, the program that ended. */
+  /**
+   * Start, stop, change and close run one after the other, whether a request, the project or an ended program causes
+   * them.
+   */
   readonly #turns = new KeyedLock();
   #running: Running<Runtime> | undefined;
   /** Its project is being closed, which does not wait for guests to shut down. */
@@ -97,35 +103,35 @@ export abstract class ProgramNode<
   }
 
   /**
-   * Starts what the node runs.
-   * @param resources end it and give back what it took
-   * @param undo takes back what would stay after it, when the start fails after all
+   * Starts the node's program.
+   * @param resources end it and release what it allocated
+   * @param undo rolls back lasting changes if the start fails later
    */
   protected abstract launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<Runtime>;
 
-  /** Makes what listens on the port of a console that is not telnet; undefined where the program does it by itself. */
+  /** Creates the listener of a console that is not telnet; undefined if the program listens itself. */
   protected makeListener(..._parts: Parameters<MakeListener>): ReturnType<MakeListener> {
     return undefined;
   }
 
-  /** What the node runs has outlived the server: it is as it was. Answers how it ended, if it did meanwhile. */
+  /** The node's program outlived the server, unchanged. Returns how it ended, if it did meanwhile. */
   protected abstract reattachTo(
     program: SurvivingProgram,
     resources: AsyncDisposableStack,
   ): Promise<Runtime | ExitInfo>;
 
   /**
-   * Looks whether a change can be, and says what it means; nothing has changed then but what `steps` take back.
+   * Checks whether a change is possible, and returns its steps. Nothing has changed then except what `steps` roll back.
    * @throws Failure `conflict`, `invalid`, `image-missing`
    */
   protected abstract check(body: Update, steps: Steps): NodeChange | Promise<NodeChange>;
 
-  /** A node that runs is stopped for a change, and started again. */
+  /** Whether a running node is restarted for a change. */
   protected get restartsToChange(): boolean {
     return false;
   }
 
-  /** All of it, or nothing. @throws Failure `conflict`, `invalid`, `image-missing` */
+  /** Applies the change completely or not at all. @throws Failure `conflict`, `invalid`, `image-missing` */
   change(body: Update): Promise<void> {
     return this.inTurn(() =>
       allOrNothing(async (steps) => {
@@ -196,7 +202,7 @@ export abstract class ProgramNode<
     });
   }
 
-  /** Both consoles: their clients are disconnected, and may come again. */
+  /** Both consoles: disconnects their clients, which may reconnect. */
   resetConsole(): Promise<void> {
     return this.inTurn(async () => {
       await this.console.reset();
@@ -225,24 +231,24 @@ export abstract class ProgramNode<
     return pid === undefined ? undefined : loadOf(pid);
   }
 
-  /** What runs, if anything does. */
+  /** The running program, if any. */
   protected get runtime(): Runtime | undefined {
     return this.#running?.runtime;
   }
 
-  /** Registers what a node that is closed gives back, in the opposite order. */
+  /** Registers what a closed node releases, in reverse order. */
   protected releaseAll(rest: AsyncDisposableStack): void {
     rest.defer(() => this.console.release());
     rest.defer(() => this.auxiliaryConsole.release());
     rest.defer(() => this.ports.close());
   }
 
-  /** Aborted when the node is to stop or to go: what a start waits for is waited for no longer then. */
+  /** Aborted when the node is to stop or be removed: a start must not wait any longer then. */
   protected get stopAsked(): AbortSignal {
     return this.#stopAsked.signal;
   }
 
-  /** Runs what starts the node. @throws Failure `conflict` when a stop was asked for before its turn came */
+  /** Runs a start in the node's turn. @throws Failure `conflict` if a stop was requested before */
   protected startInTurn<T>(task: () => T | Promise<T>): Promise<T> {
     const { stopAsked } = this;
     return this.inTurn(() => {
@@ -255,7 +261,7 @@ export abstract class ProgramNode<
     return this.#turns.run('life', task);
   }
 
-  /** Within the node's turn. */
+  /** Call within the node's turn. */
   protected async startNow(): Promise<void> {
     if (this.#isClosed) throw new Failure('not-found', `node_id: ${this.id} was removed.`);
     if (this.#running) return;
@@ -266,7 +272,7 @@ export abstract class ProgramNode<
     this.status = 'started';
   }
 
-  /** Within the node's turn. It is off afterwards, whatever fails on the way. */
+  /** Call within the node's turn. The node is off afterwards, even after a failure. */
   protected async switchOff(): Promise<void> {
     try {
       await this.#end();
@@ -275,7 +281,7 @@ export abstract class ProgramNode<
     }
   }
 
-  /** Within the node's turn, while it is made. What hinders it is told, and ends the program. */
+  /** Call within the node's turn, while it is created. A failure is reported, and ends the program. */
   protected async reattach(program: SurvivingProgram): Promise<void> {
     const { udp } = this.services.ports;
     await this.takeBack((resources) => {
@@ -285,8 +291,8 @@ export abstract class ProgramNode<
   }
 
   /**
-   * The same, for what somebody else than the supervisor has kept.
-   * @param find takes it over, or answers how it ended meanwhile
+   * The same, for a program that the supervisor does not hold.
+   * @param find reattaches it, or returns how it ended meanwhile
    */
   protected async takeBack(find: (resources: AsyncDisposableStack) => Promise<Runtime | ExitInfo>): Promise<void> {
     await using resources = new AsyncDisposableStack();
@@ -312,7 +318,7 @@ export abstract class ProgramNode<
     return makeNodeDirectory(this.directory, this.relativeDirectory, undo);
   }
 
-  /** Offers what runs, and takes what it took. */
+  /** Makes the running program the node's, with its resources. */
   async #run(runtime: Runtime, resources: AsyncDisposableStack): Promise<void> {
     runtime.on('end', (end) => {
       if (!end.expected) void this.inTurn(() => this.#endedByItself(runtime, end));
@@ -326,7 +332,7 @@ export abstract class ProgramNode<
     }
     this.#running = { runtime, resources: resources.move() };
     this.commandLine = runtime.commandLine;
-    // It may have ended before anybody listened.
+    // It may have ended before anyone listened.
     const { ended } = runtime;
     if (ended && !ended.expected) void this.inTurn(() => this.#endedByItself(runtime, ended));
   }
@@ -357,7 +363,7 @@ export abstract class ProgramNode<
   }
 }
 
-/** Makes a node's directory, if it is missing; `undo` removes it unless something was put into it. */
+/** Creates a node's directory, if missing; `undo` removes it if it is still empty. */
 export async function makeNodeDirectory(path: string, shownAs: string, undo: AsyncDisposableStack): Promise<void> {
   const made = await makeDirectory(path, shownAs);
   if (made !== undefined) undo.defer(() => removeEmptyDirectories(path, made));

@@ -1,4 +1,4 @@
-// Nodes that are machines of another program on this host, VirtualBox's and VMware's: what their lives have in common.
+// The base class of nodes that are machines of another program on this host (VirtualBox, VMware).
 
 import { join } from 'node:path';
 import type * as v from 'valibot';
@@ -21,7 +21,7 @@ import type { MachineOwner, MachineRuntime } from './machine-runtime.ts';
 import type { MachineSettings, MachineUpdate } from './machine-settings.ts';
 import { releaseMachine } from './machine-users.ts';
 
-/** A machine that runs has made its serial port long ago. */
+/** Time limit (ms) for the serial port of a machine that runs already. */
 const SERIAL_PORT_MS = 2_000;
 
 export interface CloneOwner {
@@ -32,9 +32,9 @@ export interface CloneOwner {
   readonly project: { readonly path: string };
 }
 
-/** Which machine a node is, and what it is configured with. */
+/** A node's machine and its settings. */
 export interface MachineState<Settings extends MachineSettings = MachineSettings> {
-  /** As its program names it. */
+  /** Its name in its program. */
   readonly machine: string;
   readonly settings: Settings;
   /** Not shown with the settings. */
@@ -46,7 +46,7 @@ export abstract class MachineNode<
   Settings extends MachineSettings = MachineSettings,
   Update extends MachineUpdate = MachineUpdate,
 > extends ProgramNode<Runtime, Update> {
-  /** The member of the node's object that names its machine. */
+  /** The member of the node's object with its machine's name. */
   protected abstract readonly machineMember: 'vmname' | 'vmx_path';
   protected state: MachineState<Settings>;
 
@@ -60,16 +60,16 @@ export abstract class MachineNode<
     this.state = state;
   }
 
-  /** The settings with what a body gives. @throws Failure `conflict` for more adapters than the machine can have */
+  /** The settings after a change. @throws Failure `conflict` for more adapters than the machine can have */
   protected abstract changedSettings(body: Update): Settings;
 
-  /** The machine that a body makes the node, if that is another one. */
+  /** The machine that a change assigns, if it is another one. */
   protected abstract otherMachine(body: Update): string | undefined;
 
   /** @throws Failure `conflict` while another node uses the machine */
   protected abstract reserveMachine(machine: string): Promise<void>;
 
-  /** What the machine's program has to do for a change, and how it is rolled back. Answers the state that comes of it. */
+  /** Applies a change to the machine, and registers its rollback. Returns the resulting state. */
   protected async prepareMachine(
     state: MachineState<Settings>,
     _after: CommonState,
@@ -78,7 +78,7 @@ export abstract class MachineNode<
     return state;
   }
 
-  /** There are other ports now. */
+  /** Called when the ports have changed. */
   protected portsChanged(): void {}
 
   override describe(): ComputeNode {
@@ -158,12 +158,12 @@ export abstract class MachineNode<
     await super.startNow();
   }
 
-  /** Its machines are another program's, not the supervisor's. */
+  /** Its machines belong to another program, not the supervisor. */
   protected override reattachTo(): Promise<never> {
     throw new Failure('internal', `${this.name} is a machine that the supervisor does not keep.`);
   }
 
-  /** How the machine is ended now. */
+  /** How a close ends the machine. */
   protected get onClose(): MachineSettings['on_close'] {
     return this.isClosing ? 'power_off' : this.state.settings.on_close;
   }
@@ -172,13 +172,14 @@ export abstract class MachineNode<
     return this.console.type !== 'none';
   }
 
-  /** It is suspended now, or goes on: for those whose program does not tell. */
+  /** Called when it is suspended or resumed, for kinds whose program does not report that. */
   protected async suspensionChanged(): Promise<void> {}
 
   /**
-   * Within the node's turn, while it is made: its machine was on when the server ended, and is the node's again if it runs on.
-   * @param hold registers what ends the machine, and gives back what it has
-   * @param join leads its adapters to their cables
+   * Call within the node's turn, while it is created. Reattaches its machine, which was on when the server ended, if it
+   * still runs.
+   * @param hold registers what ends the machine, and releases its resources
+   * @param join connects its adapters to their cables
    */
   protected takeBackMachine(
     runtime: Runtime,
@@ -195,7 +196,7 @@ export abstract class MachineNode<
     });
   }
 
-  /** That its console is gone is no reason to end a machine. */
+  /** Losing its console is no reason to end a machine. */
   async #connectAgain(runtime: Runtime, resources: AsyncDisposableStack): Promise<void> {
     try {
       await runtime.connect(resources, SERIAL_PORT_MS);
@@ -215,7 +216,7 @@ export abstract class MachineNode<
   }
 }
 
-/** For a linked clone, before its node is made: who has it, and the directory that it is to be in. */
+/** Owner and directory of a linked clone, before its node is created. */
 export async function makeCloneOwner(
   { id, name, project }: NodeIdentity,
   module: string,
@@ -228,8 +229,8 @@ export async function makeCloneOwner(
 }
 
 /**
- * Ends machines that ran on while the server was away, of nodes that are over and have not taken them back.
- * @param end answers whether there was anything to end
+ * Ends machines that kept running while the server was down, of nodes that are over and have not reattached them.
+ * @param end returns whether there was anything to end
  */
 export async function endMachinesLeft<Schema extends v.GenericSchema<unknown, { node_name: string }>>(
   { switchedOn, events }: Services,

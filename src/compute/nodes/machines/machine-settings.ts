@@ -1,7 +1,7 @@
-// What nodes are configured with that are machines of another program on this host (facts of release 2.2.57).
+// Settings of nodes that are machines of another program on this host (facts of release 2.2.57).
 import type { VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
 
-/** What a change of a machine of either program may give. */
+/** The body of a change to a machine of either program. */
 export type MachineUpdate = Omit<VirtualboxUpdate, 'vmname' | 'ram'>;
 
 export interface MachineSettings {
@@ -14,7 +14,7 @@ export interface MachineSettings {
   use_any_adapter: boolean;
 }
 
-/** Of a new node; the type of its adapters is the program's. */
+/** Defaults of a new node. The adapter type depends on the program. */
 export const MACHINE_DEFAULTS: Omit<MachineSettings, 'adapter_type'> = {
   usage: '',
   linked_clone: false,
@@ -24,7 +24,7 @@ export const MACHINE_DEFAULTS: Omit<MachineSettings, 'adapter_type'> = {
   use_any_adapter: false,
 };
 
-/** The settings with what a body gives. */
+/** The settings after a change. */
 export function changedMachineSettings(before: MachineSettings, body: MachineUpdate): MachineSettings {
   return {
     usage: body.usage ?? before.usage,

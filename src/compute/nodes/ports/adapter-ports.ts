@@ -1,4 +1,4 @@
-// The ports of a node with a program: one or more at each adapter, made when the node is.
+// The ports of a node with a program: one or more per adapter, created with the node.
 import type { Services } from '../../services.ts';
 import type { Steps } from '../lifecycle/all-or-nothing.ts';
 import { type Node, noSuchPort } from '../node.ts';
@@ -9,13 +9,13 @@ export interface AdapterPortsOptions {
   node: Node;
   rules: PortRules;
   services: Services;
-  /** How many adapters; `any` when every number means the first one. */
+  /** How many adapters; `any` if every number means the first one. */
   adapters: number | 'any';
-  /** 1 when not given: the number of the port does not matter then. */
+  /** Default: 1; then the port number does not matter. */
   portsPerAdapter?: number;
-  /** Number of the first adapter; 0 when not given. */
+  /** Number of the first adapter. Default: 0. */
   firstAdapter?: () => number;
-  /** Makes a port that has to do more than others. */
+  /** Creates a specialised port. */
   makePort?: MakePort;
 }
 
@@ -34,8 +34,8 @@ export class AdapterPorts {
   }
 
   /**
-   * The port with these numbers; one of them does not matter, where there is one adapter or one port at each.
-   * @throws Failure `conflict` when there is none
+   * The port with these numbers. A number does not matter if there is only one adapter, or one port per adapter.
+   * @throws Failure `conflict` if it does not exist
    */
   port(adapter: number, port: number): NodePort {
     const { node, rules, firstAdapter } = this.#options;
@@ -44,7 +44,7 @@ export class AdapterPorts {
     throw noSuchPort(node, rules.exception, adapter, port);
   }
 
-  /** Changes how many there are; what was plugged in anywhere is unplugged, as clients know it. */
+  /** Changes the number of adapters. All NIOs are unplugged, as clients expect. */
   resize(adapters: number, { undo, done }: Steps): void {
     const before = this.#ports;
     undo.defer(() => {
@@ -54,7 +54,7 @@ export class AdapterPorts {
     this.#ports = this.#make(adapters);
   }
 
-  /** Unplugs what there is and forgets the ports. */
+  /** Unplugs all NIOs and drops the ports. */
   async close(): Promise<void> {
     const ports = this.#ports;
     this.#ports = [];
