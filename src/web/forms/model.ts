@@ -109,8 +109,8 @@ export class FormModel {
   }
 
   /**
-   * Sends what was changed. Resolves to whether the server has taken it; `send` resolves to what the server has then.
-   * What was typed stays after any failure, and its reason stands at the field that it names.
+   * Sends the changes; `send` resolves to the server's new values. Resolves to whether the server accepted them. After a failure the input
+   * stays, and the error is shown at the field that it names.
    */
   async save(send: (changes: Record<string, unknown>) => Promise<Values | undefined>): Promise<boolean> {
     if (this.isBusy.value) return false;

@@ -1,4 +1,4 @@
-// A notice that asks for nothing, and goes by itself.
+// A notice that disappears automatically.
 import type { Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 

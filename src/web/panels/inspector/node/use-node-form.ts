@@ -1,4 +1,4 @@
-// A form for settings of a node, which follows what others do to it.
+// A form for node settings that follows changes by other clients.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { nodeMembers, settingsOf } from '../../../forms/document.ts';
 import { FormModel, type Values } from '../../../forms/model.ts';
@@ -14,7 +14,7 @@ export interface NodeForm {
   form: FormModel | undefined;
   /** Why there is no form. */
   problem: string;
-  /** Asks for what the form is made of once more. */
+  /** Reloads the schemas of the form. */
   again: () => void;
   save: (changes: Record<string, unknown>) => Promise<Values>;
 }
@@ -33,7 +33,7 @@ export async function changedNode(
   return { ...node, ...now, properties: { ...node.properties, ...(now['properties'] as object | undefined) } };
 }
 
-/** @param choose the fields, of those of every node and those of its type */
+/** @param choose picks the fields from those of every node and those of the type */
 export function useNodeForm(
   history: History,
   node: NodeObject,
