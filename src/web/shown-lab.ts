@@ -1,4 +1,4 @@
-// The lab whose screen is shown. By itself: what every screen loads asks for it, and needs nothing of a lab.
+// The lab that is shown. A separate file, because every screen loads it and most need nothing else of a lab.
 import { signal } from '@preact/signals';
 import type { LabContext } from './lab-context.ts';
 

@@ -1,4 +1,4 @@
-// A sentence that says what went wrong, with what belongs to it: the number of the request, and when to try again.
+// An error message, with the request's id and when to retry.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { copyText } from '../model/browser/clipboard.ts';
@@ -10,9 +10,9 @@ const words = WORDS.message;
 interface MessageProps {
   /** Nothing is shown for an empty text. */
   text: string;
-  /** Asks for it once more: of what could not be read, which nobody asked for by a button. */
+  /** Retries reading data that was loaded automatically. */
   again?: () => void;
-  /** Takes it off the page: of one that lies upon something else. */
+  /** Removes a message that covers other content. */
   dismiss?: () => void;
 }
 
@@ -51,6 +51,6 @@ function Countdown({ until }: { until: number }) {
     }, 250);
     return () => clearInterval(timer);
   }, [until, left]);
-  // Not a part of what is read aloud each time.
+  // Not announced each second.
   return <span aria-live="off"> {left.value > 0 ? words.wait(left.value) : words.again}</span>;
 }

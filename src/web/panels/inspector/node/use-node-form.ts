@@ -20,8 +20,8 @@ export interface NodeForm {
 }
 
 /**
- * Changes a node as a step that can be undone; gives it as it is then. What else has changed with it, such as the label with the name, comes
- * as an event, perhaps before the answer: `known` has the node as it is known when the answer is there. @throws Refusal
+ * Changes a node as an undoable step; returns it as it is afterwards. Related changes, such as the label after the name, arrive as events,
+ * perhaps before the answer: `known` returns this page's state once the answer is there. @throws Refusal
  */
 export async function changedNode(
   history: History,
