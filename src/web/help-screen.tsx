@@ -1,4 +1,4 @@
-// Help: first steps, all keys, and the versions of server and page.
+// Help: first steps, all keys, the server's version and the licences.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { go } from './address.ts';

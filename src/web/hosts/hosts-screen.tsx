@@ -45,7 +45,7 @@ export function HostsScreen() {
   const edited = useSignal<Host | 'new' | undefined>(undefined);
   const message = useSignal('');
   const statistics = useLoaded(() => api.get<Statistics[]>('/statistics'), []);
-  /** When each host was first seen connected, by id. */
+  /** When each host last became reachable or unreachable while shown, by id. */
   const since = useMemo(() => new Map<string, Date>(), []);
   useEffect(() => {
     document.title = `${words.title} - Labwire`;
