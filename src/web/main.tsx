@@ -1,4 +1,4 @@
-// The screen that the address names, and what lies upon every screen.
+// Renders the screen of the current address, and the overlays of all screens.
 import { signal } from '@preact/signals';
 import { type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -18,7 +18,7 @@ import { Overlays } from './shell/overlays.tsx';
 import { startTasks } from './tasks/page-tasks.ts';
 import { WORDS } from './words.ts';
 
-/** Screens that were loaded; null for one that is being loaded. */
+/** Loaded screens; null while loading. */
 const loaded = signal<ReadonlyMap<string, ComponentType<ScreenProps> | null>>(new Map());
 
 async function load({ path, component }: Screen): Promise<void> {
@@ -68,7 +68,7 @@ function Page() {
 followHistory();
 followLogOut();
 startTasks();
-// Fetched with the first upload, or for those of an earlier page.
+// Loaded with the first upload, or to resume uploads of an earlier page.
 if (new KeptUploads(browserStore()).all().length > 0) void loadPart(() => import('./tasks/image-uploads.ts'));
 entries.value = SCREENS.flatMap(({ path, title, isFor = 'everybody' }) =>
   title === undefined ? [] : [{ path, title, isFor }],

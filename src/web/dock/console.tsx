@@ -1,4 +1,4 @@
-// The console of a node, as a tab of the dock.
+// The console of a node as a tab of the dock.
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { linesOf, pasteSlowly } from '../console/slow-paste.ts';
@@ -42,7 +42,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
 
   useEffect(() => {
     let over = false;
-    // Fetched with the first console: a page without one does without it.
+    // Loaded with the first console.
     void loadPart(() => import('../console/terminal.ts')).then(({ ConsoleTerminal }) => {
       if (over || !host.current) return;
       const made = new ConsoleTerminal(host.current, {
@@ -82,7 +82,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
   useEffect(() => {
     const { current: was } = watching;
     watching.current = isWatching;
-    // The server goes on dropping what comes by a connection that began so.
+    // The server drops the input of a connection that was opened view-only, so reconnect.
     if (was && !isWatching) open?.connection.again();
   }, [open, isWatching]);
   useEffect(() => {

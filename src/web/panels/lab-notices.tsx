@@ -1,4 +1,4 @@
-// What is to be said of a lab as a whole: a refusal, what came while the connection was away, and that somebody closed it.
+// Notices about the whole lab: errors, the result of a reconnect, and that another client closed it.
 
 import type { LabContext } from '../lab-context.ts';
 import { timeInWords } from '../language.ts';

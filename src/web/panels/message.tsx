@@ -12,9 +12,9 @@ const BRIEF_MS = 8_000;
 interface MessageProps {
   /** Nothing is shown for an empty text. */
   text: string;
-  /** Asks for it once more: of what could not be read, which nobody asked for by a button. */
+  /** Retries reading data that was loaded automatically. */
   again?: () => void;
-  /** Takes it off the page: of one that lies upon something else. */
+  /** Removes a message that covers other content. */
   dismiss?: () => void;
 }
 
@@ -53,7 +53,7 @@ function Countdown({ until }: { until: number }) {
     }, 250);
     return () => clearInterval(timer);
   }, [until, left]);
-  // Not a part of what is read aloud each time.
+  // Not announced each second.
   return <span aria-live="off"> {left.value > 0 ? words.wait(left.value) : words.again}</span>;
 }
 

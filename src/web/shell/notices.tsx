@@ -1,4 +1,4 @@
-// What is said on every screen, and in a window that is open upon it.
+// Notices of every screen, also shown in open dialogs.
 import { labNotice } from '../model/lab/taken-names.ts';
 import { BriefNotice } from '../panels/message.tsx';
 import { LateAnswer } from './late-answer.tsx';

@@ -7,7 +7,7 @@ export const shownLab = signal<LabContext | undefined>(undefined);
 export const isCommandShown = signal(false);
 export const isKeysShown = signal(false);
 
-/** What was typed into the command field before it was loaded. */
+/** Text typed into the command field before it was loaded. */
 export interface Early {
   text: string;
   /** Enter was pressed after it. */

@@ -1,9 +1,9 @@
-// Builds the demonstration lab by the API: a lab to begin with.
+// Builds the demonstration lab through the API.
 import { freeName, HUB, linkToHub, PC1, PC2 } from '../../../layout/demonstration.ts';
 import { api } from '../server/api.ts';
 import type { NodeObject, ProjectObject } from '../server/types.ts';
 
-/** Builds and starts it; answers its project_id. What was built is removed again if a step fails. @throws Refusal */
+/** Builds and starts it; returns its project_id. Rolled back if a step fails. @throws Refusal */
 export async function buildDemonstration(): Promise<string> {
   const taken = (await api.get<ProjectObject[]>('/projects')).map(({ name }) => name);
   const { project_id: id } = await api.post<ProjectObject>('/projects', { name: freeName(taken), auto_close: false });

@@ -1,17 +1,17 @@
-// Names that were taken, so that the server has chosen another one: the page says so, as nobody asked for that name.
+// Names that were already taken, so that the server chose another one. The page says so.
 import { signal } from '@preact/signals';
 import { WORDS } from '../../words.ts';
 
-/** A name that was asked for, and the one that the server has chosen. */
+/** The requested name, and the server's choice. */
 export type OtherName = readonly [wanted: string, given: string];
 
-/** Sentences in one notice. */
+/** Most sentences in a notice. */
 const MOST = 5;
 
-/** What is said of the lab that was made last, on every screen; a notice that goes by itself. */
+/** A notice about the last created lab, shown on every screen; it disappears automatically. */
 export const labNotice = signal('');
 
-/** Whether a node has another name than it was asked to have. Spaces are left out of every name, and a placeholder asks for a number. */
+/** Whether a node got another name than requested. The server strips spaces, and a placeholder requests a number. */
 export function isOtherName(wanted: string, given: string): boolean {
   return !wanted.includes('{') && wanted.replaceAll(' ', '') !== given;
 }

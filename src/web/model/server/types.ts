@@ -1,4 +1,4 @@
-// What the page reads of the API's objects.
+// The members of API objects that the page uses.
 import type { LinkObject as AnyLinkObject, LinkEnd } from '../../../api/objects.ts';
 
 export type {
@@ -12,18 +12,18 @@ export type {
   TemplateObject,
 } from '../../../api/objects.ts';
 
-/** A link with both of its ends. */
+/** A link with both ends. */
 export interface LinkObject extends AnyLinkObject {
   nodes: [LinkEnd, LinkEnd];
 }
 
-/** What a direction is asked to do to frames: `delay`, `loss` and others, with their members. */
+/** Impairments of a direction: `delay`, `loss` and others, with their members. */
 export type Impairments = Record<string, Record<string, unknown>>;
 
 export interface PresetObject {
   name: string;
   description: string;
-  /** Where its figures are from. */
+  /** Source of its figures. */
   source: string;
   up: Impairments;
   down: Impairments;

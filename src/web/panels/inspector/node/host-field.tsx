@@ -1,4 +1,4 @@
-// The host that nodes are on; another one moves them there.
+// The host of the nodes; choosing another one moves them.
 import { useSignal } from '@preact/signals';
 import type { LabContext } from '../../../lab-context.ts';
 import { api } from '../../../model/server/api.ts';
@@ -35,7 +35,7 @@ export function HostField({ context, nodes }: { context: LabContext; nodes: read
       for (const { node_id: id } of nodes) await api.put(`${context.lab.path}/nodes/${id}`, { compute_id });
     });
     isMoving.value = false;
-    // What was refused is shown as it is.
+    // Reset a rejected choice.
     select.value = common;
   };
   return (

@@ -1,4 +1,4 @@
-// What has happened to a node, and the end of the logs in its directory.
+// The history of a node, and the end of the logs in its directory.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { dateInWords, timeInWords } from '../../../language.ts';
@@ -15,7 +15,7 @@ const words = WORDS.node;
 const MOST_BYTES = 4 * 1024 * 1024;
 const LINES = 100;
 
-/** What the server keeps of a node, the oldest first: a message, or a change of its state. */
+/** An entry of the node's history on the server, oldest first: a message or a change of state. */
 interface JournalEntry {
   at: string;
   message: string | null;
@@ -76,7 +76,7 @@ export function Log({ context, object: node }: TabProps<NodeObject>) {
   );
 }
 
-/** The time of today, or the day as well. */
+/** The time, with the date unless today. */
 function shortTime(at: string): string {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();

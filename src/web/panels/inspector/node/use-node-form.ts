@@ -1,4 +1,4 @@
-// A form for settings of a node, which follows what others do to it.
+// A form for node settings that follows changes by other clients.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { nodeMembers, settingsOf } from '../../../forms/document.ts';
 import { FormModel, type Values } from '../../../forms/model.ts';
@@ -14,14 +14,14 @@ export interface NodeForm {
   form: FormModel | undefined;
   /** Why there is no form. */
   problem: string;
-  /** Asks for what the form is made of once more. */
+  /** Reloads the schemas of the form. */
   again: () => void;
   save: (changes: Record<string, unknown>) => Promise<Values>;
 }
 
 /**
- * Changes a node as a step that can be undone; gives it as it is then. What else has changed with it, such as the label with the name, comes
- * as an event, perhaps before the answer: `known` has the node as it is known when the answer is there. @throws Refusal
+ * Changes a node as an undoable step; returns it as it is afterwards. Related changes, such as the label after the name, arrive as events,
+ * perhaps before the answer: `known` returns this page's state once the answer is there. @throws Refusal
  */
 export async function changedNode(
   history: History,
@@ -33,7 +33,7 @@ export async function changedNode(
   return { ...node, ...now, properties: { ...node.properties, ...(now['properties'] as object | undefined) } };
 }
 
-/** @param choose the fields, of those of every node and those of its type */
+/** @param choose picks the fields from those of every node and those of the type */
 export function useNodeForm(
   history: History,
   node: NodeObject,
