@@ -41,7 +41,7 @@ export const consoleMembers = {
   console_auto_start: flag(false),
 };
 
-/** Of kinds whose console is there only when it is asked for. */
+/** For kinds whose console is off by default. */
 export const hiddenConsoleMembers = {
   ...consoleMembers,
   console_type: v.optional(v.picklist(['telnet', 'none']), 'none'),
@@ -75,7 +75,7 @@ export function positional(first: v.GenericSchema): v.GenericSchema<unknown[], u
   return v.lazy((value) => (Array.isArray(value) && value.length === 0 ? v.tuple([]) : v.looseTuple([first])));
 }
 
-/** The eight ports that hubs and switches have unless told otherwise. */
+/** The default eight ports of hubs and switches. */
 export function eightPorts<More extends object>(more: More) {
   return Array.from({ length: 8 }, (_, index) => ({ port_number: index, name: `Ethernet${index}`, ...more }));
 }

@@ -1,4 +1,4 @@
-// Pings as the systems of nodes want them typed, and what their answers say.
+// The ping commands of the nodes' systems, and how to read their output.
 
 /** Of a node type: the line to type. */
 export function pingLine(type: string, address: string, count: number): string {
@@ -53,13 +53,13 @@ export function readReason(said: string): string | undefined {
   return line?.trim();
 }
 
-/** The first IPv4 address that a node tells of itself, apart from that of its loopback; undefined without one. */
+/** The first IPv4 address in a node's output, except loopback; undefined without one. */
 export function readAddress(said: string): string | undefined {
   const found = [...said.matchAll(/(?:\binet |IP\/MASK\s*:\s*)(\d+\.\d+\.\d+\.\d+)/g)].map(([, address]) => address!);
   return found.find((address) => !/^(127|0)\./.test(address));
 }
 
-/** The line at which a node of this type tells its addresses; undefined where none is known. */
+/** The command that shows the addresses of a node of this type; undefined if unknown. */
 export function addressLine(type: string): string | undefined {
   if (type === 'vpcs') return 'show ip';
   return ['dynamips', 'iou'].includes(type) ? undefined : 'ip -4 address show';

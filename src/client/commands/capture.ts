@@ -1,4 +1,4 @@
-// `labwired capture`: what passes a link, as a pcap stream; or what captures of several have, as one file.
+// `labwired capture`: the frames of a link as a pcap stream, or captures of several links merged into one file.
 import { open } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,7 +18,7 @@ import { wiring } from './link.ts';
 
 const FORMATS = ['pcap', 'nsecpcap', 'pcapng'] as const;
 
-/** What was recorded before the end is here by then. */
+/** Time for the last records to arrive. */
 const LAST_FRAMES_MS = 3_000;
 
 interface CaptureFlags {
@@ -55,7 +55,7 @@ function refuseTerminal(to: string): void {
   );
 }
 
-/** What the captures of these links, or of all, have now. */
+/** Merges the present captures of these links, or of all. */
 async function merge(session: Session, wanted: readonly string[], flags: CaptureFlags): Promise<void> {
   const { to = '-', filter, format, seconds } = flags;
   if ([filter, format, seconds].some((flag) => flag !== undefined))
@@ -85,7 +85,7 @@ async function run(session: Session, words: readonly string[], flags: CaptureFla
   if (to !== '-') await mustBeFree(to, flags.force === true);
   const place = `${path}/${link.link_id}`;
   const stop = (): Promise<void> => session.api.post(`${place}/stop_capture`);
-  // Before it begins: whoever leaves in that moment leaves no capture behind.
+  // Registered before the start, so that an interrupt at this moment leaves no capture behind.
   const begun = link.capturing ? undefined : session.ending.defer(stop);
   if (begun) await beginCapture(session, place, body, begun);
   const frames = await session.api.stream(`${place}/pcap`);

@@ -63,7 +63,7 @@ interface UpdateFlags {
   'compute-password-file'?: string;
 }
 
-/** What is not named stays; so do user and password where the address has no user. */
+/** Omitted members stay; so do user and password if the address has no user. */
 async function update(session: Session, wanted: string, flags: UpdateFlags): Promise<ComputeObject> {
   const { url, name, 'compute-password-file': file } = flags;
   if ((url ?? name ?? file) === undefined) {

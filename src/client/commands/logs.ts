@@ -1,4 +1,4 @@
-// `labwired logs`: what was told of a lab or a node, and what is told from now on.
+// `labwired logs`: past and new log messages of a lab or node.
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { WrongUsage } from '../../commands/wrong-usage.ts';

@@ -111,7 +111,7 @@ interface CreateFlags {
   set?: readonly string[];
 }
 
-/** The node of a template, and what is said beside it; one that cannot be as it was wanted does not stay. */
+/** Creates a node from a template and applies further settings; if these fail, it is deleted. */
 async function fromTemplate(
   session: Session,
   lab: LabObject,
@@ -167,7 +167,7 @@ function statusOf({ status, lost_reason: lost, halt_reason: halted }: NodeObject
   return halted === undefined ? status : `${status}: ${halted}`;
 }
 
-/** What is asked of nodes one after the other. */
+/** An action on several nodes, one after the other. */
 function step(name: 'start' | 'stop' | 'reload', summary: string, done: string) {
   return verb({
     name,

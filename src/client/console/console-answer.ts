@@ -1,4 +1,4 @@
-// What belongs to the answer of a line that was typed: not its echo, and not the prompt behind it.
+// Separates a typed line's output from its echo and the next prompt.
 import { stripVTControlCharacters } from 'node:util';
 
 function literally(text: string): string {
@@ -41,7 +41,7 @@ export class ConsoleAnswer {
   #begun = false;
   /** The line that is not complete yet, as it came. */
   #open = '';
-  /** Complete lines that nobody has taken yet. */
+  /** Complete lines not taken yet. */
   #lines = '';
   #found = false;
 
@@ -87,7 +87,7 @@ export class ConsoleAnswer {
     return lines;
   }
 
-  /** What is left at the end: nothing if it is the prompt. */
+  /** The rest at the end; empty if it is the prompt. */
   rest(): string {
     const rest = plain(this.#open).trimEnd();
     if (rest === '' || this.#options.prompt?.test(lastLine(rest))) return '';

@@ -1,4 +1,4 @@
-// `labwired lab import-containerlab`: a topology file of containerlab as a lab in text.
+// `labwired lab import-containerlab`: converts a containerlab topology file to a lab file.
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -68,7 +68,7 @@ function bindSource(
   };
 }
 
-/** All that is in a folder and in the folders below, by their paths there; as far as it is asked for. */
+/** All files below a folder by their relative paths, read lazily. */
 function* walk(folder: string, below = ''): Generator<string> {
   for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
     const path = join(below, entry.name);

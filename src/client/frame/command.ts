@@ -1,4 +1,4 @@
-// What a command of the client is: one definition, which gives its parsing, its help, the man page and the shells' completions.
+// The definition of a client command, from which its parser, help, man page and shell completions are made.
 import { parseArgs } from 'node:util';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { didYouMean, flagMistake } from '../../host/values/nearest-name.ts';
@@ -15,7 +15,7 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** What was given. */
+/** The given flags. */
 export type Values<F extends Flags> = {
   readonly [Name in keyof F]?: F[Name] extends { value: string; many: true }
     ? readonly string[]
@@ -110,7 +110,7 @@ export interface Invocation {
 }
 
 /**
- * Understands the words behind `labwired`, whose first one is a noun.
+ * Parses the words after `labwired`, the first of which is a noun.
  * @throws WrongUsage with the fix
  */
 export function parseInvocation(nouns: readonly Noun[], given: readonly string[]): Invocation {
