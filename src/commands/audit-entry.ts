@@ -1,4 +1,4 @@
-// The line of the audit trail for a command on the host that changes who may log in.
+// The audit trail's entry for a local command that changes accounts.
 import { userInfo } from 'node:os';
 import { AuditFile } from '../store/audit.ts';
 

@@ -76,7 +76,7 @@ ${Object.entries(USER_VERBS)
   --json                with list: for programs
 `;
 
-/** What `labwired COMMAND --help` prints; without a command the whole. */
+/** The output of `labwired COMMAND --help`, or without a command the general help. */
 export function helpOf(command: string | undefined): string {
   if (command === undefined) return HELP;
   if (command === 'user') return USER_HELP + HELP.slice(OPTIONS_AT);
@@ -89,7 +89,7 @@ export function helpOf(command: string | undefined): string {
   return `${own}\n${isConfigured(command) ? HELP.slice(OPTIONS_AT) : ''}`;
 }
 
-/** @throws WrongUsage unless the words behind `labwired user` are a verb and what it takes */
+/** @throws WrongUsage unless the words after `labwired user` are a verb and its arguments */
 function checkUser([verb, name, ...more]: readonly string[], role: string | undefined): void {
   const verbs = Object.keys(USER_VERBS);
   if (verb === undefined) throw new WrongUsage(`Say what to do: labwired user ${verbs.join('|')}`);
@@ -122,7 +122,7 @@ const FLAG_KEYS = {
   'api-version': { type: 'string', key: 'version' },
 } as const;
 
-/** Flags of release 2.2.57 that ask for what this server leaves to systemd and journald. */
+/** Flags of release 2.2.57 for things that systemd and journald do here. */
 const IGNORED_FLAGS = {
   daemon: { type: 'boolean' },
   logmaxsize: { type: 'string' },
@@ -188,7 +188,7 @@ export type Command =
       pidFile?: string;
       /** Of `doctor`, `user list` and `audit`: a report for scripts. */
       json: boolean;
-      /** Of `doctor`: the commands that mend what it has found. */
+      /** For `doctor`: show the commands that fix the problems. */
       fix: boolean;
       /** Of `user`: the verb, and the name of an account. */
       words: readonly string[];

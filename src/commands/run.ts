@@ -1,4 +1,4 @@
-// Understands the command line and runs the command.
+// Parses the command line and runs the command.
 import { writeFileSync } from 'node:fs';
 import { type ProcessEnvironment, processEnvironment } from '../config/environment.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
@@ -43,7 +43,7 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
     if (stopping) return;
     stopping = true;
     log.info('stopping', { reason, nodes: keepNodes ? 'go on' : 'end' });
-    // What does not end by itself must not keep the daemon: processes left behind are found and ended at the next start.
+    // Remaining work must not keep the daemon alive: leftover processes are ended at the next start.
     setTimeout(() => process.exit(1), 4_500).unref();
     const { daemon, notifier } = await starting.promise;
     notifier.stopping();

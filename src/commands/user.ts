@@ -1,5 +1,4 @@
-// `labwired user`: the accounts of a host that several people share. Works on the state directory, whether the server runs or not; one
-// that runs knows a change with its next request.
+// `labwired user`: manages the accounts of a shared host in the state directory. A running server sees changes at its next request.
 
 import type { Config } from '../config/schema.ts';
 import { Failure } from '../failures.ts';
@@ -40,8 +39,8 @@ interface Host {
 }
 
 /**
- * Does what the words say. Answers what to print.
- * @param sudoUser who has become root by sudo
+ * Runs the subcommand and returns the output.
+ * @param sudoUser the user who called sudo
  */
 export async function userCommand(config: Config, command: UserCommand, sudoUser?: string): Promise<string> {
   const { state } = config;

@@ -1,4 +1,4 @@
-// Makes the one configuration of flags, environment and files, in this order of strength. Nothing else in the project reads process.env.
+// Builds the configuration from flags, environment and files; the earlier ones win.
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
@@ -31,7 +31,7 @@ export interface LoadedConfig {
   config: Config;
   /** Files that were read, weakest first. */
   files: string[];
-  /** What was understood but is odd: unknown keys and sections, and keys without effect. */
+  /** Unknown keys and sections, and keys without effect. */
   warnings: string[];
 }
 
@@ -163,7 +163,7 @@ function socketPath(given: string, state: string, runtime: string | undefined): 
   return given || join(runtime?.split(':')[0] || state, SOCKET);
 }
 
-/** Where a server of this host may have its local socket, if nobody was told of another place: this user's own first. */
+/** Default places of a local server's socket, this user's own first. */
 export function usualSockets(sources: Pick<ConfigSources, 'environment' | 'home' | 'workingDirectory'>): string[] {
   return [join(stateDirectory(sources), SOCKET), SERVICE_SOCKET];
 }
@@ -191,7 +191,7 @@ function checkTogether({ Server, VMware }: Sections): void {
 
 /**
  * Reads and checks everything.
- * @throws Failure `invalid` naming the line, variable or flag and what would fit
+ * @throws Failure `invalid` with the line, variable or flag and the expected value
  */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const values: Values = new Map();
@@ -214,7 +214,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     Server: Object.freeze({
       ...Server,
       auth: Server.auth === 'automatic' ? !Server.insecure && !isLoopback(Server.host) : Server.auth,
-      // Either says it: no address is ever told that nobody serves.
+      // Either key turns TLS on, so announced addresses always match.
       ssl: Server.ssl || Server.protocol === 'https',
       protocol: Server.ssl ? 'https' : Server.protocol,
       socket_path: socketPath(Server.socket_path, state, sources.environment['RUNTIME_DIRECTORY']),

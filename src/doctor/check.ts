@@ -1,4 +1,4 @@
-// What a check is, and how a list of them is run: side by side, each within its time, none of them able to spoil the others.
+// Defines a check and runs a list of checks in parallel, each with a time limit and independent of the others.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadedConfig } from '../config/load.ts';
 import { messageOf } from '../failures.ts';
@@ -10,7 +10,7 @@ export interface Finding extends Verdict {
   see: string;
 }
 
-/** What the checks look at. */
+/** What the checks examine. */
 export interface Patient {
   loaded: LoadedConfig;
   /** Process id of the daemon that has the state directory, if there is one. */
@@ -23,7 +23,7 @@ export interface Check {
   subject: string;
   /** As in a finding. */
   see: string;
-  /** Changes nothing on the host. Undefined when there is nothing to look at. */
+  /** Must not change the host. Undefined if there is nothing to examine. */
   examine(patient: Patient): Verdict | undefined | Promise<Verdict | undefined>;
 }
 

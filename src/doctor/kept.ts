@@ -1,4 +1,4 @@
-// What the server keeps beyond its own life: the database, and the programs of nodes.
+// Checks what outlives the server: the database, and the nodes' programs.
 import { readdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

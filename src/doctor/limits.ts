@@ -1,4 +1,4 @@
-// How large a lab this host allows: each limit told in virtual PCs, so that people can compare.
+// The size of lab that this host allows: each limit in virtual PCs, for comparison.
 
 import { watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

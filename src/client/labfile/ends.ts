@@ -1,4 +1,4 @@
-// `PC1:e0 -- SW1:2` as the two ends of a link.
+// Parses `PC1:e0 -- SW1:2` into the two ends of a link.
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { nodeKey, type WantedEnd } from './model.ts';

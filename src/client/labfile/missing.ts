@@ -1,4 +1,4 @@
-// Images and symbols that a file names and a server has not: said before anything is made.
+// Finds missing images and symbols before anything is created.
 import { posix } from 'node:path';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
 import type { Template } from '../../controller/templates/schema.ts';
@@ -26,7 +26,7 @@ interface Need {
   md5sum: unknown;
 }
 
-/** A list that is asked for once; undefined for one that the server does not give, of which nothing can be said. */
+/** A list requested once; undefined if the server does not provide it, so that nothing can be checked. */
 class Lists {
   readonly #api: Api;
   readonly #asked = new Map<string, Promise<unknown[] | undefined>>();
@@ -48,7 +48,7 @@ class Lists {
   }
 }
 
-/** What nodes of the file need that the server has not. */
+/** What the file's nodes need and the server does not have. */
 export async function missingOf(
   api: Api,
   wanted: WantedLab,
@@ -92,7 +92,7 @@ async function missingImage(lists: Lists, need: Need): Promise<Mistake | undefin
   const name = posix.basename(image.replaceAll('\\', '/'));
   const has = ({ filename, md5sum: known }: Listed): boolean =>
     posix.basename(filename) === name || (typeof md5sum === 'string' && md5sum !== '' && md5sum === known);
-  // What a host has not it gets from the server's own.
+  // Hosts get missing images from the server.
   const hosts = [...new Set([compute, 'local'])];
   const known: string[] = [];
   for (const host of hosts) {

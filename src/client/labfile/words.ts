@@ -1,4 +1,4 @@
-// Plans and differences as people read them.
+// Plans and differences as text for users.
 import { harmless } from '../../host/terminal/terminal-text.ts';
 import { counted } from '../terminal/counted.ts';
 import { textWidth } from '../terminal/text-width.ts';

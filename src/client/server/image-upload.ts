@@ -1,4 +1,4 @@
-// An image on its way to a host, by pieces: what has arrived stays there for a while, and the same command goes on behind it.
+// Uploads an image to a host in pieces. A partial upload stays for a while, and the same command resumes it.
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// Why a server cannot be reached, as a person can use it.
+// Explains why a server cannot be reached.
 import { messageOf, systemCode } from '../../failures.ts';
 
 const REASONS: Readonly<Record<string, string>> = {

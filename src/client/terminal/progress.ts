@@ -1,4 +1,4 @@
-// How far a transfer is, on one line of a terminal that is written again and again.
+// Shows the progress of a transfer on one terminal line.
 
 import type { Session } from '../frame/session.ts';
 import { bytesPerSecond, inBytes } from './figures.ts';
@@ -15,7 +15,7 @@ export interface Transfer {
   done: number;
   /** Of them, those that were there before. */
   before: number;
-  /** Undefined when nobody knows. */
+  /** Undefined if unknown. */
   total: number | undefined;
   /** Milliseconds since the transfer began. */
   elapsed: number;

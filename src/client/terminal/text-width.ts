@@ -1,4 +1,4 @@
-// How many columns of a terminal a text takes, and texts that are made to fit.
+// Width of text in terminal columns, and fitting text to a width.
 
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
