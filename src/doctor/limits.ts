@@ -8,11 +8,11 @@ import { commands, missing, ok, type Remedy, type Verdict, warning } from '../ho
 import type { Check, Patient } from './check.ts';
 import { numberIn, softLimit, textOf } from './kernel-files.ts';
 
-// What one running, connected virtual PC takes (counted in /proc on a daemon with a lab), and the daemon by itself.
+// Resources of one running, connected virtual PC (counted in /proc on a daemon with a lab), and of the daemon.
 const PC = { descriptors: 5, threads: 5, watches: 3, bytes: 2.1 * 2 ** 20 };
 const DAEMON = { descriptors: 50, threads: 20, watches: 50, bytes: 100 * 2 ** 20 };
 
-/** Labs of this size are usual: a host that allows fewer PCs is told what to change. */
+/** A usual size: if the host allows fewer PCs, a fix is suggested. */
 const USUAL = 200;
 /** With room for fewer PCs there is no lab at all. */
 const FEWEST = 2;
@@ -122,7 +122,7 @@ export const terminals: Check = {
   },
 };
 
-/** The error of watching a directory at this moment, if there is one: the only way to learn what others have left. */
+/** The error of watching a directory now, if any: the only way to learn how many watches are left. */
 async function watchError(): Promise<unknown> {
   try {
     const watcher = watch('/');

@@ -1,4 +1,4 @@
-// The documents (README.md and docs/*.md): packed into the executable by build.mjs, or of the folder of the sources.
+// The documents (README.md and docs/*.md), from the executable (packed by build.mjs) or the source folder.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import { embedded, isPackaged } from '../host/files/assets.ts';
 const SOURCES = join(import.meta.dirname, '../..');
 
 export interface Part {
-  /** What follows the `#` of a link to this heading. */
+  /** The part after the `#` in links to this heading. */
   anchor: string;
   title: string;
   depth: number;
@@ -17,7 +17,7 @@ export interface Part {
 }
 
 export interface Document {
-  /** What `labwired help` calls it: the name of the file without `.md`, in small letters. */
+  /** Its name for `labwired help`: the lower-case file name without `.md`. */
   topic: string;
   title: string;
   tokens: readonly Token[];
@@ -37,7 +37,7 @@ function texts(): Record<string, string> {
   ]);
 }
 
-/** What a text of tokens says, without its marks. */
+/** The text of tokens without markup. */
 export function plainText(tokens: readonly Token[]): string {
   return tokens
     .map((token) => ('tokens' in token && token.tokens ? plainText(token.tokens) : 'text' in token ? token.text : ''))

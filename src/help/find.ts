@@ -1,4 +1,4 @@
-// Which document, or which part of one, the words after `labwired help` mean.
+// Finds the document, or part of one, for the words after `labwired help`.
 
 import { WrongUsage } from '../commands/wrong-usage.ts';
 import { distance } from '../host/values/nearest-name.ts';
@@ -30,8 +30,8 @@ function findPart(document: Document, words: string): Part {
 
 /**
  * @param words `qemu`, `qemu.md`, `qemu#frames`, or `qemu` and words of a heading
- * @returns the document, and the part that is meant, where one is
- * @throws Failure `invalid` that names what is most like it
+ * @returns the document, and the part if one was named
+ * @throws Failure `invalid` with the nearest match
  */
 export function find(all: readonly Document[], words: readonly string[]): { document: Document; part?: Part } {
   const [first = '', ...rest] = words;

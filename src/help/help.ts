@@ -1,4 +1,4 @@
-// `labwired help` lists the documents, `labwired help TOPIC` shows one. Loaded only when it is asked for.
+// `labwired help` lists the documents, `labwired help TOPIC` shows one. Loaded only when used.
 import { spawnSync } from 'node:child_process';
 import { styleText } from 'node:util';
 import { type Document, documents } from './documents.ts';
@@ -29,8 +29,8 @@ export function topicList(all: readonly Document[], width: number): string {
 }
 
 /**
- * What `labwired help` says to these words.
- * @throws Failure `invalid` that names the nearest topics
+ * The output of `labwired help` for these words.
+ * @throws Failure `invalid` with the nearest topics
  */
 export function helpText(words: readonly string[], width: number): string {
   const all = documents();

@@ -1,4 +1,4 @@
-// A document as a terminal shows it: wrapped to its width, with tables, and with links as the words that lead there.
+// Renders a document for the terminal: wrapped, with tables, and with links as the words of the command that opens them.
 import type { Token, Tokens } from 'marked';
 import { linkTarget } from './documents.ts';
 import { documentTable } from './table.ts';

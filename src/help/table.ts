@@ -1,4 +1,4 @@
-// A table of a document: side by side where the columns have room, else row by row.
+// A document's table: in columns if they fit, otherwise row by row.
 import { stripVTControlCharacters } from 'node:util';
 import { filled, shownWidth, wrapped } from './wrap.ts';
 

@@ -1,4 +1,4 @@
-// Words that are laid into lines of a given width. A word may be coloured: what colours it takes no room.
+// Wraps words to a width; colour codes in words take no room.
 import { stripVTControlCharacters } from 'node:util';
 import { textWidth } from '../client/terminal/text-width.ts';
 

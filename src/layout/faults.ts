@@ -1,4 +1,4 @@
-// What makes a drawing of a lab hard to read, with its links as straight lines. Pure.
+// Counts what makes a lab's drawing hard to read, with straight links. Pure.
 export interface Point {
   x: number;
   y: number;
@@ -61,7 +61,7 @@ function roomOf({ x, y, width, height }: Drawing['nodes'][number]): Rectangle {
   return { x: x - width / 2, y: y - height / 2, width, height };
 }
 
-/** Whether the line from one point to another passes through a rectangle: what is left of it between the sides, one axis after the other. */
+/** Whether the line between two points crosses a rectangle: clips it to the sides, axis by axis. */
 export function isCrossed(
   from: Readonly<Point>,
   to: Readonly<Point>,

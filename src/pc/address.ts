@@ -1,4 +1,4 @@
-// Addresses as bytes and as text: an IPv4 address has 4 bytes, an IPv6 address 16, a MAC address 6.
+// Addresses as bytes and text: IPv4 has 4 bytes, IPv6 16, MAC 6.
 
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -21,7 +21,7 @@ export function familyOf(address: Buffer): Family {
   return address.length === 4 ? 4 : 6;
 }
 
-/** The address that the text is, undefined if it is none. Zones (`%eth0`) are not known here. */
+/** Parses an address; undefined if invalid. Zones (`%eth0`) are not supported. */
 export function parseAddress(text: string): Buffer | undefined {
   // ipaddr.js takes octal numbers and left out parts of IPv4 addresses, too.
   return isIP(text) !== 0 && !text.includes('%') ? Buffer.from(ipaddr.parse(text).toByteArray()) : undefined;
