@@ -77,7 +77,7 @@ export type MessageOf<Events> = {
   [Action in ActionOf<Events>]: { action: Action; event: Events[Action] };
 }[ActionOf<Events>];
 
-/** A message of a compute of any make, as it came: it is passed on to the listeners of its project, whatever it says. */
+/** A message of any compute, passed unchanged to the listeners of its project. */
 export interface Relayed {
   readonly action: string;
   readonly event: Readonly<Record<string, unknown>>;

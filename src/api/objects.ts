@@ -102,7 +102,7 @@ export interface DrawingObject {
   svg: string;
 }
 
-/** A compute, as the controller shows it; never with the password. */
+/** A compute in the controller's responses, without its password. */
 export interface ComputeObject {
   compute_id: string;
   name: string;

@@ -54,7 +54,7 @@ Options of serve, doctor, password, user, audit, recover and backup:
 
 const OPTIONS_AT = HELP.indexOf('\nOptions of serve');
 
-/** Words behind `labwired user`, by verb. */
+/** Arguments of `labwired user`, by verb. */
 export const USER_VERBS: Readonly<Record<string, string>> = {
   add: 'NAME [--role ROLE] [--password-file FILE | --generate]',
   remove: 'NAME',
@@ -198,7 +198,7 @@ export type Command =
       generate: boolean;
       /** Of `password`. */
       user?: string;
-      /** Of `backup`: where the copy goes; empty for all others. */
+      /** For `backup`: the target; empty otherwise. */
       directory: string;
       ignored: string[];
     }

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { Failure, systemCode } from '../failures.ts';
 
 /**
- * Root becomes the owner of the state directory for good. A missing one has no owner yet.
+ * Switches from root to the user who owns the state directory, for the rest of the process. A missing directory has no owner yet.
  * @throws Failure for other users
  */
 export async function becomeOwner(state: string): Promise<void> {

@@ -16,7 +16,7 @@ import { becomeOwner } from './state-owner.ts';
 import { WrongUsage } from './wrong-usage.ts';
 
 export interface UserCommand {
-  /** The verb, and the name of an account, which were checked. */
+  /** The verb and an account name, already checked. */
   words: readonly string[];
   role?: string | undefined;
   passwordFile?: string | undefined;
@@ -110,7 +110,10 @@ function roleOf(text: string): Role {
   return role;
 }
 
-/** @returns whether there is an admin beside those of the file; @throws Failure for the host's own account */
+/**
+ * @returns whether there is another admin besides those in the file
+ * @throws Failure for the host's own account
+ */
 function requireNotHost(host: Host, name: string): boolean {
   if (host.name !== undefined && host.name === name)
     throw new Failure(

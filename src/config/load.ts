@@ -7,7 +7,7 @@ import { isLoopback } from '../host/network/loopback.ts';
 import { parseIni } from './ini.ts';
 import { type Config, SECTIONS, type SectionName, type Sections, WITHOUT_EFFECT } from './schema.ts';
 
-/** Where a value comes from, for messages: `file.conf line 3`, `LABWIRE_SERVER_PORT`, `--port`. */
+/** A value and its source for messages: `file.conf line 3`, `LABWIRE_SERVER_PORT`, `--port`. */
 interface Sourced {
   value: string;
   source: string;
@@ -154,7 +154,7 @@ function stateDirectory(sources: Pick<ConfigSources, 'environment' | 'home' | 'w
 
 /** The name of the local socket in its directory. */
 const SOCKET = 'labwired.sock';
-/** Where the socket of the service is, as its unit has it. */
+/** The service's socket, as in its unit file. */
 export const SERVICE_SOCKET = `/run/labwire/${SOCKET}`;
 
 /** Empty: none is wanted. Without a path of its own it is in the directory that systemd makes for this, or in the state directory. */

@@ -108,7 +108,7 @@ export const auditTrail: Check = { subject: 'audit trail', see: 'accounts#the-au
 async function examineSocket({ loaded: { config }, daemon }: Patient): Promise<Verdict> {
   const { socket_path: configured } = config.Server;
   if (configured === '') return ok('none: socket_path = off');
-  // A service has it in a directory that systemd makes.
+  // For a service, systemd creates its directory.
   const status = (path: string) =>
     lstat(path).catch((error: unknown) => (systemCode(error) === 'EACCES' ? ('hidden' as const) : undefined));
   const isService = daemon !== undefined && (await status(configured)) === undefined;

@@ -6,14 +6,14 @@ import { type Verdict, warning } from '../host/values/check-result.ts';
 
 export interface Finding extends Verdict {
   subject: string;
-  /** The part of a document that says more: `install#limits`, as `labwired help` takes it. */
+  /** Documentation for it: `install#limits`, an argument of `labwired help`. */
   see: string;
 }
 
 /** What the checks examine. */
 export interface Patient {
   loaded: LoadedConfig;
-  /** Process id of the daemon that has the state directory, if there is one. */
+  /** Process id of the daemon that uses the state directory, if any. */
   daemon: number | undefined;
   /** Directory in which addons may be put down, when one is named. */
   addonDirectory: string | undefined;

@@ -39,7 +39,7 @@ interface Place {
   status: Stats;
 }
 
-/** The directory itself or, as long as it is not there or out of sight, the nearest one above that is. */
+/** The directory, or its nearest accessible parent. */
 async function nearest(directory: string): Promise<Place> {
   for (let path = directory; ; path = dirname(path)) {
     try {

@@ -31,7 +31,7 @@ export interface SocketRow {
   inode: string;
 }
 
-/** TCP_LISTEN of linux/net/tcp_states.h, as the files write it. */
+/** TCP_LISTEN of linux/net/tcp_states.h, in the files' notation. */
 const LISTENING = '0A';
 
 export function socketRows(text: string): SocketRow[] {

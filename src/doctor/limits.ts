@@ -14,7 +14,7 @@ const DAEMON = { descriptors: 50, threads: 20, watches: 50, bytes: 100 * 2 ** 20
 
 /** A usual size: if the host allows fewer PCs, a fix is suggested. */
 const USUAL = 200;
-/** With room for fewer PCs there is no lab at all. */
+/** A lab needs at least this many PCs. */
 const FEWEST = 2;
 
 function judged(pcs: number, detail: string, fix: string | Remedy): Verdict {
@@ -33,7 +33,7 @@ function count(amount: number): string {
   return amount === Number.POSITIVE_INFINITY ? 'unlimited' : amount.toLocaleString('en');
 }
 
-/** The limits that count are the running server's, where there is one and this user may see them. */
+/** Uses the limits of the running server, if any and visible to this user. */
 function limitsOf(daemon: number | undefined): string {
   return (daemon && textOf(`/proc/${daemon}/limits`)) || (textOf('/proc/self/limits') ?? '');
 }
@@ -56,7 +56,7 @@ export const openFiles: Check = {
   },
 };
 
-/** The control groups that this process is in and those above, as directories that limit its tasks (cgroups(7)). */
+/** The control groups of this process and their parents, as directories that limit its tasks (cgroups(7)). */
 export function taskGroups(cgroups: string): string[] {
   return cgroups.split('\n').flatMap((line) => {
     const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];

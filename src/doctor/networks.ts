@@ -13,7 +13,7 @@ import { commands, ok, type Remedy, warning } from '../host/values/check-result.
 import { CHECK_MS, type Check, type Patient } from './check.ts';
 import { numberIn, textOf } from './kernel-files.ts';
 
-/** The drop-in of the package, which gives the service its capabilities. */
+/** The package's drop-in with the service's capabilities. */
 const PACKAGED = '/usr/lib/labwired/interfaces.conf';
 const DROP_INS = '/etc/systemd/system/labwired.service.d';
 

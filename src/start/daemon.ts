@@ -115,7 +115,10 @@ async function consolesOfOpenLabs({ labs }: Store): Promise<Map<number, string>>
   return ports;
 }
 
-/** Ends programs from the previous run that no lab has reattached. Those of projects opened by another server are kept. */
+/**
+ * Ends programs from the previous run that no lab has reattached. Those of projects opened by another server are ended only after {@link
+ * CONTROLLER_PATIENCE_MS}.
+ */
 async function endUnclaimed(compute: Compute, controller: Controller, reopened: Promise<void>): Promise<void> {
   await reopened;
   compute.expectConsoles(new Map());

@@ -45,13 +45,13 @@ export interface NodeKindFacts {
   readonly ownNumbers?: readonly string[];
   /** A property that no two nodes on a host share, and its least and greatest number: the controller gives it. */
   readonly hostNumber?: { readonly property: string; readonly least: number; readonly most: number };
-  /** Its MAC address is made of a number, which the controller gives. */
+  /** Its MAC address is derived from a number that the controller assigns. */
   readonly macNumber?: true;
   /** Server settings sent to the compute with every start. */
   readonly startSettings?: 'iou_license';
   /** Properties that a lab file must have, with a description. */
   readonly required?: Readonly<Record<string, string>>;
-  /** Properties that releases 3.0 added and computes of 2.2 reject, beside `compute_id`, which they added to all kinds. */
+  /** Properties added in releases 3.0, which computes of 2.2 reject; besides `compute_id`, which was added to all kinds. */
   readonly addedByRelease3?: readonly string[];
   /** Milliseconds that its creation may take, 0 for as long as it needs (a download); 20 minutes unless given. */
   readonly creationLimit?: number;
@@ -60,7 +60,7 @@ export interface NodeKindFacts {
   readonly settingFiles?: readonly string[];
   /** Links in a node's folder mean places within the node, wherever they seem to lead. */
   readonly linksLeadInside?: true;
-  /** The node is a machine of another program on its host, which no archive holds. */
+  /** The node is a machine of another program on its host, so archives cannot contain it. */
   readonly staysOnHost?: {
     /** Nothing can be made again of a linked clone: not even a project is exported with it. */
     readonly linkedClones?: true;
@@ -72,7 +72,7 @@ export interface NodeKindFacts {
   readonly whileRunning?: 'state' | 'refused';
   readonly images?: ImageFacts;
   readonly template: TemplateFacts;
-  /** Routes of the controller that its compute answers. */
+  /** Controller routes that its compute answers. */
   readonly passes?: readonly PassedRoute[];
 }
 

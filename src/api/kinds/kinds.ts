@@ -68,7 +68,7 @@ export function usualProperties(type: NodeType): Readonly<Record<string, unknown
   return v.getDefaults(v.object(nodeKind(type).template.members ?? {})) as Record<string, unknown>;
 }
 
-/** The id of a type's symbol, as its templates have it unless they name another. */
+/** The default symbol of a type's templates. */
 export function usualSymbol(type: NodeType): string {
   return `:/symbols/${nodeKind(type).template.symbol}.svg`;
 }

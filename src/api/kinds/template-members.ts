@@ -70,7 +70,7 @@ export const macAddress = v.optional(
 /** A port of `ports_mapping`. */
 export const mappedPort = { name: Text, port_number: v.pipe(Integer, v.minValue(0)) };
 
-/** An array of which only the first element is checked, as the release does: the compute has the last word on the rest. */
+/** An array of which only the first element is validated, as in the release; the compute validates the rest. */
 export function positional(first: v.GenericSchema): v.GenericSchema<unknown[], unknown[]> {
   return v.lazy((value) => (Array.isArray(value) && value.length === 0 ? v.tuple([]) : v.looseTuple([first])));
 }

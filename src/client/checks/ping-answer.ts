@@ -19,12 +19,12 @@ export interface PingAnswer {
   mean: number | undefined;
 }
 
-/** A line about one echo: `84 bytes from`, `Reply from`, or its number, as VPCS 0.5b2 and pings over IPv6 have nothing else. */
+/** A line about one echo: `84 bytes from`, `Reply from`, or only its number, as in VPCS 0.5b2 and IPv6 pings. */
 const ECHO = /\b(?:bytes|reply) from\b|\bicmp6?_seq=\d|\bseq=\d/i;
 /** A line about an echo that is no answer to it. VPCS puts `*` before errors. */
 const NO_ANSWER = /^\s*\*|\(DUP!\)|unreachable|exceeded|expired|bad checksum|wrong|truncated/i;
 
-/** Reads answers of VPCS, Linux, busybox, Windows and routers. At most `count` are counted, and duplicates not at all. */
+/** Reads the output of VPCS, Linux, busybox, Windows and routers. Counts at most `count` replies and no duplicates. */
 export function readPing(said: string, count: number): PingAnswer {
   const ofRouter = /Success rate is \d+ percent \((\d+)\/\d+\)(?:, round-trip min\/avg\/max = \d+\/(\d+)\/)?/.exec(
     said,

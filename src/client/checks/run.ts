@@ -21,7 +21,7 @@ export interface CheckResult extends Observation {
 interface Prepared {
   name: string;
   kind: CheckKind;
-  /** Checks of the same one come one after the other. */
+  /** Checks with the same turn run one after the other. */
   turn: (() => Promise<string>) | undefined;
   seconds: number;
   look(seconds: number): Promise<Look>;

@@ -29,7 +29,10 @@ export class Scene {
     return `/v2/projects/${this.lab.project_id}`;
   }
 
-  /** The node of this name, as it is now. @throws Failure unless it runs */
+  /**
+   * The node's current state.
+   * @throws Failure unless it runs
+   */
   async running(name: string): Promise<NodeObject> {
     const node = (await this.session.nodes(this.lab)).find((one) => nodeKey(one.name) === nodeKey(name));
     if (!node) throw new Failure('not-found', `the lab has no node "${name}"`);

@@ -94,8 +94,8 @@ function nameTaken(name: string): Failure {
 }
 
 /**
- * A new lab of this name, which servers number in silence if it is taken, also by a lab that this account cannot see.
- * @throws Failure `conflict` for a taken name unless it may be numbered; no lab is made then
+ * Creates a lab. Servers silently number a taken name, even if this account cannot see the other lab.
+ * @throws Failure `conflict` for a taken name unless numbering is allowed; no lab is created then
  */
 async function madeWithName(
   session: Session,
@@ -300,7 +300,7 @@ export const lab: Noun = {
         ...NUMBER,
       },
       run: async (session, [file], { name: given, number, 'new-macs': newMacs }) => {
-        await session.labs(); // asks for the password, if there is one, before the file is sent
+        await session.labs(); // prompts for the password, if needed, before the file is sent
         const name = given ?? basename(file).replace(/\.[^.]+$/, '');
         const query = new URLSearchParams({ name });
         if (newMacs) query.set('reset_mac_addresses', 'yes');

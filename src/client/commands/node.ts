@@ -91,7 +91,7 @@ async function create(
   session.tell(`Node "${made.name}" created: ${made.node_id}`, made.node_id, made);
 }
 
-/** The server gives another port in silence where it cannot give the one that is wanted, as the release does. */
+/** The server silently assigns another port if the wanted one is taken, as in the release. */
 function hasItsPort(settings: { console?: unknown }, { console }: NodeObject): boolean {
   return typeof settings.console !== 'number' || settings.console === console;
 }

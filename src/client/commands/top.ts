@@ -112,7 +112,7 @@ type NodePicture = Picture['nodes'][number];
 
 const traffic = ({ sent, received }: NodePicture): number => sent.bytes_per_second + received.bytes_per_second;
 
-/** The first one comes first; nodes of which nothing is known come last. */
+/** The default order of each key; nodes without figures come last. */
 const ORDERS: Readonly<Record<Sort, (one: NodePicture, other: NodePicture) => number>> = {
   cpu: (one, other) => (other.cpu_usage_percent ?? -1) - (one.cpu_usage_percent ?? -1),
   memory: (one, other) => (other.memory_bytes ?? -1) - (one.memory_bytes ?? -1),

@@ -37,9 +37,9 @@ export interface ConsoleAnswerOptions {
 export class ConsoleAnswer {
   readonly #options: ConsoleAnswerOptions;
   #echoed = false;
-  /** The end of the line of the echo has come, too. */
+  /** Whether the end of the echo's line has arrived. */
   #begun = false;
-  /** The line that is not complete yet, as it came. */
+  /** The incomplete last line. */
   #open = '';
   /** Complete lines not taken yet. */
   #lines = '';
@@ -60,7 +60,7 @@ export class ConsoleAnswer {
       this.#open = heard.slice(at + line.length);
     }
     if (!this.#begun) {
-      // The end of the echo's line may come later than the echo.
+      // The end of the echo's line may arrive later than the echo.
       if (/^[ \t]*\r*$/.test(this.#open)) return;
       this.#begun = true;
       this.#open = this.#open.replace(/^[ \t]*\r*\n/, '');
@@ -73,7 +73,7 @@ export class ConsoleAnswer {
     if (until !== undefined && !this.#found) this.#found = until.test(complete + plain(this.#open));
   }
 
-  /** Whether it ends here, unless more comes. */
+  /** Whether the output seems complete. */
   get hasEnded(): boolean {
     if (!this.#begun) return false;
     const { prompt, until } = this.#options;

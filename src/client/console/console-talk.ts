@@ -10,7 +10,7 @@ import { ConsoleAnswer, plain, promptLike } from './console-answer.ts';
 /** The console's history is complete after this silence. */
 const SETTLED_MS = 300;
 const SETTLING_MS = 3_000;
-/** A console answers Ctrl+C within that time, if it does at all. */
+/** How long (ms) a console may take to react to Ctrl+C. */
 const INTERRUPTED_MS = 500;
 /** An end that is found may be the beginning of more. */
 const SURE_MS = 150;
@@ -40,7 +40,10 @@ class Listener {
     socket.resume();
   }
 
-  /** All that came since the last time; waits so long for something. Undefined: nothing came. @throws Failure when nothing can come any more */
+  /**
+   * The output since the last call, waiting this long for some. Undefined: none.
+   * @throws Failure if the console has ended
+   */
   async next(milliseconds: number): Promise<string | undefined> {
     if (this.#text === '' && this.#closed === undefined) {
       const timer = setTimeout(() => this.#change(), Math.max(0, milliseconds));
@@ -54,7 +57,7 @@ class Listener {
     return undefined;
   }
 
-  /** All that comes until it is silent for a moment, for some seconds at most. */
+  /** Collects output until a short silence, for some seconds at most. */
   async settle(): Promise<string> {
     const deadline = performance.now() + SETTLING_MS;
     let all = '';
@@ -80,7 +83,7 @@ export interface Talk {
   prompt?: RegExp | undefined;
   /** How long it may take. */
   seconds: number;
-  /** Takes the answer, as it comes. */
+  /** Receives the output as it comes. */
   hear(text: string): void;
   /** Whether to interrupt the command on the node on timeout. */
   interrupts?: boolean;
@@ -89,7 +92,7 @@ export interface Talk {
 async function interrupt(socket: WebSocket): Promise<void> {
   if (socket.readyState !== socket.OPEN) return;
   socket.send(Buffer.from('\u0003'));
-  // It must have come there before the connection is cut.
+  // It must be delivered before the connection is closed.
   await Promise.race([new Promise((done) => socket.once('message', done)), sleep(INTERRUPTED_MS)]);
 }
 

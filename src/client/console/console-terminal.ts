@@ -7,7 +7,7 @@ import type { Session } from '../frame/session.ts';
 import type { NodeObject } from '../server/objects.ts';
 import { usableConsole } from './console-socket.ts';
 
-/** Ctrl+], as telnet has it. */
+/** Ctrl+], as in telnet. */
 const ESCAPE = 0x1d;
 
 /** Turns off what a program on the console may have turned on: mouse, bracketed paste, hidden cursor, colours. */
@@ -15,7 +15,7 @@ const CALM = '\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\
 /** The screen that editors use. */
 const OTHER_SCREEN = { on: '\u001b[?1049h', off: '\u001b[?1049l' };
 
-/** @throws Failure without a terminal, without a console, or when the console ends by itself */
+/** @throws Failure without a terminal or console, or when the console ends */
 export async function attachTerminal(session: Session, node: NodeObject, path: string): Promise<void> {
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY) {

@@ -216,7 +216,7 @@ export function containerOf(node: NodeDefinition, image: string, binds: BindSour
   return container;
 }
 
-/** Files of the node that set it up; none when there is nothing to set up. */
+/** Setup files of the node, if any. */
 export function setupFiles({ setup }: Container): Record<string, string> {
   return setup.length === 0 ? {} : { 'etc/network/interfaces': INTERFACES, [SCRIPT]: `${setup.join('\n')}\n` };
 }

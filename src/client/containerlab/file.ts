@@ -72,7 +72,7 @@ function substituted(text: string, environment: Environment): { text: string; un
   return { text: filled, unset };
 }
 
-/** @throws LabFileMistakes for a template, which becomes a topology file only by its program */
+/** @throws LabFileMistakes for a template, which must be rendered by its program first */
 function mustBeRendered(text: string, name: string): void {
   const [line = -1] = [
     text.split('\n').findIndex((one) => /\{\{-?\s*(?:range|if|end|define|with|template|\$)|:\s*\{\{/.test(one)),

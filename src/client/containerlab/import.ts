@@ -30,7 +30,7 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-/** Files that are bound, as seen from the topology file; their paths are given as seen from the lab's file. */
+/** Bound files, found relative to the topology file; the resulting paths are relative to the lab file. */
 function bindSource(
   topology: string,
   { target, lab, outside }: { target: string; lab: string; outside: boolean },
@@ -106,7 +106,7 @@ interface ImportFlags {
   'allow-outside'?: true;
 }
 
-/** @throws Failure `conflict` when nodes are placeholders, which was not allowed; the lab is written all the same */
+/** @throws Failure `conflict` if there are placeholders and these are not allowed; the lab file is written anyway */
 export async function importContainerlab(
   session: Session,
   file: string,

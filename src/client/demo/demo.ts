@@ -15,7 +15,7 @@ const PINGS = 3;
 const FRAMES_SHOWN = 2 + 2 * PINGS;
 /** Frames of the last ping may be on their way for a moment. */
 const FRAMES_MS = 2000;
-/** A PC is given some seconds to come up. */
+/** Time for a PC to start. */
 const ANSWER_SECONDS = 20;
 /** The prompt of VPCS, with or without the name of its PC. */
 const PROMPT = promptAs('^[^\\s>]+>');

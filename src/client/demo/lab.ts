@@ -74,7 +74,7 @@ export class Lab {
     await request(this.#server, 'DELETE', this.path);
   }
 
-  /** Where the console can be reached from here. All addresses are also the one that we have come by. */
+  /** The console's address for this client. A wildcard means the server's own address. */
   #consoleHost({ console_host: host }: NodeObject): string {
     if (['0.0.0.0', '::', '[::]'].includes(host)) return this.#server.host;
     if (isLoopback(host) && !isLoopback(this.#server.host)) {

@@ -38,9 +38,9 @@ export type Words<W extends readonly string[]> = string[] extends W
     : readonly [];
 
 export interface Verb<F extends Flags = Flags, W extends readonly string[] = readonly string[]> {
-  /** Empty for a noun that is a command by itself. */
+  /** Empty if the noun is a command itself. */
   readonly name: string;
-  /** Placeholders of the words behind it: `[LAB]` may be left out, `NODE...` is one or more. */
+  /** Placeholders of the arguments: `[LAB]` is optional, `NODE...` is one or more. */
   readonly words: W;
   readonly summary: string;
   /** Beside those that every command has. */

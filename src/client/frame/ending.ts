@@ -14,7 +14,7 @@ export interface Deferred {
 
 export class Ending {
   readonly #steps: Step[] = [];
-  /** A command that goes on until it is interrupted has done its work then. */
+  /** Set if Ctrl+C is the normal end of the command. */
   isUsual = false;
   /** Never resolves, as the process ends after the cleanup. Undefined until a signal comes or the output is closed. */
   leaving: Promise<never> | undefined;

@@ -11,7 +11,7 @@ import { type Choice, type ChoiceFlags, type ClientEnvironment, chooseServer } f
 import { tableLines } from '../terminal/table.ts';
 import { Ending } from './ending.ts';
 
-/** The flags that every command has, as far as they matter here. */
+/** The flags of every command that are used here. */
 export interface SessionFlags extends ChoiceFlags {
   readonly json?: true;
   readonly quiet?: true;
@@ -85,7 +85,7 @@ export class Session {
     this.print(jsonText(value, indent));
   }
 
-  /** A list of objects: as a table, as they came, or as identifiers. */
+  /** Prints objects as a table, as JSON, or as ids. */
   show<T>(objects: readonly T[], id: (one: T) => string, columns: readonly Column<T>[]): void {
     if (this.json) this.printJson(objects);
     else if (this.quiet) for (const one of objects) this.print(harmless(id(one)));
@@ -137,7 +137,10 @@ export class Session {
     return this.api.get(`/v2/projects/${project_id}/nodes`);
   }
 
-  /** The nodes of these names or ids, in this order. @throws Failure for the first that there is not */
+  /**
+   * The nodes with these names or ids, in this order.
+   * @throws Failure for the first missing one
+   */
   async nodesNamed(lab: LabObject, wanted: readonly string[]): Promise<NodeObject[]> {
     const all = await this.nodes(lab);
     return wanted.map((word) => findNode(all, word));

@@ -104,7 +104,7 @@ async function oneRound(
   return done;
 }
 
-/** Tries and milliseconds that somebody else has for the same change, which shows when it is done. */
+/** How often and at which interval (ms) to check whether another client completes the same change. */
 const PATIENCE = { tries: 10, milliseconds: 100 };
 
 async function isStillWanted(session: Session, wanted: WantedLab, change: Change): Promise<boolean> {

@@ -18,7 +18,7 @@ export interface Beside {
 
 export interface WantedText {
   bytes: Buffer;
-  /** The file that it comes from, as it is named; with its links resolved where that is outside. Undefined: it stands in the lab's file. */
+  /** The file's path as written, or resolved if it is outside. Undefined: inline text. */
   from?: string;
 }
 

@@ -203,7 +203,7 @@ async function checksText(api: Api, { object }: ServerLab, variables: LabText['v
 }
 
 export interface ExportOptions {
-  /** With the numbers of consoles, which are to stay. */
+  /** Includes console port numbers, to keep them. */
   consoles?: boolean | undefined;
 }
 

@@ -30,7 +30,7 @@ function propertySchemas(): { type: string; schema: JsonSchema; required: string
     const entries = propertyEntries(type);
     if (!entries) return [];
     const { $schema: _draft, required = [], properties = {}, ...rest } = inJson(v.strictObject(entries));
-    // Any value may be that of a variable, which is text until it is filled in.
+    // Any value may be a variable, which is text.
     const members = Object.entries(properties).map(([name, schema]) => {
       const isText = typeof schema === 'object' && schema.type === 'string' && !schema.enum && !schema.pattern;
       const { title, description, unit } = settingWords(type, name) ?? {};

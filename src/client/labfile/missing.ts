@@ -78,7 +78,7 @@ function needsOf(node: WantedNode, is: ServerNode | undefined, template: Templat
   const all: Readonly<Record<string, unknown>> = { ...(template && !is ? baseOf(template).properties : {}), ...own };
   return Object.entries(all).flatMap(([property, image]) => {
     if (!images.isReference(property) || typeof image !== 'string' || image === '') return [];
-    // Kernels are programs, which lists of images leave out.
+    // Lists of images do not include kernels.
     if (property === 'kernel_image' || is?.properties[property] === image) return [];
     const md5sum = all[`${property}_md5sum`] ?? all['md5sum'];
     return [{ node, type, compute, property, image, md5sum }];

@@ -37,7 +37,7 @@ export interface WantedEnd {
 }
 
 export interface WantedLink extends Omit<LinkText, 'link'> {
-  /** As the file has it, counted out. */
+  /** The text in the file, with copies expanded. */
   text: string;
   place: Place;
   ends: readonly [WantedEnd, WantedEnd];

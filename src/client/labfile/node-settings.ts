@@ -178,8 +178,8 @@ function wrongPorts(type: string, node: Settings, before: Path, base?: Base): Wr
 }
 
 /**
- * The ports that a node would have; undefined where that is not known before it is made.
- * @throws Failure `conflict` for a format of names that there is not
+ * The node's ports; undefined if they are unknown before it is created.
+ * @throws Failure `conflict` for an unknown name format
  */
 export function portsAhead(type: string, node: Settings, base: Base = {}): Port[] | undefined {
   const [kind, facts] = [KIND_OF.get(type), findNodeKind(type)];

@@ -89,7 +89,7 @@ function changeOf(link: WantedLink, is: ServerLink, isTurned: boolean, name: str
   };
 }
 
-/** A link that is being drawn, or that a program left without its ends, joins nothing: no file has it. */
+/** A link with a missing end, while it is drawn or left by a program, connects nothing and is in no file. */
 export const isWhole = ({ nodes }: ServerLink): boolean => nodes.length === 2;
 
 export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Change[] {

@@ -115,7 +115,7 @@ export const KEPT_CHECKS = 'checks.yaml';
 
 export const keptChecksPath = (lab: Pick<LabObject, 'project_id'>): string => `${labPath(lab)}/files/${KEPT_CHECKS}`;
 
-/** The checks that a lab keeps, as text; undefined when it keeps none. */
+/** The checks saved in a lab as text; undefined if there are none. */
 export async function readKeptChecks(api: Api, lab: Pick<LabObject, 'project_id'>): Promise<string | undefined> {
   try {
     return await text(await api.stream(keptChecksPath(lab)));

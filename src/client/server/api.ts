@@ -14,7 +14,7 @@ import { whyUnreachable } from './unreachable.ts';
 const CONNECT_MS = 10_000;
 /** Reading must be fast; starts and imports have no limit. */
 const READ_MS = 60_000;
-/** The user that a server makes by itself. */
+/** The default user of a server. */
 const USUAL_USER = 'admin';
 
 export interface ApiOptions {
@@ -93,7 +93,7 @@ export class Api {
     return this.#parsed(await this.#answer(method, path, { body: sent, signal }));
   }
 
-  /** The bytes of an answer, which may go on for ever; destroying it ends the request. */
+  /** The response body, which may be endless; destroying it ends the request. */
   stream(path: string, headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
     return this.#answer('GET', path, { headers });
   }
@@ -134,7 +134,7 @@ export class Api {
     socket.once('unexpected-response', (_request, response) => {
       this.#refusal(response).then(reject, reject);
     });
-    // Closing a socket that is not open yet, as after a refusal, is an error, too, which comes too late then.
+    // Closing a socket that is not open yet, as after a refusal, emits a late error, too.
     socket.on('error', (error) => reject(this.#unreachable(error)));
     try {
       return await promise;
@@ -251,7 +251,7 @@ function messageIn(content: string): string | undefined {
   }
 }
 
-/** A token is given in the place of a password. */
+/** Tokens are given as passwords. */
 function isToken(password: string): boolean {
   return password.startsWith(TOKEN_PREFIX);
 }

@@ -51,7 +51,7 @@ export async function sendImage(session: Session, file: string, { path, name }: 
   }
 }
 
-/** A UUID that is made of a text. */
+/** A UUID derived from a text. */
 function uuidOf(text: string): string {
   const digits = createHash('sha256').update(text).digest('hex');
   const parts = /^(.{8})(.{4})(.{3})(.{3})(.{12})/.exec(digits)!.slice(1);

@@ -1,6 +1,6 @@
 // Traffic rates of links, from counters that are sent at intervals and only if they have changed.
 
-/** Members of a direction that the server's counters have, as far as they matter here. */
+/** A direction's counters that are used here. */
 export interface DirectionCounters {
   from: string;
   to: string;
@@ -55,7 +55,10 @@ export class Traffic {
     this.#interval = interval;
   }
 
-  /** Takes over a message. @param at milliseconds on a clock that never goes back */
+  /**
+   * Takes a message's counters.
+   * @param at milliseconds on a monotonic clock
+   */
   take(links: readonly LinkCounters[], at: number): void {
     this.#gap = this.#lastAt === 0 ? this.#interval : at - this.#lastAt;
     this.#lastAt = at;

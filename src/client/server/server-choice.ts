@@ -36,7 +36,7 @@ export interface Choice {
   lab?: string | undefined;
 }
 
-/** @throws WrongUsage; Failure for a context that there is not */
+/** @throws WrongUsage; Failure for an unknown context */
 export async function chooseServer(flags: ChoiceFlags, environment: ClientEnvironment): Promise<Choice> {
   const { server, context, 'password-file': passwordFile } = flags;
   if (server !== undefined && context !== undefined) {
@@ -59,7 +59,7 @@ export function refusePassword(server: string): void {
   );
 }
 
-/** A context that is named here, by a flag or by the environment, goes before the server of the environment; the one in use behind it. */
+/** A context named by flag or environment wins over the environment's server; the current context comes after it. */
 async function fromContext(
   flag: string | undefined,
   { context, contexts, server }: ClientEnvironment,

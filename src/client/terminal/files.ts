@@ -23,7 +23,7 @@ export async function mustBeFree(file: string, force: boolean): Promise<void> {
 /** A server's response, or a stream made from it. */
 type Content = Readable & Partial<Pick<IncomingMessage, 'headers'>>;
 
-/** Writes all that comes to a file, or to standard output (`-`); a file is there when it is complete. */
+/** Writes a stream to a file, which appears when complete, or to standard output (`-`). */
 export async function save(session: Session, content: Content, file: string): Promise<void> {
   if (file === '-') return pipeline(content, process.stdout, { end: false });
   const target = await createAtomicFile(file);

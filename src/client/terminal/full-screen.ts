@@ -13,7 +13,7 @@ const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 
 export interface Screen extends AsyncDisposable {
-  /** Shows these lines, as many as fit; each is cut to the width. */
+  /** Shows as many lines as fit, each cut to the width. */
   draw(lines: readonly string[]): void;
   /** Resolves when the user quits. */
   readonly left: Promise<void>;

@@ -21,7 +21,7 @@ export interface Transfer {
   elapsed: number;
 }
 
-/** `42 %  ========>-----------  1.2 GiB of 3.0 GiB  12.0 MiB/s  2:10 left`, as much of it as the width has room for. */
+/** `42 %  ========>-----------  1.2 GiB of 3.0 GiB  12.0 MiB/s  2:10 left`, shortened to the width. */
 export function progressLine({ done, before, total, elapsed }: Transfer, width: number): string {
   const rate = elapsed > 0 ? ((done - before) * 1000) / elapsed : 0;
   const pace = rate > 0 ? [bytesPerSecond(rate)] : [];

@@ -34,7 +34,7 @@ export function fitted(text: string, width: number): string {
   return width < 1 ? '' : `${taken}…`;
 }
 
-/** The text with blanks behind it, so that it takes `width` columns. */
+/** The text padded with spaces to `width` columns. */
 export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - textWidth(text)));
 }
