@@ -159,14 +159,14 @@ export const COMMANDS = [
   'help',
 ] as const;
 
-/** The first words of commands that src/client defines: known here, so that the server does not read that. */
+/** First words of the commands in src/client, listed here so that the server need not load them. */
 export const CLIENT_NOUNS: readonly string[] = [
   ...['lab', 'node', 'link', 'capture', 'template', 'appliance', 'compute', 'snapshot', 'image', 'events'],
   ...['logs', 'wait', 'context', 'token', 'top'],
   ...['plan', 'diff', 'apply', 'destroy', 'export', 'test'],
 ];
 
-/** All flags that do something, without dashes, and whether a value follows them. */
+/** All effective flags, without dashes, and whether they take a value. */
 export const FLAGS: readonly { name: string; hasValue: boolean }[] = Object.entries({
   ...FLAG_KEYS,
   ...OTHER_FLAGS,
@@ -186,11 +186,11 @@ export type Command =
       file?: string;
       state?: string;
       pidFile?: string;
-      /** Of `doctor`, `user list` and `audit`: a report for scripts. */
+      /** For `doctor`, `user list` and `audit`: a report for scripts. */
       json: boolean;
       /** For `doctor`: show the commands that fix the problems. */
       fix: boolean;
-      /** Of `user`: the verb, and the name of an account. */
+      /** For `user`: the verb and an account name. */
       words: readonly string[];
       role?: string;
       passwordFile?: string;
@@ -210,7 +210,7 @@ export type Command =
   | { name: 'version' };
 
 /**
- * Understands the words after the program's name.
+ * Parses the arguments.
  * @throws WrongUsage with the flag and the fix
  */
 export function parseCommand(words: readonly string[]): Command {

@@ -14,7 +14,7 @@ export interface PasswordCommand {
   generate: boolean;
 }
 
-/** Fewer characters are guessed. */
+/** Shorter passwords can be guessed. */
 const LEAST = 8;
 
 async function newPassword(): Promise<string> {

@@ -34,7 +34,7 @@ interface Host {
   state: string;
   /** Directory of the labs. */
   projects: string;
-  /** The system's user who runs this. */
+  /** The calling system user. */
   caller: string;
 }
 
@@ -48,7 +48,7 @@ export async function userCommand(config: Config, command: UserCommand, sudoUser
   const act = VERBS[verb];
   if (act === undefined) throw new WrongUsage(`There is no "labwired user ${verb}". See labwired user --help`);
   if (command.role !== undefined) roleOf(command.role);
-  // The file may be readable for root alone: before the rights go.
+  // Read before root switches users, as the file may be readable for root only.
   const fromFile = command.passwordFile === undefined ? undefined : await passwordIn(command.passwordFile);
   const caller = callerName(sudoUser);
   await makeDirectory(state, state);

@@ -9,11 +9,11 @@ export interface ProcessEnvironment {
   notify: { socket: string | undefined; watchdogMicroseconds: string | undefined; watchdogPid: string | undefined };
   /** Standard error is journald. */
   journal: boolean;
-  /** Directory in which addons may be put down, when one is named. */
+  /** Directory for unpacked addons, if set. */
   addonDirectory: string | undefined;
   /** The user who called sudo. */
   sudoUser: string | undefined;
-  /** Which server and lab the commands of src/client are about. */
+  /** The server and lab for the commands of src/client. */
   client: {
     server: string | undefined;
     lab: string | undefined;
@@ -50,7 +50,7 @@ export function processEnvironment(): ProcessEnvironment {
   };
 }
 
-/** In a directory that was removed commands work, too. */
+/** Commands also work in a deleted directory. */
 function workingDirectory(): string {
   try {
     return process.cwd();

@@ -35,7 +35,7 @@ export interface LoadedConfig {
   warnings: string[];
 }
 
-/** The release's own places, then ours; a later file wins over an earlier one. */
+/** The release's files, then ours; later files win. */
 export function configFiles({ workingDirectory, home }: Pick<ConfigSources, 'workingDirectory' | 'home'>): string[] {
   return [
     join(workingDirectory, 'gns3_server.conf'),
@@ -92,7 +92,7 @@ function expandHome(value: string, home: string): string {
   return value === '~' || value.startsWith('~/') ? join(home, value.slice(1)) : value;
 }
 
-/** Variables that configure no key of a section. */
+/** Variables that are not configuration keys. */
 const OTHER_VARIABLES = new Set([
   'LABWIRE_STATE',
   'LABWIRE_CONFIG',
@@ -139,7 +139,7 @@ function checked<Name extends SectionName>(name: Name, values: Values): Sections
   );
 }
 
-/** The state directory when none is named: systemd's, the system's for root, the user's own otherwise. */
+/** The default state directory: systemd's, the system's for root, otherwise the user's own. */
 function defaultState(sources: Pick<ConfigSources, 'environment' | 'home'>): string {
   const given = sources.environment['STATE_DIRECTORY']?.split(':')[0];
   if (given) return given;

@@ -44,7 +44,7 @@ export function plainText(tokens: readonly Token[]): string {
     .join('');
 }
 
-/** A heading as links name it; those of GitHub do the same. */
+/** The anchor of a heading, made as on GitHub. */
 function anchorOf(title: string): string {
   return title
     .toLowerCase()
@@ -83,7 +83,7 @@ export function documents(): Document[] {
     .map(([topic, text]) => documentOf(topic, text));
 }
 
-/** The topic and the heading that a link of the document `from` leads to; undefined where it leads elsewhere. */
+/** The topic and heading that a link in document `from` leads to; undefined for other targets. */
 export function linkTarget(from: string, href: string): { topic: string; anchor: string } | undefined {
   const [, path = '', , anchor = ''] = /^([^#:]*)(#(.*))?$/.exec(href) ?? [];
   if (path === '' && anchor === '') return undefined;

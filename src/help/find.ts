@@ -4,10 +4,10 @@ import { WrongUsage } from '../commands/wrong-usage.ts';
 import { distance } from '../host/values/nearest-name.ts';
 import type { Document, Part } from './documents.ts';
 
-/** So many names are offered instead of one that is not there. */
+/** Names suggested for an unknown one. */
 const OFFERED = 5;
 
-/** The names that are most like the word: those that contain it first. */
+/** The most similar names; those that contain the word come first. */
 export function nearest(word: string, names: readonly string[]): string[] {
   const rank = (name: string): number => (name.includes(word) || word.includes(name) ? 0 : distance(word, name));
   return [...names].sort((one, other) => rank(one) - rank(other)).slice(0, OFFERED);

@@ -17,14 +17,14 @@ export interface Drawing {
   links: readonly (readonly [string, string])[];
 }
 
-/** A link through a node or its name misleads; a crossing only disturbs. */
+/** A link through a node or its name misleads; a crossing only disturbs, so it counts less. */
 const THROUGH = 10;
 
 export function faultsOf(drawing: Drawing): number {
   return THROUGH * linksThroughNodes(drawing) + crossings(drawing);
 }
 
-/** How often a link runs through a node that it does not end at. */
+/** Number of links running through nodes that are not their ends. */
 export function linksThroughNodes({ nodes, links }: Drawing): number {
   const byKey = new Map(nodes.map((node) => [node.key, node]));
   let count = 0;

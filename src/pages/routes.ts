@@ -11,7 +11,7 @@ import { type WebFile, webFile } from './web-files.ts';
 
 const unzip = promisify(gunzip);
 
-/** The page's own scripts, styles, pictures and sockets, and nothing else; no other page may show it in a frame. */
+/** Allows only the page's own scripts, styles, pictures and sockets; other sites may not show it in a frame. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -42,7 +42,7 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
 };
 
-/** Addresses of the page: `main.tsx` shows the screen that belongs to each. Whatever is not here stays a 404. */
+/** Paths of the page: `main.tsx` shows the screen for each. Any other path stays a 404. */
 const SCREENS = [
   '/',
   '/labs/{project_id}',
@@ -59,7 +59,7 @@ const SCREENS = [
 
 const IMMUTABLE = 'private, max-age=31536000, immutable';
 
-/** Only where the browser heeds it: over plain HTTP from another host it would complain instead. Such requests have no `Sec-Fetch-` headers. */
+/** Only where browsers honour it: over plain HTTP from another host they log a warning. Such requests have no `Sec-Fetch-` headers. */
 function openerPolicy(headers: Headers): Record<string, string> {
   return headers.has('sec-fetch-mode') ? { 'Cross-Origin-Opener-Policy': 'same-origin' } : {};
 }
@@ -92,7 +92,7 @@ export function pageRoutes(version: string): Route[] {
     ...developmentRoutes,
     // A client that gets here has logged in again.
     route(`GET ${LOGOUT}`, {}, () => new Response(null, { status: 302, headers: { Location: '/' } })),
-    // Where the release has its page: its links to labs, as people keep them, lead to the same labs here.
+    // The release's page is here: saved links to its labs lead to the same labs.
     route('GET /static/web-ui/{path:.+}', {}, ({ params }) => {
       const id = /(?:^|\/)project\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/|$)/.exec(params.path)?.[1];
       return new Response(null, { status: 302, headers: { Location: id === undefined ? '/' : `/labs/${id}` } });

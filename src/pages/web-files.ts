@@ -14,7 +14,7 @@ export interface WebFile {
 
 const compress = promisify(gzip);
 
-/** Script of those who change the page's sources, see `bin/development.mjs`; undefined without them. */
+/** Development script, see `bin/development.mjs`; undefined otherwise. */
 let script: string | undefined;
 const SCRIPT = 'assets/development.js';
 let unpacked: Promise<Map<string, WebFile>> | undefined;

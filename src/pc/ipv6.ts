@@ -292,7 +292,7 @@ export class Ipv6 {
   }
 }
 
-/** The option's bytes behind its type and length, undefined if it is not there. */
+/** The option's bytes after its type and length; undefined if missing. */
 function option(message: Buffer, start: number, type: number): Buffer | undefined {
   for (let at = start; at + 8 <= message.length; ) {
     const length = message[at + 1]! * 8;

@@ -27,7 +27,7 @@ const milliseconds = (text: string | undefined) => quantity(text, TIMES);
 const percent = (text: string | undefined): number | undefined =>
   /^[\d.]+%?$/.test(text ?? '') ? Number.parseFloat(text!) : undefined;
 
-/** The words of netem, taken one after the other. */
+/** The words of a netem command, read in order. */
 class Words {
   readonly #words: readonly string[];
   #at = 0;

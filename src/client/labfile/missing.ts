@@ -68,7 +68,7 @@ export async function missingOf(
   return [...once.values()];
 }
 
-/** The images of a node that is to be made, or those that it is to have others of. */
+/** The images of a new node, or the changed images of an existing one. */
 function needsOf(node: WantedNode, is: ServerNode | undefined, template: Template | undefined): Need[] {
   const type = is?.node_type ?? template?.template_type ?? node.type;
   const images = type === undefined ? undefined : findNodeKind(type)?.images;

@@ -74,8 +74,8 @@ export function checksWithin(content: string, file: string): { isAlone: boolean;
 }
 
 /**
- * The checks of a file that has nothing else.
- * @param names of the nodes of the lab that is to be checked
+ * The checks of a file without a lab.
+ * @param names of the nodes of the lab to check
  * @throws LabFileMistakes
  */
 export async function parseChecks(content: string, file: string, names: readonly string[]): Promise<WantedCheck[]> {
