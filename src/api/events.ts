@@ -1,4 +1,4 @@
-// The events of the server: for each bus one map from action to payload. There is no other action, and no other payload.
+// The server's events: for each bus a map from action to payload.
 import type {
   ComputeNode,
   ComputeObject,
@@ -23,14 +23,14 @@ interface LogEvents {
   'log.error': LogEvent;
 }
 
-/** Sent in passing, to listeners that asked for progress. */
+/** Transient, for listeners that asked for progress. */
 interface OperationEvents<Operation extends OperationObject = OperationObject> {
   'operation.started': Operation;
   'operation.progress': Operation;
   'operation.ended': Operation;
 }
 
-/** What a compute tells its controllers (as in release 2.2.57) and, beyond the release, what happens to files and operations. */
+/** A compute's events for its controllers (as in release 2.2.57), and those for files and operations, which are not in the release. */
 export interface ComputeEvents extends LogEvents, OperationEvents {
   'node.updated': ComputeNode;
   'node.deleted': ComputeNode;
@@ -72,12 +72,12 @@ export interface ProjectEvents extends LogEvents {
 /** The actions of a map of events. */
 export type ActionOf<Events> = keyof Events & string;
 
-/** The messages of a map of events, told apart by their action. */
+/** The messages for a map of events, as a union by action. */
 export type MessageOf<Events> = {
   [Action in ActionOf<Events>]: { action: Action; event: Events[Action] };
 }[ActionOf<Events>];
 
-/** A message of a compute of any make, as it came: it is passed on to the listeners of its project, whatever it says. */
+/** A message of any compute, passed unchanged to the listeners of its project. */
 export interface Relayed {
   readonly action: string;
   readonly event: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-// The objects that routes answer with and events carry. Members that nobody in this project reads from another floor are left out.
+// The objects in responses and events. Members that are used on one floor only are left out.
 export interface ProjectObject {
   project_id: string;
   name: string;
@@ -35,7 +35,7 @@ export interface NodeObject {
   status: 'started' | 'stopped' | 'suspended';
   /** Why QEMU has halted it, with the fix; absent otherwise. */
   halt_reason?: string;
-  /** Of a node whose host cannot be reached. */
+  /** Set while the node's host is unreachable. */
   lost_reason?: string;
   console: number | null;
   console_host: string | null;
@@ -102,7 +102,7 @@ export interface DrawingObject {
   svg: string;
 }
 
-/** A compute, as the controller shows it; never with the password. */
+/** A compute in the controller's responses, without its password. */
 export interface ComputeObject {
   compute_id: string;
   name: string;
@@ -157,7 +157,7 @@ export interface OperationObject {
   state: 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled';
   /** Whether it still can be cancelled. */
   cancellable: boolean;
-  /** What is being done; of one that failed, why. */
+  /** The present step, or the reason of a failure. */
   message: string;
 }
 

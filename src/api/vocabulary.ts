@@ -1,4 +1,4 @@
-// The words that several schemas share: identifiers, node types, labels, project variables.
+// Shared schemas: identifiers, node types, labels, project variables.
 import * as v from 'valibot';
 import { Failure } from '../failures.ts';
 
@@ -13,7 +13,7 @@ export const Integer = v.pipe(v.number(), v.safeInteger());
 /** A text of at least one character. */
 export const Text = v.pipe(v.string(), v.minLength(1));
 
-/** What a `Name` is, in words. */
+/** The rule for a `Name`, for messages. */
 const NAME_RULE = 'a name without control characters';
 
 /** A name that a client gives. Signs that no font shows would act on the terminals and pages of others. */
@@ -75,7 +75,7 @@ export const CustomAdapter = v.strictObject({
 });
 export type CustomAdapter = v.InferOutput<typeof CustomAdapter>;
 
-/** An object whose members nobody here knows. */
+/** An object with unknown members. */
 export const AnyObject = v.pipe(
   v.custom<Record<string, unknown>>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),

@@ -1,4 +1,4 @@
-// Entry of the commands that speak to a running server: a script of its own in the executable, which the server neither reads nor keeps.
+// Entry of the client commands: a separate script in the executable, which the server does not load.
 import { endAfter } from '../start/end-after-failure.ts';
 import { runDemo } from './demo/demo.ts';
 import { runClient } from './frame/run.ts';

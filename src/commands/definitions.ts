@@ -54,7 +54,7 @@ Options of serve, doctor, password, user, audit, recover and backup:
 
 const OPTIONS_AT = HELP.indexOf('\nOptions of serve');
 
-/** Words behind `labwired user`, by verb. */
+/** Arguments of `labwired user`, by verb. */
 export const USER_VERBS: Readonly<Record<string, string>> = {
   add: 'NAME [--role ROLE] [--password-file FILE | --generate]',
   remove: 'NAME',
@@ -76,7 +76,7 @@ ${Object.entries(USER_VERBS)
   --json                with list: for programs
 `;
 
-/** What `labwired COMMAND --help` prints; without a command the whole. */
+/** The output of `labwired COMMAND --help`, or without a command the general help. */
 export function helpOf(command: string | undefined): string {
   if (command === undefined) return HELP;
   if (command === 'user') return USER_HELP + HELP.slice(OPTIONS_AT);
@@ -89,7 +89,7 @@ export function helpOf(command: string | undefined): string {
   return `${own}\n${isConfigured(command) ? HELP.slice(OPTIONS_AT) : ''}`;
 }
 
-/** @throws WrongUsage unless the words behind `labwired user` are a verb and what it takes */
+/** @throws WrongUsage unless the words after `labwired user` are a verb and its arguments */
 function checkUser([verb, name, ...more]: readonly string[], role: string | undefined): void {
   const verbs = Object.keys(USER_VERBS);
   if (verb === undefined) throw new WrongUsage(`Say what to do: labwired user ${verbs.join('|')}`);
@@ -122,7 +122,7 @@ const FLAG_KEYS = {
   'api-version': { type: 'string', key: 'version' },
 } as const;
 
-/** Flags of release 2.2.57 that ask for what this server leaves to systemd and journald. */
+/** Flags of release 2.2.57 for things that systemd and journald do here. */
 const IGNORED_FLAGS = {
   daemon: { type: 'boolean' },
   logmaxsize: { type: 'string' },
@@ -159,14 +159,14 @@ export const COMMANDS = [
   'help',
 ] as const;
 
-/** The first words of commands that src/client defines: known here, so that the server does not read that. */
+/** First words of the commands in src/client, listed here so that the server need not load them. */
 export const CLIENT_NOUNS: readonly string[] = [
   ...['lab', 'node', 'link', 'capture', 'template', 'appliance', 'compute', 'snapshot', 'image', 'events'],
   ...['logs', 'wait', 'context', 'token', 'top'],
   ...['plan', 'diff', 'apply', 'destroy', 'export', 'test'],
 ];
 
-/** All flags that do something, without dashes, and whether a value follows them. */
+/** All effective flags, without dashes, and whether they take a value. */
 export const FLAGS: readonly { name: string; hasValue: boolean }[] = Object.entries({
   ...FLAG_KEYS,
   ...OTHER_FLAGS,
@@ -186,11 +186,11 @@ export type Command =
       file?: string;
       state?: string;
       pidFile?: string;
-      /** Of `doctor`, `user list` and `audit`: a report for scripts. */
+      /** For `doctor`, `user list` and `audit`: a report for scripts. */
       json: boolean;
-      /** Of `doctor`: the commands that mend what it has found. */
+      /** For `doctor`: show the commands that fix the problems. */
       fix: boolean;
-      /** Of `user`: the verb, and the name of an account. */
+      /** For `user`: the verb and an account name. */
       words: readonly string[];
       role?: string;
       passwordFile?: string;
@@ -198,7 +198,7 @@ export type Command =
       generate: boolean;
       /** Of `password`. */
       user?: string;
-      /** Of `backup`: where the copy goes; empty for all others. */
+      /** For `backup`: the target; empty otherwise. */
       directory: string;
       ignored: string[];
     }
@@ -210,7 +210,7 @@ export type Command =
   | { name: 'version' };
 
 /**
- * Understands the words after the program's name.
+ * Parses the arguments.
  * @throws WrongUsage with the flag and the fix
  */
 export function parseCommand(words: readonly string[]): Command {

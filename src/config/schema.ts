@@ -1,5 +1,5 @@
-// Every key of the configuration: its section, its form, its default. Values arrive as the text of a file, a variable or a flag.
-// Keys and defaults are those of release 2.2.57's gns3_server.conf where it has them.
+// All configuration keys: section, type and default. Values are text from a file, variable or flag. Keys and defaults follow release
+// 2.2.57's gns3_server.conf where it has them.
 import * as v from 'valibot';
 import { isNetwork } from '../host/network/address-lists.ts';
 import { parseSubnet } from '../host/network/ipv4.ts';

@@ -1,4 +1,4 @@
-// The configuration: which files were read, and what in them is odd.
+// Checks the configuration: the files read and their warnings.
 import { stat } from 'node:fs/promises';
 import { quoted } from '../host/terminal/shell-word.ts';
 import { commands, ok, warning } from '../host/values/check-result.ts';

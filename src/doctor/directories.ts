@@ -1,4 +1,4 @@
-// The directories and files that the server writes.
+// Checks the directories and files that the server writes.
 
 import { constants, type Stats } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
@@ -39,7 +39,7 @@ interface Place {
   status: Stats;
 }
 
-/** The directory itself or, as long as it is not there or out of sight, the nearest one above that is. */
+/** The directory, or its nearest accessible parent. */
 async function nearest(directory: string): Promise<Place> {
   for (let path = directory; ; path = dirname(path)) {
     try {
@@ -60,7 +60,7 @@ function reasonOf(thrown: unknown): string {
   return REASONS[systemCode(thrown) ?? ''] ?? messageOf(thrown);
 }
 
-/** What the owner of the place can do, beside choosing another one. */
+/** Fixes for the owner of the place, besides choosing another one. */
 function remedy(directory: string, { status }: Place): Remedy {
   const [owner, own] = [userName(status.uid), userName(ownUser())];
   if (status.uid !== 0 && owner !== own)

@@ -1,4 +1,4 @@
-// The native code that is loaded while the server runs.
+// Checks the native code that is loaded at run time.
 import { messageOf } from '../failures.ts';
 import { isPackaged } from '../host/files/assets.ts';
 import { compileFilter } from '../host/network/libpcap.ts';

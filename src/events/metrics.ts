@@ -1,8 +1,8 @@
-// Figures of event buses.
+// Prometheus metrics of event buses.
 import type { Metric } from '../host/metrics.ts';
 import type { EventBus } from './bus.ts';
 
-/** @param buses by what they are called in the label `bus` */
+/** @param buses by their value of the label `bus` */
 export function eventMetrics(
   buses: Readonly<Record<string, Pick<EventBus<object>, 'lag' | 'emitted' | 'listenerCount'>>>,
 ): Metric[] {

@@ -1,12 +1,12 @@
-// A table of a document: side by side where the columns have room, else row by row.
+// A document's table: in columns if they fit, otherwise row by row.
 import { stripVTControlCharacters } from 'node:util';
 import { filled, shownWidth, wrapped } from './wrap.ts';
 
 const GAP = 2;
-/** With less room than this a column of prose cannot be read. */
+/** A narrower column of prose is unreadable. */
 const LEAST = 14;
 
-/** Widths of the columns, undefined where there is no room for them. */
+/** Column widths; undefined if they do not fit. */
 function widthsOf(rows: readonly (readonly string[])[], columns: number, width: number): number[] | undefined {
   const over = (measure: (cell: string) => number) =>
     Array.from({ length: columns }, (_, column) => Math.max(0, ...rows.map((row) => measure(row[column] ?? ''))));
@@ -16,7 +16,7 @@ function widthsOf(rows: readonly (readonly string[])[], columns: number, width: 
   const room = width - GAP * (columns - 1);
   const sum = (list: readonly number[]): number => list.reduce((total, one) => total + one, 0);
   if (sum(least) > room) return undefined;
-  // The column that has most to give gives one, until all fit.
+  // Narrows the widest column until all fit.
   while (sum(widths) > room) {
     const spare = widths.map((one, column) => (one > (least[column] ?? 0) ? one : 0));
     const widest = Math.max(...spare);

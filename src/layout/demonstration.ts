@@ -1,4 +1,4 @@
-// The lab that the page's first button and `labwired demo` build: its objects, as the API takes them. Pure.
+// The lab that the page's first button and `labwired demo` create, as API objects. Pure.
 
 const NAME = 'Two PCs on a hub';
 

@@ -1,4 +1,4 @@
-// Frame Relay and ATM switches, of which there are built-in templates only.
+// Frame Relay and ATM switches, which have built-in templates only.
 import * as v from 'valibot';
 import { AnyObject } from '../vocabulary.ts';
 import type { NodeKindFacts } from './kind.ts';

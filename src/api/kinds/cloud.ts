@@ -17,11 +17,11 @@ export const CloudPort = v.variant('type', [
 /** A port of a cloud or a NAT: its name, its number, and what it leads to. */
 export type CloudPort = v.InferOutput<typeof CloudPort>;
 
-/** As a cloud tells of the interfaces of its host. A client may send the list back; it changes nothing. */
+/** The host's interfaces as the cloud lists them. Clients may send the list back; it is ignored. */
 const Interfaces = v.array(v.strictObject({ name: Text, type: v.picklist(['ethernet', 'tap']), special: v.boolean() }));
 const CONSOLE_TYPES = v.picklist(['telnet', 'vnc', 'spice', 'http', 'https', 'none']);
 
-/** Where the console of what is behind a cloud is. Templates say this host. */
+/** Address of the console behind a cloud; in templates this host. */
 export const remoteConsole = {
   remote_console_host: p(v.string(), { node: '', template: v.optional(Text, '127.0.0.1') }),
   remote_console_port: p(v.nullable(ConsolePort), { node: 23, template: v.optional(ConsolePort, 23) }),

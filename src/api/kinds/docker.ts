@@ -24,7 +24,7 @@ const lines = p(v.nullable(v.string()), { node: null, template: text() });
 const resolution = (rule: string) => v.pipe(v.string(), v.regex(/^[0-9]+x[0-9]+$/, rule));
 const adapters = between(0, 99);
 
-/** What a node answers of its container. */
+/** A node's container settings in responses. */
 export const dockerSettings = {
   adapters: p(v.nullable(adapters), { node: 1, template: v.optional(adapters, 1) }),
   mac_address: p(v.nullable(MacAddress), {
@@ -52,7 +52,7 @@ export const dockerProperties = {
   console: p(v.nullable(ConsolePort)),
   aux: p(v.nullable(ConsolePort), { ofHost: true }),
   console_auto_start: ofTemplate(flag(false)),
-  /** The Engine gives it: what others say of it does not count. */
+  /** Set by the Engine; values from clients are ignored. */
   container_id: p(v.pipe(v.string(), v.regex(/^[a-f0-9]{12,64}$/, 'must be the id of a container')), {
     readOnly: true,
   }),

@@ -1,4 +1,4 @@
-// Routers that Dynamips emulates. What their templates hold depends on the platform.
+// Routers emulated by Dynamips. Their template members depend on the platform.
 import * as v from 'valibot';
 import { ConsolePort, Integer, Text } from '../vocabulary.ts';
 import { isRouterProgram } from './image-heads.ts';
@@ -34,7 +34,7 @@ const number = (usual: number, effect: Effect = 'start') =>
 const switchRow = (usual: boolean, effect: Effect = 'start') =>
   p(v.boolean(), { node: usual, template: flag(usual), effect });
 
-/** What a router answers of its settings that all platforms have by default alike. */
+/** Router settings in responses that have the same default on all platforms. */
 export const routerSettings = {
   ...usage,
   mmap: switchRow(true),
@@ -58,7 +58,7 @@ export const routerSettings = {
   system_id: p(Text, { node: 'FTX0945W0MY', template: v.optional(Text, 'FTX0945W0MY') }),
 };
 
-/** Settings whose defaults follow from the platform, here or in the tables of the emulator. */
+/** Settings with platform-dependent defaults, here or in the emulator's tables. */
 export const platformSettings = {
   nvram: p(Integer),
   sparsemem: p(v.boolean()),
@@ -80,7 +80,7 @@ export const platformSettings = {
 export const dynamipsProperties = {
   name: required(Text, { effect: 'live' }),
   node_id: atCreation(NodeIdOrNumber, { readOnly: true }),
-  /** Both are taken by a change, as clients send what they were told, and change nothing. */
+  /** Updates accept both because clients send them back, but ignore them. */
   dynamips_id: p(v.nullable(Integer), { update: Integer, readOnly: true }),
   platform: required(Platform, { template: Text }),
   image: required(Text, { template: Text }),

@@ -1,4 +1,4 @@
-// How images are told from other files: by how they begin.
+// Recognizes images by their first bytes.
 
 /** ELF magic, then class (1: 32 bit, 2: 64 bit), data (1: little endian, 2: big endian), version. */
 function elf(kind: number, data: number): Buffer {

@@ -21,12 +21,12 @@ import { between, flag, integer, text } from './template-members.ts';
 
 const PORTS_PER_ADAPTER = 4;
 
-/** Of four ports each; the wire knows 16 of both kinds. */
+/** Each has four ports; IOU supports 16 adapters of both kinds together. */
 const adapters = p(between(0, 16), { node: 2, template: integer(2) });
 const size = (usual: number) => p(v.nullable(Integer), { update: Integer, node: usual, template: integer(usual) });
 const configuration = atCreation(v.nullable(v.string()));
 
-/** What a node answers of its settings. */
+/** A node's settings in responses. */
 export const iouSettings = {
   ...usage,
   ethernet_adapters: adapters,
@@ -61,7 +61,7 @@ export type IouCreate = v.InferOutput<typeof IouCreate>;
 export const IouUpdate = updateBody(iouProperties);
 export type IouUpdate = v.InferOutput<typeof IouUpdate>;
 
-/** The licence that comes with a start; members that nobody knows pass. */
+/** The licence sent with a start; unknown members are accepted. */
 export const IouStart = v.looseObject({
   iourc_content: v.optional(v.nullable(v.string())),
   license_check: v.optional(v.boolean()),
@@ -82,7 +82,7 @@ export const iou: NodeKindFacts = {
     folder: 'IOU',
     isReference: (property) => property === 'path',
     accepts: isLinuxProgram,
-    // For these images the governing document wants the 404 of everything that is missing.
+    // For these images the reference document requires 404 for anything missing.
     missing: 'not-found',
   },
   template: {

@@ -1,5 +1,5 @@
-// What the controller and the files have to know of a kind of node. The compute's half is in src/compute/nodes/kind.ts: neither
-// half imports the other, and a lab may hold nodes of kinds that only a compute elsewhere runs.
+// The controller's and file format's definition of a kind of node. The compute's is src/compute/nodes/kind.ts. Neither imports the other,
+// as a lab may have nodes of kinds that only another compute can run.
 import type * as v from 'valibot';
 import type { CustomAdapter, NodeType } from '../vocabulary.ts';
 import type { Port } from './port.ts';
@@ -16,10 +16,10 @@ export interface PortSource {
   custom_adapters: readonly CustomAdapter[];
 }
 
-/** Facts of release 2.2.57 unless they say otherwise. What is not given is as it is with most kinds. */
+/** Facts of release 2.2.57 unless noted. Omitted members have the default of most kinds. */
 export interface NodeKindFacts {
   readonly type: NodeType;
-  /** What nodes and templates have, and requests may give. */
+  /** Properties of nodes and templates, which requests may set. */
   readonly properties: Properties;
   /** When a running node takes a change of a property that does not say; `live` unless given. */
   readonly effect?: Effect;
@@ -45,13 +45,13 @@ export interface NodeKindFacts {
   readonly ownNumbers?: readonly string[];
   /** A property that no two nodes on a host share, and its least and greatest number: the controller gives it. */
   readonly hostNumber?: { readonly property: string; readonly least: number; readonly most: number };
-  /** Its MAC address is made of a number, which the controller gives. */
+  /** Its MAC address is derived from a number that the controller assigns. */
   readonly macNumber?: true;
-  /** Settings of the server that its compute is told with every start. */
+  /** Server settings sent to the compute with every start. */
   readonly startSettings?: 'iou_license';
-  /** Properties without which a file is refused, and what each is. */
+  /** Properties that a lab file must have, with a description. */
   readonly required?: Readonly<Record<string, string>>;
-  /** Properties that releases 3.0 added and computes of 2.2 reject, beside `compute_id`, which they added to all kinds. */
+  /** Properties added in releases 3.0, which computes of 2.2 reject; besides `compute_id`, which was added to all kinds. */
   readonly addedByRelease3?: readonly string[];
   /** Milliseconds that its creation may take, 0 for as long as it needs (a download); 20 minutes unless given. */
   readonly creationLimit?: number;
@@ -60,19 +60,19 @@ export interface NodeKindFacts {
   readonly settingFiles?: readonly string[];
   /** Links in a node's folder mean places within the node, wherever they seem to lead. */
   readonly linksLeadInside?: true;
-  /** The node is a machine of another program on its host, which no archive holds. */
+  /** The node is a machine of another program on its host, so archives cannot contain it. */
   readonly staysOnHost?: {
     /** Nothing can be made again of a linked clone: not even a project is exported with it. */
     readonly linkedClones?: true;
   };
   /**
-   * What a snapshot of a running lab keeps of a node that runs, beside its files: `state`, what it is doing, by `state` routes of its
-   * compute; nothing, and the snapshot is `refused`; or, unless given, that it ran, so that it is started anew.
+   * How a snapshot of a running lab treats a running node: `state` also saves its state by the compute's `state` routes; `refused` refuses
+   * the snapshot. Default: only its files are saved, and it is started again.
    */
   readonly whileRunning?: 'state' | 'refused';
   readonly images?: ImageFacts;
   readonly template: TemplateFacts;
-  /** Routes of the controller that its compute answers. */
+  /** Controller routes that its compute answers. */
   readonly passes?: readonly PassedRoute[];
 }
 
@@ -80,7 +80,7 @@ export interface NodeKindFacts {
 export interface ConfigurationFiles {
   startup(properties: PortSource['properties']): string;
   secret?(properties: PortSource['properties']): string;
-  /** A first line that the server puts before the text of files whose names end so. */
+  /** A first line that the server adds to files whose names have this ending. */
   readonly mark?: { readonly ending: string; readonly line: string };
 }
 
@@ -97,7 +97,7 @@ export interface ImageFacts {
   readonly missing?: 'not-found' | 'image-missing';
 }
 
-/** How much of a file is looked at to tell an image; a shorter one is none. */
+/** Bytes read to recognize an image; a shorter file is no image. */
 export const HEAD_BYTES = 7;
 
 export interface TemplateFacts {
@@ -106,7 +106,7 @@ export interface TemplateFacts {
   /** Name of a built-in symbol. */
   readonly symbol: string;
   readonly category: Category;
-  /** What it holds beside what all templates do; without these people make none. */
+  /** Members besides those of all templates; without these, users cannot create templates. */
   readonly members?: v.ObjectEntries;
   /** The same, where it depends on the value of a member. */
   readonly variants?: { readonly by: string; readonly members: Readonly<Record<string, v.ObjectEntries>> };
@@ -133,7 +133,7 @@ export interface PassedRoute {
   readonly status?: 201;
   /** Milliseconds. */
   readonly limit: number;
-  /** For the API document: what it does, and its refusals beyond those of any such route. */
+  /** For the API document: the summary, and additional error statuses. */
   readonly summary: string;
   readonly errors: readonly number[];
 }

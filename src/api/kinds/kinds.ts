@@ -24,12 +24,12 @@ export const NODE_KINDS: readonly NodeKindFacts[] = [
 
 const BY_TYPE = new Map<string, NodeKindFacts>(NODE_KINDS.map((kind) => [kind.type, kind]));
 
-/** What is special about the nodes of a type. */
+/** The facts of a node type. */
 export function nodeKind(type: NodeType): NodeKindFacts {
   return BY_TYPE.get(type)!;
 }
 
-/** The same for a word of which nobody knows yet whether it is a type. */
+/** The same for a word that may not be a node type. */
 export function findNodeKind(type: string): NodeKindFacts | undefined {
   return BY_TYPE.get(type);
 }
@@ -51,7 +51,7 @@ export function usualConsole(type: string): unknown {
   return findNodeKind(type)?.properties['console_type']?.node;
 }
 
-/** When a running node of a type takes a change; undefined for what it does not have, or what no change sets. */
+/** When a running node of the type takes on a change; undefined for an unknown or read-only property. */
 export function effectOf(type: string, property: string): Effect | undefined {
   const { properties, effect = 'live' } = findNodeKind(type) ?? {};
   const row = properties && Object.hasOwn(properties, property) ? properties[property] : undefined;
@@ -63,17 +63,17 @@ export function portsOf(source: PortSource): Port[] {
   return nodeKind(source.node_type).ports(source);
 }
 
-/** The properties that nodes of a type have unless they are told others, so far as templates name them. */
+/** Default properties of nodes of a type, as far as templates have them. */
 export function usualProperties(type: NodeType): Readonly<Record<string, unknown>> {
   return v.getDefaults(v.object(nodeKind(type).template.members ?? {})) as Record<string, unknown>;
 }
 
-/** The id of a type's symbol, as its templates have it unless they name another. */
+/** The default symbol of a type's templates. */
 export function usualSymbol(type: NodeType): string {
   return `:/symbols/${nodeKind(type).template.symbol}.svg`;
 }
 
-/** What the built-in template of a type gives its nodes beside the usual properties: the base configuration of a virtual PC. */
+/** Properties from the type's built-in template besides the defaults: the base configuration of a virtual PC. */
 export function builtinProperties(type: NodeType): Readonly<Record<string, unknown>> {
   return (nodeKind(type).template.builtin?.settings?.['properties'] ?? {}) as Record<string, unknown>;
 }

@@ -1,4 +1,4 @@
-// NATs. Their templates have nothing to set: there is only the built-in one.
+// NATs. Their templates have no settings, so there is only the built-in one.
 import * as v from 'valibot';
 import { CloudPort } from './cloud.ts';
 import type { NodeKindFacts } from './kind.ts';
@@ -8,7 +8,7 @@ import { createBody, identityByUuid, p, updateBody } from './property.ts';
 const natProperties = {
   ...identityByUuid,
   status: p(v.picklist(['started', 'stopped', 'suspended']), { readOnly: true }),
-  /** May be sent along, as a NAT tells it; its port is always the same one. */
+  /** Accepted but ignored: a NAT always has the same port. */
   ports_mapping: p(v.array(CloudPort), { ofHost: true }),
 };
 

@@ -6,7 +6,7 @@ export interface Port {
   adapter_number: number;
   port_number: number;
   link_type: 'ethernet' | 'serial';
-  /** Label -> DLT name, as captures want it. */
+  /** Label -> DLT name, as used for captures. */
   data_link_types: Record<string, string>;
   adapter_type?: string | null;
   mac_address?: string | null;

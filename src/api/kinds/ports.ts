@@ -1,4 +1,4 @@
-// The rules by which kinds of nodes have their ports (as in release 2.2.57). Pure: the same input gives the same ports.
+// Computes the ports of nodes by kind (as in release 2.2.57). Pure: the same input gives the same ports.
 import { Failure } from '../../failures.ts';
 import { addToMac } from '../mac.ts';
 import type { PortSource } from './kind.ts';

@@ -1,8 +1,8 @@
-// A property of a kind of node, said once: the schemas of requests and templates, the defaults, and when a change takes effect.
+// Defines a property of a kind of node once: its schemas in requests and templates, its default, and when a change takes effect.
 import * as v from 'valibot';
 import { CustomAdapter, Integer, Text, Uuid } from '../vocabulary.ts';
 
-/** When a running node takes a change: at once, at its next start, by a restart of its own, or not before it is stopped. */
+/** When a running node takes on a change: at once, at its next start, by a restart, or only after a stop. */
 export type Effect = 'live' | 'start' | 'anew' | 'stopped';
 
 interface Facts {
@@ -118,7 +118,7 @@ type Value<Row extends Property> =
   | NonNullable<v.InferOutput<Extract<Row['update'], v.GenericSchema>>>
   | Extract<Row['node'], null>;
 
-/** What a node has of the properties that have a default. */
+/** A node's properties that have a default. */
 export type SettingsOf<Rows extends Properties> = {
   -readonly [Name in keyof Rows as Rows[Name]['node'] extends undefined ? never : Name]: Value<Rows[Name]>;
 };
@@ -158,7 +158,7 @@ export const identity = {
   status: sentBack(Status),
 };
 
-/** The same of kinds whose nodes have never been numbered. */
+/** The same for kinds whose nodes never had numbers as ids. */
 export const identityByUuid = { ...identity, node_id: p(Uuid, { readOnly: true }) };
 
 export const usage = { usage: p(v.string(), { node: '', template: v.optional(v.string(), ''), effect: 'live' }) };

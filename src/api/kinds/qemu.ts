@@ -64,7 +64,7 @@ const choice = <const Words extends readonly string[]>(
   return p(schema, { node: usual, template: v.optional(schema, usual as v.InferInput<typeof schema>), effect });
 };
 
-/** What a machine answers of its settings. */
+/** A node's settings in responses. */
 export const qemuSettings = {
   ...usage,
   hda_disk_interface: diskInterfaceRow,

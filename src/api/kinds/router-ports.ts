@@ -1,4 +1,4 @@
-// Ports of dynamips routers: what each adapter in a slot and each WIC brings (as in release 2.2.57).
+// Ports of Dynamips routers, by adapter in a slot and by WIC (as in release 2.2.57).
 import type { PortSource } from './kind.ts';
 import { type Kind, type Port, port } from './port.ts';
 
@@ -35,12 +35,12 @@ const WICS: Record<string, [Kind, number]> = {
   'WIC-2T': ['Serial', 2],
 };
 
-/** How many ports a card or a board has; undefined for what is none. */
+/** Number of ports of a card or board; undefined for an unknown one. */
 export function portsOfCard(name: string): number | undefined {
   return Object.hasOwn(ADAPTERS, name) ? ADAPTERS[name]?.[1] : undefined;
 }
 
-/** The same for a WAN interface card, as clients know it. */
+/** The same for a WAN interface card, by the API's name. */
 export function portsOfWic(name: string): number | undefined {
   return Object.hasOwn(WICS, name) ? WICS[name]?.[1] : undefined;
 }

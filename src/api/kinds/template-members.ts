@@ -41,7 +41,7 @@ export const consoleMembers = {
   console_auto_start: flag(false),
 };
 
-/** Of kinds whose console is there only when it is asked for. */
+/** For kinds whose console is off by default. */
 export const hiddenConsoleMembers = {
   ...consoleMembers,
   console_type: v.optional(v.picklist(['telnet', 'none']), 'none'),
@@ -70,12 +70,12 @@ export const macAddress = v.optional(
 /** A port of `ports_mapping`. */
 export const mappedPort = { name: Text, port_number: v.pipe(Integer, v.minValue(0)) };
 
-/** An array of which only the first element is checked, as the release does: the compute has the last word on the rest. */
+/** An array of which only the first element is validated, as in the release; the compute validates the rest. */
 export function positional(first: v.GenericSchema): v.GenericSchema<unknown[], unknown[]> {
   return v.lazy((value) => (Array.isArray(value) && value.length === 0 ? v.tuple([]) : v.looseTuple([first])));
 }
 
-/** The eight ports that hubs and switches have unless told otherwise. */
+/** The default eight ports of hubs and switches. */
 export function eightPorts<More extends object>(more: More) {
   return Array.from({ length: 8 }, (_, index) => ({ port_number: index, name: `Ethernet${index}`, ...more }));
 }

@@ -1,4 +1,4 @@
-// Machines of VirtualBox and VMware, which their programs keep.
+// Machines of VirtualBox and VMware.
 import * as v from 'valibot';
 import { ConsolePort, Text } from '../vocabulary.ts';
 import type { NodeKindFacts } from './kind.ts';
@@ -21,7 +21,7 @@ import { between, flag, onClose, portNameRows } from './template-members.ts';
 
 const switchRow = p(v.boolean(), { node: false, template: flag(false) });
 
-/** What machines of both programs have. A template has one adapter and no console unless it says so, a node the other way round. */
+/** Settings of both programs' machines. By default a template has one adapter and no console, a node the other way round. */
 const machine = (most: number) => ({
   node_directory: sentBack(v.nullable(v.string())),
   console_type: consoleTypes(['telnet', 'none'], { node: 'telnet', template: 'none' }),

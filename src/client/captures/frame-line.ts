@@ -1,4 +1,4 @@
-// Frames in one line each, as far as the demonstration meets them: Ethernet with ARP, ICMP and other IPv4.
+// One-line summaries of the frames in the demonstration: Ethernet with ARP, ICMP and other IPv4.
 
 const ETHERNET_BYTES = 14;
 const ARP_BYTES = 28;

@@ -1,4 +1,4 @@
-// The checks that are meant, and of which lab: those of its file, of a file of checks alone, or those that the lab keeps.
+// Finds the checks to run and their lab: from the lab's file, from a file of checks alone, or those saved in the lab.
 import { Readable } from 'node:stream';
 import { stringify } from 'yaml';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
@@ -21,7 +21,7 @@ export interface Asked {
   file: string;
   /** The checks as a file has them that has nothing else. */
   text: string;
-  /** What `labwired lab start` takes, as a shell wants it. */
+  /** The `labwired lab start` argument, quoted for a shell. */
   started: string;
 }
 
@@ -71,7 +71,7 @@ async function labCalled(session: Session, name: string | undefined): Promise<La
   }
 }
 
-/** Of a text that tells of no lab: its names are those of this one. */
+/** Reads a file of checks alone; its names refer to this lab. */
 async function checksOf(session: Session, lab: LabObject, text: string, file: string): Promise<Asked> {
   const names = (await session.nodes(lab)).map(({ name }) => name);
   return { lab, checks: await parseChecks(text, file, names), file, text, started: quoted(lab.name) };

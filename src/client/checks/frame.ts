@@ -1,4 +1,4 @@
-// A frame that passes a link: seen by a capture of its own, which ends with the look.
+// The check that a frame passes a link, by a temporary capture.
 import { Failure } from '../../failures.ts';
 import { firstFrames } from '../captures/captured-frames.ts';
 import { describeFrame } from '../captures/frame-line.ts';
@@ -12,8 +12,8 @@ interface Wanted {
 }
 
 /**
- * Waits for a frame that the filter accepts.
- * @throws Failure when there is no such link, it is captured already, or the filter is none
+ * Waits for a frame that matches the filter.
+ * @throws Failure if the link does not exist, is captured already, or the filter is invalid
  */
 export async function lookForFrame(scene: Scene, { link: text, filter }: Wanted, seconds: number): Promise<Look> {
   const { session } = scene;

@@ -7,13 +7,16 @@ import { addressLine, pingLine, readAddress, readPing, readReason } from './ping
 import type { Scene } from './scene.ts';
 
 const USUAL_COUNT = 3;
-/** A node that knows its address tells it within that time. */
+/** Time for a node to show its address. */
 const ADDRESS_SECONDS = 10;
 /** So long an echo may be away: a lost one takes that time. */
 const ECHO_SECONDS = 3;
 const SPARE_SECONDS = 15;
 
-/** The address that is meant. @throws Failure for a node that does not tell its own */
+/**
+ * The address to ping.
+ * @throws Failure if the node does not show its address
+ */
 async function addressOf(scene: Scene, to: string): Promise<string> {
   if (isIP(to)) return to;
   const node = await scene.running(to).catch((error: unknown) => {
@@ -28,7 +31,7 @@ async function addressOf(scene: Scene, to: string): Promise<string> {
   return address;
 }
 
-/** Pings once, with so many echoes as are asked for. */
+/** Pings once, with the requested number of echoes. */
 export async function lookByPing(scene: Scene, ping: Ping): Promise<Look> {
   const { from, to, count = USUAL_COUNT, loss = 0, round_trip: { min, max } = {} } = ping;
   const [node, address] = [await scene.running(from), await addressOf(scene, to)];

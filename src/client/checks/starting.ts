@@ -1,4 +1,4 @@
-// The nodes of a lab start in the order of its file: each when those before it are ready, as their consoles or pings say.
+// Starts a lab's nodes in the order of its file: each when those before it are ready, by their consoles or pings.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 import { Slots } from '../../host/values/slots.ts';

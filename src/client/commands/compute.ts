@@ -18,7 +18,7 @@ export async function computeNamed(session: Session, wanted: string): Promise<Co
   return findNamed('compute', all, (one) => ({ id: idOf(one), name: one.name }), wanted);
 }
 
-/** The port of a server that is given no other. */
+/** Default port of a server. */
 const USUAL_PORT = 3080;
 
 const ADDRESS = { value: 'URL', summary: 'http[s]://[USER@]HOST[:PORT]' } as const;
@@ -46,7 +46,10 @@ function parseAddress(url: string): { address: Address; user: string } {
   return { address: { protocol, host, port: Number(given) }, user: decodeURIComponent(parsed.username) };
 }
 
-/** The password of a user, if there is one. @throws WrongUsage, Failure of the file */
+/**
+ * The user's password, if any.
+ * @throws WrongUsage, Failure for the file
+ */
 async function passwordOf(user: string, file: string | undefined): Promise<string | undefined> {
   if (file !== undefined && user === '') {
     throw new WrongUsage('--compute-password-file needs a user in the URL: http://USER@HOST:PORT');
@@ -63,7 +66,7 @@ interface UpdateFlags {
   'compute-password-file'?: string;
 }
 
-/** What is not named stays; so do user and password where the address has no user. */
+/** Omitted members stay; so do user and password if the address has no user. */
 async function update(session: Session, wanted: string, flags: UpdateFlags): Promise<ComputeObject> {
   const { url, name, 'compute-password-file': file } = flags;
   if ((url ?? name ?? file) === undefined) {

@@ -1,4 +1,4 @@
-// `labwired context`: servers by names, so that no command has to say where its lab is.
+// `labwired context`: named servers, so that commands need not give an address.
 import { resolve } from 'node:path';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
@@ -16,7 +16,10 @@ interface AddFlags {
   force?: true;
 }
 
-/** The token that is to be kept, if one is; asked for at the last moment. @throws WrongUsage */
+/**
+ * The token to save, if any; prompted for last.
+ * @throws WrongUsage
+ */
 async function tokenOf(address: string, { token, 'token-file': file }: AddFlags): Promise<string | undefined> {
   if (token === undefined && file === undefined) return undefined;
   const source = file === undefined ? 'The answer' : `--token-file ${file}: its first line`;

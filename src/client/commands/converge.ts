@@ -1,4 +1,4 @@
-// `labwired plan`, `diff`, `apply` and `destroy`: labs as their files say. What reads files is loaded by these commands alone.
+// `labwired plan`, `diff`, `apply` and `destroy`: labs described by files. Only these commands load the file reader.
 
 import { type Flags, type Noun, OUTSIDE, type Values, type Verb, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
@@ -13,7 +13,7 @@ import { exportVerb } from './lab.ts';
 
 /** The file that is meant when none is named. */
 const USUAL_FILE = 'lab.yaml';
-/** Exit code: the lab is not what the file says. */
+/** Exit code: the lab differs from the file. */
 const DIFFERS = 2;
 /** Exit code for a command line that is not understood, where 2 says something else. */
 const WRONG_USAGE = 1;
@@ -29,7 +29,7 @@ async function planOf(
   return { wanted, plan: await planLab(session, wanted) };
 }
 
-/** A change for programs: without what is sent. */
+/** A change for programs, without the request body. */
 function shownChange({ action, kind, name, place, what, differences, restart, id }: Change): object {
   return {
     action,
@@ -83,7 +83,7 @@ function say(session: Session, sentence: string): void {
   if (!session.quiet && !session.json) session.tell(sentence, '');
 }
 
-/** What is taken away, in one question. */
+/** One question for all removals. */
 function question(changes: readonly Change[]): string {
   const names = changes.slice(0, 5).map(({ kind, name }) => `${kind} ${name}`);
   const more = changes.length > 5 ? ` and ${changes.length - 5} more` : '';

@@ -1,4 +1,4 @@
-// `labwired events`: what happens on the server or in a lab, as it happens.
+// `labwired events`: live events of the server or a lab.
 import { createInterface } from 'node:readline';
 import { Failure } from '../../failures.ts';
 import { escaped, harmless } from '../../host/terminal/terminal-text.ts';
@@ -11,7 +11,7 @@ interface EventLine {
   event: Record<string, unknown>;
 }
 
-/** What an event is about: a name, a message, a state. */
+/** The subject of an event: a name, a message or a state. */
 function about({ event }: EventLine): string {
   const text = (member: string): string => (typeof event[member] === 'string' ? String(event[member]) : '');
   const id = text('node_id') || text('link_id') || text('drawing_id') || text('snapshot_id') || text('project_id');

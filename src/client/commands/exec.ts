@@ -1,4 +1,4 @@
-// `labwired node exec`: one line at a node's console, and its answer.
+// `labwired node exec`: types one line at a node's console and prints the output.
 
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { messageOf } from '../../failures.ts';
@@ -28,8 +28,8 @@ function expressionOf(flag: string, given: string | undefined, made: (given: str
 }
 
 /**
- * Types the line and prints what comes back: until the prompt is there again, `until` is found, or nothing is said for some seconds.
- * @throws WrongUsage before anything is asked; Failure when the time is over
+ * Types the line and prints the output until the prompt returns, `until` is found, or nothing comes for some seconds.
+ * @throws WrongUsage before any request; Failure on timeout
  */
 export async function execute(
   session: Session,

@@ -43,7 +43,7 @@ async function list(session: Session): Promise<void> {
   ]);
 }
 
-/** How many nodes run; a server of the release does not tell. */
+/** How many nodes run; not available from a server of the release. */
 async function figuresOf(session: Session): Promise<Figures[]> {
   if (session.json || session.quiet) return [];
   return session.api.get<Figures[]>('/v2/project-figures').catch(() => []);
@@ -60,7 +60,10 @@ async function startAll(session: Session, wanted: string): Promise<LabObject> {
   return lab;
 }
 
-/** An action on all nodes. @throws Failure that names the nodes whose host cannot be reached; the others have been told */
+/**
+ * An action on all nodes.
+ * @throws Failure that names the nodes with unreachable hosts; the others were done
+ */
 async function forAll(session: Session, lab: LabObject, action: 'start' | 'stop'): Promise<void> {
   const answer = await session.api.post<{ left_out?: { name: string; reason: string }[] } | undefined>(
     `${pathOf(lab)}/nodes/${action}`,
@@ -91,8 +94,8 @@ function nameTaken(name: string): Failure {
 }
 
 /**
- * A new lab of this name, which servers number in silence if it is taken, also by a lab that this account cannot see.
- * @throws Failure `conflict` for a taken name unless it may be numbered; no lab is made then
+ * Creates a lab. Servers silently number a taken name, even if this account cannot see the other lab.
+ * @throws Failure `conflict` for a taken name unless numbering is allowed; no lab is created then
  */
 async function madeWithName(
   session: Session,
@@ -121,7 +124,7 @@ function step(name: string, summary: string, done: string, take: (session: Sessi
   });
 }
 
-/** A lab as a file: an archive with everything, or a text that says what it is. */
+/** Exports a lab: an archive with everything, or its description as text. */
 export function exportVerb(name: string): Verb {
   return verb({
     name,
@@ -297,7 +300,7 @@ export const lab: Noun = {
         ...NUMBER,
       },
       run: async (session, [file], { name: given, number, 'new-macs': newMacs }) => {
-        await session.labs(); // asks for the password, if there is one, before the file is sent
+        await session.labs(); // prompts for the password, if needed, before the file is sent
         const name = given ?? basename(file).replace(/\.[^.]+$/, '');
         const query = new URLSearchParams({ name });
         if (newMacs) query.set('reset_mac_addresses', 'yes');

@@ -1,4 +1,4 @@
-// `labwired link`: the cables between nodes.
+// `labwired link`: links between nodes.
 
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { LinkBody } from '../../controller/links/schema.ts';
@@ -67,7 +67,7 @@ function directionFrom({ nodes: [first, second] }: LinkObject, { node_id, name }
   throw new WrongUsage(`--from "${name}": the link does not end at this node.`);
 }
 
-/** What is said of both directions as a whole. */
+/** Settings that apply to both directions only. */
 const FOR_BOTH = ['preset', 'subscriber'];
 
 /** @throws WrongUsage with the name that was meant, or an example */

@@ -1,4 +1,4 @@
-// `labwired logs`: what was told of a lab or a node, and what is told from now on.
+// `labwired logs`: past and new log messages of a lab or node.
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
@@ -72,7 +72,7 @@ async function run(session: Session, [wanted, name]: readonly string[], flags: L
   const printer = new Printer(session, lab, nodes);
   const query = node ? `?node_id=${node.node_id}` : '';
   const path = `/v2/projects/${lab.project_id}/journal`;
-  // The stream begins with the same ones: nothing that comes in between is lost.
+  // The stream starts with the same entries, so that none is lost in between.
   const kept = await session.api.get<JournalEntry[]>(path + query);
   const recent = kept.filter(({ at }) => since === undefined || new Date(at) >= since);
   const shown = most === undefined ? recent : recent.slice(recent.length - Math.min(most, recent.length));

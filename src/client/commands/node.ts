@@ -91,7 +91,7 @@ async function create(
   session.tell(`Node "${made.name}" created: ${made.node_id}`, made.node_id, made);
 }
 
-/** The server gives another port in silence where it cannot give the one that is wanted, as the release does. */
+/** The server silently assigns another port if the wanted one is taken, as in the release. */
 function hasItsPort(settings: { console?: unknown }, { console }: NodeObject): boolean {
   return typeof settings.console !== 'number' || settings.console === console;
 }
@@ -111,7 +111,7 @@ interface CreateFlags {
   set?: readonly string[];
 }
 
-/** The node of a template, and what is said beside it; one that cannot be as it was wanted does not stay. */
+/** Creates a node from a template and applies further settings; if these fail, it is deleted. */
 async function fromTemplate(
   session: Session,
   lab: LabObject,
@@ -167,7 +167,7 @@ function statusOf({ status, lost_reason: lost, halt_reason: halted }: NodeObject
   return halted === undefined ? status : `${status}: ${halted}`;
 }
 
-/** What is asked of nodes one after the other. */
+/** An action on several nodes, one after the other. */
 function step(name: 'start' | 'stop' | 'reload', summary: string, done: string) {
   return verb({
     name,

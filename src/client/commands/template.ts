@@ -1,4 +1,4 @@
-// `labwired template`: what nodes can be made of.
+// `labwired template`: templates for nodes.
 
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { type Noun, verb } from '../frame/command.ts';

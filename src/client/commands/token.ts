@@ -1,4 +1,4 @@
-// `labwired token`: what programs log in with, in the place of a password.
+// `labwired token`: tokens that programs use instead of a password.
 import type * as v from 'valibot';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { TokenCreate } from '../../controller/accounts/routes.ts';
@@ -10,7 +10,7 @@ import type { TokenObject } from '../server/objects.ts';
 import { inTime } from '../terminal/figures.ts';
 
 const TOKENS = '/v2/account/tokens';
-/** What a token that does not end is asked for with. */
+/** The word for a token that never expires. */
 const FOR_EVER = 'never';
 
 interface CreateFlags {
@@ -29,7 +29,10 @@ function daysOf(given: string): number | null {
   throw new WrongUsage(`--days "${given}": write days, more than 0 and at most 3650, or ${FOR_EVER}.`);
 }
 
-/** What a new token is asked for with. @throws WrongUsage */
+/**
+ * The request for a new token.
+ * @throws WrongUsage
+ */
 export function tokenBody(name: string, { role, days, account }: CreateFlags): v.InferInput<typeof TokenCreate> {
   const known = ROLES.find((one) => one === role);
   if (role !== undefined && !known) throw new WrongUsage(`--role "${role}": choose ${ROLES.join(', ')}.`);
@@ -55,7 +58,7 @@ function tokens(session: Session, account: string | undefined): Promise<TokenObj
 
 async function create(session: Session, name: string, flags: CreateFlags): Promise<void> {
   const made = await session.api.post<TokenObject & { token: string }>(TOKENS, tokenBody(name, flags));
-  // Its text is the result, in a script and in a file that is the next --password-file.
+  // Only the token is printed, for scripts and for a --password-file.
   session.tell(made.token, made.token, made);
   const end = made.expires === null ? 'for ever' : `until ${inLocalTime(made.expires)}`;
   session.remark(`Token "${made.name}" is good ${end}. It is not shown again.`);

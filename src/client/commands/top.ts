@@ -1,4 +1,4 @@
-// `labwired top`: what a lab does at the moment: its nodes, what passes its links, and how busy the hosts are.
+// `labwired top`: live view of a lab: its nodes, the traffic of its links, and the load of the hosts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { NodeLoad } from '../../compute/nodes/load/node-load.ts';
@@ -30,7 +30,7 @@ interface HostLoad {
   statistics: { cpu_usage_percent: number; memory_usage_percent: number; nodes?: NodeLoad[] };
 }
 
-/** What nodes can be sorted by, with the keys that ask for it. */
+/** Sort orders of nodes, with their keys. */
 const SORTS = { cpu: 'c', memory: 'm', traffic: 't', name: 'n' } as const;
 type Sort = keyof typeof SORTS;
 const isSort = (word: string): word is Sort => word in SORTS;
@@ -47,7 +47,7 @@ export interface Picture {
   links: (LinkFlows & { nodes: LinkObject['nodes']; ends: string[] })[];
 }
 
-/** What the server has to be asked for; the counters come by themselves. */
+/** Requested from the server; counters come as events. */
 interface Facts {
   lab: LabObject;
   nodes: NodeObject[];
@@ -66,7 +66,7 @@ async function ask(session: Session, lab: LabObject, { loads }: Measured): Promi
   return { lab, nodes, links, hosts };
 }
 
-/** What is measured from one message or answer to the next. */
+/** Computed from successive messages or answers. */
 interface Measured {
   traffic: Traffic;
   loads: NodeLoads;
@@ -112,7 +112,7 @@ type NodePicture = Picture['nodes'][number];
 
 const traffic = ({ sent, received }: NodePicture): number => sent.bytes_per_second + received.bytes_per_second;
 
-/** The first one comes first; nodes of which nothing is known come last. */
+/** The default order of each key; nodes without figures come last. */
 const ORDERS: Readonly<Record<Sort, (one: NodePicture, other: NodePicture) => number>> = {
   cpu: (one, other) => (other.cpu_usage_percent ?? -1) - (one.cpu_usage_percent ?? -1),
   memory: (one, other) => (other.memory_bytes ?? -1) - (one.memory_bytes ?? -1),
@@ -210,7 +210,7 @@ interface Course {
   sort: Sort;
 }
 
-/** One picture, after one interval. Answers why there is none. */
+/** Prints one picture after one interval. Returns why that is impossible. */
 async function snapshot(
   session: Session,
   lab: LabObject,

@@ -1,4 +1,4 @@
-// `labwired wait`: until nodes or the lab are in a state.
+// `labwired wait`: waits until nodes or the lab are in a state.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
@@ -13,7 +13,7 @@ const LAB_STATES = ['opened', 'closed'];
 const USUAL_SECONDS = 60;
 const POLL_MS = 250;
 
-/** Who is not in the state yet, by name. */
+/** Names of the nodes that are not in the state yet. */
 type Missing = () => Promise<string[]>;
 
 /** All nodes, or those of these names; of all, those that always run are not waited for. */

@@ -1,5 +1,4 @@
-// The main job, shown on a running server by nothing but its public API: two virtual PCs on a hub that ping each other, and what
-// a capture sees of it.
+// The demonstration, using only the public API of a running server: two virtual PCs on a hub ping each other, and a capture shows it.
 import { Failure, messageOf } from '../../failures.ts';
 import { PC1, PC2 } from '../../layout/demonstration.ts';
 import { firstFrames } from '../captures/captured-frames.ts';
@@ -16,15 +15,15 @@ const PINGS = 3;
 const FRAMES_SHOWN = 2 + 2 * PINGS;
 /** Frames of the last ping may be on their way for a moment. */
 const FRAMES_MS = 2000;
-/** A PC is given some seconds to come up. */
+/** Time for a PC to start. */
 const ANSWER_SECONDS = 20;
 /** The prompt of VPCS, with or without the name of its PC. */
 const PROMPT = promptAs('^[^\\s>]+>');
 
 /**
- * Builds the lab on the server at `url` (`http://[user:password@]host:port`), tells each step through `write`, and leaves the
- * lab running. After a failure the lab is removed again.
- * @throws Failure that says what is wrong and what to do
+ * Creates the lab on the server at `url` (`http://[user:password@]host:port`), reports each step to `write`, and leaves the lab running. On
+ * failure the lab is deleted.
+ * @throws Failure with the problem and its fix
  */
 export async function runDemo(url: string, write: (text: string) => void): Promise<void> {
   const story = new Story(write);
@@ -100,7 +99,10 @@ export async function runDemo(url: string, write: (text: string) => void): Promi
   write(thingsToTry({ server: { address, user }, lab, pc: one }));
 }
 
-/** The release of the API that the server speaks. @throws Failure when nobody answers, or something else does */
+/**
+ * The server's API release.
+ * @throws Failure if there is no answer, or it is from another program
+ */
 async function releaseOf(server: ShownServer, username: string): Promise<string> {
   const { address } = server.api;
   try {

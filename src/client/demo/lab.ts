@@ -1,4 +1,4 @@
-// The demonstration's lab on a server, made by requests of the public API that are shown before they are sent.
+// The demonstration's lab: each API request is shown before it is sent.
 import { Failure } from '../../failures.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
 import { freeName, HUB, linkToHub, type PC1 } from '../../layout/demonstration.ts';
@@ -13,7 +13,7 @@ export interface Pc {
   consolePort: number;
 }
 
-/** A server whose requests are part of the story. */
+/** A server whose requests are shown. */
 export interface ShownServer {
   api: Api;
   story: Story;
@@ -40,7 +40,7 @@ export class Lab {
     this.path = `/v2/projects/${project_id}`;
   }
 
-  /** A new, empty lab under a name that no other has. It stays open when nobody watches it. */
+  /** Creates an empty lab with an unused name. It stays open without viewers. */
   static async create(server: ShownServer): Promise<Lab> {
     const others = await request<LabObject[]>(server, 'GET', '/v2/projects');
     const name = freeName(others.map((other) => other.name));
@@ -74,7 +74,7 @@ export class Lab {
     await request(this.#server, 'DELETE', this.path);
   }
 
-  /** Where the console can be reached from here. All addresses are also the one that we have come by. */
+  /** The console's address for this client. A wildcard means the server's own address. */
   #consoleHost({ console_host: host }: NodeObject): string {
     if (['0.0.0.0', '::', '[::]'].includes(host)) return this.#server.host;
     if (isLoopback(host) && !isLoopback(this.#server.host)) {

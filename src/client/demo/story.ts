@@ -1,4 +1,4 @@
-// What the demonstration says: numbered steps, the request of each, what came of it, and how to go on.
+// The demonstration's output: numbered steps with their requests and results, and what to try next.
 import { styleText } from 'node:util';
 import type { CapturedFrame } from '../captures/captured-frames.ts';
 import { describeFrame } from '../captures/frame-line.ts';
@@ -35,7 +35,7 @@ export interface WhatRuns {
   pc: { name: string; consoleHost: string; consolePort: number };
 }
 
-/** The end: what is running now, and the next four things to try. */
+/** The end: what is running, and four things to try next. */
 export function thingsToTry({ server, lab, pc }: WhatRuns): string {
   const { hostname, port, protocol } = new URL(server.address);
   const credentials = server.user === undefined ? '' : ` -u '${server.user}'`;

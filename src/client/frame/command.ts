@@ -1,4 +1,4 @@
-// What a command of the client is: one definition, which gives its parsing, its help, the man page and the shells' completions.
+// The definition of a client command, from which its parser, help, man page and shell completions are made.
 import { parseArgs } from 'node:util';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { didYouMean, flagMistake } from '../../host/values/nearest-name.ts';
@@ -15,7 +15,7 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** What was given. */
+/** The given flags. */
 export type Values<F extends Flags> = {
   readonly [Name in keyof F]?: F[Name] extends { value: string; many: true }
     ? readonly string[]
@@ -38,9 +38,9 @@ export type Words<W extends readonly string[]> = string[] extends W
     : readonly [];
 
 export interface Verb<F extends Flags = Flags, W extends readonly string[] = readonly string[]> {
-  /** Empty for a noun that is a command by itself. */
+  /** Empty if the noun is a command itself. */
   readonly name: string;
-  /** Placeholders of the words behind it: `[LAB]` may be left out, `NODE...` is one or more. */
+  /** Placeholders of the arguments: `[LAB]` is optional, `NODE...` is one or more. */
   readonly words: W;
   readonly summary: string;
   /** Beside those that every command has. */
@@ -110,7 +110,7 @@ export interface Invocation {
 }
 
 /**
- * Understands the words behind `labwired`, whose first one is a noun.
+ * Parses the words after `labwired`, the first of which is a noun.
  * @throws WrongUsage with the fix
  */
 export function parseInvocation(nouns: readonly Noun[], given: readonly string[]): Invocation {

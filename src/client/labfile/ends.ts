@@ -1,9 +1,9 @@
-// `PC1:e0 -- SW1:2` as the two ends of a link.
+// Parses `PC1:e0 -- SW1:2` into the two ends of a link.
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { nodeKey, type WantedEnd } from './model.ts';
 
-/** The end, if it begins with the name of a node; the longest name counts, as names may have colons. */
+/** The end, if the text starts with a node's name. The longest name wins, as names may contain colons. */
 function endOf(text: string, names: readonly string[]): WantedEnd | undefined {
   let found: WantedEnd | undefined;
   for (const name of names) {

@@ -1,4 +1,4 @@
-// A lab as a server has it, as the text of a file that makes the same again.
+// Exports a lab as a lab file from which the same lab can be created.
 
 import { Document, isMap, isScalar, type Pair, parse, visit } from 'yaml';
 import { builtinProperties, findNodeKind, givenByHost, usualConsole, usualSymbol } from '../../api/kinds/kinds.ts';
@@ -26,7 +26,7 @@ import {
 import { literal } from './substitution.ts';
 import { yamlText } from './yaml-text.ts';
 
-/** What a lab has that is made without saying so. */
+/** Default settings of a lab. */
 const SETTINGS: Readonly<Record<string, unknown>> = {
   auto_close: false,
   auto_open: false,
@@ -45,7 +45,7 @@ const SETTINGS: Readonly<Record<string, unknown>> = {
 
 const USUAL_PORTS = { format: 'Ethernet{0}', segmentSize: 0 };
 
-/** Properties that say what the configuration of a node is, or where its files are: the file has those beside. */
+/** Properties that name a node's configuration or the place of its files: the lab file has those elsewhere. */
 const SAID_BESIDE = /^(startup_config|private_config|startup_script|base_script_file|node_directory|command_line)/;
 
 function propertiesOf({ node_type: type, properties }: ServerNode): Record<string, unknown> | undefined {
@@ -127,7 +127,7 @@ async function nodeText(
   }) as NodeText;
 }
 
-/** What the server writes for a virtual PC that is given no configuration, unless its administrator has changed that. */
+/** The default configuration of a virtual PC, unless an administrator has changed it. */
 function usualConfig({ node_type: type, name }: ServerNode): string | undefined {
   const base = findNodeKind(type) && builtinProperties(type as NonNullable<NodeText['type']>)['base_script_file'];
   const text = typeof base === 'string' ? asset(`configs/${base}`) : undefined;
@@ -166,13 +166,13 @@ const named = (nodes: readonly ServerNode[]): string => {
   return `${names.join(', ')}${nodes.length > 5 ? ` and ${nodes.length - 5} more` : ''}`;
 };
 
-/** Nodes that keep more on their host than the file has: disks, or what they have written themselves. */
+/** Nodes with more data on their host than the lab file can have: disks, or files that they have written. */
 const keepsFiles = ({ node_type: type }: ServerNode): boolean => {
   const { images, linksLeadInside, staysOnHost } = findNodeKind(type) ?? {};
   return Boolean(images ?? linksLeadInside ?? staysOnHost);
 };
 
-/** What this lab has and its file has not, each as a sentence. */
+/** What the lab file leaves out, one sentence each. */
 async function leftOut(api: Api, { object, nodes, links }: ServerLab): Promise<string[]> {
   const snapshots = await api.get<unknown[]>(`${labPath(object)}/snapshots`);
   const [keeping, spaced] = [nodes.filter(keepsFiles), nodes.filter(({ name }) => name.includes(' '))];
@@ -203,17 +203,17 @@ async function checksText(api: Api, { object }: ServerLab, variables: LabText['v
 }
 
 export interface ExportOptions {
-  /** With the numbers of consoles, which are to stay. */
+  /** Includes console port numbers, to keep them. */
   consoles?: boolean | undefined;
 }
 
 export interface Exported {
   text: string;
-  /** What is not in it, each as a sentence. */
+  /** What the file leaves out, one sentence each. */
   leftOut: string[];
 }
 
-/** The file of a lab, whose files can be read: it is open. */
+/** Exports a lab, which must be open so that its files can be read. */
 export async function exportText(api: Api, state: ServerLab, options: ExportOptions = {}): Promise<Exported> {
   const { object, nodes, drawings } = state;
   const links = state.links.filter(isWhole);

@@ -1,4 +1,4 @@
-// What is to be done to the nodes of a lab, and to their files.
+// Plans changes of a lab's nodes and their files.
 
 import { builtinProperties, effectOf, usualSymbol } from '../../api/kinds/kinds.ts';
 import { nodeRequest } from '../../controller/templates/node-request.ts';
@@ -66,7 +66,7 @@ function members(node: WantedNode, label?: ServerNode['label']): { member: strin
   ].filter(({ value }) => value !== undefined);
 }
 
-/** Orders and delays that are not told are 0. */
+/** Start orders and delays default to 0. */
 const UNTOLD: Readonly<Record<string, unknown>> = { start_order: 0, start_delay: 0 };
 
 function changeOf(node: WantedNode, is: ServerNode): Change | undefined {
@@ -98,7 +98,7 @@ function changeOf(node: WantedNode, is: ServerNode): Change | undefined {
   };
 }
 
-/** What a node is made of: one request, so that it is there as a whole or not at all. */
+/** The request that creates a node, completely or not at all. */
 function creationOf(
   node: WantedNode,
   { template, at, id }: { template: Template | undefined; at: Point; id: string },
@@ -139,7 +139,10 @@ function creationOf(
   };
 }
 
-/** What templates make of nodes may not fit what the file says beside. @throws LabFileMistakes */
+/**
+ * Checks the file's settings against templates.
+ * @throws LabFileMistakes
+ */
 function mustFitTemplates(lab: WantedLab, templates: ReadonlyMap<WantedNode, Template>): void {
   const mistakes = [...templates].flatMap(([node, template]) =>
     wrongSettings(template.template_type, node, node.origin.path, baseOf(template)).map(({ path, of, message }) => ({
@@ -152,19 +155,19 @@ function mustFitTemplates(lab: WantedLab, templates: ReadonlyMap<WantedNode, Tem
   if (once.length > 0) throw new LabFileMistakes(lab.file, once);
 }
 
-/** What a template makes, wherever it is made. */
+/** What a template sets on any host. */
 export function baseOf(template: Template): Base {
   return nodeRequest({ ...template, compute_id: template.compute_id ?? 'local' }, { x: 0, y: 0, compute_id: 'local' });
 }
 
 export interface NodePlan {
   changes: Change[];
-  /** What each node of the file is on the server; undefined where it is still to be made. */
+  /** The server's node for each node of the file; undefined if not created yet. */
   found: Map<string, ServerNode | undefined>;
   templates: ReadonlyMap<WantedNode, Template>;
 }
 
-/** @throws Failure for a template that there is not, and for what does not fit it */
+/** @throws Failure for a missing template, or settings that do not fit it */
 export function planNodes(lab: WantedLab, state: ServerLab, all: readonly Template[]): NodePlan {
   const templates = new Map(
     lab.nodes.flatMap((node) => (node.template === undefined ? [] : [[node, templateOf(lab, node, all)] as const])),
@@ -212,7 +215,7 @@ export function planNodes(lab: WantedLab, state: ServerLab, all: readonly Templa
   return { changes, found, templates };
 }
 
-/** Why a node has to be made anew: nothing makes one into the other. */
+/** Why a node must be replaced: this cannot be changed. */
 function anotherMake(node: WantedNode, is: ServerNode, template: Template | undefined): Difference | undefined {
   const type = template?.template_type ?? node.type;
   if (type !== is.node_type) return { member: 'type', is: is.node_type, wanted: type };
@@ -222,8 +225,7 @@ function anotherMake(node: WantedNode, is: ServerNode, template: Template | unde
 }
 
 /**
- * Where new nodes stand. The whole lab is laid out for it, so that one which is made in two goes looks like one made in one; what stands
- * in the way by now is gone round.
+ * Positions of new nodes. The whole lab is laid out, so that creating it in two steps gives the same result; occupied places are avoided.
  */
 function placesOf(lab: WantedLab, fresh: readonly WantedNode[], standing: readonly Point[]): Map<string, Point> {
   const given = lab.nodes.flatMap(({ at }) => (at ? [{ x: at[0], y: at[1] }] : []));

@@ -1,4 +1,4 @@
-// What stands for more than itself in a file: `{1..20}` in a name, and `${NAME}` in a text.
+// Expands `{1..20}` in names and `${NAME}` in texts.
 import { Failure } from '../../failures.ts';
 
 export type Values = Readonly<Record<string, string | number | boolean | null>>;
@@ -63,7 +63,7 @@ function meaningOf(expression: string, values: Values): string | number | boolea
 }
 
 /**
- * A value with all of its texts filled in. A text that is nothing but a placeholder becomes what that stands for, such as a number.
+ * Fills in all texts of a value. A text that is only a placeholder becomes its value, such as a number.
  * @throws Failure `invalid`
  */
 export function filled<T>(value: T, values: Values): T {

@@ -1,4 +1,4 @@
-// The ends of links as people write them: `PC1:e0`, or `PC1` alone where that says enough.
+// Parses the ends of links: `PC1:e0`, or just `PC1` if that is unambiguous.
 
 import type { Port } from '../../api/kinds/port.ts';
 import { Failure } from '../../failures.ts';
@@ -132,6 +132,6 @@ export function portsToJoin(
     const other = second.find((port) => port.link_type === one.link_type && port !== one);
     if (other) return [one, other];
   }
-  // The server says what is wrong with them.
+  // The server reports the error.
   return [first[0]!, second[0]!];
 }

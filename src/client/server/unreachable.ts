@@ -1,4 +1,4 @@
-// Why a server cannot be reached, as a person can use it.
+// Explains why a server cannot be reached.
 import { messageOf, systemCode } from '../../failures.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPIPE: 'it closed the connection.',
 };
 
-/** A part of a sentence, behind `... cannot be reached: `. */
+/** The reason, for a sentence that starts with `... cannot be reached: `. */
 export function whyUnreachable(cause: unknown): string {
   const code = systemCode(cause) ?? '';
   const known = REASONS[code];

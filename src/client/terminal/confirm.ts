@@ -1,11 +1,11 @@
-// Asks a person before something is taken away.
+// Asks the user before something is deleted.
 import { createInterface } from 'node:readline/promises';
 import { Failure } from '../../failures.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
 
 /**
- * Returns when a person at the terminal says yes, or has said so by `--yes`.
- * @throws Failure when nobody does
+ * Returns if the user agrees or has given `--yes`.
+ * @throws Failure otherwise
  */
 export async function confirm(question: string, yes: boolean): Promise<void> {
   if (yes) return;

@@ -1,22 +1,21 @@
-// What the settings of nodes and templates are for, for the OpenAPI document and the forms that are made of it: one text for a
-// node, a template and every kind that has the setting. Beside the schemas, so that a daemon that is never asked for the document
-// does not hold it.
+// Texts for settings of nodes and templates, in the OpenAPI document and the forms made from it; shared by all kinds that have the setting.
+// Loaded only for the document.
 
 import { effectOf, READ_ONLY_PROPERTIES } from '../../api/kinds/kinds.ts';
 import type { Json } from '../../events/json.ts';
 
 export interface SettingWords {
-  /** What a form calls it. */
+  /** Label in a form. */
   title: string;
   description?: string;
   unit?: string;
-  /** Its text may have several lines. */
+  /** Multi-line text. */
   lines?: true;
-  /** It names an image of its kind. */
+  /** Names an image of its kind. */
   images?: true;
-  /** Nodes that have its default do not have the member; a form shows it all the same. */
+  /** Nodes with the default omit the member; a form shows it anyway. */
   absent?: true;
-  /** A form does not show what is typed. */
+  /** Hidden input. */
   secret?: true;
 }
 
@@ -42,7 +41,7 @@ const drive = (letter: string) => ({
   [`hd${letter}_disk_image_md5sum`]: words(`Checksum of disk ${letter.toUpperCase()}`, 'MD5.'),
 });
 
-/** By the group that a form shows them in, and by name, both in the order of a form; without a group first. */
+/** By form group and name, in the form's order; those without a group first. */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> = {
   '': {
     template_type: words('Type', 'Kind of its nodes; it cannot be changed later.'),
@@ -202,7 +201,7 @@ const GROUP_OF = new Map(
 const SETTINGS: Readonly<Record<string, SettingWords>> = Object.assign({}, ...Object.values(GROUPS));
 const ORDER = Object.keys(SETTINGS);
 
-/** Where a kind means something else by a name. */
+/** Kinds where a name has another meaning. */
 const OF_KIND: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> = {
   dynamips: {
     image: words('Image', 'File of the IOS image.', { images: true }),
@@ -211,24 +210,24 @@ const OF_KIND: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> 
   virtualbox: { ram: words('Memory', "0 leaves the machine's own.", { unit: 'MiB' }) },
 };
 
-/** What a setting is for, of a kind of node. */
+/** The text for a setting of a kind of node. */
 export function settingWords(kind: string | undefined, name: string): SettingWords | undefined {
   return OF_KIND[kind ?? '']?.[name] ?? SETTINGS[name];
 }
 
-/** Clients may send these members back; they change nothing. */
+/** Clients may send these back; they are ignored. */
 const READ_ONLY: ReadonlySet<string> = new Set([...READ_ONLY_PROPERTIES, 'template_id', 'builtin', 'halt_reason']);
 
-/** The bodies whose members are such settings. */
+/** Bodies that contain such settings. */
 const BODIES =
   /^\/v2\/(compute\/projects\/\{project_id\}\/\w+\/nodes|projects\/\{project_id\}\/nodes|templates|computes)(\/|$)/;
 const KIND = /^\/v2\/compute\/projects\/\{project_id\}\/(\w+)\/nodes/;
 
-/** The schema of a body of the route with this pattern, with its settings described. */
+/** The route's body schema with texts for its settings. */
 export function describedBody(schema: Node, pattern: string): Node {
   if (!BODIES.test(pattern)) return schema;
   const type = KIND.exec(pattern)?.[1];
-  // Of a template its type says the kind; its settings count for nodes that are made later.
+  // A template's type gives the kind; its settings apply to nodes created later.
   return type === undefined ? described(schema, kindOfTemplate(schema)) : described(schema, type, true);
 }
 
@@ -239,7 +238,7 @@ function kindOfTemplate({ properties }: Node): string | undefined {
   return isNode(type) && typeof type['const'] === 'string' ? type['const'] : undefined;
 }
 
-/** The schema with its settings described, those within lists, too. `kind` is the type of the node, if `ofNode`, or of the template. */
+/** Adds texts to the schema, also within lists. `kind` is the type of the node, if `ofNode`, or of the template. */
 function described(schema: Node, kind: string | undefined, ofNode = false): Node {
   const result: Node = { ...schema };
   for (const member of ['oneOf', 'anyOf', 'prefixItems'] as const) {
