@@ -7,16 +7,17 @@ import { CREDENTIALS, type Credentials } from './credentials.ts';
 import { FIREFOX, IS_FIREFOX, launchFirefox } from './firefox.ts';
 import { tellUnanswered, watchRequests } from './unanswered.ts';
 
-/** The headless shell first: the same pages take a quarter less of the processor than in the whole browser. */
-const PLACES = [
-  '/usr/bin/chromium-headless-shell',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-];
+/** The whole browser, for what its headless shell does not do, such as forgetting a password of HTTP Basic that was refused. */
+export const WHOLE_CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  (path) => existsSync(path),
+);
+
+/** Shows the same pages, and takes a quarter less of the processor. */
+const HEADLESS_SHELL = '/usr/bin/chromium-headless-shell';
 
 /** Where the browser is; undefined if there is none. */
-export const CHROMIUM = process.env['LABWIRE_CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
+export const CHROMIUM =
+  process.env['LABWIRE_CHROMIUM'] ?? (existsSync(HEADLESS_SHELL) ? HEADLESS_SHELL : WHOLE_CHROMIUM);
 
 /** A reason to skip tests that need a browser, or false. */
 export const WITHOUT_BROWSER = IS_FIREFOX
