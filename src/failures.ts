@@ -1,6 +1,6 @@
-// The expected errors of the domain. http/app/errors.ts is the only place that maps them to status codes.
+// What the domain may answer instead of success. The closed union below becomes status codes in one place (http/app/errors.ts).
 
-/** All kinds of expected errors. */
+/** Every way in which a domain verb can fail in a foreseen manner. */
 export type FailureCode =
   | 'invalid' // the request makes no sense as it stands: 400
   | 'unauthorized' // 401
@@ -15,14 +15,14 @@ export type FailureCode =
   | 'out-of-space'; // 507
 
 export interface FailureDetails {
-  /** Class name for the member `exception` in release 2.2.57, such as `VPCSError`. */
+  /** Class name that release 2.2.57 gives in the member `exception`, such as `VPCSError`. */
   exception?: string;
-  /** Name of a missing image; the response then has the release's `exception` for it. */
+  /** Name of an image that is missing; the answer then has the release's `exception` for that. */
   image?: string;
   cause?: unknown;
 }
 
-/** An expected error. Its message is shown to the client, so it names the member and the fix. */
+/** A foreseen failure of a domain verb; its message goes to the client, so it names the field and the fix. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly exception: string | undefined;
@@ -37,15 +37,12 @@ export class Failure extends Error {
   }
 }
 
-/** The message of any thrown value. */
+/** The text of anything thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** The `code` of a system error (`ENOENT`, `EADDRINUSE` ...), if any. */
+/** The `code` of a system error (`ENOENT`, `EADDRINUSE` ...), if it has one. */
 export function systemCode(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
 }
-
-/** `.catch(ignore)`: the following code does not depend on success. */
-export const ignore = (): void => {};

@@ -1,4 +1,4 @@
-// `labwired password`: changes the password of the account in the state directory.
+// `labwired password`: another password for the account of a state directory.
 
 import type { Config } from '../config/schema.ts';
 import { Failure } from '../failures.ts';
@@ -14,7 +14,7 @@ export interface PasswordCommand {
   generate: boolean;
 }
 
-/** Shorter passwords can be guessed. */
+/** Fewer characters are guessed. */
 const LEAST = 8;
 
 async function newPassword(): Promise<string> {
@@ -23,14 +23,14 @@ async function newPassword(): Promise<string> {
     throw new Failure('invalid', `A password has at least ${LEAST} characters; --generate makes one.`);
   }
   if (process.stdin.isTTY && (await askSecret('The same again: ')) !== password) {
-    throw new Failure('invalid', 'The passwords differ; nothing was changed.');
+    throw new Failure('invalid', 'The two are not the same; nothing was changed.');
   }
   return password;
 }
 
 /**
- * Sets user and password; a running server uses them at once. Returns the output.
- * @param sudoUser the user who called sudo
+ * Sets user and password; a running server takes them at once. Answers what to print.
+ * @param sudoUser who has become root by sudo
  */
 export async function setPassword(
   { Server, state }: Config,

@@ -1,11 +1,8 @@
-// Runs commands on the state directory as its owner, because the server could not access files that root creates there.
+// Commands that work on the state directory do so as its owner: what root wrote there the server could neither read nor write.
 import { stat } from 'node:fs/promises';
 import { Failure, systemCode } from '../failures.ts';
 
-/**
- * Switches from root to the user who owns the state directory, for the rest of the process. A missing directory has no owner yet.
- * @throws Failure for other users
- */
+/** Root becomes the user whose state directory it is, for good. One that is not there has no owner yet. @throws Failure for others */
 export async function becomeOwner(state: string): Promise<void> {
   const found = await stat(state).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined;

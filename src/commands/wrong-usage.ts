@@ -1,4 +1,4 @@
-// A command line error, which has its own exit code.
+// A mistake in a command line, which has an exit code of its own.
 import { Failure } from '../failures.ts';
 
 /** Exit code for it. */

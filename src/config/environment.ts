@@ -1,26 +1,26 @@
-// The process environment, read once. No other module reads process.env.
+// The environment of this process, read once. No other module reads process.env.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type ConfigSources, usualSockets } from './load.ts';
 
 export interface ProcessEnvironment {
   sources: Pick<ConfigSources, 'environment' | 'workingDirectory' | 'home'>;
-  /** systemd's notification socket and watchdog; see host/processes/systemd-notify.ts. */
+  /** Where systemd wants to hear of our state; see host/processes/systemd-notify.ts. */
   notify: { socket: string | undefined; watchdogMicroseconds: string | undefined; watchdogPid: string | undefined };
   /** Standard error is journald. */
   journal: boolean;
-  /** Directory for unpacked addons, if set. */
+  /** Directory in which addons may be put down, when one is named. */
   addonDirectory: string | undefined;
-  /** The user who called sudo. */
+  /** Who has become root by sudo. */
   sudoUser: string | undefined;
-  /** The server and lab for the commands of src/client. */
+  /** Which server and lab the commands of src/client are about. */
   client: {
     server: string | undefined;
     lab: string | undefined;
     context: string | undefined;
     /** The file that keeps contexts. */
     contexts: string;
-    /** Environment variables of the shell, for files that refer to them. */
+    /** What the shell has set, for files that refer to it. */
     variables: Readonly<Record<string, string | undefined>>;
     sockets: readonly string[];
   };
@@ -50,7 +50,7 @@ export function processEnvironment(): ProcessEnvironment {
   };
 }
 
-/** Commands also work in a deleted directory. */
+/** In a directory that was removed commands work, too. */
 function workingDirectory(): string {
   try {
     return process.cwd();

@@ -1,4 +1,4 @@
-// Parses INI configuration files: sections in brackets, `key = value`, comments after # or ; at the start of a line.
+// The INI form of configuration files: sections in brackets, `key = value`, comments after # or ; at the start of a line.
 
 /** One `key = value` and where it stands, for messages. */
 export interface IniEntry {
@@ -10,7 +10,7 @@ export interface IniEntry {
 
 export interface IniText {
   entries: IniEntry[];
-  /** Invalid lines and why. */
+  /** Lines that are neither, with what is wrong. */
   problems: { line: number; problem: string }[];
 }
 

@@ -1,15 +1,35 @@
-// Long operations that clients can watch and cancel, such as imports and uploads: the running ones, those that have ended recently, and
-// their progress events.
+// Long work that clients can watch and cancel: openings, imports, uploads ... One list of what is under way and of what has ended a
+// moment ago, told piece by piece.
 import { randomUUID } from 'node:crypto';
-import type { OperationObject } from '../api/objects.ts';
 import { Failure, messageOf } from '../failures.ts';
 import { ongoing, type Progress, type ProgressUnit, within } from '../host/values/progress.ts';
+
+export type OperationState = 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled';
+
+/** What clients see. */
+export interface OperationObject {
+  operation_id: string;
+  /** `open`, `import`, `export`, `duplicate`, `snapshot`, `restore`, `idlepc`, `upload` or `pull`. */
+  kind: string;
+  /** What it is done to: the name of a project, snapshot, file or image. */
+  name: string;
+  project_id: string | null;
+  done: number;
+  /** Null while it is not known. */
+  total: number | null;
+  unit: ProgressUnit | null;
+  state: OperationState;
+  /** Whether it still can be cancelled. */
+  cancellable: boolean;
+  /** What is being done; of one that failed, why. */
+  message: string;
+}
 
 export interface Wanted {
   kind: string;
   name: string;
   projectId?: string | undefined;
-  /** Chosen by the client to recognize its operation. */
+  /** Chosen by the client, so that it knows the operation again. */
   id?: string | undefined;
 }
 
@@ -17,14 +37,14 @@ export type OperationAction = 'operation.started' | 'operation.progress' | 'oper
 
 export interface OperationsOptions {
   tell: (action: OperationAction, operation: OperationObject) => void;
-  /** How long (ms) an ended operation stays listed. */
+  /** Milliseconds for which one that has ended is listed. */
   keptMs?: number;
 }
 
-/** Least time (ms) between two progress events of an operation. */
+/** Milliseconds between two messages about one operation. */
 const PACE_MS = 250;
 const KEPT_MS = 60_000;
-/** Maximum ended operations in the list. */
+/** Listed after their end; more is no use to anybody. */
 const MOST_KEPT = 100;
 
 export class Operation implements Progress {
@@ -32,7 +52,7 @@ export class Operation implements Progress {
   readonly #wanted: Wanted;
   readonly #tell: (action: OperationAction) => void;
   readonly #abort = new AbortController();
-  #state: OperationObject['state'] = 'running';
+  #state: OperationState = 'running';
   #cancellable = true;
   #message = '';
   #done = 0;
@@ -86,7 +106,7 @@ export class Operation implements Progress {
     this.#changed();
   }
 
-  /** Sets count and total to values counted elsewhere. */
+  /** Brings count and total to what somebody else has counted. */
   set(done: number, total: number, unit: ProgressUnit): void {
     this.#unit = unit;
     this.#done = done;
@@ -110,7 +130,7 @@ export class Operation implements Progress {
     this.#changed();
   }
 
-  /** @throws Failure `conflict` if it is too late to cancel */
+  /** @throws Failure `conflict` when it is too late */
   cancel(): void {
     if (this.#state === 'cancelling') return;
     if (this.isOver) throw new Failure('conflict', 'operation_id: the operation has ended already.');
@@ -122,19 +142,16 @@ export class Operation implements Progress {
     this.#abort.abort(this.#cancelled());
   }
 
-  /** Cancels the operation if possible. */
+  /** Cancels it if that is still possible. */
   giveUp(): void {
     if (this.#cancellable && this.#state === 'running') this.cancel();
   }
 
-  /**
-   * Ends the operation; a second call does nothing.
-   * @returns the error for the client
-   */
+  /** Nothing happens the second time. @returns what whoever asked for it is to be told */
   end(...[thrown]: [thrown?: unknown]): unknown {
     if (this.isOver) return thrown;
     const failed = thrown !== undefined;
-    // If the work finished although it was cancelled, the operation counts as done.
+    // What was cancelled too late is done.
     const cancelled = failed && this.signal.aborted;
     this.#state = cancelled ? 'cancelled' : failed ? 'failed' : 'done';
     if (failed && !cancelled) {
@@ -171,25 +188,19 @@ export class Operations {
     this.#options = options;
   }
 
-  /** Running and recently ended operations, oldest first. */
+  /** Those under way and those that have ended a moment ago, the oldest first. */
   list(): OperationObject[] {
     return [...this.#operations.values()].map((operation) => operation.json());
   }
 
-  /**
-   * @throws Failure `conflict` if it is too late to cancel
-   * @returns whether there is such an operation
-   */
+  /** @throws Failure `conflict` when it is too late; @returns whether there is such an operation */
   cancel(id: string): boolean {
     const operation = this.#operations.get(id);
     operation?.cancel();
     return operation !== undefined;
   }
 
-  /**
-   * Starts an operation, which the caller must end.
-   * @throws Failure `conflict` if the id is taken
-   */
+  /** Whoever begins one ends it. @throws Failure `conflict` for an identifier that is taken */
   begin(wanted: Wanted): Operation {
     const known = wanted.id === undefined ? undefined : this.#operations.get(wanted.id);
     if (known && !known.isOver) {
@@ -198,7 +209,7 @@ export class Operations {
         `X-Operation-Id: ${known.id} is the identifier of another operation; make a new one.`,
       );
     }
-    // Cancelled when the client loses its right to the request.
+    // Whoever loses the right to the request that it is part of has it cancelled.
     const { signal } = ongoing();
     const giveUp = (): void => operation.giveUp();
     const operation = new Operation(wanted, (one, action) => {
@@ -215,10 +226,7 @@ export class Operations {
     return operation;
   }
 
-  /**
-   * Runs `work` as an operation, which the work gets by `ongoing`.
-   * @throws Failure `conflict` if it was cancelled
-   */
+  /** Does something long; what it does finds the operation with `ongoing`. @throws Failure `conflict` when it was cancelled */
   async run<T>(wanted: Wanted, work: (operation: Operation) => Promise<T>): Promise<T> {
     const operation = this.begin(wanted);
     try {

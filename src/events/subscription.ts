@@ -1,24 +1,24 @@
-// A listener's bounded queue. A listener that is too slow is ended with a reason; no message is skipped silently.
+// A listener's queue: bounded, emptied at the listener's own pace. One that cannot keep up is ended and told why, never skipped in silence.
 import type { Message } from './message.ts';
 
-/** Maximum queued messages: minutes of a busy lab, a few MiB at most. */
+/** Messages that may wait for one listener: minutes of a busy lab, a few MiB at most. */
 const QUEUE_LIMIT = 10_000;
 
-/** Result of `take`: the next message, a timeout without messages, or the end with its reason. */
+/** What `take` gives: the next message, that nothing came for a while, or that it is over and why. */
 export type Taken = { kind: 'message'; message: Message } | { kind: 'silence' } | { kind: 'end'; reason: string };
 
-/** The numbering of a bus's events: `<epoch>-<sequence>`. */
+/** How the events of a bus are numbered: `<epoch>-<sequence>`. */
 export interface Numbering {
   epoch: string;
-  /** Number of the last event. */
+  /** The number of the last event. */
   position: () => number;
 }
 
-/** Events that a returning listener has missed and that are no longer kept. */
+/** What a listener that came back has missed and cannot be told any more. */
 export interface Gap {
-  /** The number that the listener gave. */
+  /** The number that it named. */
   since: string;
-  /** The number after which it receives everything. */
+  /** The number from which on it hears everything. */
   position: string;
 }
 
@@ -26,19 +26,19 @@ export interface SubscriptionParts {
   projectId: string | undefined;
   numbering: Numbering | undefined;
   hearsPassing: boolean;
-  /** Whether the listener may receive a message; all if not given. */
+  /** Whether its listener may be told this; everything without it. */
   admits?: ((message: Message) => boolean) | undefined;
-  /** Called for each message taken. */
+  /** Called for each message that its listener takes. */
   taken: (message: Message) => void;
-  /** Called at the end. */
+  /** Called when it is over. */
   forget: () => void;
 }
 
 export class Subscription {
   readonly projectId: string | undefined;
-  /** Set for a listener that can resume. */
+  /** Of a listener that wants to be able to come back. */
   readonly numbering: Numbering | undefined;
-  /** Whether the listener receives transient events, too. */
+  /** Of one that asked for what is not kept, too. */
   readonly hearsPassing: boolean;
   gap: Gap | undefined;
   #queue: Message[] = [];
@@ -55,14 +55,14 @@ export class Subscription {
     this.hearsPassing = parts.hearsPassing;
   }
 
-  /** Whether the event is for this listener: of its project or of none, and allowed. */
+  /** Whether the event is of its project, or of none, and one that its listener may be told. */
   wants(message: Message): boolean {
     const { projectId } = message;
     const isMeant = this.projectId === undefined || projectId === undefined || this.projectId === projectId;
     return isMeant && this.admits(message);
   }
 
-  /** Whether the listener may receive the message. */
+  /** Whether its listener may be told this. */
   admits(message: Message): boolean {
     return this.#parts.admits?.(message) ?? true;
   }
@@ -82,7 +82,7 @@ export class Subscription {
     this.#arrived?.();
   }
 
-  /** Ends the subscription; queued messages are still delivered. */
+  /** Ends the subscription; what already waits is still delivered. */
   end(reason = ''): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
@@ -91,13 +91,13 @@ export class Subscription {
     this.#arrived?.();
   }
 
-  /** Calls `arrived` synchronously at each `push` and at the end, for use with {@link takeAll}. */
+  /** Calls `arrived` within each `push`, and at the end; for who takes by {@link takeAll}. */
   onArrival(arrived: () => void): void {
     this.#arrived = arrived;
     if (this.#queue.length > this.#head || this.#ended !== undefined) arrived();
   }
 
-  /** Takes the queued messages, at most `most`. */
+  /** What waits now, at most so many messages. */
   takeAll(most: number): Message[] {
     const end = Math.min(this.#queue.length, this.#head + most);
     const taken = this.#queue.slice(this.#head, end);
@@ -110,12 +110,12 @@ export class Subscription {
     return taken;
   }
 
-  /** The reason of the end, once all messages are taken; undefined before. */
+  /** Why it is over, when everything has been taken; undefined while it is not. */
   get reasonOfEnd(): string | undefined {
     return this.#head === this.#queue.length ? this.#ended : undefined;
   }
 
-  /** The next message, or `silence` after `patience` milliseconds without one. */
+  /** The next message, or `silence` when `patience` milliseconds pass without one. */
   async take(patience: number): Promise<Taken> {
     if (this.#head === this.#queue.length && this.#ended === undefined) await this.#arrival(patience);
     if (this.#head < this.#queue.length) {

@@ -1,8 +1,8 @@
-// Shared memory that carries capture records from the worker to the main thread and back, without copying or allocating.
+// Memory in which records go from the worker to the main thread and, emptied, back: no byte is copied and nothing is allocated.
 
 import type { CaptureStatistics } from './model.ts';
 
-/** The header: the capture's number and its statistics at handover. */
+/** Before the records: whose the chunk is, and the capture's figures when it was handed over. */
 const HEADER_BYTES = 64;
 const RECORDS_BYTES = 256 << 10;
 const LENT = 1;
@@ -20,12 +20,12 @@ export class CaptureChunk {
     this.#figures = new Float64Array(memory, 8, 4);
   }
 
-  /** Whether the main thread holds the chunk. */
+  /** Whether the main thread has it. */
   get lent(): boolean {
     return Atomics.load(this.#state, 0) === LENT;
   }
 
-  /** Hands the chunk to the main thread (called by the worker). */
+  /** The worker hands it over. */
   lend({ frames, bytes, drops, filtered }: CaptureStatistics): void {
     this.#figures[0] = frames;
     this.#figures[1] = bytes;
@@ -34,13 +34,13 @@ export class CaptureChunk {
     Atomics.store(this.#state, 0, LENT);
   }
 
-  /** Returns the chunk to the worker (called by the main thread). */
+  /** The main thread gives it back. */
   release(): void {
     Atomics.store(this.#state, 0, 0);
   }
 
   statistics(): CaptureStatistics {
-    const [frames = 0, bytes = 0, drops = 0, filtered = 0] = this.#figures;
+    const [frames, bytes, drops, filtered] = this.#figures as unknown as [number, number, number, number];
     return { frames, bytes, drops, filtered };
   }
 }

@@ -1,4 +1,4 @@
-// The record encoding of each capture format.
+// How the records of a capture look, by format.
 
 import type { CaptureFormat } from '../store/captures.ts';
 import type { CaptureEncoding } from './capture-encoding.ts';
@@ -11,7 +11,7 @@ export const ENCODINGS: Record<CaptureFormat, CaptureEncoding> = {
   pcapng,
 };
 
-/** Total size of the whole records within the first `limit` bytes. */
+/** Bytes of the whole records within the first `limit` bytes. */
 export function wholeRecords(encoding: CaptureEncoding, records: Uint8Array, limit: number): number {
   const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
   let end = 0;

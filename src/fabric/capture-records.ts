@@ -1,21 +1,21 @@
-// Reads records of capture files piece by piece: pcap in both byte orders and time units, and pcapng.
+// Reads the records of capture files, a piece at a time: pcap in both byte orders and with either kind of times, and pcapng.
 import type { RecordTime } from './capture-encoding.ts';
 
-/** A capture file, read from its beginning. */
+/** A file, from its beginning. */
 export interface CaptureBytes {
-  /** Reads the next bytes into `target` at `offset` and returns their number, 0 at the end. */
+  /** Reads what comes next into `target` from `offset` on; answers how many bytes, 0 at the end. */
   read(target: Buffer, offset: number): Promise<number>;
   close(): Promise<void>;
 }
 
 export interface CaptureRecord extends RecordTime {
-  /** Link type number. */
+  /** Number of the link type. */
   linkType: number;
-  /** Length of the frame on the link in bytes. */
+  /** Bytes that the frame had on the link. */
   length: number;
-  /** The captured bytes; valid until more is read. */
+  /** What was kept of it: good until more is read. */
   frame: Buffer;
-  /** The pcapng flags, which include the direction; undefined if the format has none. */
+  /** The flags of pcapng, with its direction; undefined where the format has none. */
   flags: number | undefined;
 }
 
@@ -25,18 +25,18 @@ const PCAP_HEADER_BYTES = 24;
 const RECORD_HEADER_BYTES = 16;
 const [SECTION, INTERFACE, PACKET] = [0x0a0d0d0a, 1, 6];
 const BYTE_ORDER = 0x1a2b3c4d;
-/** Smallest block: type, length, minimal content, length. */
+/** Type, length, the least content, length. */
 const LEAST_BLOCK_BYTES = 12;
 const PACKET_HEADER_BYTES = 28;
 const [RESOLUTION_OPTION, FLAGS_OPTION] = [9, 2];
-/** A longer record is treated as damage. */
+/** A record that claims more is a damaged one. */
 const LARGEST_BYTES = 4 << 20;
-/** Later times in nanoseconds do not fit 64 bits. */
+/** Nanoseconds of later times do not fit 64 bits. */
 const LATEST_SECOND = 2n ** 34n;
 
 interface Interface {
   linkType: number;
-  /** Time units per second. */
+  /** Units of its times in a second. */
   perSecond: bigint;
 }
 
@@ -49,29 +49,29 @@ export class CaptureRecords {
   #end = 0;
   #format: 'pcap' | 'pcapng' | undefined;
   #isLittle = true;
-  /** Nanoseconds per time unit (pcap). */
+  /** Nanoseconds of a unit of the times of pcap. */
   #unit = 1;
-  /** Interfaces of the current pcapng section; exactly one for pcap. */
+  /** Those of the section of pcapng; of pcap the one. */
   #interfaces: Interface[] = [];
   #damage: string | undefined;
 
-  /** @param pieceBytes size of the read buffer; it grows only for a longer record */
+  /** @param pieceBytes so many are read at a time, and held; more only for a record that is longer */
   constructor(bytes: CaptureBytes, pieceBytes: number) {
     this.#bytes = bytes;
     this.#buffer = Buffer.alloc(pieceBytes);
   }
 
-  /** What is wrong at the point where reading ended. Undefined for a good file, or if only the last record is incomplete. */
+  /** What is wrong where reading ended; undefined for a file that is good, or whose last record is not whole (yet). */
   get damage(): string | undefined {
     return this.#damage;
   }
 
-  /** Link types known up to now, including those of files without frames. */
+  /** Link types that are known so far: those of a file without frames, too. */
   get linkTypes(): readonly number[] {
     return this.#interfaces.map(({ linkType }) => linkType);
   }
 
-  /** The next record that is in memory. Undefined: call `fill` first. */
+  /** The next record, as far as it has been read; undefined: `fill` has to be asked for more. */
   take(): CaptureRecord | undefined {
     for (;;) {
       if (this.#damage !== undefined) return undefined;
@@ -83,7 +83,7 @@ export class CaptureRecords {
     }
   }
 
-  /** Reads more and overwrites earlier records. False: nothing more can be read. */
+  /** Reads more. False: there is no more that could be understood. What was taken before is overwritten. */
   async fill(): Promise<boolean> {
     if (this.#damage !== undefined) return false;
     this.#buffer.copyWithin(0, this.#begin, this.#end);
@@ -117,7 +117,7 @@ export class CaptureRecords {
     this.#damage = reason;
   }
 
-  /** Detects the format and skips the header of pcap. */
+  /** Finds out which format it is; passes the header of pcap. */
   #header(): undefined {
     if (this.#left < 4) return;
     this.#isLittle = true;
@@ -201,7 +201,7 @@ export class CaptureRecords {
     };
   }
 
-  /** The offset of an option's value within the block, whose options begin at `from`. */
+  /** Where the value of an option begins, from the beginning of the block; its options begin at `from`. */
   #option(wanted: number, from: number, length: number): number | undefined {
     for (let at = from; at + 8 <= length - 4; ) {
       const [code, bytes] = [this.#half(at), this.#half(at + 2)];

@@ -1,4 +1,4 @@
-// The fabric's interface to the rest of the program: devices in memory, ports and cables. Frames are moved by worker threads.
+// The fabric as the rest of the program sees it: devices in memory, ports and their cables. The frames move in worker threads.
 
 import { EventEmitter } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -38,20 +38,20 @@ export {
 } from './model.ts';
 
 interface FabricEvents {
-  /** A capture ended because its file could not be written. The cable is unaffected. */
+  /** A capture has ended, as its file could not be written; the cable does not mind. */
   'capture-failed': [{ port: FabricPort; file: string; failure: Failure }];
-  /** A worker crashed; an identical new one is starting. */
+  /** A thread has died; a new one is built like it. */
   crashed: [Crash];
-  /** A worker was rebuilt. Frames of that time are lost, learned addresses are forgotten and counters start at 0. */
+  /** A thread was rebuilt. Frames of that time are lost, devices have forgotten what they had learned, counters begin at 0. */
   recovered: [Recovery];
-  /** A worker kept crashing and was given up: its groups move no frames and can only be closed. */
+  /** A thread has died again and again and was given up: what its groups have moves no frame, and can only be closed. */
   lost: [Crash];
 }
 
 export interface FabricOptions {
-  /** Maximum number of threads; each new group may get a new one. Default: one less than the number of cores, at most four. */
+  /** The most threads; one more is started for one more group. Without it one less than there are cores, four at the most. */
   threads?: number | undefined;
-  /** Whether native code may move plain frames, if it can be loaded. */
+  /** Whether plain frames may be moved by native code, where that can be loaded. */
   frameLoop?: 'automatic' | 'off' | undefined;
 }
 
@@ -61,7 +61,7 @@ export class Fabric extends EventEmitter<FabricEvents> {
   readonly #frameLoop: 'automatic' | 'off';
   #threads: FabricThread[];
   readonly #placed = new Map<string, FabricThread>();
-  /** Totals of threads that were given up. */
+  /** Of threads that were given up. */
   readonly #past = noTotals();
 
   constructor({ threads, frameLoop = 'automatic' }: FabricOptions = {}) {
@@ -71,12 +71,12 @@ export class Fabric extends EventEmitter<FabricEvents> {
     this.#threads = [this.#newThread()];
   }
 
-  /** Starts the fabric; resolves when frames move. */
+  /** Resolves when frames move. */
   async start(): Promise<void> {
     await this.#threads[0]!.start();
   }
 
-  /** Makes the threads return unused memory; call it when idle, since frames wait some 10 ms. */
+  /** For moments without work: the threads give back memory that they do not need any more. Frames wait some 10 ms meanwhile. */
   async trimMemory(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.request('trimMemory', {})));
   }
@@ -89,8 +89,8 @@ export class Fabric extends EventEmitter<FabricEvents> {
   }
 
   /**
-   * Creates a device in memory; ports are added with {@link createPort}. `told` receives its messages. A group, such as a lab, stays on one
-   * thread.
+   * A device in memory without ports; {@link createPort} adds them. `told` is given what it says by itself. What is in one group, such as
+   * a lab, is on one thread.
    */
   async createDevice<Kind extends DeviceKind>(
     kind: Kind,
@@ -104,9 +104,9 @@ export class Fabric extends EventEmitter<FabricEvents> {
   }
 
   /**
-   * Creates a port without a cable, with or without a device. `interfaceChanged` is called when an interface of the port goes down,
-   * disappears or returns. A port of a device in memory is in the device's group.
-   * @throws Failure `conflict` if another program has the device's UDP port, or the interface is not available
+   * A port without a cable, of a device or, for a start, of none. `interfaceChanged` is told of interfaces of the port that go down
+   * or away, and that are back. A port of a device in memory is in that one's group.
+   * @throws Failure `conflict` when the device's UDP port is taken by another program, and for an interface that cannot be had
    */
   async createPort(
     device: Device | null,
@@ -129,22 +129,22 @@ export class Fabric extends EventEmitter<FabricEvents> {
     return new FabricPort(thread, id, (event) => this.emit('capture-failed', event));
   }
 
-  /** Why the native frame loop is not used; undefined if it moves plain frames. Known after {@link start}. */
+  /** Why TypeScript moves all frames; undefined when the native frame loop moves plain ones. Known after {@link start}. */
   get withoutLoop(): string | undefined {
     return this.#threads[0]?.withoutLoop;
   }
 
-  /** Number of running captures. */
+  /** Captures that run. */
   get captures(): number {
     return this.#threads.reduce((sum, { captures }) => sum + captures.size, 0);
   }
 
-  /** Frames moved and dropped since the start. */
+  /** What has passed since the start, and what did not arrive. */
   async totals(): Promise<FabricTotals> {
     return sumOf([this.#past, ...(await Promise.all(this.#threads.map((thread) => thread.totals())))]);
   }
 
-  /** The group's thread. A new group gets a new thread if all have groups and the maximum allows it, otherwise the least loaded one. */
+  /** The thread that has the group; a new group gets the one with the least on it, or a new one as long as all have something. */
   #threadOf(group: string): FabricThread {
     const placed = this.#placed.get(group);
     if (placed?.groups.has(group) && this.#threads.includes(placed)) return placed;
@@ -152,7 +152,7 @@ export class Fabric extends EventEmitter<FabricEvents> {
     if (thread === undefined || (thread.groups.members > 0 && this.#threads.length < this.#most)) {
       thread = this.#newThread();
       this.#threads.push(thread);
-      thread.start().catch(() => this.#forget(thread!)); // pending requests fail with the reason
+      thread.start().catch(() => this.#forget(thread!)); // the requests that wait for it fail with the reason
     }
     this.#placed.set(group, thread);
     return thread;
@@ -172,23 +172,23 @@ export class Fabric extends EventEmitter<FabricEvents> {
 
   #forget(thread: FabricThread): void {
     if (!this.#threads.includes(thread)) return;
-    // The thread has no worker any more, so this returns its last report.
+    // It has no worker any more, so that it answers what it has told last.
     void thread.totals().then((totals) => add(this.#past, totals));
     this.#threads = this.#threads.filter((one) => one !== thread);
   }
 }
 
-/** A fabric that is starting. */
+/** A fabric on its way. */
 export interface StartingFabric {
   fabric: Fabric;
-  /** Resolves when frames move; fails if the fabric's thread does not start. */
+  /** Resolves when frames move; fails when the fabric's thread does not start. */
   moving: Promise<void>;
 }
 
-/** Starts the fabric's first thread (some 40 ms on another core) while the caller continues. */
+/** Lets the fabric's first thread start on a core of its own, some 40 ms, while the caller goes on with something else. */
 export function startFabric(options: FabricOptions = {}): StartingFabric {
   const fabric = new Fabric(options);
   const moving = fabric.start();
-  moving.catch(() => {}); // a caller may wait for it only later
+  moving.catch(() => {}); // for whoever waits for it, perhaps only later
   return { fabric, moving };
 }

@@ -1,4 +1,4 @@
-// The groups on a thread: the numbers of each group's ports and devices.
+// What belongs together on a thread: the ports and devices of each group, by number.
 
 export class Groups {
   readonly #groupOf = new Map<number, string>();
@@ -27,12 +27,12 @@ export class Groups {
     this.#sizes.clear();
   }
 
-  /** Names of the groups that have members. */
+  /** All groups that have a member. */
   get names(): string[] {
     return [...this.#sizes.keys()];
   }
 
-  /** Number of members of all groups. */
+  /** Members of all groups together. */
   get members(): number {
     return this.#groupOf.size;
   }

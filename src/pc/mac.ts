@@ -1,4 +1,4 @@
-// MAC addresses of virtual PCs, and the numbers they are derived from.
+// The MAC addresses of virtual PCs, and the numbers that they are made of.
 
 /** Addresses that there are: the second half of 00:50:79:66:68:00 and up, to 00:50:79:ff:ff:ff. */
 export const MAC_ADDRESSES = 0x100_0000 - 0x66_6800;

@@ -1,4 +1,4 @@
-// A PC's user settings besides addresses.
+// What a user sets at a PC, beside its addresses.
 
 export const DEFAULT_NAME = 'VPCS';
 

@@ -1,4 +1,4 @@
-// The composition root: creates the server's parts and one App with all routes. Starts nothing.
+// The composition root: makes the parts of the server, and one application of all their routes. Nothing starts here.
 
 import { Compute } from '../compute/compute.ts';
 import { creationMembers } from '../compute/emulators/registry.ts';
@@ -22,7 +22,7 @@ import { LoopDelay, metricsRoute } from './metrics-route.ts';
 export interface Assembly {
   compute: Compute;
   controller: Controller;
-  /** Serves the network. */
+  /** Answers the network. */
   app: App;
   accounts: HostAccounts;
   memoryTrimmer: IdleMemoryTrimmer;
@@ -33,7 +33,7 @@ export interface AssemblyParts {
   config: Config;
   store: Store;
   fabric: Fabric;
-  /** Called when a client requests a shutdown. */
+  /** Called when a client asks for the end. */
   shutdown: () => void;
 }
 
@@ -45,7 +45,7 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
   const { accounts, authentication, admissions, tickets, guards, record } = entranceOf(config);
   const isShared = () => accounts.file.isShared();
   const compute = new Compute({ config, fabric, instance, documents, isShared, otherProjects });
-  // A node of the compute has one lock for requests from the controller and from the network.
+  // A node of the compute is locked whichever way a request comes: from the controller, or from the network.
   const lock = new KeyedLock();
   const audit = new AuditFile(config.state);
   const { file, hostName } = accounts;

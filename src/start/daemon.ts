@@ -1,4 +1,4 @@
-// The server's life cycle: store -> fabric -> compute -> controller -> http -> ready, and the reverse.
+// The life of the server: store -> fabric -> compute -> controller -> http -> ready; and back again in the other order.
 import type { AddressInfo } from 'node:net';
 import type { Compute } from '../compute/compute.ts';
 import type { Config } from '../config/schema.ts';
@@ -12,30 +12,30 @@ import { ensureAccount } from './access.ts';
 import { assemble } from './assembly.ts';
 import { certificateOf } from './certificate.ts';
 
-/** How long (ms) supervised programs wait for their server to come back before they are ended. */
+/** Milliseconds that programs wait for the server whose they are, which looks for this one every few seconds. */
 const CONTROLLER_PATIENCE_MS = 600_000;
 
 export interface Daemon {
   address: AddressInfo;
-  /** Serves the network; callers in this process may use it directly. */
+  /** What answers the network; callers in this process may ask it directly. */
   app: App;
-  /** Stops everything and writes all pending data. */
+  /** Ends everything that runs and writes everything that is to be kept. */
   stop(): Promise<void>;
-  /** Stops the server but leaves labs open and nodes running, to be reattached at the next start. */
+  /** The same, but labs stay open and their nodes run on, for the next life of this server to take back. */
   leave(): Promise<void>;
 }
 
 export interface DaemonParts {
   config: Config;
-  /** Pending; the daemon closes it, also if its own start fails. */
+  /** On its way; the daemon ends it, also when its own start fails. */
   store: Promise<Store>;
-  /** Likewise. */
+  /** The same. */
   fabric: StartingFabric;
-  /** Called when a client requests a shutdown. */
+  /** Called when a client asks for the end. */
   shutdown: () => void;
 }
 
-/** Starts the server, which listens when it is ready. If a step fails, the earlier ones are stopped again. */
+/** Starts the server, which listens when it can serve. What was started before a failure is stopped again. */
 export async function startDaemon({
   config,
   store: opening,
@@ -61,9 +61,9 @@ export async function startDaemon({
     shutdown,
   });
   const ensuring = ensureAccount(config, accounts);
-  ensuring.catch(() => {}); // awaited below
+  ensuring.catch(() => {}); // told below
   await compute.start();
-  // After a failed start, running nodes stay for the next one.
+  // A start that fails leaves what runs to the next one.
   let keepNodes = true;
   undo.defer(() => compute.stop({ keepNodes }));
   started('compute');
@@ -71,7 +71,7 @@ export async function startDaemon({
   await controller.start(config.Server.port);
   undo.defer(() => controller.stop({ keepNodes }));
   started('controller');
-  await moving; // only now: the thread has loaded its script meanwhile
+  await moving; // not before: its thread reads its script meanwhile
   if (fabric.withoutLoop !== undefined && config.Server.native_frame_loop === 'automatic')
     log.warn('frames are moved without the native loop, which costs time and CPU', { reason: fabric.withoutLoop });
   started('fabric');
@@ -82,7 +82,7 @@ export async function startDaemon({
   const server = new HttpServer(app, { host, port, tls: ssl ? await certificateOf(config) : undefined });
   undo.defer(() => server.stop());
   const address = await server.start();
-  // Starts before the first request, which may be for a lab that is being reopened.
+  // At once: labs that were left open are on their way when the first request for them comes.
   const reopened = controller.reopenAll();
   if (socketPath) await server.startLocally(socketPath);
   started('server');
@@ -102,7 +102,7 @@ export async function startDaemon({
   };
 }
 
-/** The console ports of this host's nodes in the labs that were open at the last stop, with their projects. */
+/** The console ports that nodes of this host had in the labs that were open when a former life ended, with their projects. */
 async function consolesOfOpenLabs({ labs }: Store): Promise<Map<number, string>> {
   const ports = new Map<number, string>();
   for (const { project_id: id } of await labs.list()) {
@@ -116,8 +116,8 @@ async function consolesOfOpenLabs({ labs }: Store): Promise<Map<number, string>>
 }
 
 /**
- * Ends programs from the previous run that no lab has reattached. Those of projects opened by another server are ended only after {@link
- * CONTROLLER_PATIENCE_MS}.
+ * Programs of a former life that no lab of this server has taken back are ended; those of projects that another server has opened here
+ * wait for it.
  */
 async function endUnclaimed(compute: Compute, controller: Controller, reopened: Promise<void>): Promise<void> {
   await reopened;

@@ -1,24 +1,24 @@
-// The accounts of a shared host and their tokens: one file of the state directory, changed by the running server and by
-// `labwired user`, one at a time.
+// The accounts of a host that several people share, and their tokens: one file of the state directory, which the running server and
+// `labwired user` both change, one after the other.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { Failure, ignore, messageOf, systemCode } from '../failures.ts';
+import { Failure, messageOf, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { hashPassword, isPasswordHash } from '../host/values/password-hash.ts';
 import { hashOfToken, normalName, ROLES, type Role, TOKEN_PREFIX } from './roles.ts';
 
-/** Shorter passwords can be guessed. */
+/** Fewer characters of a password are guessed. */
 const LEAST_CHARACTERS = 8;
 const LONGEST_NAME = 64;
-/** Limits of accounts per file and tokens per account: enough for a school, while the file stays small. */
+/** Accounts of a file, and tokens of one account: enough for a school, and the file stays small. */
 const MOST_ACCOUNTS = 1_000;
 const MOST_TOKENS = 50;
 /** Bytes of a token's secret. */
 const TOKEN_BYTES = 32;
-/** How long (ms) to wait for another program's change. */
+/** Milliseconds that another program's change is waited for. */
 const PATIENCE_MS = 10_000;
 /** Read and written by the server's user alone. */
 const MODE = 0o600;
@@ -36,12 +36,12 @@ const Account = v.strictObject({
 
 const Token = v.strictObject({
   id: v.pipe(v.string(), v.uuid()),
-  /** Id of its account. */
+  /** Id of the account that it speaks for. */
   account: v.string(),
   name: v.string(),
   /** SHA-256 of the whole token in hexadecimal: 256 random bits need no slow hash. */
   hash: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-  /** The highest role it may use; null: its account's. */
+  /** What it may do at most; null: all that its account may. */
   role: v.nullable(v.picklist(ROLES)),
   created: Time,
   expires: v.nullable(Time),
@@ -55,9 +55,9 @@ export type AccountsContent = v.InferOutput<typeof Content>;
 
 const NONE: AccountsContent = { accounts: [], tokens: [] };
 
-/** Names for programs at the local socket in the audit trail. */
+/** The audit trail calls programs at the local socket so. */
 const RESERVED = /^(?:root|user \d+|__proto__)$/i;
-/** Scripts that occur in one word; each line has those of one language. */
+/** Scripts that are written in one word, those of one language together. */
 const SCRIPTS = [
   ...[
     'Latin',
@@ -74,7 +74,7 @@ const SCRIPTS = [
   ],
 ].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'));
 
-/** Whether a name mixes alphabets, whose letters may look alike. */
+/** Whether the letters of a name are of several alphabets, of which one has letters that look like another's. */
 function mixesScripts(name: string): boolean {
   return SCRIPTS.filter((script) => script.test(name)).length > 1;
 }
@@ -122,8 +122,7 @@ export class AccountsFile {
   }
 
   /**
-   * The present content of the file; the same object while the file is unchanged. Called for each request: it costs
-   * some microseconds.
+   * What the file has now; the same object as long as it is the same file. Asked with each request: this costs some microseconds.
    * @throws Failure `conflict` when the file is damaged or cannot be read
    */
   async read(): Promise<AccountsContent> {
@@ -133,7 +132,7 @@ export class AccountsFile {
     return this.#known.content;
   }
 
-  /** Whether the host is shared. If the file cannot be read, it counts as shared. */
+  /** Whether several people share the host. Where it cannot be read who has an account, they do. */
   isShared(): Promise<boolean> {
     return this.read().then(
       ({ accounts }) => accounts.length > 0,
@@ -146,7 +145,7 @@ export class AccountsFile {
     const name = checkedName(given.name);
     const password = await hashPassword(checkedPassword(given.password));
     const account = { id: randomUUID(), name, role: given.role, password, created: new Date().toISOString() };
-    return this.#change((content) => {
+    await this.#change((content) => {
       const names = [...others, ...content.accounts.map((one) => one.name)];
       const taken = names.find((one) => normalName(one).toLowerCase() === name.toLowerCase());
       if (taken !== undefined) throw new Failure('conflict', `name: there is already an account "${taken}".`);
@@ -154,13 +153,14 @@ export class AccountsFile {
         throw new Failure('conflict', `name: there are ${MOST_ACCOUNTS} accounts already; remove one first.`);
       if (others.length === 0 && content.accounts.length === 0 && account.role !== 'admin')
         throw new Failure('invalid', 'role: the first account has to be an admin, who can add and remove the others.');
-      return [{ ...content, accounts: [...content.accounts, account] }, account];
+      return { ...content, accounts: [...content.accounts, account] };
     });
+    return account;
   }
 
   /**
-   * Changes an account's password or role.
-   * @param hasOtherAdmin whether there is an admin outside the file
+   * Gives an account another password or role.
+   * @param hasOtherAdmin whether there is an admin beside those of the file
    * @throws Failure `not-found`, `invalid`, `conflict` for the role of the last admin
    */
   async update(
@@ -169,28 +169,32 @@ export class AccountsFile {
     hasOtherAdmin: boolean,
   ): Promise<StoredAccount> {
     const hash = password === undefined ? undefined : await hashPassword(checkedPassword(password));
-    return this.#change((content) => {
+    let updated: StoredAccount | undefined;
+    await this.#change((content) => {
       const account = named(content, name);
       const changed = { ...account, role: role ?? account.role, password: hash ?? account.password };
+      updated = changed;
       const accounts = content.accounts.map((one) => (one === account ? changed : one));
       requireAdmin(accounts, hasOtherAdmin);
-      return [{ ...content, accounts }, changed];
+      return { ...content, accounts };
     });
+    return updated!;
   }
 
   /** Removes an account with its tokens. @throws Failure `not-found`, `conflict` for the last admin */
-  remove(name: string, hasOtherAdmin: boolean): Promise<StoredAccount> {
-    return this.#change((content) => {
+  async remove(name: string, hasOtherAdmin: boolean): Promise<StoredAccount> {
+    let removed: StoredAccount | undefined;
+    await this.#change((content) => {
       const account = named(content, name);
+      removed = account;
       const accounts = content.accounts.filter((one) => one !== account);
       requireAdmin(accounts, hasOtherAdmin);
-      return [{ accounts, tokens: content.tokens.filter((token) => token.account !== account.id) }, account];
+      return { accounts, tokens: content.tokens.filter((token) => token.account !== account.id) };
     });
+    return removed!;
   }
 
-  /**
-   * Creates a token for an account; its text cannot be read later. @throws Failure `conflict` when there are too many
-   */
+  /** Makes a token for an account; its text is known to nobody later. @throws Failure `conflict` when there are too many */
   async addToken(given: {
     account: string;
     name: string;
@@ -201,41 +205,42 @@ export class AccountsFile {
     const token = { id: randomUUID(), ...given, hash: hashOfToken(text), created: new Date().toISOString() };
     await this.#change((content) => {
       const now = Date.now();
-      // Drops expired tokens.
+      // What has expired is of no use to anybody.
       const tokens = content.tokens.filter(({ expires }) => expires === null || Date.parse(expires) > now);
       if (tokens.filter(({ account }) => account === given.account).length >= MOST_TOKENS)
         throw new Failure('conflict', `There are ${MOST_TOKENS} tokens of this account already; revoke one first.`);
-      return [{ ...content, tokens: [...tokens, token] }, token];
+      return { ...content, tokens: [...tokens, token] };
     });
     return { text, token };
   }
 
-  /** Removes a token, only of this account unless undefined. @throws Failure `not-found` */
-  removeToken(id: string, account: string | undefined): Promise<StoredToken> {
-    return this.#change((content) => {
-      const removed = content.tokens.find((one) => one.id === id && (account === undefined || one.account === account));
+  /** Removes a token, of this account unless it is undefined. @throws Failure `not-found` */
+  async removeToken(id: string, account: string | undefined): Promise<StoredToken> {
+    let removed: StoredToken | undefined;
+    await this.#change((content) => {
+      removed = content.tokens.find((one) => one.id === id && (account === undefined || one.account === account));
       if (removed === undefined) throw new Failure('not-found', `token_id: there is no token ${id}.`);
-      return [{ ...content, tokens: content.tokens.filter((one) => one !== removed) }, removed];
+      return { ...content, tokens: content.tokens.filter((one) => one !== removed) };
     });
+    return removed!;
   }
 
-  /** Changes run one at a time, across programs too, each based on the previous result. */
-  async #change<T>(work: (content: AccountsContent) => readonly [AccountsContent, T]): Promise<T> {
+  /** Changes follow one another, also those of other programs: each begins with what the one before has left. */
+  async #change(work: (content: AccountsContent) => AccountsContent): Promise<void> {
     const changed = this.#turn.then(() => this.#exclusively(work));
-    this.#turn = changed.then(ignore, ignore);
-    return changed;
+    this.#turn = changed.catch(() => {});
+    await changed;
   }
 
-  async #exclusively<T>(work: (content: AccountsContent) => readonly [AccountsContent, T]): Promise<T> {
-    const { connect, settle } = await import('./database.ts'); // only for changes: keeps a start fast
+  async #exclusively(work: (content: AccountsContent) => AccountsContent): Promise<void> {
+    const { connect, settle } = await import('./database.ts'); // for changes alone: a start reads no more than it needs
     const connection = await connect(this.#lock, PATIENCE_MS).catch((thrown: unknown) => {
       throw new Failure('conflict', `${this.#lock} cannot be used (${messageOf(thrown)}).`, { cause: thrown });
     });
     try {
       await settle((done) => connection.exec('BEGIN EXCLUSIVE', done));
-      const [content, result] = work(await this.read());
+      const content = work(await this.read());
       await writeFileAtomically(this.path, `${JSON.stringify(content, undefined, 2)}\n`, { mode: MODE });
-      return result;
     } catch (thrown) {
       if (systemCode(thrown) !== 'SQLITE_BUSY') throw thrown;
       throw new Failure('unavailable', 'Another program is changing the accounts: try again.', { cause: thrown });

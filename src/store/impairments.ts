@@ -1,22 +1,22 @@
-// Impairments of frames: values and ranges shared by routes, files and the fabric.
+// What a cable can be asked to do to frames: values and ranges that routes, files and the fabric share.
 import * as v from 'valibot';
 
-/** A value of one of the release's filters. */
+/** A value of a filter of the release. */
 export interface FilterValue {
-  /** The name in `available_filters`. */
+  /** As `available_filters` names it. */
   name: string;
   minimum: number;
   maximum: number;
   unit: string;
-  /** The smallest effective value, where 0 turns the filter off. */
+  /** Least value that does anything, where 0 merely switches the filter off. */
   least?: number;
-  /** It may be left out for a cable. */
+  /** A cable does without it. */
   optional?: true;
 }
 
 const CHANCE: readonly FilterValue[] = [{ name: 'Chance', minimum: 0, maximum: 100, unit: '%' }];
 
-/** The filters of release 2.2.57 with numeric values, in order; `bpf` takes a text. */
+/** The filters of release 2.2.57 whose values are numbers, with those in order; `bpf` takes a text. */
 export const FILTER_VALUES = {
   frequency_drop: [{ name: 'Frequency', minimum: -1, maximum: 32_767, unit: 'th packet' }],
   packet_loss: CHANCE,
@@ -33,7 +33,7 @@ export type Distribution = (typeof DISTRIBUTIONS)[number];
 const words = (kind: string, minimum: number, maximum: number, unit: string): string =>
   `a ${kind} from ${minimum} to ${maximum} (${unit})`;
 
-// The check's message names the whole range; the limits after it are for the OpenAPI document.
+// The check says the whole range in words; the limits behind it are for the OpenAPI document.
 function numberFrom(minimum: number, maximum: number, unit: string) {
   const fits = (value: number): boolean => value >= minimum && value <= maximum;
   return v.pipe(
@@ -56,15 +56,15 @@ export function wholeFrom(minimum: number, maximum: number, unit: string) {
 }
 
 const PERCENT = numberFrom(0, 100, 'percent');
-/** How much the outcome for a frame depends on the frame before it. */
+/** How much a frame's fate is that of the frame before it. */
 const CORRELATION = v.optional(numberFrom(0, 99, 'percent'));
 const EVENT = { percent: PERCENT, correlation: CORRELATION };
 
 const MEMBERS = {
-  /** The link's rate and its queue; frames are dropped when the queue is full. */
+  /** The line's speed and what waits for it; a frame that finds the queue full is dropped. */
   rate: v.strictObject({
     kbit: numberFrom(1, 100_000_000, 'kbit/s'),
-    /** Depth of the token bucket: bytes sent at once after an idle time; 0 delays every frame. */
+    /** Depth of the token bucket: bytes that leave at once after a rest; 0 makes every frame take its time. */
     burst: v.optional(wholeFrom(0, 16_777_216, 'bytes')),
     queue_ms: v.optional(numberFrom(0, 60_000, 'ms')),
     queue_frames: v.optional(wholeFrom(0, 65_536, 'frames')),
@@ -72,14 +72,14 @@ const MEMBERS = {
   }),
   delay: v.strictObject({
     ms: numberFrom(0, 60_000, 'ms'),
-    /** Half the width for `uniform`, otherwise the standard deviation. */
+    /** Half the width of `uniform`, else the standard deviation. */
     jitter: v.optional(numberFrom(0, 60_000, 'ms')),
     distribution: v.optional(v.picklist(DISTRIBUTIONS)),
     correlation: CORRELATION,
     keep_order: v.optional(v.boolean()),
   }),
   loss: v.strictObject(EVENT),
-  /** The Gilbert-Elliott model: the chances to enter and leave the bad state, and of a loss in each state. */
+  /** The Gilbert-Elliott model: chances to enter and to leave the bad state, and of a loss in each. */
   burst_loss: v.strictObject({
     p: PERCENT,
     r: PERCENT,
@@ -87,13 +87,13 @@ const MEMBERS = {
     loss_good: v.optional(PERCENT),
   }),
   duplicate: v.strictObject(EVENT),
-  /** Frames that overtake delayed ones; `gap`: at most every gap-th frame. */
+  /** Frames that overtake those which the delay holds; `gap`: every gap-th one at most. */
   reorder: v.strictObject({ ...EVENT, gap: v.optional(wholeFrom(1, 65_536, 'frames')) }),
-  /** Flips one bit of the frame. */
+  /** One bit of the frame is flipped. */
   corrupt: v.strictObject(EVENT),
 };
 
-/** The impairments of one direction. */
+/** What happens to the frames of one direction. */
 export const DirectionImpairments = v.strictObject({
   rate: v.optional(MEMBERS.rate),
   delay: v.optional(MEMBERS.delay),
@@ -105,7 +105,7 @@ export const DirectionImpairments = v.strictObject({
 });
 export type DirectionImpairments = v.InferOutput<typeof DirectionImpairments>;
 
-/** A change: a given member replaces the present one, null removes it. */
+/** Changes of them: a member that is given replaces the one that was there, null takes it away. */
 export const DirectionChange = v.strictObject({
   rate: v.nullish(MEMBERS.rate),
   delay: v.nullish(MEMBERS.delay),
@@ -129,7 +129,7 @@ const idle: {
   corrupt: ({ percent }) => percent === 0,
 };
 
-/** The impairments after the change, without ineffective members. */
+/** The impairments after the change; members that do nothing are left out. */
 export function changed(impairments: DirectionImpairments, change: DirectionChange): DirectionImpairments {
   const merged = Object.entries({ ...impairments, ...change }).filter(
     ([member, value]) => value != null && !idle[member as keyof typeof idle](value as never),
@@ -137,20 +137,20 @@ export function changed(impairments: DirectionImpairments, change: DirectionChan
   return Object.fromEntries(merged);
 }
 
-/** Begin and duration of a schedule's step, in seconds since the round began. */
+/** When a step of a schedule begins, and for how long it lasts; seconds since the round began. */
 export const StepTimes = {
   at: numberFrom(0, 86_400, 'seconds'),
-  /** Without it the step lasts until the end of the round. */
+  /** Without it the step lasts until the round is over. */
   for: v.optional(numberFrom(0.001, 86_400, 'seconds')),
 };
 
-/** The repetition of the steps. */
+/** How often the steps are gone through. */
 export const ScheduleRounds = {
-  /** Seconds between the beginnings of two rounds. */
+  /** Seconds from the begin of one round to that of the next. */
   period: v.optional(numberFrom(0.01, 86_400, 'seconds')),
-  /** Number of rounds; 0: until it is cancelled. */
+  /** Rounds; 0: until it is cancelled. */
   rounds: v.optional(wholeFrom(0, 1_000_000, 'rounds')),
 };
 
-/** The most steps of one schedule. */
+/** Steps of one schedule. */
 export const MOST_STEPS = 100;

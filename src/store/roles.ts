@@ -1,24 +1,24 @@
-// The basics of accounts that need no file: roles, names and tokens.
+// The words of accounts that need no file: roles, names and tokens.
 import { createHash } from 'node:crypto';
 
-/** The roles, lowest first. */
+/** What an account may do, the least first. */
 export const ROLES = ['observer', 'user', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The prefix of every token and of no password. */
+/** What every token begins with, and no password. */
 export const TOKEN_PREFIX = 'lwt_';
 
-/** The lower of two roles. */
+/** The lesser of two roles. */
 export function lesserRole(one: Role, other: Role): Role {
   return ROLES.indexOf(one) < ROLES.indexOf(other) ? one : other;
 }
 
-/** A name for comparison, whichever way its letters are composed. */
+/** A name as it is compared: however the keyboard composes its letters. */
 export function normalName(name: string): string {
   return name.normalize('NFC');
 }
 
-/** The stored form of a token: 256 random bits need no slow hash. */
+/** As it is kept: 256 random bits need no slow hash. */
 export function hashOfToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

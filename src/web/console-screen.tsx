@@ -1,4 +1,4 @@
-// A window that shows one console only.
+// One console, alone in its window.
 import { useEffect, useMemo } from 'preact/hooks';
 import { Dock } from './dock/dock.tsx';
 import { LabContext } from './lab-context.ts';
@@ -9,7 +9,7 @@ import { openConsole } from './verbs/nodes.ts';
 import { WORDS } from './words.ts';
 
 interface ConsoleScreenProps {
-  /** Ids of the lab and the node. */
+  /** Of the lab and of the node. */
   ids: readonly string[];
   go: (path: string) => void;
 }

@@ -1,4 +1,4 @@
-// Shared state of a lab's screen: the lab, the selection, open panels, and how requests are run.
+// What everything on the screen of a lab shares: the lab, what is selected, what is open, and how tasks are attempted.
 import { signal } from '@preact/signals';
 import { DockEntries } from './dock/entries.ts';
 import { ViewSettings } from './model/browser/view-settings.ts';
@@ -7,57 +7,56 @@ import { nodeTakes, takenIn, wayToRoom, withName } from './model/lab/free-place.
 import { around, type Box, type Point, snapped } from './model/lab/geometry.ts';
 import { Lab } from './model/lab/lab.ts';
 import { NOTHING, type Selection } from './model/lab/selection.ts';
-import { otherNamesInWords } from './model/lab/taken-names.ts';
 import { History } from './model/lab/undo.ts';
 import { api } from './model/server/api.ts';
 import { sentenceOf } from './model/server/sentence.ts';
 import type { DrawingObject, LinkEnd, NodeObject, TemplateObject } from './model/server/types.ts';
 
-/** Size in pixels of a node whose symbol cannot be measured. */
+/** Of a node whose symbol cannot be measured, in pixels. */
 const USUAL_SIZE = { width: 66, height: 60 };
-/** Pixels between an object and its copy. */
+/** Pixels between things and their copies. */
 const COPY_GAP = 25;
 
-/** What the map offers to other parts of the screen. */
+/** What the map lets others do with it. */
 export interface LabMap {
   /** Shows the whole lab. */
   fit(): void;
   zoom(factor: number): void;
-  /** Scale 1:1. */
+  /** One pixel of the lab is one of the window. */
   actualSize(): void;
-  /** Shows the selection as large as possible. */
+  /** Shows what is selected, as large as it may be. */
   showSelection(): void;
-  /** Scrolls a node or drawing into view. */
+  /** Brings a node or a drawing into the window if it is outside. */
   show(id: string): void;
-  /** Centres a node or drawing. */
+  /** Brings a node or a drawing into the middle of the window. */
   centre(id: string): void;
-  /** The lab position at the middle of the window. */
+  /** The place in the lab that the middle of the window shows. */
   middle(): Point;
-  /** The lab position at a point of the window; undefined outside the map. */
+  /** The place in the lab at a point of the window; undefined beside the map. */
   placeAt(clientX: number, clientY: number): Point | undefined;
-  /** The window position of an object, or of the middle. */
+  /** The point of the window where something is, or where the middle is. */
   pointOf(id: string | undefined): Point;
   focus(): void;
-  /** Moves the selection without sending it to the server yet. */
+  /** Moves what is selected, without telling the server yet. */
   nudge(dx: number, dy: number): void;
-  /** Sends the moved positions to the server. */
+  /** Tells the server where things were moved to. */
   keep(): void;
-  /** Reverts moves that were not sent. */
+  /** Puts things back to where they were. */
   putBack(): void;
 }
 
-/** Shared by all screens. */
+/** What every screen of the page has. */
 export interface PageContext {
   /** Shows another screen. */
   go(path: string): void;
 }
 
-/** A link being created: its first end once chosen, and the node that it is drawn to. */
+/** A link in the making: its first end once that is chosen, and the node that it is drawn to. */
 export interface Linking {
   first?: LinkEnd;
-  /** The node where the next end is chosen. */
+  /** The node at which the next end is chosen. */
   at?: string;
-  /** The node for the other end after that. */
+  /** The node that follows after that. */
   next?: string;
 }
 
@@ -71,49 +70,42 @@ export class LabContext implements PageContext {
   readonly dock = new DockEntries();
   /** Whether links show their rates. */
   readonly traffic = signal(false);
-  /** Undo history. All changes of positions, names, labels, links and drawings go through it. */
+  /** What was done here and can be undone: changes of places, names, labels, links and drawings go through it. */
   readonly history: History;
   readonly view = new ViewSettings();
-  /** Whether the template palette is open. */
+  /** Whether the templates are shown. */
   readonly palette = signal(false);
-  /** Undefined unless a link is being created. */
+  /** Undefined without a link in the making. */
   readonly linking = signal<Linking | undefined>(undefined);
-  /** The shape to draw next on the map. */
+  /** What is drawn next upon the map. */
   readonly drawing = signal<Drawn | undefined>(undefined);
-  /** Whether arrow keys move the selection. */
+  /** Whether arrow keys move what is selected. */
   readonly moving = signal(false);
-  /** The node being renamed on the map. */
+  /** The node whose name is being edited upon the map. */
   readonly renaming = signal<string | undefined>(undefined);
-  /** The drawing whose first field gets the focus. */
+  /** The drawing whose first field is to be typed into. */
   readonly editing = signal<string | undefined>(undefined);
-  /** The pane chosen in a narrow window; undefined before the first choice. */
+  /** What was asked for in a narrow window; undefined before that. */
   readonly pane = signal<Pane | undefined>(undefined);
-  /** Window position of the open context menu. */
+  /** Where in the window the menu of what is selected is open. */
   readonly menu = signal<Point | undefined>(undefined);
-  /** The last announcement for screen readers. */
+  /** What was last said to people who do not see the map. */
   readonly said = signal('');
   /** Undefined while the lab is not open. */
   map: LabMap | undefined;
-  /** The selection whose deletion is pending. */
+  /** What was selected when it was asked to be deleted, until there is an answer. */
   #removed: Selection | undefined;
-  /** Places reserved for nodes being created, so that further ones go elsewhere. */
+  /** Where nodes come that were asked for, until they are there: another one needs another place. */
   readonly #coming = new Set<Box>();
 
   constructor(id: string, go: (path: string) => void) {
     const lab = new Lab(id);
     this.lab = lab;
     this.go = go;
-    this.history = new History({
-      requests: api,
-      project: lab.path,
-      known: (kind, thing) => lab[`${kind}s`].get(thing),
-      otherNames: (names) => {
-        lab.notice.value = otherNamesInWords(names);
-      },
-    });
+    this.history = new History(api, lab.path, (kind, thing) => lab[`${kind}s`].get(thing));
   }
 
-  /** Runs a task and shows its error. Returns whether it succeeded. */
+  /** Does a task, and shows why it failed. True if it did not. */
   readonly attempt = async (task: () => Promise<unknown>): Promise<boolean> => {
     const { message } = this.lab;
     message.value = '';
@@ -126,10 +118,10 @@ export class LabContext implements PageContext {
     }
   };
 
-  /** Deletes the selection by a task. If the task fails, the selection stays; a newer selection stays in any case. */
+  /** Deletes what is selected by a task. What is refused stays selected, and so does what somebody selects meanwhile. */
   readonly remove = async (task: () => Promise<unknown>): Promise<void> => {
     const { value } = this.selection;
-    // Pressed again while the request is pending.
+    // Pressed once more before there is an answer.
     if (value === this.#removed) return;
     this.#removed = value;
     const isDone = await this.attempt(task);
@@ -137,12 +129,12 @@ export class LabContext implements PageContext {
     if (isDone && this.selection.value === value) this.select({});
   };
 
-  /** Replaces the selection. */
+  /** Selects what is named, and nothing else. */
   readonly select = (chosen: Partial<Selection>): void => {
     this.selection.value = { ...NOTHING, ...chosen };
   };
 
-  /** Creates a node at this position, or at a free place in the middle of the view, and selects it. */
+  /** Makes a node of a template around this place, or where there is room in the middle of what the map shows, and selects it. */
   readonly place = (template: TemplateObject, at?: Point): void => {
     const { lab, map } = this;
     const project = lab.project.value;
@@ -168,7 +160,7 @@ export class LabContext implements PageContext {
     });
   };
 
-  /** Creates a node and reserves its place until the lab has it. Returns its id. */
+  /** Makes a node, and keeps its place from others until the lab has it. Answers its id. */
   async #reserving(place: Box, make: () => Promise<string>): Promise<string> {
     this.#coming.add(place);
     const free = (): void => void this.#coming.delete(place);
@@ -189,7 +181,7 @@ export class LabContext implements PageContext {
     }
   }
 
-  /** How far to move these objects together to reach a free place. */
+  /** How far things have to be moved, together, to where there is room beside them. */
   wayBeside(nodes: readonly NodeObject[], drawings: readonly DrawingObject[]): Point {
     const whole = around([
       ...nodes.flatMap(nodeTakes),
@@ -201,10 +193,10 @@ export class LabContext implements PageContext {
     return { x: Math.round(right + way.x), y: Math.round(way.y) };
   }
 
-  /** Creates a drawing, centred in the view unless a position is given, and selects it. */
+  /** Makes a drawing of a shape, around the middle of what the map shows unless a place is named, and selects it. */
   readonly draw = (shape: Shape, at?: Point): void => {
     this.drawing.value = undefined;
-    // Deselect first: a Delete key pressed before the answer must not hit the old selection.
+    // Keys that are pressed before the answer are not for what was selected before: Delete would hit that.
     this.select({});
     const { width, height } = sizeOf(shape);
     const { x, y } = this.map?.middle() ?? { x: 0, y: 0 };
@@ -216,7 +208,7 @@ export class LabContext implements PageContext {
       this.select({ drawings: [id] });
       if (isText) this.editing.value = id;
     }).then((isMade) => {
-      // The shape can be drawn again.
+      // It can be drawn once more.
       if (!isMade && shape.kind !== 'text') this.drawing.value ??= shape.kind;
     });
   };
@@ -230,7 +222,7 @@ export class LabContext implements PageContext {
   }
 }
 
-/** The size of a node with this symbol. */
+/** The size that a node with this symbol will have. */
 async function symbolSize(symbol: string): Promise<{ width: number; height: number }> {
   const path = `/symbols/${encodeURIComponent(symbol)}/dimensions`;
   const { width, height } = await api.get<{ width: number; height: number }>(path).catch(() => USUAL_SIZE);

@@ -1,4 +1,4 @@
-// Separates a typed line's output from its echo and the next prompt.
+// What belongs to the answer of a line that was typed: not its echo, and not the prompt behind it.
 import { stripVTControlCharacters } from 'node:util';
 
 function literally(text: string): string {
@@ -37,11 +37,11 @@ export interface ConsoleAnswerOptions {
 export class ConsoleAnswer {
   readonly #options: ConsoleAnswerOptions;
   #echoed = false;
-  /** Whether the end of the echo's line has arrived. */
+  /** The end of the line of the echo has come, too. */
   #begun = false;
-  /** The incomplete last line. */
+  /** The line that is not complete yet, as it came. */
   #open = '';
-  /** Complete lines not taken yet. */
+  /** Complete lines that nobody has taken yet. */
   #lines = '';
   #found = false;
 
@@ -60,7 +60,7 @@ export class ConsoleAnswer {
       this.#open = heard.slice(at + line.length);
     }
     if (!this.#begun) {
-      // The end of the echo's line may arrive later than the echo.
+      // The end of the echo's line may come later than the echo.
       if (/^[ \t]*\r*$/.test(this.#open)) return;
       this.#begun = true;
       this.#open = this.#open.replace(/^[ \t]*\r*\n/, '');
@@ -73,7 +73,7 @@ export class ConsoleAnswer {
     if (until !== undefined && !this.#found) this.#found = until.test(complete + plain(this.#open));
   }
 
-  /** Whether the output seems complete. */
+  /** Whether it ends here, unless more comes. */
   get hasEnded(): boolean {
     if (!this.#begun) return false;
     const { prompt, until } = this.#options;
@@ -87,7 +87,7 @@ export class ConsoleAnswer {
     return lines;
   }
 
-  /** The rest at the end; empty if it is the prompt. */
+  /** What is left at the end: nothing if it is the prompt. */
   rest(): string {
     const rest = plain(this.#open).trimEnd();
     if (rest === '' || this.#options.prompt?.test(lastLine(rest))) return '';

@@ -1,4 +1,4 @@
-// The report of everything without an equivalent: each reported once, with its line.
+// What has no equivalent here: said once, with the line on which it stands.
 import type { Path } from '../labfile/source.ts';
 import type { TopologyFile } from './file.ts';
 

@@ -1,4 +1,4 @@
-// Cleanup at the end of a command: by itself, by Ctrl+C or a signal, or when its output is closed.
+// What is still to be done however a command ends: by itself, by Ctrl+C, by a signal, or as nobody reads its output any more.
 import { constants } from 'node:os';
 
 export type Step = () => void | Promise<void>;
@@ -14,12 +14,12 @@ export interface Deferred {
 
 export class Ending {
   readonly #steps: Step[] = [];
-  /** Set if Ctrl+C is the normal end of the command. */
+  /** A command that goes on until it is interrupted has done its work then. */
   isUsual = false;
-  /** Never resolves, as the process ends after the cleanup. Undefined until a signal comes or the output is closed. */
+  /** Never resolves: the process ends when the steps are done. Undefined until a signal has come, or nobody reads any more. */
   leaving: Promise<never> | undefined;
 
-  /** Adds a step before the others; returns a function that runs it now instead. */
+  /** Puts a step before those that are there; answers what does it now, and not again. */
   defer(step: Step): Deferred {
     this.#steps.unshift(step);
     const cancel = (): boolean => {
@@ -41,7 +41,7 @@ export class Ending {
       try {
         await step();
       } catch {
-        // A failed cleanup must not hide the reason of the end.
+        // Whatever ends the command is more important than what cannot be tidied up.
       }
     }
   }

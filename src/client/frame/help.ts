@@ -1,4 +1,4 @@
-// The `--help` texts, made from the command definitions.
+// The texts of `--help`, made from the definitions of the commands.
 import { COMMON_FLAGS, commandOf, type Flags, LAB_FLAG, type Noun, type Verb } from './command.ts';
 
 const LEFT = 30;
@@ -13,13 +13,13 @@ function flagRows(flags: Flags): string[] {
   );
 }
 
-/** A command with its summary, and its own flags below. */
+/** A command and what it does; the flags that it alone has below it. */
 function verbRows(noun: Noun, verb: Verb): string[] {
   const own = flagRows(verb.flags).map((line) => line.replaceAll(/^/gm, '    '));
   return [row(commandOf(noun, verb).replace('labwired ', ''), verb.summary), ...own];
 }
 
-/** The output of `labwired NOUN --help`. */
+/** What `labwired NOUN --help` prints. */
 export function nounHelp(noun: Noun): string {
   const common = { ...(noun.verbs.some(({ inLab }) => inLab) && LAB_FLAG), ...COMMON_FLAGS };
   return `labwired ${noun.name}: ${noun.summary}
@@ -31,7 +31,7 @@ ${flagRows(common).join('\n')}
 `;
 }
 
-/** The output of `labwired NOUN VERB --help`. */
+/** What `labwired NOUN VERB --help` prints. */
 export function verbHelp(noun: Noun, verb: Verb): string {
   const flags = { ...verb.flags, ...(verb.inLab && LAB_FLAG), ...COMMON_FLAGS };
   return `${commandOf(noun, verb)} [options]\n\n${verb.summary}\n\n${flagRows(flags).join('\n')}\n`;

@@ -1,4 +1,4 @@
-// The changes that bring a lab to the state of its file, as data to show, count and carry out.
+// What is to be done so that a lab becomes what its file says: data, which is shown, counted and carried out.
 import type { Difference } from './compare.ts';
 import type { Place } from './mistakes.ts';
 
@@ -7,31 +7,31 @@ export type Kind = 'lab' | 'node' | 'file' | 'link' | 'drawing';
 export interface Change {
   action: 'create' | 'open' | 'change' | 'write' | 'delete' | 'replace';
   kind: Kind;
-  /** Name of the target, for messages. */
+  /** Of what it is done to, for people. */
   name: string;
-  /** The place in the file; undefined if the target is not in the file. */
+  /** In the file; undefined for what the file does not have. */
   place?: Place;
-  /** The kind of target, such as a template's name. */
+  /** What it is, such as a template's name. */
   what?: string;
   differences?: Difference[];
-  /** Set if a running node must be restarted for it. */
+  /** It takes effect when the node, which runs, starts anew. */
   restart?: true;
-  /** Id of an existing target. */
+  /** Identifier of what is there already. */
   id?: string;
   /** Of the node that it concerns. */
   node?: string;
-  /** The request body. */
+  /** What the server is sent. */
   body?: object;
   /** Of a file. */
   path?: string;
   content?: Buffer;
-  /** Set for a link whose nodes do not exist yet, so that their ports are unknown. */
+  /** Of a link that waits for its nodes, whose ports are not known yet. */
   waits?: true;
 }
 
-/** Whether it deletes or replaces something. */
+/** Whether it takes away what is not in the file, or what cannot be changed. */
 export const removes = ({ action }: Change): boolean => action === 'delete' || action === 'replace';
 
-/** Identifies a change across plans. */
+/** What makes two changes the same one. */
 export const changeKey = ({ action, kind, name, id, path }: Change): string =>
   JSON.stringify([action, kind, id ?? name, path]);

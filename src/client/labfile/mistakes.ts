@@ -1,4 +1,4 @@
-// Mistakes in a file, with place and fix; all are reported together.
+// Mistakes in a file, each with its place and its fix: all of them are said at once.
 import { Failure } from '../../failures.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
 
@@ -9,7 +9,7 @@ export interface Place {
 }
 
 export interface Mistake extends Place {
-  /** The problem and its fix. */
+  /** What is wrong and what would fit. */
   message: string;
 }
 

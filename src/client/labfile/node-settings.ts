@@ -1,27 +1,28 @@
-// Checks a node's settings and finds its ports before anything is created, with the schemas of the server's routes.
+// What a host would have against a node of the file, and the ports that it would have: known before anything is made, by the very schemas
+// that routes take nodes by.
 import * as v from 'valibot';
-import type { NodeKindFacts } from '../../api/kinds/kind.ts';
-import { findNodeKind, portsOf, usualProperties } from '../../api/kinds/kinds.ts';
-import type { Port } from '../../api/kinds/port.ts';
 import { KINDS } from '../../compute/emulators/registry.ts';
 import { entriesOf, type NodeKind } from '../../compute/nodes/kind.ts';
 import type { NodeRequest } from '../../controller/templates/node-request.ts';
 import { Failure } from '../../failures.ts';
 import { nearest, suggestion } from '../../host/values/nearest-name.ts';
+import type { NodeKindFacts } from '../../store/node-kinds/kind.ts';
+import { findNodeKind, portsOf, usualProperties } from '../../store/node-kinds/kinds.ts';
+import type { Port } from '../../store/node-kinds/port.ts';
 import { type Wrong, wrongIn } from './checking.ts';
 import type { NodeText } from './schema.ts';
 import type { Path } from './source.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
 type Settings = Pick<NodeText, 'properties' | 'console' | 'custom_adapters' | 'ports'>;
-/** What a template sets. */
+/** What a template makes, before the file has said anything. */
 export type Base = Partial<
   Pick<NodeRequest, 'properties' | 'custom_adapters' | 'port_name_format' | 'port_segment_size' | 'first_port_name'>
 >;
 
 const KIND_OF = new Map<string, NodeKind>(KINDS.map((kind) => [kind.type, kind]));
 
-/** Node members of the API outside of properties, and their form in a lab file. */
+/** What the API takes beside a node's properties, or tells of it, and how a file says that. */
 const BESIDE: Readonly<Record<string, string>> = {
   name: 'the name of a node stands before its colon',
   node_id: 'apply gives it; leave it out',
@@ -46,7 +47,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   base_script_file: 'write config: {file: PATH} beside properties',
 };
 
-/** The members of `properties` for a type of node; undefined for an unknown type. */
+/** The members that a file gives the nodes of a type below `properties`; undefined for a type that nobody here knows. */
 export function propertyEntries(type: string): v.ObjectEntries | undefined {
   const kind = KIND_OF.get(type);
   if (!kind) return undefined;
@@ -68,9 +69,9 @@ function consoleSchema(kind: NodeKind): v.GenericSchema | undefined {
 }
 
 /**
- * Mistakes in a node's settings, each with its path within the node.
- * @param before path of the node in the file
- * @param base from a template; without it the file must have all required settings
+ * What is wrong with the settings of a node, each with its way from the node.
+ * @param before the way to the node in its file
+ * @param base of a template; without one the file has to say all that a node needs
  */
 export function wrongSettings(type: string, node: Settings, before: Path, base?: Base): Wrong[] {
   const kind = KIND_OF.get(type);
@@ -98,7 +99,7 @@ export function wrongSettings(type: string, node: Settings, before: Path, base?:
   return [...wrongTogether(kind, own, within, base), ...wrongPorts(type, node, before, base)];
 }
 
-/** Hypervisors may support other adapter types: only near misses of known ones are reported. */
+/** Hypervisors may know more types of adapters than are known here: only what is nearly one of these is taken for a slip. */
 function wrongAdapterTypes(
   kind: NodeKind,
   { properties = {}, custom_adapters: custom = [] }: Settings,
@@ -117,7 +118,7 @@ function wrongAdapterTypes(
   });
 }
 
-/** Properties that are valid one by one but not together. */
+/** What a host has against properties that are right each by itself. */
 function wrongTogether(kind: NodeKind, own: Properties, within: Path, base?: Base): Wrong[] {
   const wrong = (name: string, message: string): Wrong => ({
     ...{ path: ['properties', name], of: undefined },
@@ -178,13 +179,13 @@ function wrongPorts(type: string, node: Settings, before: Path, base?: Base): Wr
 }
 
 /**
- * The node's ports; undefined if they are unknown before it is created.
- * @throws Failure `conflict` for an unknown name format
+ * The ports that a node would have; undefined where that is not known before it is made.
+ * @throws Failure `conflict` for a format of names that there is not
  */
 export function portsAhead(type: string, node: Settings, base: Base = {}): Port[] | undefined {
   const [kind, facts] = [KIND_OF.get(type), findNodeKind(type)];
   const told: Properties = { ...base.properties, ...node.properties };
-  // A cloud's ports depend on its host unless they are given.
+  // The ports of what leads out of the lab are its host's, unless they are told.
   if (!kind || !facts || (facts.leadsOut && !told['ports_mapping'])) return undefined;
   let foreseen: Properties | undefined;
   try {

@@ -1,4 +1,4 @@
-// Reads a lab from its file: parses, checks and expands it.
+// A lab from its file: read, checked and counted out.
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
@@ -62,10 +62,7 @@ export const besideOf = (file: string, flags: OutsideFlag = {}): Beside => ({
 
 const shownName = (file: string): string => (file === '-' ? STANDARD_INPUT : file);
 
-/**
- * The checks in a file; `isAlone` if it has nothing else and so describes no lab.
- * @throws LabFileMistakes if it is not YAML
- */
+/** What of a file is about checks; `isAlone` when it has nothing else, and so tells of no lab. @throws LabFileMistakes where it is no YAML */
 export function checksWithin(content: string, file: string): { isAlone: boolean; variables: unknown; checks: unknown } {
   const { value } = readSource(shownName(file), content);
   const members = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
@@ -74,8 +71,8 @@ export function checksWithin(content: string, file: string): { isAlone: boolean;
 }
 
 /**
- * The checks of a file without a lab.
- * @param names of the nodes of the lab to check
+ * The checks of a file that has nothing else.
+ * @param names of the nodes of the lab that is to be checked
  * @throws LabFileMistakes
  */
 export async function parseChecks(content: string, file: string, names: readonly string[]): Promise<WantedCheck[]> {
@@ -91,10 +88,7 @@ export async function parseChecks(content: string, file: string, names: readonly
   return checks;
 }
 
-/**
- * Also checks links, as far as possible without a server.
- * @throws LabFileMistakes
- */
+/** The same, with what a server would say of its links, as far as the file alone tells. @throws LabFileMistakes */
 export async function checkLab(file: string, flags: OutsideFlag = {}): Promise<WantedLab> {
   const lab = await readLab(file, flags);
   const mistakes = portMistakes(lab, portsByFile);
@@ -163,7 +157,7 @@ class Reader {
     return lab;
   }
 
-  /** The result of `take`; a failure is noted as a mistake at this place. */
+  /** What `take` gives; a failure is a mistake at this place of the file. */
   async #try<T>(path: Path, take: () => T | Promise<T>, of?: 'key'): Promise<T | undefined> {
     try {
       return await take();
@@ -191,7 +185,10 @@ class Reader {
           await this.#try(
             path,
             () => {
-              throw new Failure('invalid', `there is a node "${node.name}" already (${other}); choose another name`);
+              throw new Failure(
+                'invalid',
+                `there is a node "${node.name}" already (${other}); give this one another name`,
+              );
             },
             'key',
           );
@@ -284,7 +281,7 @@ function mustBeFilter(name: string, value: unknown): void {
     name,
     FILTERS.map(({ type }) => type),
   );
-  // Servers store unknown filters for other clients, so a misspelled name would go unnoticed.
+  // Servers keep filters that they do not know, for the clients that sent them.
   if (meant !== undefined && meant !== name)
     throw new Failure('invalid', `there is no filter "${name}"; did you mean "${meant}"?`);
   try {
@@ -300,7 +297,7 @@ function linkCopies(text: string): { text: string; number: number | undefined }[
   const sides = text.split(/(\s+--\s+)/).map((side) => copiesOf(side));
   const count = Math.max(...sides.map((copies) => copies.length));
   if (sides.some((copies) => copies.length !== 1 && copies.length !== count)) {
-    throw new Failure('invalid', `the ranges of "${text}" have different lengths: use the same number on both sides`);
+    throw new Failure('invalid', `the ranges of "${text}" do not count equally far: write as many on both sides`);
   }
   return Array.from({ length: count }, (_, index) => {
     const parts = sides.map((copies) => copies[copies.length === 1 ? 0 : index]!);

@@ -1,7 +1,7 @@
-// CPU load of nodes, from their growing processor times.
+// How busy the programs of nodes are, from processor times that only grow.
 import type { NodeLoad } from '../../compute/nodes/load/node-load.ts';
 
-/** Figures of a node; null if unknown. */
+/** What is known of a node; null where it is not. */
 export interface LoadFigures {
   /** Of one processor. */
   cpu_usage_percent: number | null;
@@ -15,10 +15,7 @@ export class NodeLoads {
   #seconds = 0;
   #takenAt: number | undefined;
 
-  /**
-   * Takes the server's report on all nodes.
-   * @param at milliseconds on a monotonic clock
-   */
+  /** Takes over what the server has told of all nodes. @param at milliseconds on a clock that never goes back */
   take(loads: readonly NodeLoad[], at: number): void {
     this.#seconds = this.#takenAt === undefined ? 0 : (at - this.#takenAt) / 1000;
     this.#takenAt = at;

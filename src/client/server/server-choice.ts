@@ -1,4 +1,4 @@
-// Chooses the server and credentials: from the command line, the environment, the current context, or this host.
+// Which server a command speaks to, and as whom: what the command line says, the environment, the context in use, this host.
 
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
@@ -8,14 +8,14 @@ import { type Context, contextNamed, readContexts } from './contexts.ts';
 
 const USUAL_SERVER = 'http://127.0.0.1:3080';
 
-/** Settings from the environment. */
+/** What the environment of the process says. */
 export interface ClientEnvironment {
   server: string | undefined;
   lab: string | undefined;
   context: string | undefined;
   /** The file that keeps contexts. */
   contexts: string;
-  /** Environment variables of the shell, for files that refer to them. */
+  /** What the shell has set, for files that refer to it. */
   variables: Readonly<Record<string, string | undefined>>;
   /** Where a server of this host may listen, the likeliest first. */
   sockets: readonly string[];
@@ -28,7 +28,7 @@ export interface ChoiceFlags {
   readonly 'password-file'?: string;
 }
 
-/** A server with its credentials. */
+/** A server, and what is known beside it. */
 export interface Choice {
   server: string;
   passwordFile?: string | undefined;
@@ -36,7 +36,7 @@ export interface Choice {
   lab?: string | undefined;
 }
 
-/** @throws WrongUsage; Failure for an unknown context */
+/** @throws WrongUsage; Failure for a context that there is not */
 export async function chooseServer(flags: ChoiceFlags, environment: ClientEnvironment): Promise<Choice> {
   const { server, context, 'password-file': passwordFile } = flags;
   if (server !== undefined && context !== undefined) {
@@ -55,11 +55,11 @@ export async function chooseServer(flags: ChoiceFlags, environment: ClientEnviro
 export function refusePassword(server: string): void {
   if (!hasPassword(server)) return;
   throw new WrongUsage(
-    'All users of this host can read a password in --server: use --password-file, $LABWIRE_SERVER or the prompt instead.',
+    'All users of this host can read a password in --server: leave it out there, and use --password-file, $LABWIRE_SERVER or the prompt.',
   );
 }
 
-/** A context named by flag or environment wins over the environment's server; the current context comes after it. */
+/** A context that is named here, by a flag or by the environment, goes before the server of the environment; the one in use behind it. */
 async function fromContext(
   flag: string | undefined,
   { context, contexts, server }: ClientEnvironment,

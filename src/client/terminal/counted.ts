@@ -1,4 +1,4 @@
-// Counts and lists of names for sentences.
+// Numbers of things, and lists of their names, in sentences.
 import { MOST_NAMES } from '../../host/values/nearest-name.ts';
 
 /** `1 node`, `2 nodes`, of words that take an s. */

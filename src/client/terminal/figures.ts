@@ -1,4 +1,4 @@
-// Formats figures for users.
+// Figures for people.
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 

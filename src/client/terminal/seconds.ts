@@ -1,4 +1,4 @@
-// Parses durations on the command line.
+// Times that are given on the command line.
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 
 /** @throws WrongUsage */

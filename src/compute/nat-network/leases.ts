@@ -1,14 +1,13 @@
-// The address leases of the NAT network. An address is derived from its owner's MAC, so that a node gets the same one
-// again.
+// Who has which address of the NAT network. An address follows from the MAC of its owner, so that a node finds its own again.
 
-/** Milliseconds that an address is not leased after another host was found using it. */
+/** Milliseconds that an address is left alone after somebody else was found to use it. */
 const QUARANTINE_MS = 600_000;
 
 interface Lease {
-  /** Hardware address; empty while the address is in quarantine. */
+  /** Hardware address; empty while the address is left alone. */
   owner: string;
   address: number;
-  /** Milliseconds of performance.now(). The owner keeps the address longer if no other node needs it. */
+  /** Milliseconds of performance.now(); the owner keeps the address beyond that as long as nobody else needs it. */
   expires: number;
 }
 
@@ -24,12 +23,12 @@ export class Leases {
     this.last = last;
   }
 
-  /** The owner's present or last address. */
+  /** The address that the owner has, or had last. */
   of(owner: string): number | undefined {
     return this.#byOwner.get(owner)?.address;
   }
 
-  /** An address for the owner: its own, one never leased, or one whose lease has ended; undefined if none is left. */
+  /** An address that the owner may have: its own, one that nobody ever had, or one whose lease has ended; undefined if there is none. */
   choose(owner: string, now: number): number | undefined {
     const known = this.of(owner);
     if (known !== undefined) return known;
@@ -45,27 +44,27 @@ export class Leases {
     return ended?.address;
   }
 
-  /** Whether the owner may have this address. */
+  /** Whether the owner may have this very address. */
   mayHave(owner: string, address: number, now: number): boolean {
     if (address < this.first || address > this.last) return false;
     const lease = this.#byAddress.get(address);
     return lease === undefined || lease.owner === owner || lease.expires <= now;
   }
 
-  /** Leases the address to the owner until `expires`; frees its previous one. */
+  /** Gives the owner the address until then; whatever it had before is free. */
   grant(owner: string, address: number, expires: number): void {
     this.#forget(this.#byOwner.get(owner));
     this.#forget(this.#byAddress.get(address));
     this.#enter({ owner, address, expires });
   }
 
-  /** Ends the owner's lease. It gets the same address again if no other node took it. */
+  /** The owner does not need it any more; it gets the same one again if nobody else took it. */
   release(owner: string): void {
     const lease = this.#byOwner.get(owner);
     if (lease) lease.expires = 0;
   }
 
-  /** A host without a lease uses the address. */
+  /** Somebody whom we gave nothing uses the address. */
   conflict(address: number, now: number): void {
     this.#forget(this.#byAddress.get(address));
     this.#enter({ owner: '', address, expires: now + QUARANTINE_MS });
@@ -83,7 +82,7 @@ export class Leases {
   }
 }
 
-/** FNV-1a: spreads consecutive MACs. */
+/** FNV-1a: spreads MACs that count upwards. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193) >>> 0;

@@ -1,21 +1,21 @@
-// A range of ports. Assigns the lowest free one and records owners.
+// A range of ports from which free ones are given away, the lowest first, and who has which.
 import { Failure } from '../../failures.ts';
 
 export interface PortPoolOptions {
   /** First and last port of the range. */
   range: readonly [number, number];
-  /** Use of the ports, for messages: `console (TCP)`. */
+  /** What the ports are, for messages: `console (TCP)`. */
   purpose: string;
-  /** The configuration keys of the range, for messages. */
+  /** The configuration keys that set the range, for messages. */
   keys: string;
-  /** Ports that are only assigned on request. */
+  /** Ports that are never chosen, though they may be asked for. */
   avoided?: ReadonlySet<number>;
   /**
-   * Whether ports that other programs were found to use are skipped until no other port is left. Checking thousands of
-   * them again is slow.
+   * Whether ports that somebody else was found to have are passed over until no other port is left. To ask the system for each of
+   * thousands of them takes longer than all else.
    */
   passesOver?: boolean;
-  /** Whether no other program on this host uses the port. */
+  /** Whether nobody else on this host uses the port. */
   bindable(port: number): Promise<boolean>;
 }
 
@@ -24,16 +24,13 @@ export class PortPool {
   readonly #options: PortPoolOptions;
   readonly #owners = new Map<number, string>();
   readonly #portsOf = new Map<string, Set<number>>();
-  /** Ports of nodes from the previous run, which will request them again, and their owners. */
+  /** Ports that nodes of a former life had and will ask for again, and their owners. */
   #expected = new Map<number, string>();
   /** Every port of the range below this one is taken or avoided. */
   #lowest: number;
-  /**
-   * For a pool that skips ports: every port below this one was checked, and is taken, returned or used by another
-   * program.
-   */
+  /** Of a pool that passes ports over: below this one each port was looked at, and is taken, given back or somebody else's. */
   #next: number;
-  /** Returned ports below `#next`. */
+  /** Ports below `#next` that were given back. */
   readonly #returned = new Set<number>();
 
   constructor(options: PortPoolOptions) {
@@ -44,9 +41,9 @@ export class PortPool {
   }
 
   /**
-   * Reserves `wanted` if it is in the range and free, otherwise the lowest free port. `range` replaces the pool's own.
+   * Reserves `wanted` if it lies in the range and is free, else the lowest port that is known to be free. `range` is another one than the pool's own.
    * @param owner the project that it belongs to
-   * @throws Failure `conflict` if no port is free
+   * @throws Failure `conflict` when no port is free
    */
   async reserve(owner: string, wanted?: number, range = this.range): Promise<number> {
     const [first, last] = range;
@@ -68,7 +65,7 @@ export class PortPool {
     );
   }
 
-  /** The ports of a range in the order of checking. */
+  /** The ports of a range in the order in which they are looked at. */
   *#candidates(range: readonly [number, number]): Generator<number> {
     const [first, last] = range;
     if (range === this.range && this.#options.passesOver) {
@@ -79,7 +76,7 @@ export class PortPool {
     for (let port = start; port <= last; port += 1) yield port;
   }
 
-  /** Reserves this port if it is in the range and free. Returns whether it did. */
+  /** Reserves this port, if it lies in the range and is free; says whether it did. */
   async claim(owner: string, port: number, range = this.range): Promise<boolean> {
     const [first, last] = range;
     if ((this.#expected.get(port) ?? owner) !== owner) return false;
@@ -87,8 +84,8 @@ export class PortPool {
   }
 
   /**
-   * Reserves a port that a program from the previous run still uses, without checking that it is free. Returns false if
-   * another owner has it.
+   * Reserves a port for a program of a former life, which has it still: the system is not asked whether it is free. Says whether
+   * nobody else had it reserved.
    */
   keep(owner: string, port: number): boolean {
     if (this.#owners.has(port)) return false;
@@ -98,14 +95,14 @@ export class PortPool {
   }
 
   /**
-   * Keeps these ports for their owners, which get them only by number, until the next call. Nodes that accept any port
-   * must not take another node's.
+   * Nobody but its owner gets one of these ports, and only when it is asked for, until this is called again. Nodes that take any port must not
+   * take one that another node will have again.
    */
   expect(ports: ReadonlyMap<number, string>): void {
     this.#expected = new Map(ports);
   }
 
-  /** Returns a port; ignored if the owner does not have it. */
+  /** Gives a port back; nothing happens if it is not the owner's. */
   release(owner: string, port: number): void {
     if (this.#owners.get(port) !== owner) return;
     this.#owners.delete(port);
@@ -116,7 +113,7 @@ export class PortPool {
     if (port >= this.range[0] && port < this.#next) this.#returned.add(port);
   }
 
-  /** Returns all ports of the owner. */
+  /** Gives back whatever the owner still has. */
   releaseAll(owner: string): void {
     for (const port of this.#portsOf.get(owner) ?? []) this.release(owner, port);
   }
@@ -125,7 +122,7 @@ export class PortPool {
     return [...this.#owners.keys()].sort((a, b) => a - b);
   }
 
-  /** Marks the port before checking it, so that two requests never choose the same one. */
+  /** Marks the port before the system is asked, so that two requests never choose the same one. */
   async #take(port: number, owner: string): Promise<boolean> {
     if (this.#owners.has(port)) return false;
     this.#owners.set(port, owner);

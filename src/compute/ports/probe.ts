@@ -1,4 +1,4 @@
-// Checks whether a port can be bound now, since other programs use ports, too.
+// Whether a port can be bound right now: asked of the system, since other programs take ports, too.
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 

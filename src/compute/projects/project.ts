@@ -1,4 +1,4 @@
-// One open project on this compute: its directory and its nodes. Only the files outlive `close`.
+// One open project on this compute: its directory and its nodes. Nothing of it outlives `close` but the files.
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export class Project implements NodeProject {
   readonly #services: Services;
   readonly #watcher: DirectoryWatcher;
   readonly #nodes = new Map<string, Node>();
-  /** Nodes that are being created, by their identifier. */
+  /** Nodes that are being made, by their identifier. */
   readonly #coming = new Map<string, Promise<Node>>();
   #closed = false;
 
@@ -49,10 +49,7 @@ export class Project implements NodeProject {
     return this.#variables;
   }
 
-  /**
-   * Sets the variables and restarts the nodes that run with the old ones. A failed restart is reported and does not
-   * stop the others.
-   */
+  /** Gives it others; nodes that run with the former ones are started again. What hinders one is told, and holds up no other. */
   async changeVariables(variables: Variables): Promise<void> {
     this.#variables = variables;
     const nodes = [...this.#nodes.values()];
@@ -69,7 +66,7 @@ export class Project implements NodeProject {
     await this.#watcher.start();
   }
 
-  /** The project as the API shows it. */
+  /** The project as routes answer it. */
   describe(): object {
     return { name: this.name, project_id: this.id, variables: this.variables };
   }
@@ -88,13 +85,13 @@ export class Project implements NodeProject {
     return new Failure('not-found', `node_id: project ${this.id} has no ${kind.type} node ${id}.`);
   }
 
-  /** The node of this kind, if it exists. */
+  /** The node of this kind, if there is one. */
   find(kind: NodeKind, id: string): Node | undefined {
     const node = this.#nodes.get(id);
     return node?.type === kind.type ? node : undefined;
   }
 
-  /** Creates a node. An existing one with the identifier is returned unchanged. */
+  /** Makes a node; the one that has the identifier already is answered unchanged. */
   async createNode(kind: NodeKind, body: { name: string; node_id?: string | undefined }): Promise<Node> {
     if (this.#closed) throw new Failure('not-found', `project_id: project ${this.id} is closed.`);
     const id = body.node_id ?? randomUUID();
@@ -114,8 +111,8 @@ export class Project implements NodeProject {
   }
 
   /**
-   * Stops the node and removes its directory.
-   * @throws Failure `not-found` for an unknown node; leftovers of it from the previous run are removed all the same
+   * Ends the node and removes its directory.
+   * @throws Failure `not-found` for an unknown one; what a former life of this process left of it is removed all the same
    */
   async deleteNode(kind: NodeKind, id: string): Promise<void> {
     const node = this.find(kind, id);
@@ -124,14 +121,13 @@ export class Project implements NodeProject {
       throw this.#missing(kind, id);
     }
     await node.close();
-    // The node is gone with its ports and its program. Failing to remove its files is reported, and does not bring it
-    // back.
+    // It is gone with its ports and its program; that its files cannot be removed is told, and does not bring it back.
     this.#nodes.delete(node.id);
     this.#services.events.emit('node.deleted', node.describe(), this.id);
     await this.#removeNodeFiles(kind, id, node.name);
   }
 
-  /** Removes a node that its lab deleted while this process was not running: ends its program, deletes its files. */
+  /** A node that its lab has given up while this process did not know it: its program ends, its files go. */
   async #removeLeft(kind: NodeKind, id: string): Promise<void> {
     await endUnclaimed(this.#services, (projectId, nodeId) => projectId === this.id && nodeId === id);
     await this.#removeNodeFiles(kind, id, id);
@@ -147,7 +143,7 @@ export class Project implements NodeProject {
     });
   }
 
-  /** Stops all nodes at once and releases ports. A node that cannot be stopped does not delay the others. */
+  /** Stops all nodes at once, gives back ports; a node that cannot be stopped does not hold up the others. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -166,17 +162,17 @@ export class Project implements NodeProject {
     });
   }
 
-  /** Removes the project's directory. Call this after `close`. */
+  /** Removes the project's directory; to be called after `close`. */
   async removeFiles(): Promise<void> {
     await removeDirectory(this.path, this.path);
   }
 
-  /** In the order of creation. */
+  /** In the order in which they were made. */
   nodes(): Iterable<Node> {
     return this.#nodes.values();
   }
 
-  /** Types and states of its nodes, for debug reports. */
+  /** Types and states of its nodes, for reports. */
   summary(): { type: string; name: string; status: string }[] {
     return [...this.#nodes.values()].map(({ type, name, status }) => ({ type, name, status }));
   }
@@ -186,7 +182,7 @@ export class Project implements NodeProject {
   }
 }
 
-/** If the directory was replaced by a link, the link is removed, not its target. */
+/** A link that stands in a directory's place is removed, never followed. */
 async function removeDirectory(directory: string, shownAs: string): Promise<void> {
   try {
     await rm(directory, { recursive: true, force: true });

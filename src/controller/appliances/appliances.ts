@@ -1,4 +1,5 @@
-// Appliances: documents that describe devices and how to make templates of them. The built-in catalogue is listed together with the user's folder.
+// Appliances: documents that describe devices and how to make templates of them. Those of the catalogue come with the server;
+// those of the user's folder are offered beside them.
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,11 +19,11 @@ export interface AppliancesOptions {
   builtins: boolean;
 }
 
-/** A hundred times the longest known document. */
+/** A hundred times what the longest known one has. */
 const LARGEST_BYTES = 4 * 1024 * 1024;
 const FILES_AT_ONCE = 4;
 const ENDINGS = ['.gns3a', '.gns3appliance'];
-/** The namespace for ids derived from URLs (RFC 9562, appendix C). */
+/** The namespace of identifiers that are made of addresses (RFC 9562, appendix C). */
 const URL_NAMESPACE = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex');
 
 export class Appliances {
@@ -34,10 +35,7 @@ export class Appliances {
     this.#builtins = builtins;
   }
 
-  /**
-   * Built-in appliances first, each part sorted; appliances marked as broken are left out. Not cached: requests are
-   * rare.
-   */
+  /** Built-in ones first, each part sorted; those that are known to be broken are left out. Kept by nobody: few ask, and rarely. */
   async list(): Promise<Appliance[]> {
     const custom = await this.#custom();
     return [...(this.#builtins ? catalogue() : []), ...custom].filter(
@@ -78,7 +76,7 @@ export class Appliances {
   }
 }
 
-/** The built-in facts as documents for clients; the members beyond the facts are generated. */
+/** The facts that come with the server, in the form that clients read: what they ask for beyond the facts is generated. */
 function catalogue(): Appliance[] {
   const facts = JSON.parse(asset('appliances/catalogue.json')!.toString('utf8')) as ApplianceDocument[];
   return facts.map((document) => ({
@@ -94,7 +92,7 @@ function catalogue(): Appliance[] {
   }));
 }
 
-/** A file always has the same id: a UUID of version 3 of its URL (RFC 9562, section 5.3). */
+/** The same file has the same id always: a UUID of version 3 over its address (RFC 9562, section 5.3). */
 function idOfFile(file: string): string {
   const bytes = createHash('md5').update(URL_NAMESPACE).update(pathToFileURL(file).href).digest();
   bytes[6] = (bytes[6]! & 0x0f) | 0x30;

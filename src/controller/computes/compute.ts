@@ -1,7 +1,5 @@
-// A compute in the controller: its address, connection, capabilities and load, and the calls to it.
-
+// One compute as the controller knows it: where it is, whether it is connected, what it can do, how busy it is; and the calls to it.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Relayed } from '../../api/events.ts';
 import { log } from '../../host/log.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
 import type { RequestOptions } from '../../http/app/app.ts';
@@ -23,29 +21,33 @@ export interface ComputeDescription {
   user: string | null;
 }
 
+/** A message of a compute's notification socket. */
+export interface ComputeMessage {
+  action: string;
+  event: Record<string, unknown>;
+  project_id?: string;
+}
+
 export interface ComputeListener {
   /** The compute's object changed. */
   changed(compute: Compute): void;
-  /** A notification other than a ping arrived. */
-  announced(compute: Compute, message: Relayed): void;
-  /**
-   * It is connected, perhaps again. Calls to it wait until this settles, except calls made by this itself. Never
-   * rejects.
-   */
+  /** Something other than a ping was announced. */
+  announced(compute: Compute, message: ComputeMessage): void;
+  /** It is connected, anew perhaps: calls to it wait until this has settled, except those that are made by it. Never rejects. */
   joined(compute: Compute): Promise<void>;
-  /** The first failed attempt to connect after a successful one: the state of its nodes is unknown. */
+  /** An attempt to connect to it failed, after one that did not: nothing is known any more of what runs there. */
   lost(compute: Compute): void;
 }
 
 export interface CallOptions {
-  /** JSON body; an empty object is sent as no body, as the release does. */
+  /** JSON body; an empty object is sent as no body, as genuine controllers do. */
   body?: object;
   headers?: Readonly<Record<string, string>>;
-  /** Time limit (ms) including connecting; 0 for none. Default 120,000. */
+  /** Milliseconds for everything, connecting included; 0 for no limit. 120,000 when not given. */
   limit?: number;
-  /** If false, fails at once when the compute is not connected, instead of connecting first. */
+  /** Fails at once instead of connecting first when the compute is not connected. */
   connect?: boolean;
-  /** Cancels the call. */
+  /** Ends the call. */
   signal?: AbortSignal;
 }
 
@@ -53,32 +55,29 @@ export interface PassOptions {
   body?: ReadableStream<Uint8Array> | null;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
-  /**
-   * Time limit (ms) without progress, from the last part of the request's body to the head of the answer. As in
-   * CallOptions.
-   */
+  /** Milliseconds without progress: from the last part of the body that went out to the head of the answer. As in CallOptions. */
   limit?: number;
 }
 
 const BASE = '/v2/compute';
-/** For one notification; a node with a thousand ports needs a tenth. */
+/** Of one notification: a node with a thousand ports has a tenth of it. */
 const MESSAGE_BOUNDS = { maxContainers: 50_000, maxValues: 250_000 };
 const NOTHING: Capabilities = { version: null, node_types: [] };
 
 /**
- * Set for all work of reconciling a compute after it has connected. Such calls neither wait for that nor connect: two
- * computes that come back at the same time would otherwise wait for each other.
+ * Set for everything that is done to take a compute up again. Such calls neither wait for that nor connect: two computes that come back
+ * at the same time would wait for each other.
  */
 const takingUp = new AsyncLocalStorage<true>();
 
 export class Compute {
-  /** The host for consoles of this compute's nodes: the first given address, wildcard included. */
+  /** Where consoles of this compute's nodes are dialled: the address that was given first, wildcard included. */
   readonly consoleHost: string;
   description: ComputeDescription;
   lastError: string | null = null;
   capabilities: Capabilities = NOTHING;
   #usage: { cpu: number | null; memory: number | null } = { cpu: null, memory: null };
-  /** As reported by the compute; null if unknown. */
+  /** As it says itself; null if it does not. */
   #consolesListenOn: string | null = null;
   readonly #connection: Connection;
   readonly #listener: ComputeListener;
@@ -114,20 +113,20 @@ export class Compute {
     return this.#connection.connected;
   }
 
-  /** Why it cannot be called: names the host and the reason of the last failed attempt. */
+  /** Why nothing can be asked of it: names the host and the reason of the last failed attempt. */
   get absence(): string {
     const reason = this.lastError === null ? '' : ` ${this.lastError}`;
     return `The host ${this.name} is not connected.${reason}`;
   }
 
-  /** Its consoles listen on the loopback of another host, so that only its own server can reach them. */
+  /** Its consoles listen on its loopback, while it is another host: nobody reaches them but by its own server. */
   get hidesConsoles(): boolean {
     const on = this.#consolesListenOn;
     return this.id !== 'local' && on !== null && isLoopback(on) && !isLoopback(reachableHost(this.description.host));
   }
 
-  /** The object that clients see (`Compute`), always without the password. */
-  json() {
+  /** The object that clients see (`Compute`); never with the password. */
+  json(): object {
     return {
       ...this.description,
       connected: this.connected,
@@ -138,12 +137,12 @@ export class Compute {
     };
   }
 
-  /** Connects unless connected, and keeps the connection up. @throws as Connection.connect */
+  /** Connects unless it is connected, and keeps the connection. @throws as Connection.connect */
   connect(): Promise<void> {
     return this.#connection.connect();
   }
 
-  /** Sets another name, address or user; reconnects a little later or with the next call. */
+  /** Another name, address or user; the connection is made anew, a little later or with the next call. */
   change(description: ComputeDescription, transport: ComputeTransport): void {
     this.description = description;
     this.lastError = null;
@@ -193,8 +192,8 @@ export class Compute {
   }
 
   /**
-   * Connects unless connected, and waits until its labs have been compared with its running nodes.
-   * @throws ComputeUnreachable, Failure `conflict` if a person must fix something
+   * Connects unless it is connected, and waits until its labs have been compared with what runs there.
+   * @throws ComputeUnreachable, Failure `conflict` when something has to be put right
    */
   ready(): Promise<void> {
     return this.#ready(true);
@@ -205,7 +204,7 @@ export class Compute {
     if (!this.connected) {
       if (ours || !connect) throw new ComputeUnreachable(this.absence);
       await this.connect().catch((error: unknown) => {
-        // The address alone means little to users.
+        // The address alone tells users little.
         throw error instanceof ComputeUnreachable ? new ComputeUnreachable(this.absence, { cause: error }) : error;
       });
     }
@@ -228,8 +227,8 @@ export class Compute {
   }
 
   /**
-   * A request whose answer is passed on, whatever its status: the body of a GET is streamed, other bodies are read up
-   * to a limit. `path` is below /v2/compute.
+   * A request whose answer is passed on, whatever its status: what a GET brings as it comes, everything else read to its bounded end.
+   * `path` stands below /v2/compute.
    */
   async pass(
     method: string,
@@ -252,8 +251,8 @@ export class Compute {
   }
 
   /**
-   * Makes a repeatable call, and repeats it once if it fails, as the answer may be lost. It is not repeated if the
-   * compute is disconnected, rejects this server, or took too long.
+   * Makes a repeatable call, and repeats it once if it fails: its answer may be lost. There is no second call if the compute is
+   * disconnected, rejects this server, or took too long.
    */
   async retryOnce(call: (connect: boolean) => Promise<unknown>): Promise<void> {
     try {
@@ -272,7 +271,7 @@ export class Compute {
       try {
         await this.delete(path, { connect, ...options });
       } catch (error) {
-        // After a lost answer, any rejection means that nothing is left.
+        // After an answer that was lost a refusal means that there is nothing left, whatever its status.
         if (error instanceof ComputeRefusal && (isLost || error.status === 404)) return;
         isLost = !(error instanceof ComputeRefusal);
         throw error;
@@ -282,7 +281,7 @@ export class Compute {
 
   /**
    * A request with JSON both ways; an empty answer is undefined.
-   * @throws ComputeRefusal for a rejection; ComputeUnreachable, also past the limit; Unauthorized
+   * @throws ComputeRefusal for what the compute refuses; ComputeUnreachable, also past the limit; Unauthorized
    */
   async call(
     method: string,
@@ -322,7 +321,7 @@ export class Compute {
     }
   }
 
-  /** Its network interfaces, requested once per connection. */
+  /** Its network interfaces, asked for once a connection. */
   networkInterfaces(): Promise<Record<string, unknown>[]> {
     const path = '/network/interfaces';
     this.#interfaces ??= this.get(path).then((list) => mustBeList(list, `GET ${path}`));
@@ -338,7 +337,7 @@ function both(one: AbortSignal | undefined, other: AbortSignal | undefined): { s
   return signal ? { signal } : {};
 }
 
-function messageIn(data: SocketData): Relayed | undefined {
+function messageIn(data: SocketData): ComputeMessage | undefined {
   try {
     const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
     const { action, event, project_id: project } = parseJsonBounded(text, MESSAGE_BOUNDS) as Record<string, unknown>;

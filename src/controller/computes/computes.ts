@@ -1,9 +1,9 @@
-// The computes of the controller: the one of this process, `local`, and registered ones (as in release 2.2.57).
+// The computes that the controller knows: the one of this process, `local`, and those that were registered (as in release 2.2.57).
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import * as v from 'valibot';
 import type { Config } from '../../config/schema.ts';
-import { Failure, ignore, messageOf } from '../../failures.ts';
+import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Documents } from '../../store/documents.ts';
@@ -15,13 +15,13 @@ import { RemoteTransport } from './remote.ts';
 import { type ComputeCreate, type ComputeUpdate, StoredCompute } from './schema.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
-/** Ids that only the server assigns, and the name that the release reserves for its own virtual machine. */
+/** Ids that only the server itself gives, and the name that the release keeps for its own virtual machine. */
 const RESERVED_IDS = ['local', 'vm'];
-/** Ids that cannot be addressed: clients and libraries remove them from paths. */
+/** Ids that no address leads to: clients and libraries take them out of paths. */
 const UNADDRESSABLE_IDS = ['', '.', '..'];
 const RESERVED_NAME = 'gns3vm';
 
-/** Characters of the user in a generated name. */
+/** Characters of a user that a made-up name shows. */
 const USER_CHARACTERS = 14;
 
 export interface ComputesOptions {
@@ -52,7 +52,7 @@ export class Computes {
     this.#options.announcer.controller.emit(action, compute.json());
   }
 
-  /** Registers the stored computes and the one of this process, and connects to the latter. */
+  /** Registers the compute of this process, and connects to it, and the stored ones. */
   async start(local: ComputeTransport, port: number): Promise<void> {
     const { host, protocol, user, version } = this.#options.config.Server;
     const description = {
@@ -78,19 +78,16 @@ export class Computes {
     }
   }
 
-  /**
-   * Starts connecting to all disconnected computes without waiting. The projects must be loaded: they may have nodes
-   * there.
-   */
+  /** Begins to connect to all that are not, and waits for none. The projects must be known: some may have nodes there. */
   connect(): void {
-    for (const compute of this.#computes.values()) compute.connect().catch(ignore);
+    for (const compute of this.#computes.values()) compute.connect().catch(noop);
   }
 
   stop(): void {
     for (const compute of this.#computes.values()) compute.stop();
   }
 
-  /** In order of registration, `local` first. */
+  /** In the order of registration, `local` first. */
   list(): Compute[] {
     return [...this.#computes.values()];
   }
@@ -102,10 +99,9 @@ export class Computes {
   }
 
   /**
-   * Registers a compute unless it is known, and connects to it. An unreachable compute is retried from now on.
-   * @throws Failure `invalid` (reserved ids), `conflict`: a taken name, or a problem at the compute, which is then
-   * registered all the
-   *   same
+   * Registers a compute and connects to it; one that is known is only connected to. One that cannot be reached is looked for from now on.
+   * @throws Failure `invalid` (reserved ids), `conflict`: a name that is taken, or what has to be put right at the compute, which is
+   *   registered then all the same
    */
   async create(given: ComputeCreate): Promise<Compute> {
     const id = given.compute_id ?? randomUUID();
@@ -152,8 +148,8 @@ export class Computes {
   }
 
   /**
-   * Registers unknown computes of a topology's nodes, without credentials, as topologies have none. If its name is
-   * taken, a compute is named by its id.
+   * Registers the computes that a topology names and its nodes use, if they are not known. Without credentials, which are in no topology.
+   * One whose name is taken gets its id for a name.
    */
   async adopt(given: readonly TopologyCompute[]): Promise<void> {
     for (const { compute_id: id, name, protocol, host, port } of given) {
@@ -169,8 +165,8 @@ export class Computes {
   }
 
   /**
-   * Changes the given members and reconnects. A password is valid for one address: a new address gets none unless one
-   * is given with it. Changes of `local` last until this process ends.
+   * Changes what is given; the connection is made anew. A password is for the address that it was given for: another address gets none
+   * unless one is given with it. What is said of `local` lasts until the end of this process.
    */
   async update(id: string, given: ComputeUpdate): Promise<Compute> {
     return this.#lock.run('register', async () => {
@@ -197,7 +193,7 @@ export class Computes {
   }
 
   /**
-   * Closes the projects that use a compute and removes it; a missing one is ignored.
+   * Closes the projects that use a compute and forgets it; one that is not known is not missed.
    * @throws Failure `conflict` for `local`: without it no project opens
    */
   async delete(id: string): Promise<void> {
@@ -209,7 +205,7 @@ export class Computes {
     }
     const compute = this.#computes.get(id);
     if (!compute) return;
-    // Outside the lock, because an opening may wait for it.
+    // Not within the lock, which an opening may wait for.
     await this.#options.closeProjects(compute);
     const isForgotten = await this.#lock.run('register', async () => {
       if (this.#computes.get(id) !== compute) return false;
@@ -217,15 +213,15 @@ export class Computes {
       return this.#computes.delete(id);
     });
     if (!isForgotten) return;
-    // Closes projects that were opened there meanwhile.
+    // What was opened there meanwhile.
     await this.#options.closeProjects(compute);
     compute.stop();
     this.#announce('compute.deleted', compute);
   }
 
   /**
-   * Load of all connected computes; one that rejects the request is left out.
-   * @param ofNodes a project whose nodes' load is included; computes of the release ignore it
+   * Load of every compute that is connected; one that refuses is left out.
+   * @param ofNodes a project, of whose nodes the load is told, too; computes of the release do not know it
    */
   async statistics(ofNodes?: string): Promise<object[]> {
     const path = `/statistics${ofNodes === undefined ? '' : `?nodes=${encodeURIComponent(ofNodes)}`}`;
@@ -244,6 +240,8 @@ export class Computes {
   }
 }
 
+const noop = (): void => {};
+
 function ignoreUnreachable(error: unknown): void {
   if (!(error instanceof ComputeUnreachable)) throw error;
 }
@@ -261,7 +259,7 @@ function nameFor({ protocol, host, port, user }: Omit<ComputeDescription, 'compu
   return `${protocol}://${shown ? `${shown}@` : ''}${host}:${port}`;
 }
 
-/** The transport to a compute; an invalid address is reported at its first use. */
+/** The way to a compute; an address that is none shows when it is used first. */
 function transportTo(description: ComputeDescription, password: string | null): ComputeTransport {
   try {
     mustBeAddress(description);

@@ -1,4 +1,4 @@
-// The first contact with a compute: checks capabilities and release, and opens its notifications (as in release 2.2.57).
+// Getting to know a compute: what it can do, whether it is of our release, and its notifications (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
 import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
 import type { MessageSocket } from '../../http/sockets/message-socket.ts';
@@ -6,27 +6,27 @@ import { answerJson, ComputeRefusal } from './answers.ts';
 import { within } from './limits.ts';
 import type { ComputeTransport } from './transport.ts';
 
-/** The capabilities that a compute reports. */
+/** What a compute says that it can do. */
 export interface Capabilities {
   version: string | null;
   node_types: string[];
   platform?: string;
 }
 
-/** Time limit (ms) for each of the two steps. */
+/** Milliseconds for each of the two steps. */
 const TIMEOUT_MS = 10_000;
 
 export interface Introduction {
   capabilities: Capabilities;
-  /** The address that its consoles listen on, if reported. */
+  /** Where its consoles listen, if it says so. */
   consoleHost: string | null;
   /** Its notifications. */
   socket: MessageSocket;
 }
 
 /**
- * Reads a compute's capabilities and opens its notifications. `name` is the compute's, `version` this server's.
- * @throws ComputeUnreachable, which may be temporary; Failure `conflict` if a person must fix something
+ * Asks a compute what it can do and opens its notifications. `name` is the compute's, `version` this server's.
+ * @throws ComputeUnreachable, which may pass by itself; Failure `conflict` for what somebody has to put right
  */
 export async function introduce(
   transport: ComputeTransport,
@@ -44,7 +44,7 @@ export async function introduce(
     const capabilities = understood(told, name);
     mustBeOfRelease(capabilities.version, { name, version });
     const socket = await within(TIMEOUT_MS, 'WebSocket /notifications/ws', () =>
-      // As a header: other computes may be strict about the query.
+      // As a header: computes of other makes may look closely at the address.
       transport.openSocket('/v2/compute/notifications/ws', { 'X-Operations': 'yes' }),
     );
     return { capabilities, consoleHost, socket };
@@ -53,16 +53,16 @@ export async function introduce(
   }
 }
 
-/** How long (ms) until the next attempt if the compute names no time, and the longest time that it may name. */
+/** Milliseconds until the next attempt when a compute names no time, and the longest time that it may name. */
 const REJECTED_AGAIN_MS = 30_000;
 const LONGEST_WAIT_MS = 3_600_000;
 
 /**
- * The compute rejects the user and password of this server, or every login for a while after several wrong ones. Reported as a
+ * The compute rejects the user and the password of this server, or every login for a while after several wrong ones. Reported as a
  * conflict: a 401 would make the client doubt its own password.
  */
 export class Unauthorized extends Failure {
-  /** How long (ms) no request is sent, because each could count there as a wrong guess. */
+  /** Milliseconds in which no request is sent, as each may be one more wrong guess there. */
   readonly retryMs: number;
 
   constructor(message: string, retryMs: number) {
@@ -85,7 +85,7 @@ export function rejectionOf(
   return new Unauthorized(message, retryMs);
 }
 
-/** The wait (ms) in a `Retry-After` header (seconds or a date, RFC 9110). */
+/** Milliseconds that a `Retry-After` header (seconds or a date, RFC 9110) asks for. */
 function waitOf(header: string | null): number {
   const text = header?.trim() ?? '';
   const asked = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
@@ -106,7 +106,7 @@ function notAServer(name: string, refusal: ComputeRefusal): Failure {
   return new Failure('conflict', `At the address of the compute ${name} is no such server: ${message}`);
 }
 
-/** Keeps only the members that clients may see; others would break their list of computes. */
+/** Only the members that clients may see; anything else would break their list of computes. */
 function understood(told: unknown, name: string): Capabilities {
   const { version, node_types: types, platform } = (told ?? {}) as Record<string, unknown>;
   if (typeof version !== 'string' || version === '') {

@@ -1,15 +1,14 @@
-// Time limits for calls to computes.
+// How long a call to a compute may take.
 import { ComputeUnreachable } from './transport.ts';
 
-/** The default limit in milliseconds. */
+/** Milliseconds for calls that name no limit. */
 export const DEFAULT_LIMIT_MS = 120_000;
 
-/** Limit (ms) for passed-on requests such as creating a disk image or checksums of images. The release has none. */
+/** Milliseconds for what clients have passed on: making a disk image, checksums of images. The release sets no limit at all. */
 export const PASSED_ON_LIMIT_MS = 1_200_000;
 
 /**
- * Runs `work` with a time limit in milliseconds (0: none). Its signal aborts at the limit; calling `progress` restarts
- * the time.
+ * Does `work` within so many milliseconds (0: without a limit). What it is given tells it to stop; `progress` begins the time anew.
  * @throws ComputeUnreachable (`late`)
  */
 export async function within<T>(
@@ -33,7 +32,7 @@ export async function within<T>(
   }
 }
 
-/** Passes the bytes through and calls `progress` for each chunk. */
+/** The same bytes; `progress` is called whenever some pass. */
 export function watched(body: ReadableStream<Uint8Array>, progress: () => void): ReadableStream<Uint8Array> {
   return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({

@@ -1,8 +1,7 @@
-// Assigns numbers that nodes of a kind must not share on a host, such as IOU application ids. The controller assigns
-// them because it knows all open labs.
-
-import { nodeKind } from '../../api/kinds/kinds.ts';
+// Numbers that nodes of a kind must not share on a host, such as the application ids of IOU: the controller gives them, as it knows all
+// labs that are open.
 import { Failure } from '../../failures.ts';
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { NodeCreate } from '../nodes/schema.ts';
 import type { Project } from './project.ts';
@@ -15,7 +14,7 @@ interface Given {
 
 export class HostNumbers {
   readonly #projects: () => readonly Project[];
-  /** Numbers of nodes that are being created. */
+  /** Of nodes that are being made. */
   readonly #coming = new Set<Given>();
 
   constructor(projects: () => readonly Project[]) {
@@ -23,9 +22,8 @@ export class HostNumbers {
   }
 
   /**
-   * Assigns a number to a new node. The number is reserved until the result is disposed of; by then the project has the
-   * node.
-   * @param keeps keeps the present number if it is free; for reopened labs
+   * A new node with its number, which is its own until the answer is disposed of; by then the project has the node.
+   * @param keeps the number that it has already stays, if nobody else has it: of a lab that is opened again
    * @throws Failure `conflict` when all are taken
    */
   number(
@@ -54,7 +52,7 @@ export class HostNumbers {
     };
   }
 
-  /** The numbers of all nodes of this type on the computes that the project uses. */
+  /** Of all nodes of the type on the computes that the project uses. */
   #usedBeside(
     project: Project,
     compute: Compute,

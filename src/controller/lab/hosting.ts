@@ -1,11 +1,11 @@
-// Creates a project on a compute before its first node there.
+// Which computes know of a project: they are told before its first node there.
 import type { Compute } from '../computes/compute.ts';
 import type { Project } from './project.ts';
 
-/** Creates the project on the compute, once. */
+/** Tells the compute of the project, once, before its first node there. */
 export async function hostProject(project: Project, compute: Compute): Promise<void> {
   if (project.hosts.has(compute)) return;
-  // Several nodes may be created there concurrently: they share the request.
+  // Several nodes may be on their way there.
   let telling = project.telling.get(compute);
   if (telling === undefined) {
     telling = tell(project, compute).finally(() => project.telling.delete(compute));
@@ -20,12 +20,12 @@ async function tell(project: Project, compute: Compute): Promise<void> {
   if (compute.id === 'local') body['path'] = record.path;
   if (record.variables?.length) body['variables'] = record.variables;
   await project.traces.hosting(compute, project.id);
-  // A compute that already has the project gives the same answer.
+  // One that has the project open already answers the same.
   await compute.retryOnce((connect) => compute.post('/projects', { body, connect }));
   project.hosts.add(compute);
 }
 
-/** The compute's entry in the topology file; `local` has none. */
+/** The entry of a compute in the topology file; `local` has none. */
 export function computeEntry(compute: Compute): { compute: { compute_id: string } }[] {
   if (compute.id === 'local') return [];
   const { compute_id, name, protocol, host, port } = compute.description;

@@ -1,24 +1,23 @@
-// Streams the journal of a lab, one line of JSON per entry: first the stored entries, then each new one.
+// The journal of a lab as a stream: what is kept of it, and then each entry as it is made, a line of JSON each.
 import type { Announcer } from '../events.ts';
 import type { JournalEntry, Journals } from './journals.ts';
 
-/** How long (ms) without an entry until an empty line is sent, which detects clients that have disconnected. */
+/** Milliseconds without an entry after which an empty line is sent: whoever has gone is noticed by it. */
 const SILENCE_MS = 5_000;
 
 export interface JournalStreamOptions {
   journals: Journals;
   announcer: Announcer;
   projectId: string;
-  /** Selects the entries to send. */
+  /** Entries that are wanted. */
   wants: (entry: JournalEntry) => boolean;
-  /** Whether the lab still exists. */
+  /** Whether the lab is still there. */
   isThere: () => boolean;
 }
 
 export function journalStream({ journals, announcer, projectId, wants, isThere }: JournalStreamOptions): Response {
   const encoder = new TextEncoder();
-  // Subscribes to all labs and filters: a subscriber of the lab itself would keep it open, and trigger `auto_close`
-  // when it leaves.
+  // As a listener of everything: one of the lab would keep it open, and close it when it leaves.
   const isOfLab = (message: { projectId: string | undefined }): boolean => message.projectId === projectId;
   const subscription = announcer.project.subscribe(undefined, undefined, false, isOfLab);
   let place = journals.beginning(projectId);

@@ -1,25 +1,24 @@
-// Keeps each lab's last messages and status changes, for clients that missed the events. In memory only.
-
-import { nodeKind } from '../../api/kinds/kinds.ts';
+// What has happened in each lab: the last messages and changes of state, for those who come later than the events. In memory only.
 import type { Message } from '../../events/message.ts';
+import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { NodeType } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import type { NodeStatus } from '../nodes/node.ts';
 
 export interface JournalEntry {
-  /** The time in RFC 3339 with milliseconds, UTC. */
+  /** When it was told, as in RFC 3339 with milliseconds, UTC. */
   at: string;
-  /** Set for a message. */
+  /** Of a message. */
   level: 'error' | 'warning' | 'info' | null;
   message: string | null;
-  /** Set for a status change. */
+  /** Of a change of state. */
   node_id: string | null;
   status: NodeStatus | null;
 }
 
-/** The number of entries kept for a lab. */
+/** Entries of a lab that are kept. */
 const MOST = 500;
-/** The number of characters kept of a message. */
+/** Characters of a message that are kept. */
 const MOST_CHARACTERS = 2_000;
 
 type Told = Partial<Record<'node_id' | 'project_id' | 'message', string>> & {
@@ -27,18 +26,18 @@ type Told = Partial<Record<'node_id' | 'project_id' | 'message', string>> & {
   status?: NodeStatus;
 };
 
-/** The entries after a position in a journal. */
+/** Entries behind a place in a journal. */
 export interface LaterEntries {
   entries: readonly JournalEntry[];
-  /** The position after the last of them. */
+  /** The place behind them. */
   place: number;
 }
 
 interface Journal {
   entries: JournalEntry[];
-  /** The number of entries dropped before the first one. */
+  /** Those that were there before the first of them. */
   dropped: number;
-  /** The last known status of each node. */
+  /** What was last told of each node. */
   statuses: Map<string, NodeStatus>;
 }
 
@@ -52,12 +51,12 @@ export class Journals {
     });
   }
 
-  /** The kept entries of a lab, oldest first. */
+  /** The last entries of a lab, the oldest first. */
   of(projectId: string): readonly JournalEntry[] {
     return this.#labs.get(projectId)?.entries ?? [];
   }
 
-  /** The entries after a position. One warning stands for all entries that are no longer kept. */
+  /** The entries behind a place; of those that are not kept any more a warning stands for all. */
   after(projectId: string, place: number): LaterEntries {
     const { entries, dropped } = this.#labs.get(projectId) ?? { entries: [], dropped: 0 };
     const lost = dropped - place;
@@ -68,7 +67,7 @@ export class Journals {
     return { entries: [gap, ...entries], place: dropped + entries.length };
   }
 
-  /** The position of the oldest entry kept. */
+  /** The place of the oldest entry that is kept. */
   beginning(projectId: string): number {
     return this.#labs.get(projectId)?.dropped ?? 0;
   }
@@ -79,7 +78,7 @@ export class Journals {
     const { node_id: id, node_type: type, status } = told;
     if (action === 'node.deleted') this.#labs.get(projectId)?.statuses.delete(id ?? '');
     else if (action.startsWith('node.') && id !== undefined && type !== undefined && status !== undefined) {
-      // No status is announced while the lab opens: the node is then stopped, unless its kind always runs.
+      // Nothing is told of a node while its lab opens: it is stopped then, unless it always runs.
       const { statuses } = this.#journal(projectId);
       const before = statuses.get(id) ?? (nodeKind(type).alwaysRuns ? 'started' : 'stopped');
       statuses.set(id, status);
@@ -108,12 +107,12 @@ export class Journals {
   }
 }
 
-/** Whether an entry is about this node: its status, or a message with its name. */
+/** Whether an entry is about this node: its state, or a message that calls it by its name. */
 export function isAbout({ node_id, message }: JournalEntry, node: { id: string; name: string | undefined }): boolean {
   return node_id === node.id || (node.name !== undefined && message !== null && names(message, node.name));
 }
 
-/** Another node's name may begin with this one, so only whole words count. */
+/** Another node's name may begin with this one. */
 function names(text: string, name: string): boolean {
   const isWord = (character: string | undefined): boolean => character !== undefined && /[\w-]/.test(character);
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))

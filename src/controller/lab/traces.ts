@@ -1,7 +1,7 @@
-// Records what a crash of this server, or the loss of a compute, may leave on computes: nodes being created, moved or
-// removed, NIOs of removed links, projects that were open or are deleted. An entry is on disk before the compute is
-// called and deleted once the outcome is known. The others are cleaned up when the compute is back and the project is
-// open, or closed for good. The compute of this process ends with it, so it can leave only nodes' folders.
+// What this server may have left on computes when it was killed, or when they vanished: nodes that were being made, moved or removed, NIOs
+// of removed links, projects that were open or are deleted. It is noted on the disk before the compute is asked, struck out once it is known how it
+// ended, and otherwise put in order when the compute is there again and the project is open, or closed for good. Of the compute of this
+// process, which ends with it, only the folders of nodes can be left.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../failures.ts';
@@ -11,7 +11,7 @@ import { ComputeRefusal } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { ProjectState } from './state.ts';
 
-/** The parts of a project that decide what its computes should have. */
+/** What of a project decides over what its computes have. */
 interface Project {
   id: string;
   record: { path: string; name: string };
@@ -24,27 +24,24 @@ interface Project {
   hosts: Set<Compute>;
 }
 
-/** One object on a compute, from before the request until the outcome is known. */
+/** One thing on a compute, from before it is asked for until it is known what became of it. */
 export interface Trace extends Disposable {
-  /** The outcome is known: the compute and the lab both have it, or neither. Never rejects. */
+  /** It is known what became of it: the compute has it and so has the lab, or neither. Never rejects. */
   settle(): Promise<void>;
-  /** A request for it failed; after a rejection it is known that nothing changed. Never rejects. */
+  /** A call of it failed: after a refusal it is known that nothing has happened. Never rejects. */
   failed(error: unknown): Promise<void>;
 }
 
 export class Traces {
   readonly #objects: RemoteObjects;
-  /** Objects of pending changes, which clean up after themselves. */
+  /** Changes under way know better than anybody else what becomes of theirs. */
   readonly #busy = new Map<string, RemoteObject>();
 
   constructor(objects: RemoteObjects) {
     this.#objects = objects;
   }
 
-  /**
-   * Records that a compute is about to be asked to create or remove a node. Until the result is disposed of, nothing
-   * else cleans up the object. Only a removal, which `makesRoom`, may use the reserved disk space.
-   */
+  /** Before a compute is asked to make or remove a node, which makes room; nobody else looks after that before it is disposed of. */
   async begin(
     { id: compute }: Compute,
     projectId: string,
@@ -70,17 +67,17 @@ export class Traces {
     };
   }
 
-  /** Records that a compute is about to get a project. */
+  /** Before a compute is told of a project. */
   async hosting({ id: compute }: Compute, projectId: string): Promise<void> {
     if (compute !== 'local') await this.#objects.note(hosted(compute, projectId));
   }
 
-  /** The project is deleted but the compute is unreachable. */
+  /** The project is deleted, and the compute cannot be told as yet. */
   async deleted({ id: compute }: Compute, projectId: string): Promise<void> {
     await this.#objects.note({ ...hosted(compute, projectId), deleted: true });
   }
 
-  /** The project was closed on the compute, whatever the answer. Never rejects. */
+  /** The compute has been told that the project is over there, whatever it made of that. Never rejects. */
   async left({ id: compute }: Compute, projectId: string): Promise<void> {
     if (compute !== 'local') await this.#settle(hosted(compute, projectId));
   }
@@ -91,17 +88,17 @@ export class Traces {
     });
   }
 
-  /** The entries to clean up. */
+  /** What is to be looked after. */
   async #left(isMeant: (object: RemoteObject) => boolean): Promise<RemoteObject[]> {
     return (await this.#objects.list()).filter((object) => isMeant(object) && !this.#busy.has(keyOf(object)));
   }
 
-  /** Whether a compute may have leftovers. */
+  /** Whether a compute may have something that nobody wants. */
   async concern(compute: Compute): Promise<boolean> {
     return (await this.#left((object) => object.compute_id === compute.id)).length > 0;
   }
 
-  /** A project is open: removes from its computes what its lab does not have. Never rejects. */
+  /** A project is open: what its computes have of nodes that it does not have goes. Never rejects. */
   async opened(project: Project, computes: readonly Compute[]): Promise<void> {
     await this.#each(
       (object) => object.project_id === project.id && !isProject(object),
@@ -113,18 +110,18 @@ export class Traces {
     );
   }
 
-  /** A compute that has these projects is back. Never rejects. */
+  /** A compute is there again, which knows these projects. Never rejects. */
   async joined(compute: Compute, known: ReadonlySet<unknown>, projects: readonly Project[]): Promise<void> {
     await this.#each(
       (object) => object.compute_id === compute.id,
       async (object) => {
         const project = projects.find(({ id }) => id === object.project_id);
-        // A project that is opening, or is to be reopened, cleans up itself.
+        // One that is being opened, or is to be opened again, looks after it itself.
         if (project && (project.leftOpen || (project.isOpen && project.state !== 'opened'))) return;
         if (project?.state === 'opened') await this.#lookAfter(project, compute, object);
         else if (isProject(object) && object.deleted && !project) await this.#delete(compute, object);
         else if (isProject(object) && known.has(object.project_id)) await this.#leave(compute, object);
-        // The nodes of a closed project are checked when it is opened.
+        // Of a closed project the lab decides, when it is opened.
         else if (isProject(object) || !project) await this.#settle(object);
       },
     );
@@ -141,13 +138,13 @@ export class Traces {
     }
   }
 
-  /** Cleans up one entry of an open project. */
+  /** Of an open project. */
   async #lookAfter(project: Project, compute: Compute, object: RemoteObject): Promise<void> {
     if (isProject(object)) return;
     if (!isWanted(project, object)) {
       log.info('traces: removing what the lab no longer has', { ...object });
       if (compute.id === 'local' && !isNio(object)) await removeFolders(project.record.path, nodeOf(object));
-      // A compute without the project would remove nothing.
+      // A compute that does not know the project removes nothing of it.
       if (compute.id !== 'local')
         await compute.post('/projects', { body: { name: project.record.name, project_id: project.id } });
       await compute.remove(object.path);
@@ -166,7 +163,7 @@ export class Traces {
     return isComing || [...project.nodes.values()].some((node) => node.compute === compute);
   }
 
-  /** Deletes there a project that is deleted here. */
+  /** Deletes a project that is deleted here. */
   async #delete(compute: Compute, object: RemoteObject): Promise<void> {
     const { project_id: id } = object;
     log.info('traces: deleting a deleted project', { ...object });
@@ -175,7 +172,7 @@ export class Traces {
     await this.#settle(object);
   }
 
-  /** Closes there a project that is not open here. */
+  /** Closes a project that is not open here. */
   async #leave(compute: Compute, object: RemoteObject): Promise<void> {
     await compute.post(`${object.path}/close`).catch((error: unknown) => {
       if (!(error instanceof ComputeRefusal)) throw error;
@@ -184,7 +181,7 @@ export class Traces {
   }
 }
 
-/** Removes the folders of a node from a project's directory. */
+/** Of a node, in a project's directory. */
 async function removeFolders(path: string, nodeId: string): Promise<void> {
   const files = join(path, 'project-files');
   for (const folder of await readdir(files, { withFileTypes: true }).catch(() => [])) {
@@ -204,12 +201,12 @@ function isNio({ path }: RemoteObject): boolean {
   return path.endsWith('/nio');
 }
 
-/** The node's id in `/projects/P/TYPE/nodes/NODE`, also if that begins a NIO's path. */
+/** Of `/projects/P/TYPE/nodes/NODE`, also as the beginning of a NIO's path. */
 function nodeOf({ path }: RemoteObject): string {
   return path.split('/')[5] ?? '';
 }
 
-/** Whether the open lab has the object. */
+/** Whether the open lab has what a compute may have. */
 function isWanted(project: Project, object: RemoteObject): boolean {
   const isThere = project.nodes.get(nodeOf(object))?.compute.id === object.compute_id;
   return isThere && (!isNio(object) || project.hasLinkAt(object.path));

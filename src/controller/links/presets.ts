@@ -1,10 +1,10 @@
-// Presets of impairments for well-known access lines. docs/impairments.md lists the sources in a table, too.
+// Lines that everybody knows, as impairments. docs/impairments.md has the sources in a table, too.
 import type { DirectionImpairments } from '../../store/impairments.ts';
 
 export interface Preset {
   name: string;
   description: string;
-  /** Source of its figures. */
+  /** Where its figures are from. */
   source: string;
   /** From the subscriber, or the first end, to the network. */
   up: DirectionImpairments;

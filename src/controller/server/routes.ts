@@ -8,10 +8,11 @@ import { lineStream, type StreamOptions, socketStream } from '../../http/sockets
 import { noProject, type Sharing } from '../accounts/sharing.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Announcer } from '../events.ts';
+import { versionRoute } from './version-route.ts';
 
 const Version = v.strictObject({ version: v.string(), local: v.optional(v.boolean()) });
 
-/** How long (ms) without an event until a stream sends a ping. */
+/** Milliseconds of silence after which a stream sends a ping. */
 const SILENCE_MS = 5_000;
 
 export interface ServerRouteParts {
@@ -23,7 +24,7 @@ export interface ServerRouteParts {
   usage: () => object;
   /** Ends this process cleanly, a moment later. */
   shutdown: () => void;
-  /** Finds projects that were added or removed meanwhile. */
+  /** Looks for projects that came or went meanwhile. */
   reload: () => Promise<void>;
   /** Writes the state of everything to files of this host. */
   debug: () => Promise<void>;
@@ -41,7 +42,7 @@ export function serverRoutes({
   debug,
 }: ServerRouteParts): Route[] {
   const stream: StreamOptions = { silence: SILENCE_MS, ping: usage, text: (message) => message.line, gathers: true };
-  /** A stream leaves out labs that are not shared with its listener. */
+  /** Of labs that are not shared with its listener a stream tells nothing. */
   const listen = ({ query, client: { identity } }: { query: Record<string, string>; client: RequestClient }) =>
     announcer.controller.subscribe(
       undefined,
@@ -51,7 +52,7 @@ export function serverRoutes({
     );
 
   return [
-    route('GET /v2/version', {}, () => ({ version, local })),
+    versionRoute(version, local),
 
     route('POST /v2/version', { body: Version }, ({ body }) => {
       if (body.version === version) return { version };

@@ -1,4 +1,5 @@
-// Server settings outside labs: the IOU licence, sent with each start of such a node, and the GNS3 VM, only stored (as in release 2.2.57).
+// What clients ask for beside labs: the IOU licence, which computes are told with each start of such a node, and the GNS3 VM, which is
+// only kept (as in release 2.2.57).
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -40,7 +41,7 @@ export class ServerSettings {
     return this.#values.get(name) ?? DEFAULTS[name];
   }
 
-  /** Changes some members; changes of the same settings run one at a time. */
+  /** Changes some members; changes of the same settings are made one after the other. */
   update(name: SettingsName, given: Settings): Promise<Settings> {
     return this.#lock.run(name, async () => {
       const settings = { ...this.get(name), ...given };

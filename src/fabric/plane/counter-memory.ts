@@ -1,20 +1,20 @@
-// Counters shared with the native frame loop: numbered blocks in one array.
+// Memory for counters that the native frame loop counts in as well: blocks of numbers, each of which has a place that is its own.
 
 import { MOST_COUNTERS } from '../../host/network/frame-loop.ts';
 
 export interface CounterBlock {
   readonly values: Float64Array;
-  /** Index of the block's first number in {@link CounterMemory.values}; -1 if the array was full and the block is separate. */
+  /** Index of its first number in {@link CounterMemory.values}; -1 for a block that lies elsewhere, as that is full. */
   readonly place: number;
 }
 
 export class CounterMemory {
-  /** Only used pages cost memory. */
+  /** Only the pages that are used cost memory. */
   readonly values = new Float64Array(new ArrayBuffer(MOST_COUNTERS * 8));
   readonly #free = new Map<number, number[]>();
   #used = 0;
 
-  /** Takes a zeroed block. */
+  /** A block of zeros. */
   take(size: number): CounterBlock {
     const freed = this.#free.get(size)?.pop();
     const place = freed ?? this.#used;
@@ -27,7 +27,7 @@ export class CounterMemory {
     return { values, place };
   }
 
-  /** Returns the block for reuse. */
+  /** The block is somebody else's from now on. */
   give({ values, place }: CounterBlock): void {
     if (place === -1) return;
     const free = this.#free.get(values.length);

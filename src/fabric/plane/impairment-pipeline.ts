@@ -1,4 +1,4 @@
-// The impairments of one direction, applied to each frame in a fixed order.
+// The impairment pipeline of one direction: what its impairments decide about each frame, one question after the other.
 
 import type { DirectionImpairments } from '../../store/impairments.ts';
 import { Chance, GilbertElliott, type Random } from './chance.ts';
@@ -7,7 +7,7 @@ import { RateLimit } from './rate-limit.ts';
 
 type Settings<Member extends keyof DirectionImpairments> = NonNullable<DirectionImpairments[Member]>;
 
-/** Delays frames and lets some overtake. */
+/** Holds frames for a while, and lets some overtake. */
 class Delay {
   readonly #settings: Settings<'delay'>;
   readonly #jitter: Jitter | undefined;
@@ -22,7 +22,7 @@ class Delay {
     return this.#settings.keep_order ?? false;
   }
 
-  /** The delay of the next frame in ms. */
+  /** Milliseconds for which the next frame is held. */
   next(): number {
     const { ms, jitter = 0 } = this.#settings;
     return this.#jitter === undefined ? ms : Math.max(0, ms + jitter * this.#jitter.next());
@@ -39,7 +39,7 @@ class Overtaking {
     this.#gap = gap;
   }
 
-  /** Whether the next frame overtakes the held ones. */
+  /** Whether the next frame overtakes those that are held. */
   happens(): boolean {
     if (++this.#since < this.#gap || !this.#chance.happens()) return false;
     this.#since = 0;
@@ -63,7 +63,7 @@ export class ImpairmentPipeline {
     this.change(settings);
   }
 
-  /** Accepted frames stay accepted: a new rate continues from the end of the queue. */
+  /** What the pipeline has accepted stays accepted: a rate goes on from where its queue ends. */
   change({ rate, delay, loss, burst_loss, duplicate, reorder, corrupt }: DirectionImpairments): void {
     const random = this.#random;
     if (rate === undefined) this.#rate = undefined;
@@ -82,7 +82,7 @@ export class ImpairmentPipeline {
   /** Whether the next frame is lost. */
   loses(): boolean {
     const lost = this.#loss?.happens() ?? false;
-    // Both chains must advance for each frame, whatever the other one decides.
+    // Both chains go on frame by frame, whatever the other one says.
     return (this.#bursts?.loses() ?? false) || lost;
   }
 
@@ -91,12 +91,12 @@ export class ImpairmentPipeline {
     return this.#corrupt?.happens() ?? false;
   }
 
-  /** Whether the next frame is duplicated. */
+  /** Whether the next frame comes twice. */
   duplicates(): boolean {
     return this.#duplicate?.happens() ?? false;
   }
 
-  /** When a frame of `length` bytes offered at `now` arrives, in ms; -1 if the rate limit's queue is full. */
+  /** When a frame of `length` bytes that comes at `now` arrives, in ms; -1 when the rate's queue is full. */
   arrival(now: number, length: number): number {
     const departure = this.#rate === undefined ? now : this.#rate.departure(now, length);
     if (departure === -1 || this.#delay === undefined) return departure;
@@ -107,13 +107,13 @@ export class ImpairmentPipeline {
     return this.#lastArrival;
   }
 
-  /** Frames and bytes waiting for the rate limit. */
+  /** What waits for the pipeline's rate. */
   queue(now: number): { frames: number; bytes: number } {
     return this.#rate?.queue(now) ?? { frames: 0, bytes: 0 };
   }
 }
 
-/** Whether these settings have any effect. */
+/** Whether these settings do anything at all. */
 export function acts(settings: DirectionImpairments): boolean {
   return Object.keys(settings).length > 0;
 }

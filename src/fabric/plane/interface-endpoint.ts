@@ -1,4 +1,4 @@
-// A host interface as one end of a port: a TAP for the fabric, or a packet socket on any other Ethernet interface.
+// An Ethernet interface of this host as one end of a port: a TAP of the fabric's own, or a packet socket on any other.
 
 import { constants } from 'node:os';
 import { Failure } from '../../failures.ts';
@@ -14,12 +14,12 @@ import type { Deliver } from './udp-endpoint.ts';
 
 const { EAGAIN, EINTR, EINVAL, EIO, EMSGSIZE, ENETDOWN, ENOBUFS, ENXIO } = constants.errno;
 
-/** Frames read from one interface before the next one's turn. */
+/** Frames taken from one interface before the next one. */
 const BATCH = 32;
-/** Requested socket buffers in bytes; the kernel limits them to net.core.rmem_max and wmem_max. */
+/** Asked-for socket buffers, in bytes; the kernel gives at most net.core.rmem_max and wmem_max. */
 const SOCKET_BUFFER_BYTES = 4 << 20;
 const ETHERNET_HEADER_BYTES = 14;
-/** How often (ms) a lost interface is checked for. */
+/** Time between two looks whether a lost interface is back. */
 const RECOVERY_MS = 1000;
 
 /** What an endpoint is part of. */
@@ -28,7 +28,7 @@ interface Plane {
   readonly turn: Turn;
   readonly segmentation: Segmentation;
   readonly timers: Timers;
-  /** Calls `endpoint.receive` whenever the descriptor is readable. If this fails, the descriptor is closed. */
+  /** Has `endpoint.receive` called whenever the descriptor can be read. When that fails, the descriptor is closed. */
   watch(descriptor: number, endpoint: { receive(): void }): void;
   close(descriptor: number): void;
 }
@@ -37,7 +37,7 @@ export interface InterfaceParts {
   plane: Plane;
   drops: Drops;
   deliver: Deliver;
-  /** Called when the interface goes down, disappears or returns. */
+  /** Told when the interface goes down or away, and when it is back. */
   changed: (state: InterfaceState) => void;
 }
 
@@ -60,10 +60,7 @@ export abstract class InterfaceEndpoint extends RunSender {
     return this.#state;
   }
 
-  /**
-   * Opens the interface.
-   * @throws SystemError
-   */
+  /** Opens the interface. Throws SystemError. */
   open(): void {
     this.#use(this.openDescriptor());
   }
@@ -73,10 +70,10 @@ export abstract class InterfaceEndpoint extends RunSender {
     this.#release();
   }
 
-  /** Reads a batch of frames from the interface. */
+  /** Takes a batch of frames from the interface. */
   abstract receive(): void;
 
-  /** Counts the kernel's drops since the last call. */
+  /** Counts what the kernel has dropped since the last time. */
   abstract countOverflow(): void;
 
   protected abstract openDescriptor(): number;
@@ -86,7 +83,7 @@ export abstract class InterfaceEndpoint extends RunSender {
     return findLink(this.interface)?.up === true;
   }
 
-  /** Passes on a received frame. */
+  /** Hands on a frame that was received. */
   protected admit(slot: number, length: number): void {
     const { plane, drops, deliver } = this.parts;
     plane.calls.setLength(slot, length);
@@ -94,12 +91,12 @@ export abstract class InterfaceEndpoint extends RunSender {
     else drops.malformed++;
   }
 
-  /** Handles a failed read: no frame, or an error that must not make the loop spin. */
+  /** Something but a frame was read: nothing there, or trouble, which must not be read again and again. */
   protected failedToReceive(errno: number): void {
     if (errno !== EAGAIN && errno !== EINTR) this.lose(errno);
   }
 
-  /** Counts a frame that could not be sent. */
+  /** Counts a frame that was not sent. */
   protected failedToSend(errno: number, slot: number): void {
     const { drops } = this.parts;
     if (errno === EAGAIN || errno === ENOBUFS) {
@@ -116,10 +113,10 @@ export abstract class InterfaceEndpoint extends RunSender {
     }
   }
 
-  /** Handles an interface that is down, gone or failing. */
+  /** The interface is down, gone, or does what nobody expects. */
   protected abstract lose(errno: number): void;
 
-  /** Closes the descriptor of an interface that is gone. */
+  /** The interface is away: its descriptor is of no use any more. */
   protected forsake(): void {
     this.#release();
     this.become('gone');
@@ -143,7 +140,7 @@ export abstract class InterfaceEndpoint extends RunSender {
       if (this.#state === 'gone') this.#use(this.reopenDescriptor());
       if (this.#state === 'gone' || this.isUp()) this.become('open');
     } catch (error) {
-      // It does not exist yet, or another program has it.
+      // It is not there yet, or somebody else has it.
       if (!(error instanceof SystemError || error instanceof Failure)) throw error;
     }
     if (this.#state !== 'open') this.#recovery.start(RECOVERY_MS);
@@ -155,7 +152,7 @@ export abstract class InterfaceEndpoint extends RunSender {
   }
 }
 
-/** A TAP: reads the frames that the host sends into its interface. */
+/** A TAP: what the host sends into its interface is read here. */
 export class TapEndpoint extends InterfaceEndpoint {
   readonly #address: TapAddress;
 
@@ -175,12 +172,12 @@ export class TapEndpoint extends InterfaceEndpoint {
       }
       turn.occupy(1);
       this.admit(slot, length);
-      // The delivered frames may have led back here, where the loss was noticed.
+      // What was delivered may have come back here, and found the interface gone.
       if (this.descriptor === -1) return;
     }
   }
 
-  /** The kernel counts them at the interface itself. */
+  /** The kernel counts them at the interface, for everybody. */
   countOverflow(): void {}
 
   protected openDescriptor(): number {
@@ -195,7 +192,7 @@ export class TapEndpoint extends InterfaceEndpoint {
     return this.#there(() => super.isUp());
   }
 
-  /** Runs the task in the interface's network namespace. */
+  /** Where the interface is. */
   #there<T>(task: () => T): T {
     const { process } = this.#address;
     return process === undefined ? task() : inNetworkOf(process, task);
@@ -225,7 +222,7 @@ export class TapEndpoint extends InterfaceEndpoint {
       return count;
     }
     let done = 0;
-    // If the interface disappears meanwhile, the rest waits for the next call.
+    // What is left when the interface goes away in between is for the next call.
     while (done < count && this.descriptor !== -1) {
       const slot = first + done++;
       const written = taps.write(this.descriptor, slot);
@@ -241,7 +238,7 @@ export class TapEndpoint extends InterfaceEndpoint {
   }
 }
 
-/** A packet socket: reads what the interface receives and sends frames out by it. */
+/** A packet socket: what the interface receives is read here, and what is sent here leaves by the interface. */
 export class PacketEndpoint extends InterfaceEndpoint {
   #index = 0;
 
@@ -286,7 +283,7 @@ export class PacketEndpoint extends InterfaceEndpoint {
     return sent === -EINTR ? 0 : 1;
   }
 
-  /** If the interface is only down, the socket works again as soon as it is up. */
+  /** A socket on an interface that is only down goes on when it comes up again. */
   protected lose(errno: number): void {
     const here = this.parts.plane.calls.packets.indexOf(this.interface) === this.#index;
     if (here && errno === ENETDOWN) this.become('down');

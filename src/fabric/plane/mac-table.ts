@@ -1,25 +1,25 @@
-// A switch's table of MAC addresses by VLAN and the port of each. Nothing is allocated per frame. The native frame loop (addons/frame-loop)
-// reads it, too, and updates when an address was last seen.
+// What a switch has learned: behind which port a MAC address was heard last, by VLAN. Nothing is allocated for a frame.
+// The native frame loop reads it, too, and notes when an address was heard again (addons/frame-loop).
 
-/** Maximum number of entries. */
+/** Entries that a table holds at the most. */
 export const MOST_ENTRIES = 16_384;
 const FIRST_BUCKETS = 256;
 const BUCKET_BYTES = 22;
-/** Least time (ms) between two attempts to free entries of a full table. */
+/** Milliseconds between two attempts to find room in a full table. */
 const SWEEP_MS = 1000;
 
 export interface MacEntry {
   vlan: number;
-  /** Upper 16 bits of the address. */
+  /** The upper 16 bits of the address. */
   high: number;
-  /** Lower 32 bits. */
+  /** The lower 32 bits. */
   low: number;
   seat: number;
-  /** When last seen, in ms on the clock of `performance.now()`. */
+  /** Milliseconds on the clock of `performance.now()`. */
   heard: number;
 }
 
-/** The table's columns in one buffer, one after the other. */
+/** The columns of so many buckets, behind one another. */
 class Columns {
   readonly memory: ArrayBuffer;
   readonly heard: Float64Array;
@@ -38,23 +38,23 @@ class Columns {
   }
 }
 
-/** An open-addressing hash table in columns, at most half full. A bucket with seat 0 is free. */
+/** A hash table with open addressing, in columns; at most half full. A bucket is free when its seat is 0. */
 export class MacTable {
-  /** Milliseconds until an entry that is not seen again expires. */
+  /** Milliseconds for which an entry that is not heard again is kept. */
   ageing: number;
   #size = 0;
   #swept = -Infinity;
-  // By bucket. Seats are stored plus one.
+  // By bucket. Seats are kept plus one.
   #columns = new Columns(FIRST_BUCKETS);
   readonly #moved: (table: MacTable) => void;
 
-  /** `moved` is called when the table gets a new buffer. */
+  /** `moved` is told when the table lies elsewhere in memory. */
   constructor(ageing: number, moved: (table: MacTable) => void = () => {}) {
     this.ageing = ageing;
     this.#moved = moved;
   }
 
-  /** The buffer: last seen, lower address part, VLAN, seat plus one, upper address part. */
+  /** Where the table lies: when each address was heard, its lower part, its VLAN, its seat plus one, its upper part. */
   get columns(): ArrayBuffer {
     return this.#columns.memory;
   }
@@ -63,13 +63,13 @@ export class MacTable {
     return this.#columns.seats.length;
   }
 
-  /** The port's seat; -1 for an unknown address. */
+  /** The port's seat; -1 for an address that is not known. */
   find(vlan: number, high: number, low: number, now: number): number {
     const bucket = this.#bucket(vlan, high, low);
     return now - this.#columns.heard[bucket]! <= this.ageing ? this.#columns.seats[bucket]! - 1 : -1;
   }
 
-  /** Learns the address at the seat; false if the table is full. */
+  /** Notes where the address was heard; false when the table is full. */
   learn(vlan: number, high: number, low: number, seat: number, now: number): boolean {
     let bucket = this.#bucket(vlan, high, low);
     if (this.#columns.seats[bucket] === 0) {
@@ -85,7 +85,7 @@ export class MacTable {
     return true;
   }
 
-  /** Removes all entries that are not `kept`. */
+  /** Forgets everything that is not `kept`. */
   keep(kept: (entry: MacEntry) => boolean): void {
     this.#rebuild(this.#columns.seats.length, kept);
   }
@@ -94,7 +94,7 @@ export class MacTable {
     return [...this.#all()].filter(({ heard }) => now - heard <= this.ageing);
   }
 
-  /** The address's bucket, or the free one to use for it. */
+  /** The address's bucket, or the free one where it belongs. */
   #bucket(vlan: number, high: number, low: number): number {
     const mask = this.#columns.seats.length - 1;
     let hash = Math.imul(low ^ Math.imul(vlan, 0x9e3779b1) ^ (high << 16), 0x85ebca6b);

@@ -1,4 +1,4 @@
-// The base of devices in memory: attaches ports and queues frames; each kind of device decides how to forward them.
+// A device in memory: its ports meet here, frames wait in a bounded queue, and each kind of device says what becomes of them.
 
 import type { Answers, DeviceKind, Drops, Input, Output, Question, Settings } from '../model.ts';
 import type { FramePlane } from './frame-plane.ts';
@@ -6,27 +6,28 @@ import type { PlainDevice, PlainDeviceFacts, PlainEntry, PlainSeat } from './pla
 import { Timer } from './timers.ts';
 import type { DeferredWork } from './turn.ts';
 
-/** Maximum queued frames, a power of two; beyond it, such as in a loop of devices, frames are dropped. */
+// A loop of devices fills the queue; then frames are dropped, as the host cannot be faster than it is.
+/** A power of two. */
 const QUEUE_FRAMES = 256;
 const QUEUE_BYTES = 4 << 20;
 
-/** A port as seen by its device. */
+/** A port as its device knows it. */
 export interface DevicePort {
   readonly drops: Drops;
-  /** The route of frames from the device. */
+  /** The way of frames that the device gives it. */
   readonly fromDeviceEntry: PlainEntry;
-  /** Sends a frame from the device into the port's cable. */
+  /** Gives the port a frame for its cable. */
   fromDevice(slot: number, length: number): void;
-  /** Detaches the port from the device. */
+  /** Takes the port from the device. */
   removeDevice(): void;
 }
 
-/** A port's place at its device, and the port's device side. */
+/** A port's place at a device: the device side of that port. */
 export class Attachment implements PlainSeat {
   readonly port: DevicePort;
-  /** The port's number on the device. */
+  /** The port's number at the device. */
   readonly number: number;
-  /** A small number, unique while the attachment exists, for use as an array index. */
+  /** A number that is this attachment's as long as it is there; small, for arrays. */
   readonly seat: number;
   /** Index among the device's attachments; -1 after {@link close}. */
   index: number;
@@ -40,7 +41,7 @@ export class Attachment implements PlainSeat {
     this.index = index;
   }
 
-  /** Passes a frame from the port to the device. */
+  /** The port has a frame for the device. */
   send(slot: number, length: number): void {
     this.device.arrive(this, slot, length);
   }
@@ -52,28 +53,28 @@ export class Attachment implements PlainSeat {
 
 interface Waiting {
   at: Attachment;
-  /** True: the device made the frame and it leaves by the port. False: it came from the port. */
+  /** Whether the frame is the device's own and leaves by the port; else it came from there. */
   leaves: boolean;
-  /** The frame's slot in this turn; -1 if it is only in `copy`. */
+  /** Where the frame lies in this turn; -1 when it lies in `copy` alone. */
   slot: number;
   length: number;
   copy: Buffer | undefined;
 }
 
-/** What a device gets from the worker: timers, frames and messages to the main thread. */
+/** Where a device lives, and how it tells the main thread something. */
 export interface DeviceSurroundings<Kind extends DeviceKind> {
   plane: FramePlane;
   tell: (message: Output<Kind>) => void;
 }
 
-/** The base class. `configure` is called first, and again for each change. */
+/** What is known of a device of any kind. `configure` is called before anything else, and again with every change. */
 export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> implements DeferredWork, PlainDevice {
   protected readonly plane: FramePlane;
   protected readonly tell: (message: Output<Kind>) => void;
   protected readonly attachments: Attachment[] = [];
   readonly #timers: Timer[] = [];
   readonly #freeSeats: number[] = [];
-  // A ring buffer, oldest entry at `head`. It grows to the longest queue; entries are reused.
+  // A ring: the oldest is at `head`. It grows to the longest queue there was, and its entries are used again.
   readonly #ring: Waiting[] = [];
   #head = 0;
   #count = 0;
@@ -86,12 +87,12 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     this.tell = tell;
   }
 
-  /** The device's number in the native frame loop; -1 if none. */
+  /** The device's number in the native frame loop; -1 for none. */
   get number(): number {
     return this.#number;
   }
 
-  /** What the native frame loop needs to handle the device's frames, if it can; such a device {@link enters} it once. */
+  /** What the native frame loop has to know of a device that it can do something for; such a device {@link enters} it once. */
   plain(): PlainDeviceFacts | undefined {
     return undefined;
   }
@@ -100,33 +101,33 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     this.#number = this.plane.routes?.addDevice() ?? -1;
   }
 
-  /** Takes the settings, see `DeviceKinds` in model.ts. */
+  /** Takes the settings; `DeviceKinds` in model.ts says which. */
   abstract configure(settings: Settings<Kind>): void;
 
-  /** The answer to each question of the kind. */
+  /** What the kind answers to each question that it knows. */
   abstract readonly answers: { readonly [Asked in Question<Kind>]: () => Answers<Kind>[Asked] };
 
-  /** Handles input. */
+  /** Takes input. */
   abstract hear(message: Input<Kind>): void;
 
   /**
-   * Handles a frame from a port: sends it, or others, to any number of {@link attachments}. The frame is in `slot` until the turn ends and
-   * must not be changed, as others may share it. {@link slotsNeeded} slots are spare.
+   * Handles a frame that came from a port: gives it, or another one, to any number of {@link attachments}. It lies in `slot` until
+   * the turn ends and is not to be altered, as others may have it too; {@link slotsNeeded} slots are spare.
    */
   protected abstract forward(from: Attachment, slot: number, length: number): void;
 
-  /** Spare slots needed by {@link forward}. */
+  /** Spare slots that {@link forward} needs. */
   protected get slotsNeeded(): number {
     return 0;
   }
 
-  /** Called when a port was attached. */
+  /** Called when a port comes. */
   protected attached(_attachment: Attachment): void {}
 
-  /** Called when a port was detached. */
+  /** Called when a port has gone. */
   protected detached(_attachment: Attachment): void {}
 
-  /** Detaches all ports and stops the timers. */
+  /** Takes all ports from the device and stops its timers. */
   close(): void {
     for (const { port } of [...this.attachments]) port.removeDevice();
     for (const timer of this.#timers) timer.stop();
@@ -134,14 +135,14 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     this.#number = -1;
   }
 
-  /** A timer that stops when the device is closed. */
+  /** A timer of this device, which stops with it. */
   protected timer(ring: () => void): Timer {
     const timer = new Timer(this.plane.timers, ring);
     this.#timers.push(timer);
     return timer;
   }
 
-  /** Sends a frame made by the device out of a port. The caller may reuse the bytes afterwards. */
+  /** Lets a frame of the device's own leave by a port. The bytes are the caller's again when this returns. */
   protected emit(by: Attachment, bytes: Buffer): void {
     const { turn } = this.plane;
     if (!this.#hasRoom(bytes.length)) by.port.drops.deviceQueue++;
@@ -173,7 +174,7 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     return this.#count > 0;
   }
 
-  /** Queues a frame until the end of the turn, so that chains and loops of devices never recurse. */
+  /** Queues a frame. It is handled when the turn ends, so that a chain or a loop of devices never recurses. */
   arrive(from: Attachment, slot: number, length: number): void {
     if (this.#hasRoom(length)) this.#enqueue(from, false, slot, length, undefined);
     else from.port.drops.deviceQueue++;
@@ -181,7 +182,7 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
 
   work(budget: number): number {
     const { turn } = this.plane;
-    // Only the frames queued at the start: those that come back through a loop wait for the next round.
+    // Only what was there at the start: what comes back through a loop waits for the next round.
     const most = Math.min(this.#count, budget);
     let done = 0;
     while (done < most) {

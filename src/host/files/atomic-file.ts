@@ -1,4 +1,5 @@
-// Replaces files atomically: temporary file in the same folder, fsync, rename, fsync of the folder.
+// Files that are replaced as a whole or not at all: temporary file in the same folder, fsync, rename, fsync of the
+// folder.
 import { randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { constants } from 'node:fs';
@@ -8,13 +9,14 @@ import { Failure, type FailureCode, messageOf, systemCode } from '../../failures
 
 const TEMPORARY_NAME = /^\..*\.[0-9a-f]{12}\.labwire-tmp$/s;
 
-/** A name for an unfinished file. */
+/** A name for what is not whole yet. */
 function temporaryName(name: string): string {
-  // Fifty characters take at most 200 bytes, so the whole name stays below the limit of 255 bytes.
+  // Fifty characters are at most two hundred bytes, so that the name stays below the limit of 255 whatever the file is
+  // called.
   return `.${[...name].slice(0, 50).join('')}.${randomBytes(6).toString('hex')}.labwire-tmp`;
 }
 
-/** Names of the temporary files that this process is writing now. They must not be removed as leftovers. */
+/** Names of the temporary files that this process is writing right now: they are nobody's leftovers. */
 const beingWritten = new Set<string>();
 
 const FAILURES: Record<string, [FailureCode, string]> = {
@@ -33,8 +35,8 @@ const FAILURES: Record<string, [FailureCode, string]> = {
 };
 
 /**
- * Converts the error of a system call on a file to a `Failure`. `shownAs` is the client's name for the file. Unexpected
- * errors are returned unchanged.
+ * What a system call on the file that the client knows as `shownAs` failed with, as a `Failure`; anything unforeseen
+ * is handed back as it is.
  */
 export function fileFailure(thrown: unknown, shownAs: string): unknown {
   const known = thrown instanceof Failure ? undefined : FAILURES[systemCode(thrown) ?? ''];
@@ -52,13 +54,13 @@ export function isTemporaryName(name: string): boolean {
 }
 
 export interface AtomicFileOptions {
-  /** Exact permission bits of the new file. Default: 0644 less the umask. */
+  /** Permission bits of the new file, exactly; without it 0644 less the umask. */
   mode?: number;
-  /** The file's name in error messages: its path, unless the real path means nothing to the client. */
+  /** What error messages call the file (the path as given, unless the real one means nothing to the client). */
   shownAs?: string;
 }
 
-/** A file that appears (or replaces the old one) at `commit`. Without a commit nothing of it stays. */
+/** A file that comes into being (or takes the place of the old one) at `commit`; without it nothing of it stays. */
 export class AtomicFile implements AsyncDisposable {
   readonly #path: string;
   readonly #temporary: string;
@@ -75,14 +77,14 @@ export class AtomicFile implements AsyncDisposable {
     this.#shownAs = shownAs;
   }
 
-  /** For reading the data written so far, until `commit` or `abort`. */
+  /** For reading what is written so far; until `commit` or `abort`. */
   get descriptor(): number {
     return this.#handle.fd;
   }
 
   /**
-   * Appends a piece, or all pieces of a stream. `progress` receives the number of bytes written. After an error all
-   * later calls fail with the same error.
+   * Appends a piece, or all pieces of a stream, telling how many bytes of it are written. The first error is kept: every
+   * later call fails with it, too.
    */
   async write(data: AtomicFileData, progress: (written: number) => void = () => {}): Promise<void> {
     await this.#step(async () => {
@@ -91,7 +93,7 @@ export class AtomicFile implements AsyncDisposable {
     });
   }
 
-  /** Waits until the written data is on disk. Returns the file's status, which `commit` does not change. */
+  /** Waits until the disk has what is written so far; answers its status, which `commit` does not change. */
   async sync(): Promise<BigIntStats> {
     return await this.#step(async () => {
       await this.#handle.sync();
@@ -99,7 +101,7 @@ export class AtomicFile implements AsyncDisposable {
     });
   }
 
-  /** Moves the file to its place durably. Returns its status (inode, size, times) there. */
+  /** Puts the file in its place, durably; answers its status (inode, size, times) as it stands there. */
   async commit(): Promise<BigIntStats> {
     const status = await this.sync();
     await this.#step(async () => {
@@ -112,11 +114,11 @@ export class AtomicFile implements AsyncDisposable {
     return status;
   }
 
-  /** Removes the temporary file and keeps the old content. Does nothing after `commit`. */
+  /** Gives it up: the temporary file is removed, the old content stays. Nothing happens after `commit`. */
   async abort(): Promise<void> {
     if (this.#finished) return;
     this.#finished = true;
-    // The first error matters more than a failed cleanup. The next start removes leftovers.
+    // Whatever made us give up matters more than a failure to tidy up, which the next start makes good.
     await this.#handle.close().catch(() => {});
     await unlink(this.#temporary).catch(() => {});
     beingWritten.delete(basename(this.#temporary));
@@ -138,13 +140,13 @@ export class AtomicFile implements AsyncDisposable {
   }
 }
 
-/** Bytes, text (written as UTF-8), or a stream of either (Node's or the web's). */
+/** Bytes, text (written as UTF-8), or a stream of them (Node's or the web's). */
 export type AtomicFileData = string | Uint8Array | AsyncIterable<Uint8Array | string>;
 
-/** Bytes to collect before a write. */
+/** Bytes that are gathered before they are written. */
 const GATHERED_BYTES = 256 * 1024;
 
-/** Appends all pieces of a stream. Pieces that arrive during a write are collected for the next one. */
+/** Appends all pieces of a stream: what comes while one write is under way is gathered for the next. */
 async function writePieces(
   handle: FileHandle,
   pieces: AsyncIterable<Uint8Array | string>,
@@ -163,7 +165,7 @@ async function writePieces(
   const next = async (): Promise<void> => {
     await writing;
     writing = write();
-    // The next write or the end awaits it. If the stream breaks off first, the caller gets the stream's error.
+    // It is awaited by the next write or at the end; should the stream break off before, that is what the caller is told.
     writing.catch(() => {});
     [gathering, spare] = [spare, gathering];
     filled = 0;
@@ -182,7 +184,7 @@ async function writePieces(
   await writing;
 }
 
-/** Starts a file at `path`. Its folder must exist. */
+/** Begins a file at `path`, whose folder must exist. */
 export async function createAtomicFile(path: string, options: AtomicFileOptions = {}): Promise<AtomicFile> {
   const shownAs = options.shownAs ?? path;
   const name = temporaryName(basename(path));
@@ -208,7 +210,9 @@ export async function createAtomicFile(path: string, options: AtomicFileOptions 
   return file;
 }
 
-/** Replaces the whole content of the file. On failure the old content stays. Returns the new file's status. */
+/**
+ * Replaces the content of the file as a whole; on failure the old content is untouched. Answers the new file's status.
+ */
 export async function writeFileAtomically(
   path: string,
   data: AtomicFileData,
@@ -219,7 +223,7 @@ export async function writeFileAtomically(
   return await file.commit();
 }
 
-/** Creates a directory in `folder` for unfinished files. Disposing of it removes it with its content. */
+/** A directory in `folder` for files that are not whole yet; when disposed of, it goes with all that is left in it. */
 export async function createTemporaryDirectory(folder: string): Promise<AsyncDisposable & { path: string }> {
   const name = temporaryName('files');
   const path = join(folder, name);
@@ -233,7 +237,7 @@ export async function createTemporaryDirectory(folder: string): Promise<AsyncDis
   return {
     path,
     async [Symbol.asyncDispose]() {
-      // As with a file, the first error matters more.
+      // As with a file: whatever made us give up matters more.
       await rm(path, { recursive: true, force: true }).catch(() => {});
       beingWritten.delete(name);
     },
@@ -249,7 +253,7 @@ async function syncDirectory(directory: string, shownAs: string): Promise<void> 
       await handle.close();
     }
   } catch (thrown) {
-    // Some network and FUSE file systems cannot sync a folder. The rename has succeeded.
+    // Some network and FUSE file systems cannot sync a folder; the rename itself has happened.
     if (!['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EACCES'].includes(systemCode(thrown) ?? messageOf(thrown)))
       throw fileFailure(thrown, shownAs);
   }

@@ -1,11 +1,8 @@
-// Whether a path exists.
+// Whether something is at a path.
 import { lstat } from 'node:fs/promises';
 import { systemCode } from '../../failures.ts';
 
-/**
- * Whether anything exists at the path, including a dangling link. Paths that cannot be checked count as existing, so
- * that they are not overwritten.
- */
+/** Whether there is anything, a link that leads nowhere included. What cannot be looked at is there as well: nobody is to write over it. */
 export async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

@@ -1,4 +1,4 @@
-// Finds the user at the other end of a Unix socket, which Node does not expose.
+// Whose process is at the other end of a Unix socket: the kernel knows, Node does not tell.
 
 import { loadKoffi } from '../system-calls/koffi.ts';
 import { SystemError } from '../system-calls.ts';

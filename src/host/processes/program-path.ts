@@ -1,10 +1,10 @@
-// Finds programs.
+// Where a program is.
 
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The search path unless the configuration sets another. */
+/** Where programs are looked for unless the configuration says otherwise. */
 export const DEFAULT_SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 async function isProgram(path: string): Promise<boolean> {
@@ -16,10 +16,7 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-/**
- * Absolute path of an executable file: `name` itself if it contains a `/`, else the first match on the search path;
- * undefined if not found.
- */
+/** Absolute path of an executable file: `name` itself if it has a `/`, else the first on the search path; undefined if there is none. */
 export async function findProgram(name: string, searchPath = DEFAULT_SEARCH_PATH): Promise<string | undefined> {
   if (name === '') return undefined;
   if (name.includes('/')) return (await isProgram(name)) ? name : undefined;

@@ -1,11 +1,11 @@
-// Quotes words of command lines that people copy into a shell.
+// Words of command lines that people copy into a shell.
 
-/** Quotes a word so that a shell takes it literally. */
+/** As a shell takes it, whatever it is. */
 export function alwaysQuoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The same, without quotes if they are not needed. */
+/** The same, bare where it can be. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : alwaysQuoted(word);
 }

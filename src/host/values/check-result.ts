@@ -1,24 +1,24 @@
-// Results of checks of a host: what was found, what is missing, and the fix.
+// What is said of a host that was looked at: what is there, what is missing, and what to do about it.
 
-/** `warning`: the server runs, with restrictions. `missing`: the server or its nodes do not start. */
+/** `warning`: the server runs, but not as well as it could. `missing`: it does not start, or its nodes do not. */
 export type State = 'ok' | 'warning' | 'missing';
 
 export interface Verdict {
   state: State;
   detail: string;
-  /** The fix; for `warning` and `missing`. */
+  /** What to do about it; for `warning` and `missing`. */
   fix?: string;
-  /** Shell commands of the fix; missing if it is a choice, or needs more information than this host has. */
+  /** Lines for a shell that do it; none where it is a choice, or needs more than this host tells. */
   commands?: readonly string[];
 }
 
-/** The fix in words, and its commands. */
+/** What to do, in words, and the commands that do it. */
 export interface Remedy {
   words: string;
   commands: readonly string[];
 }
 
-/** A fix that consists of commands only. */
+/** A remedy that is nothing but commands. */
 export const commands = (...lines: string[]): Remedy => ({ words: lines.join('; '), commands: lines });
 
 function told(state: State, detail: string, fix: string | Remedy): Verdict {

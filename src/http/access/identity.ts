@@ -1,23 +1,23 @@
-// The identity of an authenticated client.
+// Who sends a request, where people log in.
 import type { Role } from '../../store/roles.ts';
 
-/** An account, authenticated by password or token. */
+/** An account that has logged in, by its password or by a token. */
 export interface Identity {
-  /** The account's id; it survives renaming and is never reused. */
+  /** Of the account; it stays the same under another name, and is never given out again. */
   id: string;
   name: string;
-  /** The rights; a token may have fewer than its account. */
+  /** What is allowed; a token may be allowed less than its account. */
   role: Role;
-  /** Whether this is the host's only account. */
+  /** Whether the host has this one account and no other. */
   alone: boolean;
-  /** Changes with the account's password or role, or the token. */
+  /** Stands for account, password, role and token as they are now. */
   tag: string;
-  /** The token used, and the role of its account. */
+  /** By which token it came; what its account may do without one. */
   token?: { id: string; name: string; ofRole: Role };
 }
 
-/** How a request was admitted. */
+/** How a request was let through. */
 export interface Admission {
-  /** Read-only: what it sends to a console is dropped. */
+  /** It may look, and what it sends to a console is dropped. */
   watches: boolean;
 }

@@ -1,10 +1,9 @@
-// Logout for HTTP Basic: browsers forget a password when it is refused once. The page opens this address with a random word; the first
-// request with it is refused, and after a new login it redirects to the labs.
-import { dropOldest } from '../../host/values/drop-oldest.ts';
+// Logging out of HTTP Basic: a browser forgets a password when it is refused once. The page goes to this address with a word that it has
+// just made up; the first time that is refused, and when somebody has logged in again it leads to the labs.
 
-/** The path. */
+/** The address. */
 export const LOGOUT = '/logout';
-/** Maximum remembered words. */
+/** Words that are remembered. */
 const MOST = 1_024;
 const LONGEST = 64;
 
@@ -12,7 +11,7 @@ export class Farewells {
   readonly #heard = new Set<string>();
 
   /**
-   * Whether this request is a logout: the first with its word, and not from another site.
+   * Whether somebody logs out by this request: it is the first with its word, and no other site has led there.
    * @param site the header `Sec-Fetch-Site`
    */
   isFirst(target: string, site: string | undefined): boolean {
@@ -20,7 +19,8 @@ export class Farewells {
     if (path !== LOGOUT || word === '' || word.length > LONGEST || this.#heard.has(word)) return false;
     if (site === 'cross-site' || site === 'same-site') return false;
     this.#heard.add(word);
-    dropOldest(this.#heard, MOST);
+    const [oldest] = this.#heard;
+    if (this.#heard.size > MOST) this.#heard.delete(oldest!);
     return true;
   }
 }

@@ -1,34 +1,34 @@
-// Gives each network request a number, a log line and metrics.
+// What is noted of each request from the network: a number, a line in the log, and counts for the metrics.
 import type { MiddlewareHandler } from 'hono';
 import { log } from '../../host/log.ts';
 import { Counters, Histogram, type Metric } from '../../host/metrics.ts';
 import type { AppEnvironment } from './app.ts';
 import { targetOf } from './target.ts';
 
-/** Seconds. Streams and consoles are counted at their start. */
+/** Seconds. Streams and consoles are counted when they begin. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Characters of a path in the log. */
+/** Characters of a path that go into the log. */
 const LOGGED_CHARACTERS = 200;
 
-/** Response header with the request's number. */
+/** Header of an answer that tells its request from others. */
 export const REQUEST_ID = 'X-Request-Id';
 
-/** A request without a response yet. */
+/** A request whose answer has not begun. */
 export interface Seen {
   id: string;
   /** On the clock of `performance`. */
   since: number;
 }
 
-/** A request whose response has started. */
+/** A request whose answer has begun. */
 export interface Answered {
   method: string;
-  /** Path and query as sent. */
+  /** Path and query as they stood on the wire. */
   target: string;
   /** The pattern of its route. */
   route: string;
   status: number;
-  /** The client. */
+  /** Who has asked. */
   client: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export class Observation {
   readonly metrics: readonly Metric[];
   readonly #requests = new Counters();
   readonly #durations = new Histogram(DURATION_BUCKETS_SECONDS);
-  /** Distinguishes starts of the server. It is no secret, so it does not load node:crypto (9 ms). */
+  /** Numbers of two starts of the server do not meet. They are no secret, and node:crypto would be 9 ms of the start. */
   readonly #prefix = Math.floor(Math.random() * 2 ** 24)
     .toString(16)
     .padStart(6, '0');
@@ -66,7 +66,7 @@ export class Observation {
     ];
   }
 
-  /** Must be the first middleware. */
+  /** To stand before everything else. */
   get middleware(): MiddlewareHandler<{ Bindings: AppEnvironment }> {
     return async (context, next) => {
       const { env } = context;
@@ -86,14 +86,14 @@ export class Observation {
     };
   }
 
-  /** Called for each new request. */
+  /** A request has come. */
   begin(): Seen {
     this.#last += 1;
     this.#running += 1;
     return { id: `${this.#prefix}-${this.#last.toString(36)}`, since: performance.now() };
   }
 
-  /** Called for the response to a request that did not pass the middleware. */
+  /** A request that did not come by the middleware has its answer. */
   end(seen: Seen, answered: Answered): void {
     this.#running -= 1;
     this.#note(seen, answered);

@@ -1,5 +1,5 @@
-// Defines routes: `route('POST /v2/projects', { body: ProjectCreate, status: 201 }, ({ body }) => ...)`. Patterns are those of the
-// interface documents: `{name}` is one segment, `{name:\d+}` digits, `{name:.+}` the rest of the path.
+// How a route is written down: `route('POST /v2/projects', { body: ProjectCreate, status: 201 }, ({ body }) => ...)`.
+// The pattern is the one of the interface documents: `{name}` is one segment, `{name:\d+}` digits, `{name:.+}` the rest of the path.
 import type * as v from 'valibot';
 import type { Json } from '../../events/json.ts';
 import type { Identity } from '../access/identity.ts';
@@ -8,40 +8,40 @@ import type { Schema } from './validation.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** The parameter names of a pattern. */
+/** The names in braces of a pattern. */
 type ParameterNames<Pattern extends string> = Pattern extends `${string}{${infer Inner}}${infer Rest}`
   ? (Inner extends `${infer Name}:${string}` ? Name : Inner) | ParameterNames<Rest>
   : never;
 
 export type Parameters<Pattern extends string> = Record<ParameterNames<Pattern>, string>;
 
-/** A handler's argument. Path parameters are percent-decoded once. */
+/** What a handler is given. Path parameters are percent-decoded once. */
 export interface RouteRequest<Pattern extends string = string, Body = unknown> {
   params: Parameters<Pattern>;
-  /** The JSON body with the query parameters merged in, validated by the route's schema; on raw routes only the query. */
+  /** The JSON body with the query parameters merged in, checked against the route's schema; on raw routes the query alone. */
   body: Body;
   query: Record<string, string>;
   headers: Headers;
-  /** The unread body, for raw routes only. */
+  /** The body as it arrives; only raw routes may read it. */
   stream: ReadableStream<Uint8Array> | null;
-  /** Aborted when the client disconnects. */
+  /** Aborted when the client has gone. */
   signal: AbortSignal;
-  /** The `Host` header, returned to clients where the server's own address is a wildcard. */
+  /** The `Host` header, which clients of a wildcard address are told to use. */
   host: string;
   client: RequestClient;
 }
 
-/** The client of a request. */
+/** Who sends a request. */
 export interface RequestClient {
-  /** The client's address, also behind a trusted proxy. */
+  /** Its address, also behind a trusted proxy. */
   address: string;
-  /** Undefined without authentication and for requests of this process, which may do everything. */
+  /** Who it is; undefined where nobody is asked, and of this process: such a request may do everything. */
   identity: Identity | undefined;
-  /** Read-only: its input to a console is dropped. */
+  /** It may look and change nothing: what it sends to a console is to be dropped. */
   watches?: boolean;
 }
 
-/** A response with finished JSON. */
+/** An answer whose JSON is written already. */
 export class JsonText {
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -52,35 +52,35 @@ export class JsonText {
   }
 }
 
-/** JSON, nothing, or a complete Response if neither fits. */
+/** JSON, nothing, or a whole response where neither will do. */
 export type Answer = Json | object | undefined | Response | JsonText;
 
-/** A route's texts for the API document. */
+/** What the API document says of a route. */
 export interface RouteWords {
   summary: string;
-  /** Error statuses besides those that follow from the route's definition. */
+  /** Statuses of refusals beyond those that follow from the route's form. */
   errors?: readonly number[];
-  /** Query parameters that are not body members. */
+  /** Query parameters that are not members of the body. */
   query?: Readonly<Record<string, string>>;
-  /** Media type of the response if it is neither JSON nor a file; empty without content. */
+  /** Type of the answer, where it is neither JSON nor, for a file, bytes; empty for an answer without content. */
   answer?: string;
 }
 
 export interface RouteOptions<S extends Schema | undefined> {
-  /** Schema of the body merged with the query; without it any JSON is accepted. */
+  /** Schema of the body after the query was merged in; without it any JSON will do. */
   body?: S;
-  /** For the API document: the complete body schemas, if `body` validates only their common part. */
+  /** For the API document: what the body is in full, one schema a form, where `body` checks what all forms share. */
   forms?: () => readonly Schema[];
-  /** Success status; default 200. */
+  /** Status of success; 200 when not given. */
   status?: number;
-  /** The body is not parsed: it is a file or missing. */
+  /** The body is not parsed: it is a file, or not there. */
   raw?: boolean;
-  /** For the API document, for routes of one kind of node, which are not in `openapi/route-words.ts`. */
+  /** For the API document, of routes that `openapi/route-words.ts` does not have: those of one kind of node. */
   words?: RouteWords;
   /** Runs at once, before the request waits for its turn. */
   // biome-ignore lint/suspicious/noExplicitAny: as with the handler
   ahead?: (params: any) => void;
-  /** Requests with a `node_id` run one at a time per node unless this is set (for streams). */
+  /** Requests with a `node_id` run one at a time per node, unless this is set (streams that last). */
   concurrent?: boolean;
 }
 
@@ -93,7 +93,7 @@ export interface HttpRoute {
   handle: (request: RouteRequest<any, any>) => Answer | Promise<Answer>;
 }
 
-/** A WebSocket route's function, called with the open socket. */
+/** What a WebSocket route does once the socket is open. */
 export type Connected = (socket: MessageSocket) => void;
 
 export interface SocketRoute {
@@ -121,7 +121,7 @@ export function route<Spelling extends `${Method} /${string}`, S extends Schema 
   return { kind: 'http', method, pattern, options, handle };
 }
 
-/** A WebSocket route; a plain GET gets a 400. */
+/** A route that becomes a WebSocket; a plain GET of it is a 400. */
 export function socketRoute<Pattern extends `/${string}`>(
   pattern: Pattern,
   accept: (request: RouteRequest<Pattern, undefined>) => Connected | Promise<Connected>,

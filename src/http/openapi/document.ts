@@ -1,15 +1,16 @@
-// The OpenAPI document, made at the first request from the routes' patterns and the schemas that validate their bodies.
+// The OpenAPI document of a list of routes: made from their patterns and from the very schemas that check the bodies, when
+// somebody asks for it the first time.
 import type { Json } from '../../events/json.ts';
 import { answerText } from '../../events/json.ts';
 import { type HttpRoute, JsonText, type Route, type RouteWords, route } from '../app/route.ts';
 import type { Schema } from '../app/validation.ts';
 
 type Node = { [member: string]: Json };
-/** The body schema of a route. */
+/** The schema of a body of the route with this pattern. */
 type SchemaOf = (schema: Schema, pattern: string) => Node;
 
 export interface OpenApiOptions {
-  /** Release of the API. */
+  /** Release of the API that the routes speak. */
   version: string;
 }
 
@@ -18,7 +19,7 @@ const DESCRIPTION = `Labwire speaks the GNS3 API, version 2.
 Query parameters are written over the members of a JSON body before it is checked. A body that is empty is an empty object. Each
 refusal has a body \`{"message", "status"}\`; that of an emulator also has \`exception\`.`;
 
-/** Meaning of each error status. */
+/** What a refusal means, by its status. */
 const REFUSALS: Record<number, string> = {
   304: 'Not changed since the ETag that was sent',
   400: 'The request makes no sense as it stands; the message names the member and what would fit',
@@ -33,7 +34,7 @@ const REFUSALS: Record<number, string> = {
   507: 'No space is left on the disk',
 };
 
-/** `GET /v2/openapi.json` for these routes and itself; `path` limits it to one path, which is cheap and not cached. */
+/** `GET /v2/openapi.json` for these routes and itself; with `path` for that path alone, which is made anew and costs little. */
 export function openApiRoute(routes: readonly Route[], options: OpenApiOptions): Route {
   let text: Promise<string> | undefined;
   const own: Route = route('GET /v2/openapi.json', {}, async ({ query: { path } }) => {
@@ -48,7 +49,7 @@ export function openApiRoute(routes: readonly Route[], options: OpenApiOptions):
 }
 
 export async function openApiDocument(routes: readonly Route[], { version }: OpenApiOptions): Promise<Node> {
-  // Loaded only when needed.
+  // Not before they are needed.
   const { toJsonSchema } = await import('@valibot/to-json-schema');
   const { wordsOf } = await import('./route-words.ts');
   const { describedBody } = await import('./setting-words.ts');
@@ -57,7 +58,7 @@ export async function openApiDocument(routes: readonly Route[], { version }: Ope
       target: 'draft-2020-12',
       typeMode: 'input',
       errorMode: 'ignore',
-      // Objects with unknown members.
+      // Objects whose members nobody here knows.
       overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'custom' ? { type: 'object' } : undefined),
     });
     return inlined(plain as Node);
@@ -107,7 +108,7 @@ export async function openApiDocument(routes: readonly Route[], { version }: Ope
   };
 }
 
-/** Inlines `$defs`, whose references would be wrong in the document. Lazy schemas, which have them, are not recursive. */
+/** The schema without `$defs`: its references would mean another place within the document. Lazy schemas, which have them, are not recursive. */
 function inlined({ $defs, ...schema }: Node): Node {
   if ($defs === undefined) return schema;
   return JSON.parse(JSON.stringify(schema), (_key, value) => {
@@ -140,7 +141,7 @@ function operation(each: Route, words: RouteWords | undefined, schemaOf: SchemaO
   };
 }
 
-/** Texts defined with the route. */
+/** What a route brings along. */
 function ownWords(each: Route): RouteWords | undefined {
   return each.kind === 'http' ? each.options.words : each.words;
 }
@@ -169,11 +170,11 @@ function queryParameters(query: Readonly<Record<string, string>>): Node[] {
   }));
 }
 
-/** Error statuses that follow from the route's definition. */
+/** The statuses that follow from the form of a route. */
 function refusalsOf({ kind, method, pattern, ...rest }: Route): number[] {
   const { raw, body } = 'options' in rest ? rest.options : { raw: false, body: undefined };
   const found = [401, 403, 500];
-  // Computes validate ids.
+  // Computes check the form of identifiers.
   if (body || kind === 'socket' || /^\/v2\/compute\/.*\{(project|node)_id\}/.test(pattern)) found.push(400);
   if (!raw && method !== 'GET') found.push(400, 413);
   if (pattern.includes('{')) found.push(404);
@@ -203,10 +204,10 @@ function identifier({ method, pattern }: Route): string {
   return [method.toLowerCase(), ...(pathOf(pattern).match(/\w+/g) ?? [])].join('_');
 }
 
-/** Parts of a project with their own routes. */
+/** Nouns of a project that have routes of their own. */
 const NOUNS = ['nodes', 'links', 'drawings', 'snapshots', 'templates'];
 
-/** The subject of a route: a noun of the controller, or `compute` and a noun. */
+/** What a route is about: a noun of the controller, or `compute` and a noun of it. */
 function tagOf(pattern: string): string {
   const [, , first = '', second = '', third = '', fourth, fifth] = pattern.split('/');
   if (first === 'compute') return `compute ${fifth === 'nodes' ? fourth : second}`;

@@ -1,28 +1,28 @@
-// Sends a growing source over a WebSocket: binary messages at the client's pace, and status messages as text.
+// Bytes of a source that grows, over a WebSocket: binary messages at the client's pace, and beside them what the client should know.
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { MessageSocket } from './message-socket.ts';
 
-/** Unread bytes at which the source must wait. */
+/** Bytes that a client may leave unread before the source has to wait. */
 const BACKLOG_BYTES = 1024 * 1024;
-/** How often (ms) such a client is checked. */
+/** Milliseconds after which such a client is looked at again. */
 const PATIENCE_MS = 20;
-/** Least time (ms) between two status messages. */
+/** Milliseconds between two tellings. */
 const TELLING_MS = 1000;
 
 export interface ByteSource {
-  /** The next bytes; undefined at the end. */
+  /** What comes next; undefined at the end. */
   read(): Promise<Uint8Array | undefined>;
-  /** Ends reading; a pending `read` may stay unanswered. */
+  /** Ends reading: a `read` that waits answers, or is not waited for any more. */
   close(): Promise<void>;
-  /** The status, sent as JSON when it has changed, at most once a second. */
+  /** What is told as JSON text, whenever it has changed, and once a second at most. */
   told?(): Promise<object>;
-  /** The reason of the end, for the client. */
+  /** Why the source has ended, for the client. */
   end: string;
 }
 
-/** Sends until the source ends or the client disconnects, then closes the source. */
+/** Sends everything until the source ends or the client goes; the source is closed then. */
 export async function feedBytes(socket: MessageSocket, source: ByteSource): Promise<void> {
   let open = true;
   const leave = (): void => {

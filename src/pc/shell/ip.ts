@@ -1,4 +1,4 @@
-// `ip` and `dhcp`: sets addresses manually or automatically.
+// `ip` and `dhcp`: addresses, by hand and from others.
 
 import {
   formatAddress,

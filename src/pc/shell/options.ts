@@ -1,4 +1,4 @@
-// Parses command options, such as `-c 5`.
+// Options of commands, such as `-c 5`.
 
 import { Complaint } from './command.ts';
 
@@ -6,7 +6,7 @@ import { Complaint } from './command.ts';
 export type OptionRules = Readonly<Record<string, readonly [least: number, most: number] | 'text' | 'flag'>>;
 
 export interface Options {
-  /** Arguments that are not options. */
+  /** What is no option. */
   words: string[];
   numbers: Map<string, number>;
   texts: Map<string, string>;

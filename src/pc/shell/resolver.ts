@@ -1,4 +1,4 @@
-// The PC's name servers and domain: as set by the user, otherwise from the lease.
+// Which name servers and domain a PC uses: those that were set, else those of its lease.
 
 import type { Resolver } from '../target.ts';
 import type { Surroundings } from './command.ts';

@@ -1,4 +1,4 @@
-// Writes project archives as a zip stream, entry by entry, without size limit.
+// Writes project archives: zip, as a stream, one entry after the other, whatever their sizes.
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { PassThrough, Readable } from 'node:stream';
@@ -7,54 +7,51 @@ import { ZipFile } from 'yazl';
 
 export type Compression = 'deflated' | 'stored';
 
-/** The attributes of an entry's file. */
+/** What an entry says of its file besides the content. */
 export interface EntryAttributes {
-  /** Permission bits; default 0644. */
+  /** Permission bits; 0644 when not given. */
   mode?: number;
-  /** Modification time; default now. */
+  /** Time of the last change; now when not given. */
   modified?: Date;
 }
 
-/** Receives the entries of an archive one at a time: await each call. */
+/** What takes the entries of an archive, one after the other: each call is to be awaited. */
 export interface ArchiveSink {
   addFile(name: string, content: Readable, attributes?: EntryAttributes): Promise<void>;
-  /**
-   * At most as much of an open file as it had at `stat`; the handle is closed. `passed` is called for each piece and
-   * may throw.
-   */
+  /** As much of an open file as it had when `stat` was taken, or less; the handle is closed. `passed` is told of each piece, and may fail. */
   addOpenFile(name: string, file: { handle: FileHandle; stat: Stats }, passed?: (bytes: number) => void): Promise<void>;
   addText(name: string, text: string): Promise<void>;
-  /** A symbolic link; `target` is stored unchanged. */
+  /** A symbolic link; `target` is kept as it is. */
   addLink(name: string, target: string): Promise<void>;
   addFolder(name: string): Promise<void>;
 }
 
-/** Unix file types in the modes of entries. */
+/** Types of files in the modes of entries, as Unix has them. */
 export const REGULAR_FILE = 0o100000;
 export const SYMBOLIC_LINK = 0o120000;
 export const FOLDER = 0o040000;
 
-/** Bytes per read. */
+/** Bytes that are read at once. */
 export const CHUNK_BYTES = 256 * 1024;
 
-/** One and a half times as fast as the default 6, for archives that are 5 % larger. */
+/** Half as fast again as the usual 6, for archives that are a twentieth larger. */
 const LEVEL = 3;
 
-/** The format cannot store earlier dates. */
+/** Before this day the format knows no dates. */
 const EARLIEST = new Date(1980, 0, 1);
 
-/** Writes entries at the archive reader's pace: each call resolves when its content has been read. */
+/** Takes entries as fast as the archive is read: each call resolves when its content has been taken. */
 export class ArchiveWriter implements ArchiveSink {
   /** The archive; ends after `finish`. */
   readonly output: Readable;
   readonly #zip = new ZipFile();
   readonly #level: number;
-  /** Rejects when the archive is no longer read. */
+  /** Fails when nobody reads the archive any more. */
   readonly #broken: Promise<never>;
 
   constructor(compression: Compression) {
     this.#level = compression === 'deflated' ? LEVEL : 0;
-    // yazl does not notice when its output stream is destroyed; this stream does.
+    // yazl writes to a stream of its own and does not notice when that is destroyed: this one tells.
     this.output = (this.#zip.outputStream as Readable).pipe(new PassThrough());
     const { promise, reject } = Promise.withResolvers<never>();
     this.#broken = promise;
@@ -105,7 +102,7 @@ export class ArchiveWriter implements ArchiveSink {
   }
 }
 
-/** Passes the bytes through and calls `passed` for each piece; it may throw. */
+/** The same bytes; `passed` is told of each piece of them, and may fail. */
 export function telling(content: Readable, passed: (bytes: number) => void): Readable {
   const pieces = async function* (): AsyncGenerator<Buffer> {
     for await (const piece of content) {
@@ -114,12 +111,12 @@ export function telling(content: Readable, passed: (bytes: number) => void): Rea
     }
   };
   const told = Readable.from(pieces(), { objectMode: false });
-  // Also if reading has not begun.
+  // Also when nobody has begun to read.
   told.once('close', () => content.destroy());
   return told;
 }
 
-/** The archive of `fill` as a stream; a failure of `fill` breaks it off. */
+/** The archive that `fill` makes, as a stream; a failure of `fill` breaks it off. */
 export function packArchive(compression: Compression, fill: (archive: ArchiveSink) => Promise<void>): Readable {
   const archive = new ArchiveWriter(compression);
   fill(archive).then(

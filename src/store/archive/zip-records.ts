@@ -2,10 +2,10 @@
 
 export interface EntryRecord {
   name: Buffer;
-  /** Unix mode with the file type. */
+  /** Unix mode with the type of the file. */
   mode: number;
   modified: Date;
-  /** Offset of the local header. */
+  /** Of the local header. */
   place: number;
   size: number;
   checksum: number;
@@ -24,27 +24,24 @@ const VERSION = 20;
 const VERSION_64 = 45;
 const UNIX = 3 << 8;
 
-/** From these values on the actual number is in a 64-bit field. */
+/** From these on the real number stands in a field of 64 bits. */
 const MOST_32 = 0xffff_ffff;
 const MOST_16 = 0xffff;
 
 const EXTRA_64 = 0x0001;
-/** The id that Android's tools use for the alignment of entries. */
+/** As the tools of Android call what they align entries with. */
 const EXTRA_ALIGNMENT = 0xd935;
 const SIZES_64_BYTES = 20;
 const SMALLEST_ALIGNMENT_BYTES = 6;
 
-/** The extra field between an entry's header and its content. */
+/** Room between the header of an entry and its content. */
 export interface Extra {
   length: number;
-  /** Whether it contains the sizes. */
+  /** Whether the sizes stand in it. */
   large: boolean;
 }
 
-/**
- * The extra field that aligns the content to a multiple of `align`, with room for sizes that are unknown or too large
- * for the header.
- */
+/** Room with which the content begins at a multiple of `align`, and for sizes that do not fit into the header or are not known yet. */
 export function extraFor(
   { name, place }: Pick<EntryRecord, 'name' | 'place'>,
   { expected, align }: { expected: number | undefined; align: number },
@@ -73,7 +70,7 @@ export function localHeader(entry: EntryRecord, extra: Extra): Buffer {
   return header;
 }
 
-/** The entry's record in the list at the end. */
+/** The entry in the list at the end. */
 export function centralRecord(entry: EntryRecord): Buffer {
   const large = entry.size >= MOST_32 || entry.place >= MOST_32;
   const extra = large ? 4 + 3 * 8 : 0;
@@ -91,7 +88,7 @@ export function centralRecord(entry: EntryRecord): Buffer {
   return record;
 }
 
-/** The records after the list. */
+/** What follows the list. */
 export function endRecords({ entries, place, size }: { entries: number; place: number; size: number }): Buffer {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(END, 0);
@@ -115,7 +112,7 @@ export function endRecords({ entries, place, size }: { entries: number; place: n
   return Buffer.concat([end64, end]);
 }
 
-/** Writes the common part of both headers: flags to sizes. */
+/** What both headers have in common: flags to sizes. */
 function writeCommon(at: Buffer, { modified, checksum, size }: EntryRecord, large: boolean): void {
   at.writeUInt16LE(UTF8_NAMES, 0);
   at.writeUInt32LE(dosTime(modified), 4);
@@ -131,7 +128,7 @@ function writeSizes64(field: Buffer, numbers: readonly number[]): number {
   return 4 + numbers.length * 8;
 }
 
-/** Time and date in MS-DOS format, from 1980 to 2107, in steps of two seconds. */
+/** Time and date in the form of MS-DOS, from 1980 to 2107, in steps of two seconds. */
 function dosTime(time: Date): number {
   const year = time.getFullYear() - 1980;
   if (year < 0) return (1 << 21) | (1 << 16);

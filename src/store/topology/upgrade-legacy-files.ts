@@ -1,4 +1,4 @@
-// Moves files of a 1.x project to their new places: snapshots in folders, pictures anywhere, notes under another name.
+// What a project of 1.x had elsewhere in its directory: snapshots as folders, pictures anywhere, notes under another name.
 import { lstat, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
@@ -10,16 +10,13 @@ import { packArchive } from '../archive/writer.ts';
 import { pictureName } from './upgrade-legacy-drawings.ts';
 
 const OLD_SNAPSHOTS = 'project-files/snapshots';
-/** The lab within a snapshot's folder. */
+/** The lab within the folder of a snapshot. */
 const TOPOLOGY = /^[^/]+\.gns3$/;
 const PICTURES = 'project-files/images';
 const OLD_NOTES = 'instructions.txt';
 const NOTES = 'README.txt';
 
-/**
- * Moves the files to this release's places; may be repeated after an interruption. Nothing outside the project is
- * touched.
- */
+/** Brings the files to where this release has them; may be repeated after an interruption. Nothing outside of the project is touched. */
 export async function moveLegacyFiles(directory: string, pictures: readonly string[]): Promise<void> {
   await packSnapshots(directory);
   for (const picture of pictures) await copyPicture(directory, picture);
@@ -30,7 +27,7 @@ export async function moveLegacyFiles(directory: string, pictures: readonly stri
   }
 }
 
-/** Packs each folder into an archive with its name, then deletes it. */
+/** Each folder becomes an archive of its name; then it goes. */
 async function packSnapshots(directory: string): Promise<void> {
   if (
     (await kindOf(directory, 'project-files')) !== 'folder' ||
@@ -40,7 +37,7 @@ async function packSnapshots(directory: string): Promise<void> {
   }
   for (const name of await readdir(join(directory, OLD_SNAPSHOTS))) {
     const folder = `${OLD_SNAPSHOTS}/${name}`;
-    // A folder without a lab is not a snapshot, and stays.
+    // A folder without a lab is no snapshot, and stays.
     if ((await kindOf(directory, folder)) !== 'folder' || !(await hasTopology(join(directory, folder)))) continue;
     const archive = packArchive('stored', async (writer) => {
       let isPacked = false;
@@ -59,7 +56,7 @@ async function packSnapshots(directory: string): Promise<void> {
     await writeContained(directory, `snapshots/${name}.gns3project`, archive, { createParents: true });
     await rm(join(directory, folder), { recursive: true });
   }
-  // Other files in it keep it.
+  // Whatever else is in it keeps it.
   await rmdir(join(directory, OLD_SNAPSHOTS)).catch(() => {});
 }
 
@@ -67,7 +64,7 @@ async function hasTopology(folder: string): Promise<boolean> {
   return (await readdir(folder)).some((name) => TOPOLOGY.test(name));
 }
 
-/** Pictures were named by a path within the project, or on the machine where the lab was drawn. */
+/** Pictures were named by their path on the machine where the lab was drawn, or within the project. */
 async function copyPicture(directory: string, picture: string): Promise<void> {
   const name = pictureName(picture);
   for (const place of [picture, `project-files/${picture}`, `images/${name}`, `${PICTURES}/${name}`]) {

@@ -1,11 +1,11 @@
-// One frame: layers, fields and bytes. A selected field is highlighted in the bytes.
+// One frame: its layers with their fields, and its bytes. What is chosen among the fields is marked among the bytes.
 import { useSignal } from '@preact/signals';
 import { WORDS } from '../words.ts';
 import { hex, LINE_BYTES, letter } from './byte-lines.ts';
 import type { CaptureFeed } from './feed.ts';
 
 const words = WORDS.capture;
-/** Most bytes shown per frame. */
+/** Of a frame, at most. */
 const SHOWN_BYTES = 4096;
 
 interface Marked {

@@ -1,26 +1,27 @@
-// Merges the frames of several captures by time. A frame waits until no other active capture can deliver an earlier one.
+// Brings the frames of several captures into the order of their times. A frame waits until no other capture that still
+// speaks can have an earlier one.
 import type { Frame } from './frames.ts';
 
-/** Milliseconds without data after which a capture is not waited for. The server sends a frame within 100 ms. */
+/** Milliseconds without a word, after which nobody waits for a capture. The server tells of a frame within 100 ms. */
 const QUIET_MS = 400;
 
 interface Source {
   waiting: Frame[];
-  /** Time of its newest frame. */
+  /** The time of its newest frame. */
   newest: number;
-  /** When it last delivered data, in milliseconds. */
+  /** When it was last heard of, in milliseconds. */
   heard: number;
 }
 
 export class Merger {
   readonly #sources = new Map<number, Source>();
 
-  /** Marks a capture as active: frames of others wait for it for a while. `now` in milliseconds. */
+  /** A capture of which frames may come: others wait for it a while. `now` in milliseconds. */
   expect(source: number, now: number): void {
     this.#sources.set(source, { waiting: [], newest: -Infinity, heard: now });
   }
 
-  /** Marks a capture as inactive. */
+  /** A capture of which nothing comes for now. */
   leave(source: number): void {
     this.#sources.get(source)!.heard = -Infinity;
   }
@@ -36,7 +37,7 @@ export class Merger {
     return [...this.#sources.values()].every(({ waiting }) => waiting.length === 0);
   }
 
-  /** Takes the frames that have waited long enough, in order. */
+  /** What has waited long enough, in its order. */
   take(now: number): Frame[] {
     const all = [...this.#sources.values()];
     const speaking = all.filter(({ heard }) => now - heard < QUIET_MS);
@@ -47,7 +48,7 @@ export class Merger {
       const count = later < 0 ? source.waiting.length : later;
       for (const frame of source.waiting.splice(0, count)) taken.push(frame);
     }
-    // Frames of a single capture keep their order, whatever their clock says.
+    // Of one capture the order is that in which its frames came, whatever its clock says.
     return all.length === 1 ? taken : taken.sort((one, other) => one.time - other.time);
   }
 }

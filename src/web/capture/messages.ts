@@ -1,17 +1,17 @@
-// Messages between the page and the worker of a capture.
+// What the page and the worker of a capture tell each other.
 import type { Layer } from './decode/part.ts';
 import type { StreamObject } from './streams/follower.ts';
 
-/** Where to read a capture. */
+/** Where a capture comes from. */
 export interface SourceAddress {
-  /** Name in the list. */
+  /** What the list calls it. */
   name: string;
-  /** Path of its socket below `/v2`, and its query. */
+  /** Of its socket, below `/v2`, and the query of the socket's opening. */
   path: string;
   query: Readonly<Record<string, string>>;
 }
 
-/** Figures that the server sends besides the bytes. */
+/** The figures that the server tells beside the bytes. */
 export interface ServerFigures {
   frames: number;
   bytes: number;
@@ -22,25 +22,25 @@ export interface ServerFigures {
 
 export interface CaptureState {
   connection: 'connecting' | 'open' | 'lost' | 'ended';
-  /** Why it has ended or cannot be read. */
+  /** Why it has ended, or cannot be read. */
   reason: string;
-  /** Frames received since it was opened. */
+  /** Frames that came since it was opened. */
   received: number;
-  /** Frames still kept. */
+  /** Frames that are still kept. */
   kept: number;
-  /** Kept frames that match the filter. */
+  /** Frames that the filter lets through, of those that are kept. */
   shown: number;
-  /** Rows that were listed once and have been dropped. */
+  /** Rows that were shown once and are not kept any more. */
   gone: number;
-  /** Changes when row indexes become invalid, as with another filter or connection. */
+  /** Changes whenever rows are others: with another filter, or another connection. */
   generation: number;
-  /** Sum over all captures of the list. */
+  /** Of all captures of the list together. */
   server: ServerFigures | undefined;
-  /** The captures, indexed by `Row.source`. */
+  /** The captures of the list, by the numbers of `Row.source`. */
   sources: readonly { name: string; connection: CaptureState['connection'] }[];
 }
 
-/** A row of the list. */
+/** A line of the list. */
 export interface Row {
   number: number;
   /** Nanoseconds since the first frame. */
@@ -50,26 +50,26 @@ export interface Row {
   protocol: string;
   info: string;
   length: number;
-  /** Name of its capture. */
+  /** The name of its capture. */
   link: string;
 }
 
-/** All details of a frame. */
+/** A frame as a whole. */
 export interface FrameDetails {
   number: number;
   time: number;
   length: number;
   bytes: Uint8Array;
   layers: readonly Layer[];
-  /** Whether it belongs to a TCP stream. */
+  /** Whether it is of a stream of TCP. */
   hasStream: boolean;
 }
 
 export type ToWorker =
-  /** All captures of the list; those already open continue. */
+  /** All captures of the list; those that are known already go on. */
   | { kind: 'open'; sources: readonly SourceAddress[] }
   | { kind: 'filter'; text: string }
-  /** Rows by index; dropped rows count. */
+  /** Rows by their place, those that are gone counted. */
   | { kind: 'rows'; from: number; count: number }
   | { kind: 'frame'; number: number }
   /** Follows the stream of a frame, or none. */

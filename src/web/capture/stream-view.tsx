@@ -1,4 +1,4 @@
-// A reassembled TCP stream: what each end sent, as text or bytes, with gaps.
+// A stream of TCP that was put together: what each end has sent, as text or bytes, and what is missing.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
@@ -10,12 +10,12 @@ import { STREAM_BYTES, type StreamObject } from './streams/follower.ts';
 import type { StreamPart } from './streams/reassembly.ts';
 
 const words = WORDS.capture.stream;
-/** Bytes shown at first and added by each `Show more`, because browsers are slow with much text. */
+/** Bytes that are shown at first, and with each `Show more`: a browser takes long for much text. */
 const SHOWN_BYTES = 128 << 10;
 
 interface StreamViewProps {
   feed: CaptureFeed;
-  /** Returns to the list, with a filter if given. */
+  /** Back to the list, with a filter where one is wanted. */
   leave: (filter?: string) => void;
 }
 
@@ -131,7 +131,7 @@ function Figures({ stream: { ends, sides, waiting, dropped, isCut } }: { stream:
   );
 }
 
-/** Contiguous bytes of one direction, and their offset there. */
+/** Bytes of one direction in a row, and where in that direction they begin. */
 interface Joined {
   side: 0 | 1;
   at: number;
@@ -139,7 +139,7 @@ interface Joined {
   missing: number;
 }
 
-/** Joins consecutive parts of the same direction, up to `limit` bytes. */
+/** Parts of the same direction that follow each other as one, as far as `limit` bytes go. */
 function joined(parts: readonly StreamPart[], limit: number): Joined[] {
   const groups: { side: 0 | 1; at: number; pieces: Uint8Array[]; missing: number }[] = [];
   const places: [number, number] = [0, 0];
@@ -169,7 +169,7 @@ function Shown({ part: { side, at, data, missing }, isHex }: { part: Joined; isH
   return <span data-side={side}>{isHex ? dump(data, at) : asText(data)}</span>;
 }
 
-/** Display filter for the packets between these two ends. */
+/** What lets the packets of these two ends through. */
 function filterOf(ends: readonly [string, string]): string {
   const parts = ends.map((end) => {
     const [, address = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(end) ?? [];

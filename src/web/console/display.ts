@@ -1,9 +1,9 @@
-// The VNC display of a node over the server's WebSocket. Reconnects when it is lost.
+// The display of a node: VNC over the server's WebSocket, connected again when it breaks off.
 // @ts-expect-error: the package has no types; what is used of it is below
 import NoVnc from '@novnc/novnc';
 import { Connection } from './connection.ts';
 
-/** The part of the client's API that is used (https://github.com/novnc/noVNC/blob/v1.7.0/docs/API.md). */
+/** What is used of the client (https://github.com/novnc/noVNC/blob/v1.7.0/docs/API.md). */
 interface Rfb extends EventTarget {
   scaleViewport: boolean;
   background: string;
@@ -19,15 +19,15 @@ interface Rfb extends EventTarget {
 const RfbClient = NoVnc as new (host: HTMLElement, socket: WebSocket, options: { shared: boolean }) => Rfb;
 
 export interface DisplayOptions {
-  /** Path of the WebSocket below `/v2`. */
+  /** Of the WebSocket, below `/v2`. */
   path: string;
-  /** Label for screen readers. */
+  /** What is read to people who do not see the display. */
   label: string;
-  /** The machine offers clipboard text. It is only shown, never copied automatically. */
+  /** The machine offers a text: it is shown, and never put into the clipboard by itself. */
   offered(text: string): void;
-  /** View only. */
+  /** Whoever sees it may only watch. */
   isWatched: boolean;
-  /** The display requires a password; `isAgain` when the last one was wrong. */
+  /** The display wants a password; `isAgain` when the last one was wrong. */
   askPassword(isAgain: boolean): void;
 }
 
@@ -46,12 +46,12 @@ export class Display {
     this.connection = new Connection({ path: options.path, opened: (socket) => this.#follow(socket) });
   }
 
-  /** In view-only mode the page sends no keys or pointer events; the server drops them as well. */
+  /** Keys and the pointer stay here while it is watched; the server drops them, too. */
   set isWatched(isWatched: boolean) {
     if (isWatched === this.#isWatched) return;
     this.#isWatched = isWatched;
     if (this.#rfb) this.#rfb.viewOnly = isWatched;
-    // The server drops the input of a connection that was opened view-only, so reconnect.
+    // The server goes on dropping what comes by a connection that began so.
     if (!isWatched) this.connection.again();
   }
 
@@ -68,7 +68,7 @@ export class Display {
     this.#rfb?.sendCtrlAltDel();
   }
 
-  /** Sends clipboard text to the machine. */
+  /** Hands the machine a text for its clipboard. */
   give(text: string): void {
     this.#rfb?.clipboardPasteFrom(text);
   }

@@ -1,13 +1,13 @@
-// Passes a node's output to the terminal in pieces, so that the page stays responsive, and drops output beyond the scrollback.
+// What a node says, on its way to the terminal: piece by piece, so that the page answers meanwhile, and never more than can be shown.
 
-/** Bytes written to the terminal at once; takes it some ten milliseconds. */
+/** What the terminal is handed at once: some ten milliseconds of its time. */
 const PIECE_BYTES = 64 * 1024;
-/** Limit of the queue, and how much of it is kept: more than the terminal's scrollback. */
+/** What may wait, and what is kept of it then: more than the scrollback of the terminal. */
 const MOST_BYTES = 2 * 1024 * 1024;
 const KEPT_BYTES = 1024 * 1024;
 const LINE_END = 10;
 
-/** Writes a piece and calls `done` when the terminal has processed it. */
+/** Takes a piece, and calls `done` when it was dealt with. */
 export type WritePiece = (piece: Uint8Array, done: () => void) => void;
 
 export class OutputFeed {
@@ -15,14 +15,14 @@ export class OutputFeed {
   #waiting: Uint8Array[] = [];
   #bytes = 0;
   #isWriting = false;
-  /** Lines written so far. */
+  /** Lines that were handed over. */
   lines = 0;
 
   constructor(write: WritePiece) {
     this.#write = write;
   }
 
-  /** Whether all output has been processed. */
+  /** Whether all was dealt with. */
   get isIdle(): boolean {
     return !this.#isWriting && this.#bytes === 0;
   }
@@ -34,7 +34,7 @@ export class OutputFeed {
     this.#next();
   }
 
-  /** Drops the queued output. */
+  /** Forgets what waits. */
   clear(): void {
     this.#waiting = [];
     this.#bytes = 0;
@@ -63,7 +63,7 @@ export class OutputFeed {
     return pieces.length === 1 ? pieces[0]! : joined(pieces, size);
   }
 
-  /** Drops the oldest output up to a line end, and writes a note about it. */
+  /** Leaves out the oldest, up to the end of a line, and says so. */
   #shorten(): void {
     const all = joined(this.#waiting, this.#bytes);
     const from = all.length - KEPT_BYTES;

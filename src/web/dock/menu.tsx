@@ -1,4 +1,4 @@
-// The menu of the active tab.
+// What can be done with the tab that is worked in.
 import { useEffect, useRef } from 'preact/hooks';
 import { WORDS } from '../words.ts';
 import type { DockAction } from './entries.ts';

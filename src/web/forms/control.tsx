@@ -1,4 +1,4 @@
-// The input elements for values.
+// What people type or choose a value with.
 import { WORDS } from '../words.ts';
 import type { Field } from './schema.ts';
 
@@ -8,7 +8,7 @@ export interface ControlProps {
   typed: string | boolean;
   offers?: readonly string[];
   isRequired?: boolean;
-  /** Attributes that connect it with its label, help and error. */
+  /** Attributes that say what else belongs to it. */
   marks?: Readonly<Record<string, string | boolean>>;
   change: (typed: string | boolean) => void;
 }

@@ -1,4 +1,4 @@
-// A field of a form: label, input, unit, help and error.
+// A field of a form: its label, what is typed, its unit, help, and what is wrong with it.
 import { useId } from 'preact/hooks';
 import { WORDS } from '../words.ts';
 import { Control } from './control.tsx';
@@ -11,9 +11,9 @@ const words = WORDS.forms;
 export interface FieldViewProps {
   form: FormModel;
   field: Field;
-  /** Suggestions; other text can be typed as well. */
+  /** Texts that can be chosen from, beside which others can be typed. */
   offers?: readonly string[];
-  /** Says when a change takes effect. */
+  /** A sentence about when a change counts. */
   note?: string;
 }
 
@@ -57,7 +57,7 @@ export function FieldView({ form, field, offers = field.suggestions, note = '' }
   );
 }
 
-/** Shown when another client changed the field that is being edited. */
+/** Somebody else changed what is being edited here. */
 function Foreign({ form, field }: { form: FormModel; field: Field }) {
   if (!(field.name in form.foreign.value)) return null;
   const theirs = form.foreign.value[field.name];

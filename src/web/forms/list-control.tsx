@@ -1,4 +1,4 @@
-// Editable rows of fields, such as ports or adapters. Rows can be added, changed and removed.
+// Rows of fields: ports, adapters. Each row can be changed and taken out, and more can be added.
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { WORDS } from '../words.ts';
@@ -13,15 +13,15 @@ export interface ListControlProps {
   form: FormModel;
   field: Field;
   rows: readonly TypedRow[];
-  /** Columns to omit because they follow from the row's position. */
+  /** Columns that are left out: they follow from the row's place. */
   without?: readonly string[];
-  /** The row's heading, if it is not one of the fields. */
+  /** What a row is called, where that is not one of its fields. */
   heading?: { title: string; text: (row: TypedRow, index: number) => string };
-  /** An additional read-only column. */
+  /** One more column, of what is known of a row. */
   beside?: { title: string; cell: (row: TypedRow, index: number) => ComponentChildren };
-  /** Suggestions for a field of a row. */
+  /** Texts to choose from, for the field of a row. */
   offers?: (field: Field, row: TypedRow) => readonly string[];
-  /** Creates a new row. */
+  /** A row that is added. */
   fresh?: (rows: readonly TypedRow[]) => TypedRow;
 }
 

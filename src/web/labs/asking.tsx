@@ -1,4 +1,4 @@
-// A dialog with a form. The input stays until submitting succeeds.
+// A form in a window. What was typed stays until it worked.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -15,7 +15,7 @@ interface AskingProps {
   children: ComponentChildren;
 }
 
-/** A dialog with a form; it stays open with all its input until `submit` succeeds. */
+/** A form in a window, which stays with all that was typed until `submit` has worked. */
 export function Asking({ title, verb, close, submit, children }: AskingProps) {
   const message = useSignal('');
   const isBusy = useSignal(false);
@@ -27,11 +27,11 @@ export function Asking({ title, verb, close, submit, children }: AskingProps) {
     message.value = '';
     try {
       await submit(new FormData(form.current));
-      // The dialog may have been closed meanwhile.
+      // It may have been closed meanwhile.
       if (form.current) close();
     } catch (error) {
       message.value = sentenceOf(error);
-      // The server's message starts with the rejected member.
+      // The server begins with the member that it does not take.
       const field = /^([a-z_]+):/.exec(message.value)?.[1];
       form.current?.querySelector<HTMLInputElement>(`[name="${field}"]`)?.focus();
     } finally {

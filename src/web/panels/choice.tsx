@@ -1,12 +1,12 @@
-// A selection of one value that filters a list.
+// A choice of one among several, which narrows what is shown.
 import type { Signal } from '@preact/signals';
 
 interface ChoiceProps {
   label: string;
-  /** Label for no selection; without it a value is always selected. */
+  /** What stands for no choice; without it there is always one. */
   all?: string;
   chosen: Signal<string>;
-  /** Values with their labels. */
+  /** Values, with what is shown for them. */
   choices: readonly (readonly [value: string, shown: string])[];
 }
 

@@ -1,11 +1,11 @@
-// Components that are loaded on first use.
+// Parts of the page that are loaded when they are shown first.
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { loadPart } from '../model/server/lazy-load.ts';
 import { WORDS } from '../words.ts';
 
-/** A placeholder for a component that is loaded when needed. */
+/** A component that stands for one that is loaded when it is needed. */
 export function lazily<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   let loaded: ComponentType<Props> | undefined;
   return function Lazily(props: Props) {

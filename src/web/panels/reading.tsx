@@ -1,4 +1,4 @@
-// Shows that data is loading, after a short delay.
+// Says that something is being read, once that takes long enough to wonder.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { WORDS } from '../words.ts';

@@ -1,4 +1,4 @@
-// A chooser for node symbols.
+// The symbols that nodes are drawn with, to choose from.
 import { useSignal } from '@preact/signals';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';

@@ -1,8 +1,8 @@
-// Switches a screen between two views.
+// Which of two views a screen shows.
 import type { Signal } from '@preact/signals';
 
 interface ViewsProps {
-  /** Titles of the first and second view. */
+  /** Of the first and of the second one. */
   titles: readonly [string, string];
   isSecond: Signal<boolean>;
 }

@@ -1,28 +1,28 @@
-// Long lists: only rows in or near the window are in the document; spacers replace the others. Screen readers get the total number.
+// Long lists: only the rows in and near the window are in the document; a space stands for the others. Readers of the screen are told how many there are.
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Rows are added and removed in lots of this size; shorter lists are rendered whole. */
+/** Rows come and go by as many at once; a list that has no more is there as a whole. */
 const LOT = 40;
-/** Pixels beyond the window in which rows are rendered, so that the Tab key finds the next one. */
+/** Pixels beyond the window in which rows are there already, so that the Tab key finds the next one. */
 const AHEAD = 400;
 
-/** Attributes for a row's position: `aria-setsize` and `aria-posinset` in lists, `aria-rowindex` in tables. */
+/** What a row says of its place: `aria-setsize` and `aria-posinset` in lists, `aria-rowindex` in tables. */
 export type RowPlace = Readonly<Record<string, number>>;
 
 interface WindowedProps<T> {
   items: readonly T[];
   keyOf(item: T): string;
-  /** Renders a table row with its position, or the content of a list item. */
+  /** The row of a table, with its place; what stands in the item of a list. */
   row(item: T, place: RowPlace): VNode;
-  /** Expected height of a row in pixels. */
+  /** Pixels that a row is likely to be high. */
   height: number;
 }
 
-/** The rows of a table, in several bodies; the table itself sets `aria-rowcount`. */
+/** The rows of a table, as several bodies; its number of rows, `aria-rowcount`, is the table's. */
 export function WindowedBodies<T>(props: WindowedProps<T> & { columns: number }) {
-  // The header is the first row.
+  // The head is the first row.
   const place = (index: number): RowPlace => ({ 'aria-rowindex': index + 2 });
   return (
     <>
@@ -54,15 +54,15 @@ function lotsOf<T>(items: readonly T[]): T[][] {
 interface LotProps<T> extends WindowedProps<T> {
   first: number;
   place(index: number): RowPlace;
-  /** For tables. */
+  /** Of a table. */
   columns?: number;
-  /** The only lot, always rendered. */
+  /** There are no others: it is always there. */
   isWhole: boolean;
 }
 
 function Lot<T>({ items, keyOf, row, height, first, place, columns, isWhole }: LotProps<T>) {
   const isNear = useSignal(first === 0);
-  /** Height of the rows when last rendered. */
+  /** How high its rows were when they were there. */
   const known = useRef(height * items.length);
   const count = useRef(items.length);
   const element = useRef<HTMLElement>(null);
@@ -71,7 +71,7 @@ function Lot<T>({ items, keyOf, row, height, first, place, columns, isWhole }: L
     if (isWhole || !lot) return;
     let isSeen = isNear.peek();
     const follow = (): void => {
-      // Keep rows that contain the focus.
+      // What somebody stands on stays, wherever it is scrolled to.
       const isKept = isSeen || lot.contains(document.activeElement);
       if (!isKept && isNear.peek()) known.current = lot.getBoundingClientRect().height;
       isNear.value = isKept;

@@ -1,4 +1,4 @@
-// Dialogs about accounts: create, change role or password, delete and reassign the labs.
+// What is asked before accounts change: a new one, another role or password, the end of one and whose its labs are then.
 import { Asking } from '../labs/asking.tsx';
 import { api } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
@@ -6,7 +6,7 @@ import { type Account, NewPassword, type RoleName } from './parts.tsx';
 
 const words = WORDS.people;
 const ROLES: readonly RoleName[] = ['user', 'observer', 'admin'];
-/** Most labs named. */
+/** Labs that are named. */
 const MOST_NAMED = 8;
 
 interface Owned {
@@ -15,7 +15,7 @@ interface Owned {
 }
 
 interface Common {
-  /** Labs that it owns. */
+  /** What it owns. */
   labs: readonly Owned[];
 }
 
@@ -24,7 +24,7 @@ export type AccountQuestion = Common &
 
 interface AccountDialogsProps {
   question: AccountQuestion;
-  /** Accounts that may take over the labs. */
+  /** Names of those who may get labs. */
   heirs: readonly string[];
   close(): void;
 }

@@ -1,14 +1,14 @@
-// Shared by the account screens.
+// What the screens of people share.
 import { dateInWords } from '../language.ts';
 import type { AccountObject } from '../model/account/account.ts';
 
 export type RoleName = AccountObject['role'];
 
-/** As in the list of accounts. */
+/** As the list of accounts has it. */
 export interface Account {
   name: string;
   role: RoleName;
-  /** Null for an account kept by the host, which has its password. */
+  /** Null: kept by the host, which has its password. */
   created: string | null;
 }
 
@@ -19,11 +19,11 @@ export function timeText(time: string): string {
 interface NewPasswordProps {
   label: string;
   hint: string;
-  /** Account name for password managers, if the form has no field for it. */
+  /** Whose it is, for programs that keep passwords, where the form has no field for it. */
   of?: string;
 }
 
-/** A field for a new password. */
+/** The field for a password that nobody has yet. */
 export function NewPassword({ label, hint, of }: NewPasswordProps) {
   return (
     <>

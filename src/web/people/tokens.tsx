@@ -1,4 +1,4 @@
-// The account's tokens for programs: create, show once, revoke.
+// Tokens for programs of whoever is logged in: made, shown once, revoked.
 import { useSignal } from '@preact/signals';
 import { Asking } from '../labs/asking.tsx';
 import { api } from '../model/server/api.ts';

@@ -1,19 +1,18 @@
-// The screens in the navigation bar and the command field. The table of screens fills it, because screens show the bar and would import it
-// in a circle.
+// The screens that the bar at the top and the command field offer. The table of screens fills it: it knows their components, which show the bar.
 import { computed, signal } from '@preact/signals';
 import { account } from '../model/account/account.ts';
 
 export interface BarEntry {
   path: string;
   title: string;
-  /** `people`: only on servers with accounts; `admins`: for admins only. */
+  /** Nothing where nobody logs in; `admin`: for admins alone. */
   isFor: 'everybody' | 'people' | 'admins';
 }
 
-/** All entries. */
+/** All of them. */
 export const entries = signal<readonly BarEntry[]>([]);
 
-/** Entries for the logged-in account. */
+/** Those for whoever is logged in. */
 export const bar = computed(() => {
   const { login = false, role } = account.value ?? {};
   return entries.value.filter(

@@ -1,4 +1,4 @@
-// Names of keys for users.
+// How keys are written for people.
 import { WORDS } from '../words.ts';
 
 export function keyText(key: string): string {

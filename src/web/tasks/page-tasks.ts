@@ -1,15 +1,13 @@
-// The tasks of this page: the server's operations, uploads, and operations started here.
+// The tasks of this page: what the server tells, what is sent to it, and what is begun here.
 
 import { randomId } from '../model/browser/uuid.ts';
-import { labNotice, otherNamesInWords } from '../model/lab/taken-names.ts';
 import { api } from '../model/server/api.ts';
 import { Events } from '../model/server/events.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
-import type { ProjectObject } from '../model/server/types.ts';
-import { type OperationObject, type Task, Tasks } from '../model/transfer/tasks.ts';
+import { type OperationObject, Tasks } from '../model/transfer/tasks.ts';
 import { send } from './send.ts';
 
-/** Concurrent image uploads; others wait. */
+/** Images that are sent at the same time; the others wait. */
 const UPLOADS_AT_ONCE = 2;
 
 export const tasks = new Tasks({ cancel: (id) => api.delete(`/operations/${id}`) });
@@ -20,7 +18,7 @@ const events = new Events({
   message: ({ action, event }) => {
     if (action.startsWith('operation.')) tasks.apply(event as unknown as OperationObject);
   },
-  // Progress events are not stored, so the list is read after every reconnect.
+  // What passes is not kept: after every pause the list says what holds.
   missed: () => void readAll(),
   resumed: () => void readAll(),
 });
@@ -29,7 +27,7 @@ async function readAll(): Promise<void> {
   tasks.read(await api.get<OperationObject[]>('/operations').catch(() => []));
 }
 
-/** Runs for the lifetime of the page. */
+/** For the whole life of the page. */
 export function startTasks(): void {
   events.start();
   addEventListener('beforeunload', (event) => {
@@ -44,8 +42,8 @@ export interface Beginning {
 }
 
 /**
- * Starts a long operation of the server: `call` sends the request with the operation's id. Resolves and rejects as `call` does; the task
- * can be retried from the list.
+ * Begins long work of the server with a request: `call` sends it with the identifier of the operation. Answers and fails as `call` does;
+ * in the list it can be tried again.
  */
 export async function begin<T>(beginning: Beginning, call: (id: string) => Promise<T>): Promise<T> {
   const id = randomId();
@@ -55,9 +53,8 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
     const answer = await call(id);
     task.state = 'done';
     task.actions = {};
-    compareNames(task, answer);
-    // Fast operations need no entry.
-    if (performance.now() - task.begun < 1_000 && task.message === '') tasks.dismiss(id);
+    // What took no time needs no line.
+    if (performance.now() - task.begun < 1_000) tasks.dismiss(id);
     return answer;
   } catch (error) {
     const message = sentenceOf(error);
@@ -84,20 +81,7 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
   }
 }
 
-/** Tasks named after the lab that they create and return. */
-const MAKES_LAB = ['duplicate', 'import'];
-
-/** Says that the lab got another name because the requested one was taken. */
-function compareNames(task: Task, answer: unknown): void {
-  task.message = '';
-  if (!MAKES_LAB.includes(task.kind)) return;
-  const { name } = answer as ProjectObject;
-  if (name === task.name) return;
-  task.message = otherNamesInWords([[task.name, name]]);
-  labNotice.value = task.message;
-}
-
-/** Imports a lab from an archive; returns its address. */
+/** Makes a lab of an archive; its address when it is there. */
 export async function importLab(file: File): Promise<void> {
   const projectId = randomId();
   const name = file.name.replace(/\.gns3(project|p)$/, '');
@@ -116,7 +100,7 @@ export async function importLab(file: File): Promise<void> {
     },
   };
   try {
-    const made = await send<ProjectObject>({
+    await send({
       path: `/projects/${projectId}/import?name=${encodeURIComponent(name)}`,
       content: file,
       headers: { 'X-Operation-Id': id },
@@ -127,8 +111,8 @@ export async function importLab(file: File): Promise<void> {
       signal: abort.signal,
     });
     task.state = 'done';
+    task.message = '';
     task.actions = {};
-    compareNames(task, made);
   } catch (error) {
     const isCancelled = (task.state as string) === 'cancelling';
     task.state = isCancelled ? 'cancelled' : 'failed';
@@ -145,7 +129,7 @@ export async function importLab(file: File): Promise<void> {
   }
 }
 
-/** Why an operation failed. The answer is lost if the server rejects the request before reading its body. */
+/** Why an operation failed: an answer may be lost when the server refuses before it has read everything. */
 export async function reasonOf(id: string): Promise<string | undefined> {
   const list = await api.get<OperationObject[]>('/operations').catch(() => []);
   const { state, message } = list.find(({ operation_id }) => operation_id === id) ?? {};

@@ -1,18 +1,18 @@
-// Uploads a file by XMLHttpRequest, which reports progress, unlike fetch. The browser reads the file from disk piece by piece.
+// Sends a file by XMLHttpRequest, which tells how far it has come; fetch does not. The browser reads the file piece by piece from the disk.
 import { answerRefusal, Refusal } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 
 export interface Sending {
-  /** Path below `/v2`. */
+  /** Below `/v2`. */
   path: string;
   content: Blob;
   headers?: Readonly<Record<string, string>>;
-  /** Called with the number of bytes sent. */
+  /** Bytes that have left. */
   sent: (bytes: number) => void;
   signal: AbortSignal;
 }
 
-/** Returns the answer. @throws Refusal, of status 0 if the connection was lost or aborted by `signal` */
+/** The answer. @throws Refusal, of status 0 when the connection broke off or `signal` has ended it */
 export function send<T>({ path, content, headers = {}, sent, signal }: Sending): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const request = new XMLHttpRequest();

@@ -1,36 +1,28 @@
-// The visible part of the map. A gesture transforms the rendered picture; it is redrawn when the gesture pauses.
+// Where the window looks at. A gesture moves the picture as a whole; it is drawn anew when the gesture rests.
 import type { Box, Point } from '../model/lab/geometry.ts';
+import { type View, zoomedAt } from './view.ts';
 
-/** Lab position times `scale`, plus `x` and `y`, is the window position in pixels. */
-interface View {
-  readonly x: number;
-  readonly y: number;
-  readonly scale: number;
-}
-
-const SMALLEST = 0.05;
-const LARGEST = 4;
-/** The picture extends beyond the window by this share on each side, so that a gesture can move it. */
+/** The picture is larger than its window by this share on each side, so that a gesture can move it as a whole. */
 const MARGIN = 0.25;
-/** After this pause a gesture is over and the picture is redrawn sharply. */
+/** A gesture that has rested for this time is over: the picture is drawn sharply again. */
 const SETTLED_MS = 120;
-/** A picture scaled by more than this is redrawn during the gesture. */
+/** A picture that was enlarged by more than this is drawn anew within the gesture. */
 const COARSE = 1.8;
-/** Below this scale names and port states are illegible. */
+/** Below this scale names and port states are too small to be read. */
 const FAR = 0.45;
-/** Margin in lab pixels when fitting. */
+/** Pixels of the lab around what is shown as a whole. */
 const RIM = 40;
 
 export class Camera {
-  /** Called after each change of the view. */
+  /** Told after each change of what is seen. */
   changed: () => void = () => {};
-  /** Called after each redraw of the pictures. */
+  /** Told after each time that the pictures were drawn anew. */
   drawn: () => void = () => {};
   readonly #host: HTMLElement;
   readonly #root: HTMLElement;
   readonly #worlds: readonly SVGGElement[];
   #view: View = { x: 0, y: 0, scale: 1 };
-  /** The view of the last redraw; a gesture transforms the element relative to it. */
+  /** What the pictures were drawn with last; a gesture moves the element as a whole from there. */
   #drawn: View = { x: 0, y: 0, scale: 1 };
   #size: { width: number; height: number };
   #settle: ReturnType<typeof setTimeout> | undefined;
@@ -50,14 +42,14 @@ export class Camera {
     return this.#view.scale;
   }
 
-  /** The visible part of the lab. */
+  /** The part of the lab that the window shows. */
   get seen(): Box {
     const { x, y, scale } = this.#view;
     const { clientWidth: width, clientHeight: height } = this.#host;
     return { x: -x / scale, y: -y / scale, width: width / scale, height: height / scale };
   }
 
-  /** Converts a window point to a lab position. */
+  /** The place in the lab at a point of the browser's window. */
   toLab(clientX: number, clientY: number): Point {
     const { left, top } = this.#host.getBoundingClientRect();
     return {
@@ -66,7 +58,7 @@ export class Camera {
     };
   }
 
-  /** Converts a lab position to a window point. */
+  /** The point of the browser's window at a place in the lab. */
   toWindow({ x, y }: Point): Point {
     const { left, top } = this.#host.getBoundingClientRect();
     return { x: left + this.#view.x + x * this.#view.scale, y: top + this.#view.y + y * this.#view.scale };
@@ -83,13 +75,13 @@ export class Camera {
     this.#glide();
   }
 
-  /** Zooms around the middle of the window. */
+  /** Around the middle of the window. */
   zoom(factor: number): void {
     this.#view = zoomedAt(this.#view, factor, this.#host.clientWidth / 2, this.#host.clientHeight / 2);
     this.draw();
   }
 
-  /** Fits a part of the lab into the window, at most at scale 1. */
+  /** Shows a part of the lab as a whole, not larger than it is. */
   fit(box: Box | undefined): void {
     const { clientWidth: width, clientHeight: height } = this.#host;
     if (!box || width === 0) {
@@ -105,14 +97,14 @@ export class Camera {
     this.draw();
   }
 
-  /** Centres a lab position. */
+  /** Brings a place into the middle of the window. */
   centre({ x, y }: Point): void {
     const { clientWidth: width, clientHeight: height } = this.#host;
     this.#view = { ...this.#view, x: width / 2 - x * this.#view.scale, y: height / 2 - y * this.#view.scale };
     this.draw();
   }
 
-  /** After a change of the window's size: the middle stays in place. */
+  /** The window has another size: its middle stays where it was. */
   resized(): void {
     const { clientWidth: width, clientHeight: height } = this.#host;
     const { x, y, scale } = this.#view;
@@ -121,7 +113,7 @@ export class Camera {
     this.draw();
   }
 
-  /** Transforms the picture, and redraws it when the margin is used up or the gesture pauses. */
+  /** Moves what is drawn as a whole, and draws it anew when the margin is used up or the gesture rests. */
   #glide(): void {
     const { clientWidth: width, clientHeight: height } = this.#host;
     const factor = this.#view.scale / this.#drawn.scale;
@@ -160,11 +152,4 @@ export class Camera {
     this.drawn();
     this.changed();
   }
-}
-
-/** Zooms by `factor`; this point of the window stays in place. */
-function zoomedAt({ x, y, scale }: View, factor: number, atX: number, atY: number): View {
-  const wanted = Math.min(LARGEST, Math.max(SMALLEST, scale * factor));
-  const real = wanted / scale;
-  return { x: atX - (atX - x) * real, y: atY - (atY - y) * real, scale: wanted };
 }

@@ -1,11 +1,11 @@
-// The grid that nodes snap to, as an SVG pattern.
+// The lines that nodes snap to, as a pattern.
 import type { ProjectObject } from '../model/server/types.ts';
 import { make } from './svg.ts';
 
-/** Extent of the grid in lab pixels around the origin. */
+/** Pixels of the lab that the grid covers around its middle. */
 const EXTENT = 20_000;
 
-/** Draws the grid of a project if enabled. */
+/** Draws the grid of a project, if it is to be shown. */
 export function drawGrid(group: SVGGElement, project: ProjectObject | undefined): void {
   const size = project?.grid_size ?? 0;
   const wanted = project?.show_grid && size >= 5 ? String(size) : '';

@@ -1,9 +1,9 @@
-// Symbols as bitmaps, rendered once per symbol.
+// Symbols as bitmaps: each one is drawn once, however many nodes have it.
 
 const SCALE = 2;
 const pictures = new Map<string, Promise<string>>();
 
-/** URL of a symbol's picture, for `<image>`. */
+/** Address of the picture of a symbol, for `<image>`. */
 export function symbolPicture(symbol: string): Promise<string> {
   const known = pictures.get(symbol);
   if (known) return known;

@@ -1,4 +1,4 @@
-// Verbs for the whole lab.
+// Verbs of a lab as a whole.
 
 import type { ViewSetting } from '../model/browser/view-settings.ts';
 import { type Drawn, newShape } from '../model/lab/drawing.ts';
@@ -126,7 +126,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
     startsGroup: true,
     isLocal: true,
     enabled: ({ lab }) => {
-      lab.changes.value; // captures start and stop
+      lab.changes.value; // links begin and end to be captured
       return [...lab.links.values()].some(({ capturing }) => capturing);
     },
     run: openMerged,
@@ -187,7 +187,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
 ];
 
-/** Toggles drawing a shape on the map. */
+/** Lets a shape be drawn upon the map; once more, no longer. */
 function drawn(kind: Drawn): LabVerb['run'] {
   return ({ drawing, map }) => {
     drawing.value = drawing.value === kind ? undefined : kind;
@@ -195,7 +195,7 @@ function drawn(kind: Drawn): LabVerb['run'] {
   };
 }
 
-/** Shows or hides something in this browser. */
+/** Shows or hides something to whoever sits here. */
 function shown(name: ViewSetting, show: string, hide: string): LabVerb {
   return {
     id: `view.${name}`,
@@ -208,7 +208,7 @@ function shown(name: ViewSetting, show: string, hide: string): LabVerb {
 
 type Switch = 'show_interface_labels' | 'show_grid' | 'snap_to_grid' | 'show_layers';
 
-/** A setting of the lab, shared by all users. */
+/** A setting of the lab, for everybody. */
 function setting(name: Switch & keyof ProjectObject, on: string, off: string): LabVerb {
   return {
     id: `lab.${name}`,

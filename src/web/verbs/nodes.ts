@@ -1,4 +1,4 @@
-// Verbs for the selected nodes.
+// Verbs of the nodes that are selected.
 import { webAddress } from '../console/web-address.ts';
 import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/server/api.ts';
@@ -91,7 +91,7 @@ export const NODE_VERBS: readonly LabVerb[] = [
   },
 ];
 
-/** Copies the selection to a free place nearby and selects the copies. */
+/** Copies what is selected to where there is room for it beside the rest, and selects the copies. */
 async function duplicate(context: LabContext): Promise<void> {
   const { history, map } = context;
   const [nodes, drawings] = [context.selectedNodes(), context.selectedDrawings()];

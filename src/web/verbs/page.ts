@@ -1,4 +1,4 @@
-// Verbs of every screen.
+// Verbs that every screen knows.
 import { isCommandShown, isKeysShown } from '../shell/shown.ts';
 import { WORDS } from '../words.ts';
 import type { PageVerb } from './verb.ts';

@@ -1,33 +1,31 @@
-// The type of a verb: an action of the user, however it is triggered.
+// What a verb is: something that people can do, whichever way they ask for it.
 import type { LabContext, PageContext } from '../lab-context.ts';
 
 interface Common<Context> {
-  /** Unique, such as `node.start`. */
+  /** Of its own, such as `node.start`. */
   id: string;
-  /** Label; a function if it depends on the selection. */
+  /** What people read; a function if it depends on what is selected. */
   words: string | ((context: Context) => string);
-  /**
-   * `KeyboardEvent.key`, with `Ctrl+` before it if needed. The first one is shown. Active while the map has the focus; with `everywhere`,
-   * always.
-   */
+  /** `KeyboardEvent.key`, after `Ctrl+` where that belongs to it. The first one is shown. They count while the map has the focus,
+   * those of `everywhere` always. */
   keys?: readonly string[];
-  /** Menus put a separator before it. */
+  /** Menus part it from what stands before it. */
   startsGroup?: boolean;
-  /** Always, if omitted. */
+  /** Always, if it is left out. */
   enabled?(context: Context): boolean;
   run(context: Context): void;
 }
 
-/** A verb for the lab, or for the selection in it. */
+/** A verb of the lab, or of what is selected in it. */
 export interface LabVerb extends Common<LabContext> {
   scope: 'lab' | 'nodes' | 'link' | 'drawing';
-  /** Changes only what this page shows, so it works while the server is unreachable and in a closed lab. */
+  /** It changes nothing but what is shown here: it can be used while the server is away, and in a lab that somebody has closed. */
   isLocal?: boolean;
-  /** Whether it only reads from the server, so that viewers may use it, too. */
+  /** Whether it asks the server, and changes nothing there: it is also for those who may only watch the lab. */
   isReading?(context: LabContext): boolean;
 }
 
-/** A verb of every screen. */
+/** A verb that every screen knows. */
 export interface PageVerb extends Common<PageContext> {
   scope: 'everywhere';
 }

@@ -1,4 +1,4 @@
-// Creates the container of a node: pulls a missing image, and prepares volumes and environment.
+// From a node to its container: the image, which is brought where it is missing, the volumes, the environment.
 
 import { splitWords } from '../../nodes/lifecycle/command-words.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
@@ -23,10 +23,10 @@ import type { Shared } from './shared.ts';
 import { makeVolumes, volumePaths } from './volumes.ts';
 import { socketOf } from './x-server.ts';
 
-/** Of this host, in the Engine's notation. */
+/** Of this host, as the Engine calls it. */
 const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
 
-/** Everything a container is created from. */
+/** All that a container is made of. */
 export interface Wanted {
   settings: Settings;
   hidden: HiddenSettings;
@@ -54,16 +54,15 @@ export interface Made {
 
 type Sound = Omit<Wanted, 'level'> & Identity;
 
-/** @throws Failure `conflict` (`DockerError`) for settings that no container can be created with */
+/** @throws Failure `conflict` (`DockerError`) for settings of which no container could be made */
 export function mustBeSound({ settings, ...of }: Sound): void {
   if (settings.start_command !== null) splitWords(settings.start_command, { member: 'start_command', exception });
   environment({ settings, ...of }, [], '');
 }
 
 /**
- * Creates the container without starting it.
- * @throws Failure `conflict` (`DockerError`, `DockerHttp404Error`) if the image does not exist, and for the Engine's
- * errors
+ * Makes the container; nothing of it runs.
+ * @throws Failure `conflict` (`DockerError`, `DockerHttp404Error`) when there is no such image, and for whatever the Engine refuses
  */
 export async function makeContainer(wanted: Wanted & Identity, services: Services, shared: Shared): Promise<Made> {
   const { id, name, project, directory, settings, image: imageName, level, display } = wanted;
@@ -81,7 +80,7 @@ export async function makeContainer(wanted: Wanted & Identity, services: Service
   const node = { id, name, directory, adapters: settings.adapters };
   await using undo = new AsyncDisposableStack();
   undo.defer(() => removeVolumesOf(engine, id));
-  const mounts = await makeVolumes(engine, node, volumes, labels, undo);
+  const mounts = await makeVolumes(engine, node, volumes, labels);
   if (display !== undefined) {
     const socket = socketOf(display);
     mounts.push({ Type: 'bind', Source: socket, Target: socket, ReadOnly: true });

@@ -1,5 +1,5 @@
-// A console that is a web server in the container, reached at the container's loopback address, without any interface.
-// Requests and WebSockets are proxied one by one; TLS is passed on unchanged.
+// A console that is a web server in the container: reached on its own loopback address, which no interface leads to. Requests and
+// WebSockets are passed on one by one; TLS is passed on as it is.
 import { createServer as createHttpServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createServer, type Server, Socket } from 'node:net';
 import { Failure, messageOf } from '../../../failures.ts';
@@ -7,15 +7,15 @@ import { connectInNetworkOf } from '../../../host/system-calls.ts';
 import type { ConsoleListener } from '../../nodes/consoles/console-endpoint.ts';
 import { exception } from './engine.ts';
 
-/** Concurrent client connections. */
+/** Connections of clients at the same time. */
 const MOST_CONNECTIONS = 128;
 
 export interface WebConsoleOptions {
-  /** The address that clients connect to. */
+  /** Where clients come to. */
   at: { host: string; port: number };
   name: string;
   secure: boolean;
-  /** First process of the container, and the port of its web server. */
+  /** First process of the container, and the port that its web server listens on. */
   target: () => { process: number; port: number };
 }
 
@@ -28,7 +28,7 @@ export class WebConsole implements ConsoleListener {
     this.#options = options;
   }
 
-  /** @throws Failure `conflict` if the port is not available */
+  /** @throws Failure `conflict` when the port cannot be had */
   async start(): Promise<void> {
     const { at, secure, name } = this.#options;
     const server = secure ? createServer((client) => this.#tunnel(client)) : this.#webServer();
@@ -82,7 +82,7 @@ export class WebConsole implements ConsoleListener {
     return there;
   }
 
-  /** Connects the client to the container's port. */
+  /** Joins the client with the container's port. */
   #tunnel(client: Socket): Socket | undefined {
     try {
       const there = this.#connect();
@@ -105,7 +105,7 @@ export class WebConsole implements ConsoleListener {
       answer.end(`Nothing answers on port ${port} of ${this.#options.name}: ${messageOf(error)}\n`);
     };
     try {
-      // Keep the client's Host, so that the application's links lead back here.
+      // The client's own Host: links of the application lead back here.
       const passed = request({
         createConnection: () => this.#connect(),
         method: asked.method,
@@ -130,7 +130,7 @@ export class WebConsole implements ConsoleListener {
     }
   }
 
-  /** Rewrites redirections to the container's own address to the client's address. */
+  /** A redirection to the container's own address leads to where the client came to. */
   #here(name: string, value: string, { headers }: IncomingMessage): string {
     if (name.toLowerCase() !== 'location') return value;
     const { port } = this.#options.target();

@@ -1,4 +1,4 @@
-// Checks the requirements of routers on this host.
+// What of this host routers need.
 import { Failure } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
 import { missing, ok, warning } from '../../../host/values/check-result.ts';

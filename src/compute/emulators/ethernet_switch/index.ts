@@ -1,9 +1,8 @@
-// Registers the Ethernet switch: always on, any number of ports, a MAC address table, its own console.
-
-import { EthernetSwitchCreate, EthernetSwitchUpdate } from '../../../api/kinds/ethernet-switches.ts';
+// Registers the Ethernet switch: always on, any number of ports, a table of MAC addresses, a console of its own.
 import { defineKind } from '../../nodes/kind.ts';
 import { PORT_RULES, SwitchNode } from './node.ts';
 import { switchRoutes } from './routes.ts';
+import { EthernetSwitchCreate, EthernetSwitchUpdate } from './schema.ts';
 
 export const ethernetSwitch = defineKind({
   type: 'ethernet_switch',
@@ -17,7 +16,7 @@ export const ethernetSwitch = defineKind({
   make: SwitchNode.create,
   change: (node: SwitchNode, body) => node.change(body),
 
-  // The copy got its ports at its creation, and there are no files.
+  // Its ports were given to the copy when that was created, and it has no files.
   async duplicate() {},
 
   console: {

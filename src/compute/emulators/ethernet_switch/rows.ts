@@ -1,7 +1,6 @@
-// Rows of a switch's tables.
-
-import type { SwitchPort } from '../../../api/kinds/ethernet-switches.ts';
+// What a switch tells of itself.
 import type { PortStatistics } from '../../../fabric/fabric.ts';
+import type { SwitchPort } from './schema.ts';
 
 /** An entry of the table, as clients see it. */
 export interface MacTableRow {
@@ -10,11 +9,11 @@ export interface MacTableRow {
   mac_address: string;
   port_number: number;
   port_name: string;
-  /** Whole seconds since the last frame from the address. */
+  /** Whole seconds since the address was heard. */
   age: number;
 }
 
-/** A port in the console's list. */
+/** A port as the console lists it. */
 export interface PortRow extends SwitchPort {
   vlan: number;
   /** Undefined without a link. */

@@ -1,5 +1,4 @@
-// The IOU licence file: where to find it, and whether it is for this host. Only the image checks the key, which is
-// never shown.
+// The licence file of IOU: where it is looked for, and whether it is one for this host. Its key is the image's to judge; it is told to nobody.
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
@@ -17,20 +16,20 @@ const KEY = /^[0-9a-fA-F]{16};$/;
 const FIX = 'write "[license]", and below it "<name of this host> = <16 hexadecimal digits>;"';
 
 export interface LicencePlaces {
-  /** `iourc_path` of section `[IOU]`; may be empty. */
+  /** `iourc_path` of section `[IOU]`; empty for none. */
   configured: string;
-  /** Path of the licence submitted for a node. */
+  /** Of a node: where what was submitted for it is kept. */
   submitted?: string;
   /** The node's directory. */
   directory?: string;
 }
 
-/** The path of the licence that clients submitted for a node. */
+/** Where the licences are kept that clients have submitted. */
 export function submittedPath(state: string, nodeId: string): string {
   return join(state, 'iou-licences', nodeId);
 }
 
-/** Stores a submitted licence for the node and, as clients expect, for the user. */
+/** Keeps what a client has submitted, for the node and, as clients know it, for the user. */
 export async function keepSubmitted(state: string, nodeId: string, content: string): Promise<void> {
   await mkdir(join(state, 'iou-licences'), { recursive: true, mode: 0o700 });
   await writeContained(state, `iou-licences/${nodeId}`, content, { createParents: false, mode: MODE });
@@ -46,7 +45,7 @@ export async function forgetSubmitted(state: string, nodeId: string): Promise<vo
 }
 
 /**
- * The licence file of a node's start.
+ * The licence file that a node runs with.
  * @throws Failure `conflict` (`IOUError`)
  */
 export async function findLicence({ configured, submitted, directory }: LicencePlaces): Promise<string> {
@@ -61,8 +60,8 @@ export async function findLicence({ configured, submitted, directory }: LicenceP
 }
 
 /**
- * Checks the format of a licence for this host.
- * @throws Failure `conflict` (`IOUError`) with the fix, never with the key
+ * That the file is a licence for this host, as far as its form goes.
+ * @throws Failure `conflict` (`IOUError`) that names the fix, and never the key
  */
 export async function checkLicence(path: string, host = hostname()): Promise<void> {
   let text: string;
@@ -84,7 +83,7 @@ export async function checkLicence(path: string, host = hostname()): Promise<voi
   if (host.length > 15) log.warn('IOU may not accept a host name of more than 15 characters', { host });
 }
 
-/** By host, in lower case; undefined if the section is missing. */
+/** By host, in lower case; undefined without the section. */
 function licenceKeys(text: string): Map<string, string> | undefined {
   let keys: Map<string, string> | undefined;
   let isInside = false;

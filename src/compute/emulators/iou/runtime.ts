@@ -1,4 +1,4 @@
-// A running IOU image: its process, its console, and the socket between its ports and the fabric.
+// An IOU image that runs: its process, its console, and the socket by which its ports speak with the fabric.
 import { EventEmitter, once } from 'node:events';
 import { lstat, rm, stat, symlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
@@ -16,30 +16,30 @@ import { takeIdentity } from './identity.ts';
 import { type IouKept, KEPT } from './kept.ts';
 import { portByte } from './netmap.ts';
 
-/** How often to check whether the router has saved its configuration. */
+/** How often it is looked whether the router has saved its configuration. */
 const WATCH_MS = 2000;
-/** Longest name of the link to the image. The router shows it as its image. */
+/** Longest name of the link to the image: the router shows it as its image. */
 const LINK_CHARACTERS = 63;
 
-/** The node as its runtime sees it. */
+/** The node as its runtime knows it. */
 export interface RouterNode {
   readonly id: string;
   readonly name: string;
   readonly project: NodeProject;
   readonly services: Services;
   readonly directory: string;
-  /** The ports of the image, with their numbers. */
+  /** The ports that the image has, with their numbers. */
   readonly wires: readonly { adapter: number; port: number; at: NodePort }[];
-  /** Saves the router's configurations. */
+  /** Takes over what the router has saved. */
   save(applicationId: number): Promise<void>;
-  /** Called after the router has saved. */
+  /** It has saved something. */
   saved(): void;
 }
 
 export interface RouterStart {
   image: string;
   words: readonly string[];
-  /** Path of the licence file, if one is needed. */
+  /** Path of the licence file, unless none is wanted. */
   licence: string | undefined;
   applicationId: number;
 }
@@ -97,7 +97,7 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
     return runtime;
   }
 
-  /** Reattaches an image that outlived the server. Returns how it ended, if it did meanwhile. `resources` end it. */
+  /** The image has outlived the server: it is as it was. Answers how it ended, if it did meanwhile. `resources` end it. */
   static async reattach(
     node: RouterNode,
     { handle, record, kept }: { handle: ProgramHandle; record: ProgramRecord; kept: IouKept },
@@ -118,7 +118,7 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
     return runtime;
   }
 
-  /** Cleans up after the image has ended: registered first, run last. */
+  /** What is left to do when the image has ended: registered first, done last. */
   #tidyUp(resources: AsyncDisposableStack): void {
     const { application_id: applicationId, link } = this.kept;
     const { directory } = this.#node;
@@ -126,7 +126,7 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
     if (link !== null) resources.defer(() => rm(join(directory, link), { force: true }));
   }
 
-  /** Connects the ports of the image to their cables. */
+  /** Joins the ports of the image with their cables. */
   async #plug(isFresh: boolean, resources: AsyncDisposableStack): Promise<void> {
     const { name, project, services, wires } = this.#node;
     const identity = await takeIdentity(this.kept.application_id, { name, isFresh }, resources);
@@ -138,7 +138,7 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
     }
   }
 
-  /** The router saves its configuration on its user's command. Only the file shows that. */
+  /** The router saves its configuration when its user says so: nothing else tells of it than the file. */
   #watch(resources: AsyncDisposableStack): void {
     const path = join(this.#node.directory, nvramName(this.kept.application_id));
     const changed = async (): Promise<number> => (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
@@ -168,7 +168,7 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
   }
 }
 
-/** Links the image into the router's directory. Returns the name, or undefined if it is occupied. */
+/** A link to the image beside the files of the router; its name, or undefined where something else has that name. */
 async function linkImage(directory: string, image: string): Promise<string | undefined> {
   const extension = extname(image);
   const plain = basename(image);

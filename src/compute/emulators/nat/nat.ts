@@ -1,7 +1,5 @@
-// The NAT node: one port through which a lab reaches everything this host reaches, by the host's NAT bridge or our own
-// NAT network.
-
-import type { CloudPort } from '../../../api/kinds/cloud.ts';
+// A NAT as a node: one port, by which a lab reaches what this host reaches, through the host's NAT bridge or through a network of
+// our own.
 import { Failure } from '../../../failures.ts';
 import { interfaceNames, isAllowedInterface } from '../../../host/network/interfaces.ts';
 import { NAT_GROUP } from '../../nat-network/network.ts';
@@ -9,6 +7,7 @@ import { Node, type NodeIdentity } from '../../nodes/node.ts';
 import type { NodePort } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { uplinkSpec } from '../../uplinks/opening.ts';
+import type { UplinkPortEntry } from '../../uplinks/ports-mapping.ts';
 import type { Uplink } from '../../uplinks/uplink-port.ts';
 import { PORT_RULES, UplinkPorts } from '../../uplinks/uplink-ports.ts';
 
@@ -17,7 +16,7 @@ const { exception } = PORT_RULES;
 export class NatNode extends Node {
   readonly type = 'nat';
   readonly #ports: UplinkPorts;
-  /** Reserved as the release does, so that later nodes get the same port numbers; nothing listens on it. */
+  /** Reserved as the release does, so that the ports of the nodes after it are numbered alike; nothing listens. */
   readonly #hiddenPort: number;
 
   private constructor(identity: NodeIdentity, services: Services, hiddenPort: number) {
@@ -28,14 +27,14 @@ export class NatNode extends Node {
     );
   }
 
-  /** @throws Failure `conflict` if this host has neither the bridge nor the requirements of our own network */
+  /** @throws Failure `conflict` when this host has neither the bridge nor what a network of our own needs */
   static async create(identity: NodeIdentity, services: Services): Promise<NatNode> {
     const obstacle = await obstacleTo(services);
     if (obstacle !== undefined) throw new Failure('conflict', obstacle, { exception });
     return new NatNode(identity, services, await services.ports.console.reserve(identity.project.id));
   }
 
-  override describe() {
+  override describe(): object {
     return {
       name: this.name,
       node_id: this.id,
@@ -49,7 +48,7 @@ export class NatNode extends Node {
     return this.#ports.port(adapter, number);
   }
 
-  /** Opens uplinks that could not be opened before. The node is on, unless that fails again. */
+  /** Opens what could not be opened before; the node is on, unless that fails again. */
   override async start(): Promise<void> {
     if (this.status === 'started') return;
     await this.#ports.connect();
@@ -61,13 +60,13 @@ export class NatNode extends Node {
     this.services.ports.console.release(this.project.id, this.#hiddenPort);
   }
 
-  get #entry(): CloudPort {
+  get #entry(): UplinkPortEntry {
     const { default_nat_interface } = this.services.config.Server;
     const name = interfaceExists(default_nat_interface) ? default_nat_interface : this.services.natNetwork.interface;
     return { name: 'nat0', port_number: 0, type: 'ethernet', interface: name };
   }
 
-  /** Checked each time: the bridge may have appeared or disappeared since the node's creation. */
+  /** Asked again each time: the bridge may have come, or gone, since the node was made. */
   async #open(): Promise<Uplink> {
     const { natNetwork } = this.services;
     const { default_nat_interface: bridge } = this.services.config.Server;
@@ -78,7 +77,7 @@ export class NatNode extends Node {
   }
 }
 
-/** Why a NAT cannot work on this host, with the fix; undefined if no problem is known. */
+/** Why a NAT cannot work on this host, and what to do about it; undefined if nothing is known to be in its way. */
 async function obstacleTo({ config, natNetwork }: Services): Promise<string | undefined> {
   const { default_nat_interface: bridge, nat_network, allowed_interfaces } = config.Server;
   if (interfaceExists(bridge)) {

@@ -1,28 +1,27 @@
-// Places a machine's adapters on its PCI buses. Guests name interfaces by these slots, so they never change between
-// releases.
+// Where the adapters of a machine are on its PCI buses. Guests name interfaces by these places: they stay the same from release to release.
 
 /** Of every PCI bus. */
 const SLOTS = 32;
-/** The root bus of a PC has its host bridge, the ISA bridge with IDE and USB, and the display. */
+/** A PC has its host bridge, the ISA bridge with IDE and USB, and the display on the root bus. */
 const PC_SLOTS = 3;
-/** On the release's root bus if there is a bridge: as {@link PC_SLOTS}, and the bridge. */
+/** On the root bus of the release when there is a bridge: as {@link PC_SLOTS}, and the bridge. */
 const FIRST_SLOT = 4;
-/** Devices in the user's options that are on another bus. */
+/** Devices of the user's options that are on another bus. */
 const ELSEWHERE =
   /(?:^|,)bus=|^(?:driver=)?(?:usb-(?!ehci|uhci)|isa-|ide-|scsi-|hda-|tpm-|pvpanic(?!-pci)|virt(?:serialport|console)|ib700|pc-dimm|loader)/;
 
 export interface RootBus {
-  /** Drives with their own controller. */
+  /** Drives that are on a controller of their own. */
   drives: number;
-  /** SPICE's agent has its own device. */
+  /** SPICE's agent has a device of its own. */
   agent: boolean;
   /** USB is switched on. */
   usb: boolean;
-  /** The user's words. */
+  /** Words of the user. */
   options: readonly string[];
 }
 
-/** An adapter on the root bus gets the next free slot. */
+/** An adapter on the root bus has the next free slot. */
 export type Slot = { bridge?: undefined } | { bridge: number; slot: number };
 
 /** A slot for each adapter, in their order. */
@@ -30,7 +29,7 @@ export function adapterSlots(count: number, root: RootBus): { bridges: number; s
   const others = root.options.filter(
     (word, at) => /^--?device$/.test(root.options[at - 1] ?? '') && !ELSEWHERE.test(word),
   );
-  // q35 has its USB controllers in their own slot.
+  // q35 has its USB controllers in a slot of their own.
   const isQ35 = root.options.some((word) => /(?:^|,|=)(?:pc-)?q35\b/.test(word));
   const more = others.length + Number(root.agent) + Number(isQ35 && root.usb);
   const mostOfRelease = SLOTS - FIRST_SLOT - root.drives;

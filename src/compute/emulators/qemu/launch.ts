@@ -1,7 +1,6 @@
-// Starts a node's machine: checks, creates and reserves everything that QEMU needs.
-
-import { DRIVES } from '../../../api/kinds/qemu.ts';
+// From a node to its running machine: what is looked at, made and reserved before QEMU is started.
 import { Failure } from '../../../failures.ts';
+import { DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import { isAccelerated } from './acceleration.ts';
@@ -23,18 +22,18 @@ import { mustHaveSpace, warnOfSpace } from './space.ts';
 import { throttleProgram } from './throttle.ts';
 import { startTpm, TPM_SOCKET } from './tpm.ts';
 
-/** Everything a start depends on. */
+/** All that a start depends on. */
 export interface Machine {
   emulator: Emulator;
   settings: Settings;
   hidden: HiddenSettings;
   images: Images;
   console: { type: string; port: number | null };
-  /** It continues from its `RUNNING_STATE`. */
+  /** It goes on from its `RUNNING_STATE`. */
   goesOn?: boolean;
 }
 
-/** @throws Failure `conflict` (`QemuError`) with the reason; nothing runs then */
+/** @throws Failure `conflict` (`QemuError`) that says what hinders the start; nothing runs then */
 export async function launchMachine(
   node: MachineNode,
   machine: Machine,
@@ -92,7 +91,7 @@ export async function launchMachine(
   return QemuRuntime.start(node, start, resources);
 }
 
-/** The fourth drive, if it is the configuration disk, which is packed after the machine's end. */
+/** The fourth drive, when it is the configuration disk; it is packed again when the machine has ended. */
 async function configDiskOf(node: MachineNode, { images }: Machine, resources: AsyncDisposableStack): Promise<Disk[]> {
   const options = { directory: node.directory, warn: warnAbout(node) };
   const path = await prepareConfigDisk(node.services.images.folder(IMAGE_KIND), images.hdd_disk_image.path, options);
@@ -101,7 +100,7 @@ async function configDiskOf(node: MachineNode, { images }: Machine, resources: A
   return [{ drive: 'hdd', index: DRIVES.indexOf('hdd'), path, format: 'raw' }];
 }
 
-/** Registered first, so that it runs when the machine has ended. */
+/** Before the machine's own resources are given back, it has ended. */
 export function packAfterwards(node: MachineNode, resources: AsyncDisposableStack): void {
   resources.defer(() => packConfigDisk({ directory: node.directory, warn: warnAbout(node) }));
 }
@@ -128,7 +127,7 @@ function mustFitTogether({ settings, images, emulator }: Machine): void {
   }
 }
 
-/** The state that the machine continues from, if any. Otherwise saved states are deleted. */
+/** The state that the machine goes on with, if there is one; one that it does not go on with is forgotten. */
 async function takeSavedState(
   { settings, goesOn = false }: Machine,
   disks: readonly Disk[],

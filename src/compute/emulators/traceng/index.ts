@@ -1,8 +1,7 @@
-// Registers TraceNG: one Ethernet port, no console. Its program exists only for Windows.
-
-import { TracengCreate, TracengStart, TracengUpdate } from '../../../api/kinds/traceng.ts';
+// Registers TraceNG: one Ethernet port, no console; its program is one of Windows.
 import { defineKind } from '../../nodes/kind.ts';
 import { HINDRANCE, MODULE, PORT_RULES, TracengNode } from './node.ts';
+import { TracengCreate, TracengStart, TracengUpdate } from './schema.ts';
 
 export const traceng = defineKind({
   type: 'traceng',

@@ -1,12 +1,11 @@
-// VMware's text files: machines (.vmx), their snapshots (.vmsd) and lists of machines, all with lines of `key =
-// "value"`.
+// The text files of VMware: machines (.vmx), their snapshots (.vmsd) and lists of machines, all lines of `key = "value"`.
 import { readFile, writeFile } from 'node:fs/promises';
 import { refusal } from './vmrun.ts';
 
 /** Members by their names in lower case, in the order of the file. */
 export type Pairs = Map<string, string>;
 
-/** Node's names of the encodings that VMware uses. */
+/** How Node calls the encodings that VMware names. */
 const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {
   'utf-8': 'utf8',
   utf8: 'utf8',
@@ -31,13 +30,13 @@ export function parsePairs(bytes: Buffer): Pairs {
   return pairs;
 }
 
-/** @param interpreter program in the first line, as in machines of Linux */
+/** @param interpreter program that the first line names, as machines of Linux have it */
 export function pairsText(pairs: Pairs, interpreter?: string): string {
   const lines = [...pairs].map(([key, value]) => `${key} = "${value}"`);
   return [...(interpreter === undefined ? [] : [`#!${interpreter}`]), ...lines, ''].join('\n');
 }
 
-/** @throws Failure `conflict` (`VMwareError`) for an unreadable file */
+/** @throws Failure `conflict` (`VMwareError`) for a file that cannot be read */
 export async function readPairs(path: string): Promise<Pairs> {
   try {
     return parsePairs(await readFile(path));
@@ -46,7 +45,7 @@ export async function readPairs(path: string): Promise<Pairs> {
   }
 }
 
-/** Writes the members in the encoding that they specify. See `pairsText`. */
+/** Writes them in the encoding that they name. See `pairsText`. */
 export async function writePairs(path: string, pairs: Pairs, interpreter?: string): Promise<void> {
   await writeFile(path, Buffer.from(pairsText(pairs, interpreter), encodingOf(pairs.get('.encoding'))));
 }

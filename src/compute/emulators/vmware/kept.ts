@@ -1,14 +1,14 @@
-// Data recorded for a machine that is on, to reattach it after a restart of the server.
+// What is noted of a machine that is on, to find it again when the server comes back.
 import * as v from 'valibot';
 
 export const KEPT = v.object({
   node_name: v.string(),
   vmx_path: v.string(),
-  /** Adapters connected to the fabric: numbers from 0, and networks. */
+  /** Those that lead to the fabric: from 0, with the network of each. */
   adapters: v.array(v.object({ number: v.pipe(v.number(), v.integer(), v.minValue(0)), vnet: v.string() })),
-  /** The networks assigned to the node. */
+  /** Those of the networks that the node was given. */
   networks: v.array(v.string()),
-  /** Recorded because VMware does not report it. */
+  /** VMware does not tell. */
   suspended: v.boolean(),
 });
 

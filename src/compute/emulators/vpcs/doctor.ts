@@ -1,4 +1,4 @@
-// Checks the requirements of virtual PCs on this host.
+// What of this host virtual PCs need.
 import { Failure } from '../../../failures.ts';
 import { missing, ok } from '../../../host/values/check-result.ts';
 import { AccountsFile } from '../../../store/accounts.ts';

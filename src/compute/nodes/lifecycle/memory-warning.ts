@@ -1,4 +1,4 @@
-// Warns if a node may use more memory than is free. It starts all the same, as guests seldom use all their memory.
+// A node that may use more memory than is free: it starts all the same, as guests seldom use all that they have.
 import { freemem } from 'node:os';
 import type { Services } from '../../services.ts';
 import type { PortOwner } from '../owner.ts';

@@ -1,35 +1,35 @@
-// The running program of a node as the node sees it: console, command line, exit.
+// What a node with a program runs, as the node knows it: a console, a command line, an end.
 import type { EventEmitter } from 'node:events';
 import type { Console } from '../../../consoles/console.ts';
 import type { TerminalExit } from '../../../consoles/terminal.ts';
 import { memoryKills } from '../../../host/processes/memory-kills.ts';
 
-/** How the running program ended. */
+/** How what a node runs came to its end. */
 export interface ExitInfo {
-  /** True after `stop`. */
+  /** Asked for by `stop`. */
   expected: boolean;
-  /** The fault, unless the user ended it: `with exit code 1`. */
+  /** What happened, when it was not the user who ended it: `with exit code 1`. */
   fault: string | undefined;
-  /** Its last output, if it ended without a fault. */
+  /** The last it has said, for one that ended without a fault. */
   lastOutput?: string;
 }
 
 export interface NodeRuntime extends EventEmitter<{ end: [ExitInfo] }> {
-  /** Undefined if it has none, or the program listens on the port itself (VNC, SPICE). */
+  /** Undefined when there is none, or the program serves it on its port by itself (VNC, SPICE). */
   readonly console: Console | undefined;
-  /** The second console, if the kind has one. */
+  /** The second console, of kinds that have one. */
   readonly auxiliaryConsole?: Console | undefined;
-  /** Of its process, if it has its own. */
+  /** Of its process, if it has one of its own. */
   readonly pid?: number | undefined;
-  /** Whether the user has suspended it. */
+  /** It stands still, as its user has asked for. */
   readonly isSuspended?: boolean;
-  /** Set when it has ended: `end` may have been emitted before anyone listened. */
+  /** How it ended, once it has: `end` may have been announced before anybody listened. */
   readonly ended: ExitInfo | undefined;
-  /** As clients see it. */
+  /** As clients are told it. */
   readonly commandLine: string;
 }
 
-/** How a supervised program ended. */
+/** The end of a program that the supervisor kept. */
 export function exitInfo({ expected, code, signal, lastOutput }: TerminalExit): ExitInfo {
   if (code === 0 && signal === undefined) return { expected, fault: undefined };
   const reason = signal === 'SIGKILL' && !expected ? memoryKills.reason() : undefined;

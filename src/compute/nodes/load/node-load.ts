@@ -1,16 +1,16 @@
-// CPU time and memory of nodes, as metrics and as part of this host's statistics. Measured only on request.
+// Processor time and memory of nodes, as figures and as part of the statistics of this host. Looked at only if somebody asks.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Metric, Sample } from '../../../host/metrics.ts';
 import type { ProcessLoad } from '../../../host/processes/process-load.ts';
 import type { Node } from '../node.ts';
 
-/** Nodes measured before other work gets a turn: some milliseconds. */
+/** Nodes that are looked at before others have their turn: some milliseconds. */
 const AT_ONCE = 50;
 
-/** As in the API. */
+/** As the API has it. */
 export interface NodeLoad {
   node_id: string;
-  /** Since the node's program started. */
+  /** Since what the node runs began. */
   cpu_seconds: number;
   memory_bytes: number;
 }
@@ -27,7 +27,7 @@ async function looked(nodes: Iterable<Node>): Promise<[Node, ProcessLoad][]> {
   return found;
 }
 
-/** Of those with their own process. */
+/** Of those that run a process of their own. */
 export async function loadOfNodes(nodes: Iterable<Node>): Promise<NodeLoad[]> {
   return (await looked(nodes)).map(([{ id }, { cpuSeconds, memoryBytes }]) => ({
     ...{ node_id: id, cpu_seconds: cpuSeconds, memory_bytes: memoryBytes },
@@ -36,7 +36,7 @@ export async function loadOfNodes(nodes: Iterable<Node>): Promise<NodeLoad[]> {
 
 /** @param nodes those of open projects on this host */
 export function loadMetrics(nodes: () => Iterable<Node>): Metric[] {
-  // Both metrics are read together: share one measurement.
+  // Both figures are asked for at once, and of one look.
   let looking: Promise<[Node, ProcessLoad][]> | undefined;
   const look = (): Promise<[Node, ProcessLoad][]> => {
     looking ??= looked(nodes()).finally(() => {

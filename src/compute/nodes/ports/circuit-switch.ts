@@ -1,10 +1,9 @@
-// A node that switches virtual circuits. Frame Relay and ATM switches differ in the notation of a circuit's ends (as in
-// release 2.2.57).
-import { CircuitSwitchCreate, CircuitSwitchUpdate } from '../../../api/kinds/circuit-switches.ts';
+// A switch of virtual circuits as a node; Frame Relay and ATM switches differ in how a circuit's ends are written (as in release 2.2.57).
+import * as v from 'valibot';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
 import { Failure } from '../../../failures.ts';
-import type { NodeType } from '../../../store/vocabulary.ts';
+import { AnyObject, type NodeType, Text, Uuid } from '../../../store/vocabulary.ts';
 import type { Services } from '../../services.ts';
 import { defineKind, type NodeKind } from '../kind.ts';
 import { Node, type NodeIdentity } from '../node.ts';
@@ -12,7 +11,7 @@ import { MemoryPorts } from './memory-ports.ts';
 import { type Nio, SWITCH_NIOS } from './nio.ts';
 import { NodePort, type PortRules } from './port.ts';
 
-/** These switches are part of Dynamips in the release; clients recognise its name. */
+/** These switches are a part of Dynamips in the release; clients know its name. */
 const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
 
 type DeviceName = 'frame-relay-switch' | 'atm-switch';
@@ -23,16 +22,16 @@ export interface CircuitSwitchRules<Name extends DeviceName> {
   /** Name of the node's type in the API. */
   readonly type: NodeType;
   readonly device: Name;
-  /** Notation of an end, for messages: `"<port>:<DLCI>"`. */
+  /** How an end is written, for messages: `"<port>:<DLCI>"`. */
   readonly form: string;
-  /** The end, or undefined if the text is invalid. */
+  /** The end, or undefined when it is not written so. */
   parse(end: string): Circuits<Name>[number][0] | undefined;
   /** Whether two ends make a circuit. */
   match(one: Circuits<Name>[number][0], other: Circuits<Name>[number][0]): boolean;
 }
 
 /**
- * Parses the mappings.
+ * The circuits that the mappings stand for.
  * @throws Failure `conflict` that names the entry
  */
 function circuitsOf<Name extends DeviceName>(rules: CircuitSwitchRules<Name>, mappings: Mappings): Circuits<Name> {
@@ -79,7 +78,7 @@ class CircuitSwitchNode<Name extends DeviceName> extends Node {
     this.#ports = new MemoryPorts(this, PORT_RULES, services, device, (...parts) => new CircuitPort(apply, parts));
   }
 
-  override describe() {
+  override describe(): object {
     return {
       name: this.name,
       node_id: this.id,
@@ -89,14 +88,14 @@ class CircuitSwitchNode<Name extends DeviceName> extends Node {
     };
   }
 
-  /** A port exists for every number, whether a circuit uses it or not. */
+  /** Any number has a port, whether a circuit uses it or not. */
   override port(adapter: number, number: number): NodePort {
     return this.#ports.port(adapter, number);
   }
 
   /**
-   * Without NIOs, new mappings are stored unchecked: they are parsed when a NIO is attached, as in the release. With
-   * NIOs, their circuits change at once.
+   * New mappings are taken as they are while nothing is plugged in: they are read when a NIO is attached, as in the release.
+   * Where there are NIOs, their circuits change at once.
    * @throws Failure `conflict` that names the entry
    */
   async change({ name, mappings }: { name?: string | undefined; mappings?: Mappings | undefined }): Promise<void> {
@@ -117,7 +116,7 @@ class CircuitSwitchNode<Name extends DeviceName> extends Node {
   }
 }
 
-/** A port whose NIO activates the circuits. */
+/** A port whose NIO brings the circuits into effect. */
 class CircuitPort extends NodePort {
   readonly #apply: () => Promise<void>;
 
@@ -126,14 +125,29 @@ class CircuitPort extends NodePort {
     this.#apply = apply;
   }
 
-  /** As every port. @throws Failure `conflict` also if a mapping is invalid */
+  /** As every port. @throws Failure `conflict` as well when a mapping is no circuit */
   override async attach(wanted: Nio): Promise<void> {
     await this.#apply();
     await super.attach(wanted);
   }
 }
 
-/** A kind of node that is such a switch: always on, ports as its circuits need them, no console, no files. */
+const CircuitSwitchCreate = v.strictObject({
+  name: Text,
+  node_id: v.optional(Uuid),
+  mappings: v.optional(AnyObject, {}),
+});
+
+/** Identifiers and status may be sent along; they change nothing. */
+const CircuitSwitchUpdate = v.strictObject({
+  name: v.optional(Text),
+  node_id: v.optional(Uuid),
+  project_id: v.optional(Uuid),
+  mappings: v.optional(AnyObject),
+  status: v.optional(v.picklist(['started', 'stopped', 'suspended'])),
+});
+
+/** A kind of node that is such a switch: always on, ports as its circuits need them, no console, no files of its own. */
 export function circuitSwitch<Name extends DeviceName>(rules: CircuitSwitchRules<Name>): NodeKind {
   return defineKind({
     type: rules.type,
@@ -152,7 +166,7 @@ export function circuitSwitch<Name extends DeviceName>(rules: CircuitSwitchRules
 
     change: (node: CircuitSwitchNode<Name>, body) => node.change(body),
 
-    // The copy got its mappings at its creation, and there are no files.
+    // Its mappings were given to the copy when that was created, and it has no files.
     async duplicate() {},
   });
 }

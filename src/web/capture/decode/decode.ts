@@ -1,9 +1,9 @@
-// Decodes a frame according to the link type of its capture.
+// A frame in words, by the link type of its capture.
 import { ethernet } from './ethernet.ts';
 import { CUT_OFF, type Decoder, hexText, Packet, Part } from './part.ts';
 import { ciscoHdlc, frameRelay, ppp } from './serial.ts';
 
-/** By pcap link type. */
+/** Link types of pcap. */
 const LINKS: Readonly<Record<number, Decoder>> = {
   1: ethernet,
   9: ppp,
@@ -12,7 +12,7 @@ const LINKS: Readonly<Record<number, Decoder>> = {
   107: frameRelay,
 };
 
-/** Never throws: fields that cannot be decoded are omitted. */
+/** Never throws, whatever the bytes are: what they do not say is left out. */
 export function decode(bytes: Uint8Array, linkType: number): Packet {
   const packet = new Packet(bytes);
   const decoder = LINKS[linkType];

@@ -1,7 +1,7 @@
-// EtherTypes and their names.
+// Types of Ethernet frames, and how they are shown.
 import { hex } from './part.ts';
 
-/** Values below this are lengths (IEEE 802.3), not types. */
+/** From here on the field behind the addresses is a type, below it a length. */
 export const LEAST_TYPE = 0x600;
 
 const TYPE_NAMES: Readonly<Record<number, string>> = {

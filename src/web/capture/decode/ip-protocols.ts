@@ -1,7 +1,7 @@
-// IP protocol numbers and names.
+// Protocols in IP by their numbers.
 import type { Part } from './part.ts';
 
-/** Decodes the payload of an IP header. */
+/** Decodes what an IP header says that follows. */
 export type Transport = (part: Part, protocol: number) => void;
 
 const NAMES: Readonly<Record<number, string>> = {

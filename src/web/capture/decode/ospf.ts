@@ -68,7 +68,7 @@ function update(part: Part): void {
   }
 }
 
-/** Returns the length of the whole LSA. */
+/** Answers the length of the whole LSA. */
 function lsaHeader(part: Part): number {
   const from = part.at;
   part.skip(3);

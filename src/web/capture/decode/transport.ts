@@ -1,4 +1,4 @@
-// Decodes the payload of IP by its protocol number.
+// What lies in IP, by the number of its protocol.
 import { eigrp } from './eigrp.ts';
 import { icmp } from './icmp.ts';
 import { icmpv6 } from './icmpv6.ts';

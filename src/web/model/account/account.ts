@@ -1,10 +1,10 @@
-// The logged-in account, if the server has accounts. Read once, because another account means another page.
+// Who is logged in, where people log in. Read once: another account is another page.
 import { signal } from '@preact/signals';
 import { api } from '../server/api.ts';
 import { sentenceOf } from '../server/sentence.ts';
 
 export interface AccountObject {
-  /** Whether this server requires a login. */
+  /** Whether this server asks who one is. */
   login: boolean;
   /** Whether there are other accounts. */
   others: boolean;
@@ -12,26 +12,26 @@ export interface AccountObject {
   role: 'admin' | 'user' | 'observer';
 }
 
-/** Rights on a lab. */
+/** What somebody may do with a lab. */
 export type Access = 'none' | 'watch' | 'change';
 
 export interface SharingObject {
-  /** Null if the lab has no owner. */
+  /** Null: nobody's. */
   owner: string | null;
   everybody: Access;
   accounts: Record<string, Access>;
   may_share: boolean;
 }
 
-/** Undefined until it is read. */
+/** Undefined until it is known. */
 export const account = signal<AccountObject | undefined>(undefined);
 
-/** Why it could not be read. */
+/** Why it is not known. */
 export const accountProblem = signal('');
 
 let asked: Promise<void> | undefined;
 
-/** Retries until the server answers, on each call. */
+/** Asks until there is an answer, each time that it is called. */
 export function readAccount(): Promise<void> {
   asked ??= api.get<AccountObject>('/account').then(
     (read) => {

@@ -1,4 +1,4 @@
-// Formats numbers of bytes.
+// Numbers of bytes in words.
 import { inNumbers } from '../../language.ts';
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

@@ -1,6 +1,6 @@
-// Compares JSON values.
+// Whether two values of JSON are the same.
 
-/** Missing members equal null. */
+/** Members that are missing count as null. */
 export function isSame(one: unknown, other: unknown): boolean {
   if ((one ?? null) === (other ?? null)) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;

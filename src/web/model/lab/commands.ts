@@ -1,17 +1,17 @@
-// Commands of the command field, and matching them to the input.
+// What the command field offers, and which of it fits what was typed.
 
 export interface Command {
-  /** Unique within its kind. */
+  /** Of its own within its kind. */
   id: string;
-  /** The name of its kind for users. */
+  /** What people call things of its kind. */
   kind: string;
   text: string;
-  /** Keyboard shortcut of the command. */
+  /** That does the same without the field. */
   key?: string | undefined;
   run(): void;
 }
 
-/** How well a text matches: prefix, start of a word, substring, all letters in order; undefined if not at all. */
+/** How well a text fits: the beginning, the beginning of a word, somewhere, all letters in order; undefined for not at all. */
 function rank(text: string, typed: string): number | undefined {
   const at = text.indexOf(typed);
   if (at === 0) return 0;
@@ -24,7 +24,7 @@ function rank(text: string, typed: string): number | undefined {
   return 3;
 }
 
-/** The matching commands, best first; equal ones keep their order. All of them for empty input. */
+/** Those that fit, the best first; equally good ones stay in their order. All of them while nothing is typed. */
 export function matching(commands: readonly Command[], typed: string): Command[] {
   const words = typed.trim().toLowerCase();
   if (words === '') return [...commands];

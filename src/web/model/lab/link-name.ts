@@ -1,4 +1,4 @@
-// Names of links in text.
+// How links are called wherever they are named in words.
 import { STATUS, WORDS } from '../../words.ts';
 import type { LinkEnd, LinkObject } from '../server/types.ts';
 import type { Lab } from './lab.ts';
@@ -12,7 +12,7 @@ export function linkName(lab: Lab, { nodes: [one, other] }: LinkObject): string 
   return WORDS.links.described(endName(lab, one), endName(lab, other));
 }
 
-/** States of a link, such as suspended or captured. */
+/** What holds for a link beside its being there. */
 export function linkStates({ suspend, filters, capturing }: LinkObject): string[] {
   return [
     suspend ? STATUS['suspended'] : undefined,

@@ -1,12 +1,12 @@
-// Loads parts of the page on first use, and handles failures.
+// Parts of the page that are loaded when they are shown first: what is done when one does not come.
 import { signal } from '@preact/signals';
 import { pauseAfter, rested } from './backoff.ts';
 import { compareVersion, isOutdated } from './page-version.ts';
 
-/** After this many failures on a reachable server the part is missing. Fewer may be a changing network. */
+/** Failures to load a part from a server that answers, after which it does not have the part. Fewer may be a network that changes. */
 const MOST_FAILURES = 4;
 
-/** Number of parts waiting for an unreachable server. */
+/** How many parts wait for a server that does not answer. */
 export const awaitedParts = signal(0);
 
 /**

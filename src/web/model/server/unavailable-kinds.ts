@@ -1,17 +1,17 @@
-// The types of nodes that a host cannot run, with the reasons.
+// Which types of nodes a host cannot run, and why.
 import { api } from './api.ts';
 
 export interface Hindrance {
   node_type: string;
-  /** Null if the type can run. */
+  /** Null if they run. */
   hindrance: string | null;
 }
 
-/** How long an answer is cached, because the host searches for programs each time. */
+/** The host looks for programs each time: what it said counts for a while. */
 const KEPT_MS = 30_000;
 const told = new Map<string, { until: number; answer: Promise<readonly Hindrance[]> }>();
 
-/** Empty for hosts whose servers do not report this. */
+/** Nothing is known of hosts whose servers do not tell. */
 export function hindrancesOf(host: string): Promise<readonly Hindrance[]> {
   const kept = told.get(host);
   if (kept && kept.until > Date.now()) return kept.answer;

@@ -1,13 +1,13 @@
-// Saves data of the page as a file of the user.
+// Something of the page as a file of the person at the browser.
 
 export function saveFile(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);
   downloadFrom(address, name);
-  // The download has started by then.
+  // The download has begun by then.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** Starts a download by the browser, which needs no memory of the page. */
+/** Lets the browser fetch a file, which is never in the memory of the page. */
 export function downloadFrom(address: string, name: string): void {
   const link = document.createElement('a');
   link.href = address;

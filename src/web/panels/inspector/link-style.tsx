@@ -1,4 +1,4 @@
-// The style of a link's line, shared by all users.
+// How the line of a link is drawn, for everybody.
 import { type LinkStyle, readLinkStyle } from '../../model/lab/label-style.ts';
 import type { LinkObject } from '../../model/server/types.ts';
 import { WORDS } from '../../words.ts';
@@ -13,7 +13,7 @@ export function LinkStyleTab({ context, object: link }: TabProps<LinkObject>) {
   const style = readLinkStyle(link.link_style ?? {});
   const update = (link_style: object): Promise<boolean> =>
     attempt(() => history.update([{ kind: 'link', id: link.link_id, fields: { link_style } }]));
-  // Keep members of other clients.
+  // What other clients keep there stays.
   const change = (fields: LinkStyle): Promise<boolean> => update({ ...link.link_style, ...fields });
   return (
     <Changing context={context}>

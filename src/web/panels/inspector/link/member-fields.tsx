@@ -1,4 +1,4 @@
-// The impairment fields of both directions, side by side.
+// The fields of impairments, for both directions beside each other.
 import { useComputed } from '@preact/signals';
 import { Control } from '../../../forms/control.tsx';
 import type { Field } from '../../../forms/schema.ts';
@@ -8,13 +8,13 @@ import { DIRECTIONS, type Direction, type ImpairmentForm, keyOf, type Member } f
 const words = WORDS.impairments;
 
 interface FieldsProps {
-  /** Prefix of the labels if there are several such forms. */
+  /** What labels begin with, where there are several of these forms. */
   of?: string;
   form: ImpairmentForm;
   titles: Readonly<Record<Direction, string>>;
 }
 
-/** All kinds of impairments, and the switch to change both directions together. */
+/** All kinds of impairments, and whether the directions are changed together. */
 export function ImpairmentFields({ of = '', form, titles }: FieldsProps) {
   return (
     <>
